@@ -1,0 +1,54 @@
+import { AssertionError } from "./assertion_error.ts";
+import { ending } from "./ending.ts";
+import { equal } from "./equal.ts";
+import { inspect } from "./inspect.ts";
+
+/** An array, a typed array, or any other object with a length; not a string. */
+export type ArrayLikeArg<T> = ArrayLike<T> & object;
+
+/** Asserts that `expected` matches `actual`. A regular expression with flag `g` keeps its `lastIndex`. */
+export function assertMatch(actual: string, expected: RegExp, msg?: string): void {
+  if (expected.test(actual)) return;
+  throw new AssertionError(`Expected actual: "${actual}" to match: "${expected}"${ending(msg)}`);
+}
+
+/** Asserts that `expected` does not match `actual`. A regular expression with flag `g` keeps its `lastIndex`. */
+export function assertNotMatch(actual: string, expected: RegExp, msg?: string): void {
+  if (!expected.test(actual)) return;
+  throw new AssertionError(`Expected actual: "${actual}" to not match: "${expected}"${ending(msg)}`);
+}
+
+/** Asserts that `actual` contains `expected`. */
+export function assertStringIncludes(actual: string, expected: string, msg?: string): void {
+  if (actual.includes(expected)) return;
+  throw new AssertionError(`Expected actual: "${actual}" to contain: "${expected}"${ending(msg)}`);
+}
+
+/** Asserts that every element of `expected` is {@linkcode equal} to some element of `actual`. */
+export function assertArrayIncludes<T>(actual: ArrayLikeArg<T>, expected: ArrayLikeArg<T>, msg?: string): void {
+  const elements = Array.from(actual);
+  const missing = Array.from(expected).filter((item) => !elements.some((element) => equal(item, element)));
+  if (missing.length === 0) return;
+  throw new AssertionError(
+    `Expected actual: "${inspect(actual)}" to include: "${inspect(expected)}"${ending(msg)}\n` +
+      `missing: ${inspect(missing)}`,
+  );
+}
+
+/** Asserts that `actual` is an instance of `expectedType`. */
+export function assertInstanceOf<
+  // deno-lint-ignore no-explicit-any -- any constructor will do, whatever it takes and makes
+  T extends abstract new (...args: any[]) => any,
+>(actual: unknown, expectedType: T, msg: string = ""): asserts actual is InstanceType<T> {
+  if (actual instanceof expectedType) return;
+  const wanted = `Expected object to be an instance of "${expectedType.name}"`;
+  const found = typeOf(actual);
+  if (found === expectedType.name) throw new AssertionError(`${wanted}${ending(msg)}`);
+  if (found === "function") throw new AssertionError(`${wanted} but was not an instanced object${ending(msg)}`);
+  throw new AssertionError(`${wanted} but was "${found}"${ending(msg)}`);
+}
+
+function typeOf(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  return typeof value === "object" ? value.constructor?.name ?? "Object" : typeof value;
+}

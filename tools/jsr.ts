@@ -1,0 +1,94 @@
+/**
+ * Runs the tests against the real packages from JSR instead of the stand-ins.
+ *
+ * Writes `deno.jsr.json` (git-ignored): `deno.json` without the workspace, and with the stand-ins excluded, so that
+ * their contract tests meet the real packages. Other commands work with it as well:
+ * `deno check -c deno.jsr.json --no-lock`, `deno publish -c deno.jsr.json`.
+ *
+ * ```sh
+ * deno run -A tools/jsr.ts [arguments of deno test, instead of those of `deno task test`]
+ * ```
+ *
+ * @module
+ */
+
+/** As much of a configuration as this program changes. */
+interface Config extends Record<string, unknown> {
+  readonly workspace?: readonly string[];
+  readonly exclude?: readonly string[];
+}
+
+const ROOT = new URL("../", import.meta.url);
+const STANDINS = "standins";
+const CONFIG = "deno.jsr.json";
+
+/** What `deno test` is told when nothing is said: the documentation's examples too, and no cluster. */
+const DEFAULT_ARGS = ["--doc", "--parallel", "--ignore=tests/cluster"];
+
+/** How long JSR has to answer, in milliseconds. */
+const PATIENCE_MS = 10_000;
+
+/** The configuration for the real packages: no workspace, and nothing of the folders in `members`. */
+export function withoutWorkspace(config: Config, members: readonly string[]): Config {
+  const { workspace: _, exclude = [], ...rest } = config;
+  return { ...rest, exclude: [...exclude, ...members] };
+}
+
+/** The folders of the stand-ins; the contract tests are not one of them. */
+async function findMembers(): Promise<string[]> {
+  const members: string[] = [];
+  for await (const { name, isDirectory } of Deno.readDir(new URL(`${STANDINS}/`, ROOT))) {
+    if (isDirectory && await isMember(name)) members.push(`${STANDINS}/${name}`);
+  }
+  return members.sort();
+}
+
+async function isMember(name: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(new URL(`${STANDINS}/${name}/deno.json`, ROOT))).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw new Error(`Cannot look for "${STANDINS}/${name}/deno.json"`, { cause: error });
+  }
+}
+
+/** Why JSR cannot be used; undefined when it can. */
+async function obstacle(registry: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(new URL("/@std/assert/meta.json", registry), {
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    await response.body?.cancel();
+    return response.ok ? undefined : `it answered ${response.status}`;
+  } catch (error) {
+    return error instanceof Error ? reasonOf(error) : String(error);
+  }
+}
+
+/** What lies at the bottom of an error, without line ends. */
+function reasonOf(error: Error): string {
+  return error.cause instanceof Error ? reasonOf(error.cause) : error.message.replaceAll(/\s+/g, " ");
+}
+
+async function main(args: string[]): Promise<number> {
+  const config: Config = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
+  const text = JSON.stringify(withoutWorkspace(config, await findMembers()), null, 2);
+  await Deno.writeTextFile(new URL(CONFIG, ROOT), `${text}\n`);
+
+  const registry = Deno.env.get("JSR_URL") ?? "https://jsr.io";
+  const reason = await obstacle(registry);
+  if (reason !== undefined) {
+    const message = `Cannot test against the real packages: ${registry} cannot be reached (${reason}); ` +
+      `run this on a machine that has a route to it\n`;
+    await Deno.stderr.write(new TextEncoder().encode(message));
+    return 1;
+  }
+  const tests = new Deno.Command(Deno.execPath(), {
+    args: ["test", "-c", CONFIG, "--no-lock", "-A", ...(args.length > 0 ? args : DEFAULT_ARGS)],
+    cwd: ROOT,
+    stdin: "inherit",
+  });
+  return (await tests.spawn().status).code;
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));
