@@ -1,0 +1,33 @@
+import type { Entry } from "./entry.ts";
+
+/** A change, still unread. */
+export type Change<T> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly entry: Entry<T> }
+  | Bookmark;
+
+/** The server says how far it is. */
+export interface Bookmark {
+  /** Always `"BOOKMARK"`. */
+  readonly type: "BOOKMARK";
+  /** Everything up to this version has been told. */
+  readonly resourceVersion: string;
+  /** Whether this ends the objects that were there at first (streaming list). */
+  readonly initialEventsEnd: boolean;
+}
+
+/** Part of a list, as it arrives. `resourceVersion` and `continue` are known at the latest in the last part of a page. */
+export interface ListPart<T> {
+  /** Objects in the server's order; none when the bytes that came held no complete one. */
+  readonly entries: readonly Entry<T>[];
+  /** The version of the whole list. */
+  readonly resourceVersion?: string;
+  /** The token of the next page; absent on the last one. */
+  readonly continue?: string;
+  /** How many objects are on later pages, where the server says. */
+  readonly remainingItemCount?: number;
+}
+
+/** What a watch stream says. */
+export type WatchEvent<T> =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
+  | Bookmark;

@@ -1,0 +1,32 @@
+/**
+ * Orders two versions of one collection: negative when `a` is older, positive when it is newer, 0 when equal.
+ *
+ * Versions are strings of digits without leading zeros, of any length, so the longer is the newer.
+ * (Kubernetes promises the order since 1.35, KEP-5504.)
+ *
+ * @throws {RangeError} when one is not such a string.
+ */
+export function compareResourceVersions(a: string, b: string): number {
+  for (const version of [a, b]) {
+    if (!isResourceVersion(version)) {
+      throw new RangeError(
+        `Cannot order resource version "${version}": it is not a decimal number without leading zeros`,
+      );
+    }
+  }
+  return order(a, b);
+}
+
+/** Whether versions can be ordered by this one: a decimal number without leading zeros. */
+export function isResourceVersion(version: string): boolean {
+  return /^(0|[1-9][0-9]*)$/.test(version);
+}
+
+/** Whether `a` is certainly older than `b`; false when one of them cannot be ordered. */
+export function isOlder(a: string, b: string): boolean {
+  return a !== b && order(a, b) < 0 && isResourceVersion(a) && isResourceVersion(b);
+}
+
+function order(a: string, b: string): number {
+  return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}

@@ -1,0 +1,204 @@
+type Labels = Readonly<Record<string, string>> | undefined;
+
+/** One condition of a selector. */
+export interface Requirement {
+  /** The label it is about. */
+  readonly key: string;
+  /** What is asked of it. */
+  readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "GreaterThan" | "LessThan";
+  /** The values of `In`, `NotIn`, `GreaterThan` and `LessThan`. */
+  readonly values: readonly string[];
+}
+
+/**
+ * A parsed label selector: conditions that must all hold.
+ *
+ * @example
+ * ```ts
+ * import { LabelSelector } from "@kube/informer";
+ * import { assert } from "@std/assert";
+ *
+ * const selector = LabelSelector.parse("app in (web, api), !legacy");
+ * assert(selector.matches({ app: "web" }));
+ * assert(!selector.matches({ app: "web", legacy: "true" }));
+ * ```
+ */
+export class LabelSelector {
+  /** The conditions, in the order they were written; none matches everything. */
+  readonly requirements: readonly Requirement[];
+
+  /** A selector of these conditions. */
+  constructor(requirements: readonly Requirement[]) {
+    this.requirements = requirements;
+  }
+
+  /**
+   * Reads `=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `key` and `!key`, separated by commas.
+   *
+   * @throws {SyntaxError} that names the character it could not go on at, counted from 1.
+   */
+  static parse(text: string): LabelSelector {
+    return new LabelSelector(new Parser(text).requirements());
+  }
+
+  /** Whether all conditions hold. `!=` and `notin` also hold where the label is missing, as in Kubernetes. */
+  matches(labels: Readonly<Record<string, string>> | undefined): boolean {
+    for (const requirement of this.requirements) if (!holds(requirement, labels)) return false;
+    return true;
+  }
+}
+
+function holds({ key, operator, values }: Requirement, labels: Labels): boolean {
+  const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+  switch (operator) {
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "GreaterThan":
+      return value !== undefined && isInteger(value) && BigInt(value) > BigInt(values[0]);
+    case "LessThan":
+      return value !== undefined && isInteger(value) && BigInt(value) < BigInt(values[0]);
+    default:
+      return operator satisfies never;
+  }
+}
+
+/** Integers of 64 bits, as in Kubernetes; a label value cannot begin with a sign. */
+function isInteger(text: string): boolean {
+  return INTEGER.test(text) && BigInt(text) <= LARGEST;
+}
+
+const INTEGER = /^[0-9]{1,63}$/;
+const LARGEST = 2n ** 63n - 1n;
+const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const SYMBOLS = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"] as const;
+
+interface Token {
+  readonly text: string;
+  readonly at: number;
+  readonly word: boolean;
+}
+
+class Parser {
+  readonly #text: string;
+  readonly #tokens: Token[] = [];
+  #next = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+    for (let at = 0; at < text.length;) {
+      if (/\s/.test(text[at])) {
+        at++;
+        continue;
+      }
+      const symbol = SYMBOLS.find((symbol) => text.startsWith(symbol, at));
+      const word = symbol ?? text.slice(at).match(/^[^\s=!(),<>]+/)![0];
+      this.#tokens.push({ text: word, at, word: symbol === undefined });
+      at += word.length;
+    }
+  }
+
+  requirements(): Requirement[] {
+    const found: Requirement[] = [];
+    if (this.#tokens.length === 0) return found;
+    for (;;) {
+      found.push(this.#requirement());
+      if (this.#peek() === undefined) return found;
+      this.#symbol(",", `"," or the end`);
+    }
+  }
+
+  #requirement(): Requirement {
+    if (this.#peek()?.text === "!") {
+      this.#next++;
+      return { key: this.#key(), operator: "DoesNotExist", values: [] };
+    }
+    const key = this.#key();
+    const token = this.#peek();
+    if (token === undefined || token.text === ",") return { key, operator: "Exists", values: [] };
+    this.#next++;
+    switch (token.text) {
+      case "=":
+      case "==":
+        return { key, operator: "In", values: [this.#value()] };
+      case "!=":
+        return { key, operator: "NotIn", values: [this.#value()] };
+      case "in":
+        return { key, operator: "In", values: this.#set() };
+      case "notin":
+        return { key, operator: "NotIn", values: this.#set() };
+      case ">":
+        return { key, operator: "GreaterThan", values: [this.#integer()] };
+      case "<":
+        return { key, operator: "LessThan", values: [this.#integer()] };
+      default:
+        this.#fail(token, `"=", "==", "!=", "in", "notin", "<", ">", "," or the end`);
+    }
+  }
+
+  #key(): string {
+    const token = this.#peek();
+    if (token === undefined || !token.word) this.#fail(token, "a label key");
+    const slash = token.text.indexOf("/");
+    const prefix = token.text.slice(0, Math.max(slash, 0));
+    if (!NAME.test(token.text.slice(slash + 1)) || (slash >= 0 && (!PREFIX.test(prefix) || prefix.length > 253))) {
+      this.#fail(token, `a label key such as "app" or "example.com/tier"`);
+    }
+    this.#next++;
+    return token.text;
+  }
+
+  /** A value may be empty: `app=` and `app in (,a)` are selectors. */
+  #value(): string {
+    const token = this.#peek();
+    if (token === undefined || token.text === "," || token.text === ")") return "";
+    if (!token.word || !NAME.test(token.text)) {
+      this.#fail(token, "a label value of at most 63 letters, digits, '-', '_' and '.'");
+    }
+    this.#next++;
+    return token.text;
+  }
+
+  #integer(): string {
+    const token = this.#peek();
+    if (token === undefined || !isInteger(token.text)) this.#fail(token, "an integer from 0 to 2^63-1");
+    this.#next++;
+    return token.text;
+  }
+
+  #set(): string[] {
+    this.#symbol("(", `"("`);
+    // A set of nothing is an error in Kubernetes too, though "(,)" is not.
+    if (this.#peek()?.text === ")") this.#fail(this.#peek(), "a label value");
+    const values: string[] = [];
+    for (;;) {
+      values.push(this.#value());
+      if (this.#peek()?.text === ",") this.#next++;
+      else break;
+    }
+    this.#symbol(")", `"," or ")"`);
+    return values;
+  }
+
+  #symbol(text: string, expected: string): void {
+    if (this.#peek()?.text !== text) this.#fail(this.#peek(), expected);
+    this.#next++;
+  }
+
+  #peek(): Token | undefined {
+    return this.#tokens[this.#next];
+  }
+
+  #fail(token: Token | undefined, expected: string): never {
+    const found = token === undefined
+      ? `its end at character ${this.#text.length + 1}`
+      : `"${token.text}" at character ${token.at + 1}`;
+    throw new SyntaxError(`Cannot parse label selector "${this.#text}": found ${found}, expected ${expected}`);
+  }
+}

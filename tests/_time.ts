@@ -1,0 +1,180 @@
+/**
+ * Time that passes only when a test says so: fakes `setTimeout`, `setInterval`, their counterparts and `Date` until it is
+ * disposed. `setImmediate`, message channels, `performance.now` and real input and output go on as ever.
+ *
+ * Own code rather than `mock.timers` of `node:test`: there a timer whose callback throws, or that ticks itself, fires again,
+ * and nothing tells when the next one is due, so that one could only advance millisecond by millisecond.
+ *
+ * ```ts ignore
+ * using time = new FakeTime();
+ * const slept = sleep(800);
+ * await time.tickAsync(800);
+ * await slept;
+ * ```
+ */
+export class FakeTime implements Disposable {
+  #now: number;
+  #lastId = FIRST_ID;
+  #disposed = false;
+  readonly #timers = new Map<number, Timer>();
+  readonly #real: { readonly [Name in FakedName]: PropertyDescriptor };
+
+  /**
+   * Stops time at `startMs` (milliseconds since 1970; the start of 2026 unless given).
+   *
+   * @throws {Error} when time is faked already.
+   */
+  constructor(startMs: number = Date.UTC(2026, 0, 1)) {
+    if (active !== undefined) throw new Error("Cannot fake time: it is faked already, dispose that FakeTime first");
+    active = this;
+    this.#now = startMs;
+    const realDate = Date;
+    const { clearTimeout: clearReal } = globalThis;
+    const clear = (id?: number): void => {
+      // What was armed before time was faked is cleared where it was armed.
+      if (id === undefined || !(this.#timers.delete(id) || id > FIRST_ID)) clearReal(id);
+    };
+    const fakes: { readonly [Name in FakedName]: unknown } = {
+      setTimeout: (callback: Callback, ms?: number, ...args: unknown[]) => this.#arm(callback, ms, args, false),
+      setInterval: (callback: Callback, ms?: number, ...args: unknown[]) => this.#arm(callback, ms, args, true),
+      clearTimeout: clear,
+      clearInterval: clear,
+      Date: new Proxy(realDate, {
+        apply: () => new realDate(this.#now).toString(),
+        construct: (_target, args, newTarget) =>
+          Reflect.construct(realDate, args.length === 0 ? [this.#now] : args, newTarget),
+        get: (target, name) => name === "now" ? () => this.#now : Reflect.get(target, name),
+      }),
+    };
+    const real: Partial<Record<FakedName, PropertyDescriptor>> = {};
+    for (const name of FAKED) {
+      real[name] = Object.getOwnPropertyDescriptor(globalThis, name)!;
+      Object.defineProperty(globalThis, name, { value: fakes[name], configurable: true, writable: true });
+    }
+    this.#real = real as Record<FakedName, PropertyDescriptor>;
+  }
+
+  /** What `Date.now()` says, in milliseconds. */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** How many timers are armed. A test that has stopped everything can ask for 0: sanitizers do not see faked timers. */
+  get timers(): number {
+    return this.#timers.size;
+  }
+
+  /**
+   * Lets `ms` milliseconds pass, and fires what falls due on the way, in order, each at its own time. No promise goes on
+   * before this returns. What a callback throws comes out, and the rest of the time does not pass.
+   *
+   * @throws {RangeError} when `ms` is negative or not a number.
+   */
+  tick(ms: number): void {
+    const end = this.#end(ms);
+    let fired = 0;
+    while (this.#fireNext(end)) fired = checkEndless(fired);
+    this.#now = Math.max(this.#now, end);
+  }
+
+  /**
+   * Like {@linkcode tick}, but before, between and after the times at which timers are due, promises and a few turns of
+   * the event loop run; timers armed there count. `tickAsync(0)` lets run what can run now.
+   */
+  async tickAsync(ms: number): Promise<void> {
+    const end = this.#end(ms);
+    let fired = 0;
+    do {
+      await turns();
+      while (this.#fireNext(end)) {
+        fired = checkEndless(fired);
+        if (!this.#isDue(this.#now)) await turns();
+      }
+      this.#now = Math.max(this.#now, end);
+      await turns();
+    } while (this.#isDue(end));
+  }
+
+  /** Gives back the real time; armed timers are dropped. */
+  [Symbol.dispose](): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    active = undefined;
+    this.#timers.clear();
+    for (const name of FAKED) Object.defineProperty(globalThis, name, this.#real[name]);
+  }
+
+  #arm(callback: Callback, ms: number | undefined, args: unknown[], repeats: boolean): number {
+    // As in the real ones: what is not a delay, or does not fit into 31 bits, counts as none.
+    const whole = Math.trunc(Number(ms));
+    const delayMs = whole > 0 && whole <= 2 ** 31 - 1 ? whole : 0;
+    const everyMs = repeats ? Math.max(1, delayMs) : 0;
+    const id = ++this.#lastId;
+    this.#timers.set(id, { id, dueMs: this.#now + (everyMs || delayMs), everyMs, fire: () => callback(...args) });
+    return id;
+  }
+
+  #next(): Timer | undefined {
+    let next: Timer | undefined;
+    for (const timer of this.#timers.values()) {
+      if (next === undefined || timer.dueMs < next.dueMs || (timer.dueMs === next.dueMs && timer.id < next.id)) {
+        next = timer;
+      }
+    }
+    return next;
+  }
+
+  #isDue(end: number): boolean {
+    const next = this.#next();
+    return next !== undefined && next.dueMs <= end;
+  }
+
+  #fireNext(end: number): boolean {
+    const timer = this.#next();
+    if (timer === undefined || timer.dueMs > end) return false;
+    this.#now = Math.max(this.#now, timer.dueMs);
+    // Before the call, so that a callback that throws, ticks or clears itself finds it gone.
+    if (timer.everyMs > 0) timer.dueMs += timer.everyMs;
+    else this.#timers.delete(timer.id);
+    timer.fire();
+    return true;
+  }
+
+  #end(ms: number): number {
+    if (!(ms >= 0)) throw new RangeError(`Cannot let time pass: ms must be at least 0, found ${ms}`);
+    return this.#now + ms;
+  }
+}
+
+type Callback = (...args: unknown[]) => void;
+
+type FakedName = typeof FAKED[number];
+
+interface Timer {
+  readonly id: number;
+  dueMs: number;
+  /** 0 for a timer that fires once. */
+  readonly everyMs: number;
+  readonly fire: () => void;
+}
+
+const FAKED = ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "Date"] as const;
+
+/** Above the ids of real timers, so that one cannot be taken for the other. */
+const FIRST_ID = 2 ** 40;
+
+/** How many turns of the event loop a step of `tickAsync` gives. */
+const TURNS = 5;
+
+let active: FakeTime | undefined;
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < TURNS; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+function checkEndless(fired: number): number {
+  if (fired >= 1_000_000) {
+    throw new Error("Cannot let time pass: a million timers have fired, some arm each other without end");
+  }
+  return fired + 1;
+}

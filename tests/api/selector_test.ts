@@ -1,0 +1,191 @@
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { LabelSelector, type Requirement } from "../../src/api/selector.ts";
+
+Deno.test("LabelSelector parse reads every operator", async (t) => {
+  const cases: readonly [string, readonly Requirement[]][] = [
+    ["", []],
+    [" \t\r\n", []],
+    ["app", [{ key: "app", operator: "Exists", values: [] }]],
+    ["!app", [{ key: "app", operator: "DoesNotExist", values: [] }]],
+    ["! app", [{ key: "app", operator: "DoesNotExist", values: [] }]],
+    ["app=web", [{ key: "app", operator: "In", values: ["web"] }]],
+    ["app==web", [{ key: "app", operator: "In", values: ["web"] }]],
+    ["app != web", [{ key: "app", operator: "NotIn", values: ["web"] }]],
+    ["app=", [{ key: "app", operator: "In", values: [""] }]],
+    ["app=,tier", [{ key: "app", operator: "In", values: [""] }, { key: "tier", operator: "Exists", values: [] }]],
+    ["app in (web)", [{ key: "app", operator: "In", values: ["web"] }]],
+    ["app in(web,api)", [{ key: "app", operator: "In", values: ["web", "api"] }]],
+    ["app notin ( web , api )", [{ key: "app", operator: "NotIn", values: ["web", "api"] }]],
+    ["app in (,web)", [{ key: "app", operator: "In", values: ["", "web"] }]],
+    ["app in (web,)", [{ key: "app", operator: "In", values: ["web", ""] }]],
+    ["size>3", [{ key: "size", operator: "GreaterThan", values: ["3"] }]],
+    ["size < 10", [{ key: "size", operator: "LessThan", values: ["10"] }]],
+    ["size > 9223372036854775807", [{ key: "size", operator: "GreaterThan", values: ["9223372036854775807"] }]],
+    ["in", [{ key: "in", operator: "Exists", values: [] }]],
+    ["notin in (in, notin)", [{ key: "notin", operator: "In", values: ["in", "notin"] }]],
+    ["example.com/tier=a_b.C-9", [{ key: "example.com/tier", operator: "In", values: ["a_b.C-9"] }]],
+    [`${"k".repeat(63)}=${"v".repeat(63)}`, [{ key: "k".repeat(63), operator: "In", values: ["v".repeat(63)] }]],
+    ["a,!b,c=d", [
+      { key: "a", operator: "Exists", values: [] },
+      { key: "b", operator: "DoesNotExist", values: [] },
+      { key: "c", operator: "In", values: ["d"] },
+    ]],
+  ];
+  for (const [text, requirements] of cases) {
+    await t.step(`"${text}"`, () => assertEquals(LabelSelector.parse(text).requirements, requirements));
+  }
+});
+
+Deno.test("LabelSelector parse points at the character where it cannot go on", async (t) => {
+  const cases: readonly [string, string][] = [
+    ["app=web tier", `found "tier" at character 9, expected "," or the end`],
+    ["app,", "found its end at character 5, expected a label key"],
+    [",app", `found "," at character 1, expected a label key`],
+    ["a,,b", `found "," at character 3, expected a label key`],
+    ["=web", `found "=" at character 1, expected a label key`],
+    ["!", "found its end at character 2, expected a label key"],
+    ["!!app", `found "!" at character 2, expected a label key`],
+    ["!app=web", `found "=" at character 5, expected "," or the end`],
+    [
+      "app ~ web",
+      `found "~" at character 5, expected "=", "==", "!=", "in", "notin", "<", ">", "," or the end`,
+    ],
+    ["app=-web", `found "-web" at character 5, expected a label value of at most 63 letters`],
+    ["app=web-", `found "web-" at character 5, expected a label value`],
+    ["app==!web", `found "!" at character 6, expected a label value`],
+    [`app=${"v".repeat(64)}`, `found "${"v".repeat(64)}" at character 5, expected a label value`],
+    ["app in web", `found "web" at character 8, expected "("`],
+    ["app in (web", `found its end at character 12, expected "," or ")"`],
+    ["app in (web api)", `found "api" at character 13, expected "," or ")"`],
+    ["app in ()", `found ")" at character 9, expected a label value`],
+    ["app notin ( )", `found ")" at character 13, expected a label value`],
+    ["app in (web))", `found ")" at character 13, expected "," or the end`],
+    ["app in (a=b)", `found "=" at character 10, expected "," or ")"`],
+    ["size>big", `found "big" at character 6, expected an integer`],
+    ["size>", "found its end at character 6, expected an integer"],
+    ["size<1.5", `found "1.5" at character 6, expected an integer`],
+    ["size>-1", `found "-1" at character 6, expected an integer`],
+    ["size>9223372036854775808", `found "9223372036854775808" at character 6, expected an integer`],
+    [`size>${"0".repeat(64)}`, `at character 6, expected an integer`],
+    ["-app", `found "-app" at character 1, expected a label key such as "app" or "example.com/tier"`],
+    ["/app", `found "/app" at character 1, expected a label key such as`],
+    ["Example.com/app", `found "Example.com/app" at character 1, expected a label key such as`],
+    ["a/b/c", `found "a/b/c" at character 1, expected a label key such as`],
+    ["example.com/", `found "example.com/" at character 1, expected a label key such as`],
+    [`${"k".repeat(64)}`, `at character 1, expected a label key such as`],
+    [`${"k".repeat(254)}/app`, `at character 1, expected a label key such as`],
+  ];
+  for (const [text, message] of cases) {
+    await t.step(`"${text.slice(0, 40)}"`, () => {
+      const error = assertThrows(() => LabelSelector.parse(text), SyntaxError, message);
+      assert(error.message.startsWith(`Cannot parse label selector "${text}": found `), error.message);
+    });
+  }
+});
+
+Deno.test("LabelSelector matches: every operator on a label that is there, differs, or is missing", async (t) => {
+  const labels = [{ size: "5" }, { size: "7" }, { size: "big" }, { size: "" }, {}, undefined] as const;
+  const cases: readonly [string, readonly boolean[]][] = [
+    ["size", [true, true, true, true, false, false]],
+    ["!size", [false, false, false, false, true, true]],
+    ["size=5", [true, false, false, false, false, false]],
+    ["size=", [false, false, false, true, false, false]],
+    ["size!=5", [false, true, true, true, true, true]],
+    ["size in (5,big)", [true, false, true, false, false, false]],
+    ["size notin (5,big)", [false, true, false, true, true, true]],
+    ["size>5", [false, true, false, false, false, false]],
+    ["size<7", [true, false, false, false, false, false]],
+    ["", [true, true, true, true, true, true]],
+    ["size,size!=7", [true, false, true, true, false, false]],
+  ];
+  for (const [text, expected] of cases) {
+    await t.step(`"${text}"`, () => {
+      const selector = LabelSelector.parse(text);
+      assertEquals(labels.map((labels) => selector.matches(labels)), expected);
+    });
+  }
+});
+
+Deno.test("LabelSelector matches compares integers of 64 bits exactly, and nothing else", () => {
+  const least = LabelSelector.parse("size>9223372036854775806");
+  assert(least.matches({ size: "9223372036854775807" }));
+  assertFalse(least.matches({ size: "9223372036854775806" }));
+  assertFalse(least.matches({ size: "9223372036854775808" }), "not an integer of 64 bits");
+  assert(LabelSelector.parse("size<10").matches({ size: "007" }));
+  for (const size of ["1e3", "0x10", "1.5", "1_0"]) assertFalse(LabelSelector.parse("size>0").matches({ size }), size);
+});
+
+Deno.test("LabelSelector matches does not take what every object inherits for a label", () => {
+  assertFalse(LabelSelector.parse("constructor").matches({}));
+  assert(LabelSelector.parse("!toString").matches({}));
+});
+
+Deno.test("LabelSelector parse reads back any selector that was printed", () => {
+  fc.assert(fc.property(fc.array(requirement, { maxLength: 5 }), spacing, (requirements, space) => {
+    assertEquals(LabelSelector.parse(print(requirements, space)).requirements, requirements);
+  }));
+});
+
+Deno.test("LabelSelector parse throws nothing but SyntaxErrors that lie within the text", () => {
+  const piece = fc.oneof(
+    fc.constantFrom("a", "in", "notin", "=", "==", "!=", "!", "(", ")", ",", "<", ">", " ", "1", "x/y", "-", "é"),
+    fc.string({ maxLength: 3 }),
+  );
+  fc.assert(fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+    const text = pieces.join("");
+    try {
+      assertEquals(LabelSelector.parse(text).matches({}), LabelSelector.parse(text).matches(undefined));
+    } catch (error) {
+      assert(error instanceof SyntaxError, String(error));
+      const found = error.message.slice(`Cannot parse label selector "${text}": found `.length);
+      const at = Number(/ at character (\d+), expected /.exec(found)?.[1]);
+      assert(at >= 1 && at <= text.length + 1, error.message);
+    }
+  }));
+});
+
+function print(requirements: readonly Requirement[], space: string): string {
+  return requirements.map(({ key, operator, values }) => {
+    const set = `(${values.join(`${space},${space}`)})`;
+    switch (operator) {
+      case "Exists":
+        return key;
+      case "DoesNotExist":
+        return `!${space}${key}`;
+      case "In":
+        return values.length === 1 ? `${key}${space}=${space}${values[0]}` : `${key} in${space}${set}`;
+      case "NotIn":
+        return values.length === 1 ? `${key}${space}!=${space}${values[0]}` : `${key} notin${space}${set}`;
+      case "GreaterThan":
+        return `${key}${space}>${space}${values[0]}`;
+      case "LessThan":
+        return `${key}${space}<${space}${values[0]}`;
+      default:
+        return operator satisfies never;
+    }
+  }).join(`${space},${space}`);
+}
+
+const spacing = fc.constantFrom("", " ", "\t\n ");
+const name = fc.stringMatching(/^[A-Za-z0-9]([-A-Za-z0-9_.]{0,8}[A-Za-z0-9])?$/);
+const prefix = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,5}[a-z0-9])?(\.[a-z0-9]{1,3}){0,2}$/);
+const key = fc.oneof(
+  name,
+  fc.tuple(prefix, name).map((parts) => parts.join("/")),
+  fc.constantFrom("in", "notin"),
+);
+const value = fc.oneof({ weight: 5, arbitrary: name }, fc.constant(""), fc.constantFrom("in", "notin"));
+const requirement: fc.Arbitrary<Requirement> = fc.oneof(
+  fc.record({ key, operator: fc.constantFrom("Exists", "DoesNotExist"), values: fc.constant([]) }),
+  fc.record({
+    key,
+    operator: fc.constantFrom("In", "NotIn"),
+    values: fc.array(value, { minLength: 1, maxLength: 4 }),
+  }),
+  fc.record({
+    key,
+    operator: fc.constantFrom("GreaterThan", "LessThan"),
+    values: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map((number) => [String(number)]),
+  }),
+);

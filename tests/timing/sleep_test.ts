@@ -1,0 +1,28 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { sleep } from "../../src/timing/sleep.ts";
+import { FakeTime } from "../_time.ts";
+import { CountedController } from "./_listeners.ts";
+
+Deno.test("sleep resolves after its time, not before, and leaves no listener behind", async () => {
+  using time = new FakeTime();
+  const stop = new CountedController();
+  let awake = false;
+  const slept = sleep(800, stop).then(() => awake = true);
+  await time.tickAsync(799);
+  assertEquals([awake, stop.listeners], [false, 1]);
+  await time.tickAsync(1);
+  assertEquals([awake, stop.listeners], [true, 0]);
+  await slept;
+});
+
+Deno.test("sleep rejects with the reason as soon as its signal aborts, and clears its timer", async () => {
+  using time = new FakeTime();
+  const stop = new AbortController();
+  const slept = sleep(800, stop);
+  assertEquals(time.timers, 1);
+  stop.abort(new Error("get up"));
+  await assertRejects(() => slept, Error, "get up");
+  assertEquals(time.timers, 0);
+  await assertRejects(() => sleep(800, stop), Error, "get up");
+  assertEquals(time.timers, 0);
+});
