@@ -1,0 +1,184 @@
+import type { Abortable } from "../api/options.ts";
+import { apiVersionOf, type Resource } from "../api/resource.ts";
+
+/** A kind that the server has. Can be given to `Client.resource()` as it is. */
+export interface ApiResource extends Resource {
+  /** The name of one, lower case: `"pod"`. */
+  readonly singular: string;
+  /** What people type instead: `["po"]`. */
+  readonly shortNames: readonly string[];
+  /** The groups of resources it is in: `["all"]`. */
+  readonly categories: readonly string[];
+  /** What can be done with it: `["get", "list", "watch", …]`. */
+  readonly verbs: readonly string[];
+  /** The parts of its objects that have paths of their own: `["status", "scale"]`. */
+  readonly subresources: readonly string[];
+  /** Whether its version is the one that the server prefers of its group. */
+  readonly preferred: boolean;
+}
+
+/** What to do while looking around. */
+export interface DiscoverOptions extends Abortable {
+  /** Told of each group version that could not be asked, `"metrics.k8s.io/v1beta1"`; the others are found all the same. */
+  readonly onError?: (error: unknown, groupVersion: string) => void;
+}
+
+/** Asks for the JSON value behind a path, in the form `accept` names. */
+export type GetJson = (path: string, accept: string) => Promise<unknown>;
+
+const JSON_TYPE = "application/json";
+
+/** Newest form first: one answer with everything (Kubernetes 1.30, and 1.27 as a beta), or else a table of contents. */
+const AGGREGATED = ["v2", "v2beta1"]
+  .map((version) => `${JSON_TYPE};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .concat(JSON_TYPE).join(",");
+
+/** How many group versions are asked at a time where each must be asked alone. */
+const CONCURRENCY = 8;
+
+/**
+ * The resources that a server has: the core group first, then the groups in the server's order, and of each group the
+ * preferred version first. Two requests, or on servers before 1.27 one more for each group version.
+ *
+ * @throws what the first request failed with, when nothing at all could be read.
+ */
+export async function discover(get: GetJson, options: DiscoverOptions): Promise<ApiResource[]> {
+  return await settle(["/api", "/apis"], (root) => rootOf(get, root, options), (root) => root.slice(1), options);
+}
+
+async function rootOf(get: GetJson, root: string, options: DiscoverOptions): Promise<ApiResource[]> {
+  const answer = await get(root, AGGREGATED) as Root;
+  if (answer.kind === "APIGroupDiscoveryList") return aggregated(answer, options);
+  const groups = answer.kind === "APIVersions" ? [{ name: "", versions: answer.versions }] : answer.groups ?? [];
+  return await settle(groups.flatMap(versionsOf), (version) => askOne(get, version), apiVersionOf, options);
+}
+
+/** Asks for each of `places`, a few at a time, and passes over those that fail, unless all do. */
+async function settle<P>(
+  places: readonly P[],
+  ask: (place: P) => Promise<ApiResource[]>,
+  nameOf: (place: P) => string,
+  { signal, onError }: DiscoverOptions,
+): Promise<ApiResource[]> {
+  const found: ApiResource[][] = [];
+  const errors: unknown[] = [];
+  const waiting = places.entries();
+  const work = async (): Promise<void> => {
+    for (const [i, place] of waiting) {
+      try {
+        found[i] = await ask(place);
+      } catch (error) {
+        errors.push(error);
+        if (!signal?.aborted) onError?.(error, nameOf(place));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  signal?.throwIfAborted();
+  if (errors.length > 0 && errors.length === places.length) throw errors[0];
+  return found.flat();
+}
+
+interface Root {
+  readonly kind?: unknown;
+  readonly items?: readonly AggregatedGroup[];
+  readonly versions?: readonly string[];
+  readonly groups?: readonly {
+    readonly name?: string;
+    readonly versions?: readonly (string | { readonly version: string })[];
+    readonly preferredVersion?: { readonly version: string };
+  }[];
+}
+
+interface AggregatedGroup {
+  readonly metadata?: { readonly name?: string };
+  readonly versions?: readonly {
+    readonly version: string;
+    readonly freshness?: string;
+    readonly resources?: readonly {
+      readonly resource: string;
+      readonly responseKind?: { readonly kind?: string };
+      readonly scope?: string;
+      readonly singularResource?: string;
+      readonly verbs?: readonly string[];
+      readonly shortNames?: readonly string[];
+      readonly categories?: readonly string[];
+      readonly subresources?: readonly { readonly subresource: string }[];
+    }[];
+  }[];
+}
+
+function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
+  const found: ApiResource[] = [];
+  for (const { metadata, versions = [] } of list.items ?? []) {
+    const group = metadata?.name ?? "";
+    for (const [i, { version, freshness, resources = [] }] of versions.entries()) {
+      if (freshness === "Stale") {
+        const name = apiVersionOf({ group, version });
+        onError?.(new Error(`Cannot discover "${name}": the server behind it does not answer the API server`), name);
+      }
+      for (const entry of resources) {
+        found.push({
+          group,
+          version,
+          plural: entry.resource,
+          kind: entry.responseKind?.kind ?? "",
+          scope: entry.scope === "Cluster" ? "Cluster" : "Namespaced",
+          singular: entry.singularResource || (entry.responseKind?.kind ?? "").toLowerCase(),
+          shortNames: entry.shortNames ?? [],
+          categories: entry.categories ?? [],
+          verbs: entry.verbs ?? [],
+          subresources: (entry.subresources ?? []).map(({ subresource }) => subresource),
+          preferred: i === 0,
+        });
+      }
+    }
+  }
+  return found;
+}
+
+interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly preferred: boolean;
+}
+
+function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] {
+  const versions = (group.versions ?? []).map((version) => typeof version === "string" ? version : version.version);
+  const preferred = group.preferredVersion?.version ?? versions[0];
+  // The preferred one first, as in the aggregated form; the others keep their order.
+  return [...new Set([preferred, ...versions])].filter((version) => version !== undefined)
+    .map((version) => ({ group: group.name ?? "", version, preferred: version === preferred }));
+}
+
+interface ResourceList {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly singularName?: string;
+    readonly namespaced?: boolean;
+    readonly kind: string;
+    readonly verbs?: readonly string[];
+    readonly shortNames?: readonly string[];
+    readonly categories?: readonly string[];
+  }[];
+}
+
+async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]> {
+  const { group, version, preferred } = place;
+  const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const { resources = [] } = await get(path, JSON_TYPE) as ResourceList;
+  return resources.filter(({ name }) => !name.includes("/")).map((entry) => ({
+    group,
+    version,
+    plural: entry.name,
+    kind: entry.kind,
+    scope: entry.namespaced ? "Namespaced" : "Cluster",
+    singular: entry.singularName || entry.kind.toLowerCase(),
+    shortNames: entry.shortNames ?? [],
+    categories: entry.categories ?? [],
+    verbs: entry.verbs ?? [],
+    subresources: resources.filter(({ name }) => name.startsWith(`${entry.name}/`))
+      .map(({ name }) => name.slice(entry.name.length + 1)),
+    preferred,
+  }));
+}

@@ -1,0 +1,118 @@
+import { apiVersionOf, resourceName } from "../api/resource.ts";
+import type { ApiResource } from "./discovery.ts";
+
+/** How many names are suggested for one that nothing has. */
+const SUGGESTIONS = 3;
+
+/**
+ * The resource that a person means by `text`, as kubectl understands it.
+ *
+ * - `text` is a plural, a singular, a short name or a kind, in any case: `"pods"`, `"Pod"`, `"po"`. What is a plural
+ *   somewhere wins over what is a singular elsewhere, and so on in this order.
+ * - A group, or the beginning of one, may follow, and a version before it: `"deployments.apps"`, `"deployments.v1.apps"`;
+ *   `"pods.v1"` is of the core group.
+ * - Of several the first is meant: the core group's, then in the order of `resources`; of several versions the one that
+ *   the server prefers, where it has the resource.
+ *
+ * @throws {Error} when there is none; it names what is spelt most like it.
+ *
+ * @example
+ * ```ts
+ * import { type ApiResource, findResource } from "@kube/informer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pods: ApiResource = {
+ *   group: "",
+ *   version: "v1",
+ *   plural: "pods",
+ *   kind: "Pod",
+ *   scope: "Namespaced",
+ *   singular: "pod",
+ *   shortNames: ["po"],
+ *   categories: ["all"],
+ *   verbs: ["get", "list", "watch"],
+ *   subresources: ["status"],
+ *   preferred: true,
+ * };
+ * assertEquals(findResource([pods], "po"), pods); // of what `client.discover()` has found
+ * ```
+ */
+export function findResource(resources: readonly ApiResource[], text: string): ApiResource {
+  const wanted = text.trim().toLowerCase();
+  const dot = wanted.indexOf(".");
+  const name = dot === -1 ? wanted : wanted.slice(0, dot);
+  const place = dot === -1 ? undefined : wanted.slice(dot + 1);
+  const named = NAMES.flatMap((namesOf) =>
+    resources.filter((resource) => name !== "" && namesOf(resource).includes(name))
+  );
+  for (const belongs of place === undefined ? [() => true] : PLACES) {
+    const [first, ...others] = named.filter((resource) => belongs(resource, place ?? ""));
+    if (first === undefined) continue;
+    const same = others.filter(({ group, plural }) => group === first.group && plural === first.plural);
+    return [first, ...same].find(({ preferred }) => preferred) ?? first;
+  }
+  throw new Error(`Cannot find a resource "${text}": ${explain(resources, wanted)}`);
+}
+
+const NAMES: readonly ((resource: ApiResource) => readonly string[])[] = [
+  ({ plural }) => [plural],
+  ({ singular }) => [singular.toLowerCase()],
+  ({ shortNames }) => shortNames,
+  ({ kind }) => [kind.toLowerCase()],
+];
+
+/** What may stand behind the first dot; an exact group comes before the beginning of one. */
+const PLACES: readonly ((resource: ApiResource, place: string) => boolean)[] = [
+  ({ group }, place) => group === place,
+  ({ group, version }, place) => place === `${version}.${group}` || (group === "" && place === version),
+  ({ group }, place) => group.startsWith(place),
+];
+
+function explain(resources: readonly ApiResource[], wanted: string): string {
+  if (resources.length === 0) return "the server has told of none at all; check what the credentials allow";
+  const members = resources.filter(({ categories }) => categories.includes(wanted));
+  if (members.length > 0) {
+    return `it is a category; name one of ${quote([...new Set(members.map(({ plural }) => plural))])}`;
+  }
+  const nearest = nearestTo(resources, wanted);
+  if (nearest.length > 0) return `the server has no such name; did you mean ${quote(nearest, "or")}`;
+  const groups = new Set(resources.map(apiVersionOf));
+  return `the server has no such name in its ${resources.length} resources of ${groups.size} API versions`;
+}
+
+/** The names spelt most like `wanted`: at most a third of its characters apart, and at least one. */
+function nearestTo(resources: readonly ApiResource[], wanted: string): string[] {
+  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  const distances = new Map<string, number>();
+  for (const resource of resources) {
+    const full = resourceName(resource);
+    const names = [resource.plural, resource.singular, resource.kind.toLowerCase(), full, ...resource.shortNames];
+    const distance = Math.min(...names.filter((name) => name.length > 1).map((name) => editDistance(wanted, name)));
+    if (distance <= limit) distances.set(full, Math.min(distance, distances.get(full) ?? Infinity));
+  }
+  return [...distances].sort(([, a], [, b]) => a - b).slice(0, SUGGESTIONS).map(([name]) => name);
+}
+
+/** How many letters must be inserted, left out, replaced or swapped with the next to make one text of the other. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      row[j] = Math.min(replaced, last[j] + 1, row[j - 1] + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        row[j] = Math.min(row[j], beforeLast[j - 2] + 1);
+      }
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[b.length];
+}
+
+function quote(names: readonly string[], word = "and"): string {
+  const quoted = names.map((name) => `"${name}"`);
+  return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} ${word} ${quoted.at(-1)}`;
+}

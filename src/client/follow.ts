@@ -1,0 +1,168 @@
+import type { Change, WatchEvent } from "../api/change.ts";
+import {
+  DecodeError,
+  isExpired,
+  isForbidden,
+  isNotFound,
+  isUnauthorized,
+  StatusError,
+  UnreachableError,
+} from "../api/errors.ts";
+import type { WatchOptions } from "../api/options.ts";
+import { isOlder } from "../api/resource_version.ts";
+import { Backoff } from "../timing/backoff.ts";
+import { DerivedController } from "../timing/derived.ts";
+import { sleep } from "../timing/sleep.ts";
+import type { FollowOptions } from "./resource_client.ts";
+
+/** Attempts begin at least so far apart (client-go `tools/watch/retrywatcher.go`). */
+const MIN_PERIOD_MS = 1_000;
+
+/** How much longer than the server was asked for a watch may be silent. */
+const GRACE_MS = 10_000;
+
+/** Refusals that pass: a request timeout, a conflict, too many requests. */
+const PASSING = [408, 409, 429];
+
+/** Opens one watch, as `ResourceClient.watchChanges` does: its first batch is empty and says that the watch is open. */
+export type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly Change<T>[]>;
+
+/**
+ * Whether a version is one to go on from.
+ *
+ * @throws {TypeError | RangeError} when not.
+ */
+export function checkFollow(what: string, options: FollowOptions): void {
+  const { resourceVersion, sendInitialEvents } = options;
+  if (resourceVersion === undefined) {
+    throw new TypeError(`Cannot follow "${what}": resourceVersion is missing; list first, and follow from the list's`);
+  }
+  if (resourceVersion === "" || resourceVersion === "0") {
+    throw new RangeError(
+      `Cannot follow "${what}": resourceVersion is "${resourceVersion}", which is no place to go on from; list first, and ` +
+        `follow from the list's`,
+    );
+  }
+  if (sendInitialEvents !== undefined) {
+    throw new TypeError(`Cannot follow "${what}": sendInitialEvents begins anew, following goes on; use watch`);
+  }
+}
+
+/** One watch after the other, as `ResourceClient.follow` promises. `signal` ends it, and the call rejects with its reason. */
+export async function* followFrom<T>(
+  what: string,
+  open: OpenWatch<T>,
+  options: FollowOptions,
+  signal: AbortSignal,
+): AsyncGenerator<WatchEvent<T>, void, undefined> {
+  const { backoff: backoffOptions, onInterrupted, ...watchOptions } = options;
+  const backoff = new Backoff(backoffOptions);
+  const place: Place = { version: options.resourceVersion ?? "" };
+  for (;;) {
+    const startedMs = Date.now();
+    let opened = false;
+    const periodMs = (): number => MIN_PERIOD_MS - (Date.now() - startedMs);
+    let delayMs: number;
+    try {
+      const timeoutSeconds = options.timeoutSeconds ?? 120 + Math.floor(Math.random() * 101);
+      const attempt = { ...watchOptions, resourceVersion: place.version, allowBookmarks: true, timeoutSeconds };
+      for await (const batch of limited(what, open, attempt, signal)) {
+        opened = true;
+        backoff.healthy();
+        for (const event of unseen(what, batch, place)) {
+          if (event.type !== "BOOKMARK" || options.allowBookmarks) yield event;
+        }
+      }
+      delayMs = periodMs();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isFinal(error, opened)) throw error;
+      const askedMs = error instanceof StatusError ? (error.status.retryAfterSeconds ?? 0) * 1000 : 0;
+      delayMs = Math.max(backoff.next(), askedMs, periodMs());
+      onInterrupted?.(error, delayMs);
+    }
+    if (delayMs > 0) await sleep(delayMs, { signal });
+  }
+}
+
+/** How far the caller has been told. */
+interface Place {
+  version: string;
+}
+
+/** What is new in a batch. The place moves with each event, before it is told. */
+function* unseen<T>(
+  what: string,
+  batch: readonly Change<T>[],
+  place: Place,
+): Generator<WatchEvent<T>, void, undefined> {
+  for (const change of batch) {
+    const { resourceVersion: version, key } = change.type === "BOOKMARK" ? { ...change, key: "" } : change.entry;
+    if (version === "") {
+      throw new DecodeError(`Cannot follow "${what}": "${key}" came without a resourceVersion`, { key });
+    }
+    if (isOlder(version, place.version)) continue;
+    const known = version === place.version;
+    place.version = version;
+    if (change.type === "BOOKMARK") yield change;
+    else if (!known) yield { type: change.type, object: change.entry.object };
+  }
+}
+
+/**
+ * The batches of one watch, unless the server is silent for longer than it was asked to keep the watch open: then the
+ * connection is dead, which TCP may take hours to notice. Time that the caller takes does not count.
+ */
+async function* limited<T>(
+  what: string,
+  open: OpenWatch<T>,
+  options: WatchOptions,
+  signal: AbortSignal,
+): AsyncGenerator<readonly Change<T>[], void, undefined> {
+  const { timeoutSeconds = 0 } = options;
+  using controller = new DerivedController(signal);
+  const lost = (): void =>
+    controller.abort(
+      new UnreachableError(
+        `Cannot follow "${what}": nothing came for ${
+          GRACE_MS / 1000
+        } s after the ${timeoutSeconds} s the watch was to last`,
+      ),
+    );
+  const deadlineMs = Date.now() + timeoutSeconds * 1000;
+  const batches = open({ ...options, signal: controller.signal })[Symbol.asyncIterator]();
+  let over = false;
+  try {
+    for (;;) {
+      // Without a timeout the server keeps its own, which nobody here knows.
+      const timer = timeoutSeconds === 0
+        ? undefined
+        : setTimeout(lost, Math.max(0, deadlineMs - Date.now()) + GRACE_MS);
+      let result: IteratorResult<readonly Change<T>[]>;
+      try {
+        result = await batches.next();
+      } catch (error) {
+        over = true;
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
+      if (result.done) {
+        over = true;
+        return;
+      }
+      yield result.value;
+    }
+  } finally {
+    if (!over) await batches.return?.();
+  }
+}
+
+/** Whether going on is of no use, or would hide something from the caller. */
+function isFinal(error: unknown, opened: boolean): boolean {
+  if (error instanceof UnreachableError) return false;
+  if (!(error instanceof StatusError)) return true;
+  const { code } = error.status;
+  if (isExpired(error) || isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
+  return !opened && code >= 300 && code < 500 && !PASSING.includes(code);
+}

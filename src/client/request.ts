@@ -1,0 +1,320 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { ListOptions, Selection, WatchOptions } from "../api/options.ts";
+import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
+import { LabelSelector } from "../api/selector.ts";
+import type { DeleteOptions, Patch, WriteOptions } from "./resource_client.ts";
+
+/** One request, as its sender and its messages need it. */
+export interface Ask {
+  /** What is asked, to follow "Cannot": `list "pods" in namespace "shop"`. */
+  readonly action: string;
+  /** Path and query, behind the server's own path; begins with a slash. */
+  readonly path: string;
+  /** Method, headers and body. */
+  readonly init: RequestInit;
+  /** Whether to wait and repeat when the server puts it off; else the caller does. */
+  readonly patient: boolean;
+}
+
+/** Where a request goes, before its options are looked at. */
+export interface Target<T extends KubernetesObject = KubernetesObject> {
+  /** The kind. */
+  readonly resource: Resource<T>;
+  /** The part of the collection. */
+  readonly selection: Selection;
+  /** The namespace of objects by name where the selection has none; `""` for none. */
+  readonly defaultNamespace: string;
+}
+
+const JSON_TYPE = "application/json";
+
+const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
+  json: "application/json-patch+json",
+  merge: "application/merge-patch+json",
+  strategic: "application/strategic-merge-patch+json",
+  // The server has no other name for it; JSON is YAML.
+  apply: "application/apply-patch+yaml",
+};
+
+/** @throws {RangeError | SyntaxError} when an option cannot be meant. */
+export function listRequest(target: Target, options: ListOptions, patient: boolean): Ask {
+  const { resource } = target;
+  const namespace = options.namespace ?? target.selection.namespace;
+  return {
+    action: describe("list", resource, { namespace }),
+    path: withQuery(pathOf(resource, { namespace }), listQuery(target, options)),
+    init: { headers: { accept: accept(resource, "List") } },
+    patient,
+  };
+}
+
+/**
+ * Watches ask for no content encoding: servers may compress each event on its own, and Deno's `fetch` ends the body after
+ * the first of several gzip members, so that every later event would be lost in silence.
+ *
+ * @throws {RangeError | SyntaxError | TypeError} when an option cannot be meant.
+ */
+export function watchRequest(target: Target, options: WatchOptions): Ask {
+  const { resource } = target;
+  const namespace = options.namespace ?? target.selection.namespace;
+  const { resourceVersion, timeoutSeconds, allowBookmarks = false, sendInitialEvents } = options;
+  if (sendInitialEvents && !allowBookmarks) {
+    throw new TypeError(
+      `Cannot ${
+        describe("watch", resource, { namespace })
+      }: sendInitialEvents needs allowBookmarks, as a bookmark tells ` +
+        `where the initial events end`,
+    );
+  }
+  const query = selectorQuery(target, options);
+  query.set("watch", "true");
+  if (resourceVersion !== undefined) query.set("resourceVersion", resourceVersion);
+  setCount(query, "timeoutSeconds", timeoutSeconds);
+  if (allowBookmarks) query.set("allowWatchBookmarks", "true");
+  if (sendInitialEvents !== undefined) {
+    query.set("sendInitialEvents", String(sendInitialEvents));
+    // The server takes the one only with the other, and with no other value (apimachinery `ValidateListOptions`).
+    query.set("resourceVersionMatch", "NotOlderThan");
+  }
+  return {
+    action: describe("watch", resource, { namespace }),
+    path: withQuery(pathOf(resource, { namespace }), query),
+    init: { headers: { accept: accept(resource, ""), "accept-encoding": "identity" } },
+    patient: false,
+  };
+}
+
+/** @throws {TypeError} when the object cannot be addressed. */
+export function getRequest(target: Target, name: string, options: { readonly subresource?: string }): Ask {
+  const { subresource } = options;
+  const place = placeOf(target, "get", { name, subresource });
+  return {
+    action: place.action,
+    path: withQuery(place.path, baseQuery()),
+    init: { headers: { accept: subresource ? JSON_TYPE : accept(target.resource, "") } },
+    patient: true,
+  };
+}
+
+/** @throws {TypeError} when the object cannot be addressed. */
+export function createRequest(
+  target: Target,
+  object: { readonly metadata: Partial<KubernetesObject["metadata"]> },
+  options: WriteOptions,
+): Ask {
+  refusePartial(target.resource, "create");
+  const { subresource } = options;
+  const { name, namespace } = object.metadata ?? {};
+  if (subresource && !name) throw new TypeError(`Cannot create "${subresource}": the draft has no metadata.name`);
+  const place = placeOf(target, "create", { namespace, ...(subresource ? { name, subresource } : {}) });
+  const action = describe("create", target.resource, { name, namespace: place.namespace, subresource });
+  const metadata = place.namespace === "" ? object.metadata : { ...object.metadata, namespace: place.namespace };
+  return writeRequest(
+    { ...place, action },
+    "POST",
+    fillIn(target.resource, { ...object, metadata }, subresource),
+    options,
+  );
+}
+
+/** @throws {TypeError} when the object cannot be addressed. */
+export function updateRequest(target: Target, object: KubernetesObject, options: WriteOptions): Ask {
+  refusePartial(target.resource, "update");
+  const { name, namespace } = object.metadata ?? {};
+  if (!name) throw new TypeError(`Cannot update "${resourceName(target.resource)}": the object has no metadata.name`);
+  const place = placeOf(target, "update", { name, namespace, subresource: options.subresource });
+  return writeRequest(place, "PUT", fillIn(target.resource, object, options.subresource), options);
+}
+
+/** @throws {TypeError} when the object cannot be addressed, or an apply names no field manager. */
+export function patchRequest(target: Target, name: string, patch: Patch, options: WriteOptions): Ask {
+  const { resource } = target;
+  const { subresource } = options;
+  const place = placeOf(target, "patch", { name, subresource });
+  if (patch.type !== "apply") {
+    return writeRequest(place, "PATCH", patch.body, options, PATCH_TYPES[patch.type], accept(resource, ""));
+  }
+  if (!patch.fieldManager) throw new TypeError(`Cannot ${place.action}: an apply needs a fieldManager`);
+  const ask = writeRequest(
+    place,
+    "PATCH",
+    fillIn(resource, patch.body as object, subresource),
+    { ...options, fieldManager: patch.fieldManager },
+    PATCH_TYPES.apply,
+    accept(resource, ""),
+  );
+  return patch.force ? { ...ask, path: `${ask.path}&force=true` } : ask;
+}
+
+/** @throws {RangeError | TypeError} when the object cannot be addressed, or an option cannot be meant. */
+export function deleteRequest(target: Target, name: string, options: DeleteOptions): Ask {
+  const place = placeOf(target, "delete", { name, subresource: options.subresource });
+  const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
+  checkCount("gracePeriodSeconds", gracePeriodSeconds);
+  const body = {
+    ...(preconditions === undefined ? {} : { preconditions }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(dryRun ? { dryRun: ["All"] } : {}),
+  };
+  return {
+    action: place.action,
+    path: withQuery(place.path, baseQuery()),
+    init: {
+      method: "DELETE",
+      headers: { accept: accept(target.resource, ""), "content-type": JSON_TYPE },
+      // The server reads either the body or the query: what is told goes into the body.
+      body: JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", ...body }),
+    },
+    patient: true,
+  };
+}
+
+/** @throws {RangeError | SyntaxError | TypeError} when no namespace is known, or an option cannot be meant. */
+export function deleteCollectionRequest(target: Target, options: ListOptions & DeleteOptions): Ask {
+  const { resource } = target;
+  const namespace = options.namespace ?? target.selection.namespace;
+  const action = describe("delete all selected", resource, { namespace });
+  if (resource.scope === "Namespaced" && !namespace) {
+    throw new TypeError(`Cannot ${action}: no namespace is named, and servers do not delete across namespaces`);
+  }
+  const query = listQuery(target, options);
+  setWriteQuery(query, options);
+  if (options.propagationPolicy !== undefined) query.set("propagationPolicy", options.propagationPolicy);
+  setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
+  return {
+    action,
+    path: withQuery(pathOf(resource, { namespace }), query),
+    init: { method: "DELETE", headers: { accept: accept(resource, "List") } },
+    patient: true,
+  };
+}
+
+/** Two selectors, both of which must hold. */
+export function bothSelectors(a: string | undefined, b: string | undefined): string | undefined {
+  return a && b ? `${a},${b}` : a || b || undefined;
+}
+
+interface Place extends PathParts {
+  readonly action: string;
+  readonly path: string;
+  readonly namespace: string;
+}
+
+/** Where one object is, or where a new one goes. */
+function placeOf(target: Target, verb: string, parts: PathParts): Place {
+  const { resource, selection, defaultNamespace } = target;
+  if (resource.scope === "Cluster") {
+    return {
+      ...parts,
+      namespace: "",
+      action: describe(verb, resource, { ...parts, namespace: undefined }),
+      path: pathOf(resource, parts),
+    };
+  }
+  const namespace = parts.namespace || selection.namespace || defaultNamespace;
+  const action = describe(verb, resource, { ...parts, namespace });
+  if (namespace === "") {
+    throw new TypeError(
+      `Cannot ${action}: no namespace is named; name one by namespace(), in the object, or for the whole client`,
+    );
+  }
+  if (parts.namespace && selection.namespace && parts.namespace !== selection.namespace) {
+    throw new TypeError(`Cannot ${action}: the collection is that of namespace "${selection.namespace}"`);
+  }
+  return { ...parts, namespace, action, path: pathOf(resource, { ...parts, namespace }) };
+}
+
+function describe(verb: string, resource: Resource, parts: PathParts): string {
+  const { namespace, name, subresource } = parts;
+  const what = [resourceName(resource), name, subresource].filter((part) => part).join("/");
+  return `${verb} "${what}"${namespace && resource.scope === "Namespaced" ? ` in namespace "${namespace}"` : ""}`;
+}
+
+function writeRequest(
+  place: Place,
+  method: string,
+  body: unknown,
+  options: WriteOptions,
+  contentType: string = JSON_TYPE,
+  acceptType: string = JSON_TYPE,
+): Ask {
+  const query = baseQuery();
+  setWriteQuery(query, options);
+  return {
+    action: place.action,
+    path: withQuery(place.path, query),
+    init: { method, headers: { accept: acceptType, "content-type": contentType }, body: JSON.stringify(body) },
+    patient: true,
+  };
+}
+
+function setWriteQuery(query: URLSearchParams, options: WriteOptions): void {
+  if (options.dryRun) query.set("dryRun", "All");
+  if (options.fieldManager !== undefined) query.set("fieldManager", options.fieldManager);
+  if (options.fieldValidation !== undefined) query.set("fieldValidation", options.fieldValidation);
+}
+
+function listQuery(target: Target, options: ListOptions): URLSearchParams {
+  const query = selectorQuery(target, options);
+  const { resourceVersion, resourceVersionMatch, limit, continue: token } = options;
+  if (resourceVersion !== undefined) query.set("resourceVersion", resourceVersion);
+  if (resourceVersionMatch !== undefined) query.set("resourceVersionMatch", resourceVersionMatch);
+  checkCount("limit", limit);
+  if (limit) query.set("limit", String(limit));
+  if (token) query.set("continue", token);
+  return query;
+}
+
+function selectorQuery(target: Target, options: Selection): URLSearchParams {
+  const query = baseQuery();
+  // What the server would answer 400 to says here which character is wrong.
+  for (const { labelSelector } of [target.selection, options]) if (labelSelector) LabelSelector.parse(labelSelector);
+  const labels = bothSelectors(target.selection.labelSelector, options.labelSelector);
+  const fields = bothSelectors(target.selection.fieldSelector, options.fieldSelector);
+  if (labels !== undefined) query.set("labelSelector", labels);
+  if (fields !== undefined) query.set("fieldSelector", fields);
+  return query;
+}
+
+/** Some user agents (browsers' among them) get indented JSON otherwise, twice the bytes. */
+function baseQuery(): URLSearchParams {
+  return new URLSearchParams({ pretty: "false" });
+}
+
+function withQuery(path: string, query: URLSearchParams): string {
+  return `${path}?${query}`;
+}
+
+function setCount(query: URLSearchParams, name: string, value: number | undefined): void {
+  checkCount(name, value);
+  if (value !== undefined) query.set(name, String(value));
+}
+
+function checkCount(name: string, value: number | undefined): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return;
+  throw new RangeError(`Cannot ask the server: ${name} must be a whole number of at least 0, found ${value}`);
+}
+
+/**
+ * Plain JSON stands behind the metadata form for servers that do not have it. A watch must ask for the object's form:
+ * asked for the list's it answers 200 and an empty body.
+ */
+function accept(resource: Resource, suffix: "" | "List"): string {
+  if (resource.representation !== "metadata") return JSON_TYPE;
+  return `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1,application/json`;
+}
+
+/** A subresource may be of another kind (Scale, Eviction), which only the caller knows; "status" is of the object's. */
+function fillIn(resource: Resource, object: object, subresource: string | undefined): object {
+  if (subresource && subresource !== "status") return object;
+  const { apiVersion = apiVersionOf(resource), kind = resource.kind, ...rest } = object as Partial<KubernetesObject>;
+  return { apiVersion, kind, ...rest };
+}
+
+function refusePartial(resource: Resource, verb: string): void {
+  if (resource.representation !== "metadata") return;
+  throw new TypeError(
+    `Cannot ${verb} "${resourceName(resource)}": the resource is metadata only; patch it, or use the whole resource`,
+  );
+}

@@ -1,0 +1,113 @@
+import type { Change } from "../api/change.ts";
+import { DecodeError, StatusError } from "../api/errors.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { resourceName } from "../api/resource.ts";
+import { statusFrom } from "../api/status.ts";
+import { chunksOf } from "./bytes.ts";
+import { LineSplitter } from "./lines.ts";
+import { ObjectReader, type ReadOptions, utf8 } from "./object_reader.ts";
+
+const encoder = new TextEncoder();
+const CLOSE_BRACE = 125;
+const TYPES = ["ADDED", "MODIFIED", "DELETED"] as const;
+const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${type}","object":`) }));
+
+/**
+ * The changes a watch's body tells: one batch to a chunk of the body, an empty one too, so that a reader sees signs of
+ * life. A line that the end of the body cut off is not a line. Leaving early cancels the body.
+ *
+ * @throws {StatusError} an `ERROR` event, after the changes before it.
+ * @throws {DecodeError} a line that is no event, after the changes before it.
+ */
+export async function* readChanges<T extends KubernetesObject>(
+  body: ReadableStream<Uint8Array>,
+  options: ReadOptions,
+): AsyncGenerator<readonly Change<T>[], void, undefined> {
+  const lines = new LineSplitter(options.maxObjectBytes);
+  const events = new EventReader<T>(options);
+  for await (const chunk of chunksOf(body)) {
+    const batch: Change<T>[] = [];
+    let failure: { readonly error: unknown } | undefined;
+    try {
+      lines.push(chunk, (bytes, start, end) => batch.push(events.read(bytes, start, end)));
+    } catch (error) {
+      failure = { error };
+    }
+    yield batch;
+    if (failure !== undefined) throw failure.error;
+  }
+}
+
+class EventReader<T extends KubernetesObject> {
+  readonly #options: ReadOptions;
+  readonly #objects: ObjectReader<T>;
+
+  constructor(options: ReadOptions) {
+    this.#options = options;
+    this.#objects = new ObjectReader<T>(options);
+  }
+
+  read(bytes: Uint8Array, start: number, end: number): Change<T> {
+    for (const prefix of PREFIXES) {
+      if (bytes[start + 9] !== prefix.bytes[9] || !startsWith(bytes, start, end, prefix.bytes)) continue;
+      if (bytes[end - 1] !== CLOSE_BRACE) break;
+      return { type: prefix.type, entry: this.#objects.read(bytes, start + prefix.bytes.length, end - 1) };
+    }
+    return this.#parse(utf8.decode(bytes.subarray(start, end)));
+  }
+
+  /** Bookmarks, errors, and whatever is not laid out as the API server does it. */
+  #parse(text: string): Change<T> {
+    const name = resourceName(this.#options.resource);
+    let event: { type?: unknown; object?: unknown };
+    try {
+      event = JSON.parse(text);
+    } catch (cause) {
+      const hint = text.startsWith("<") ? "; is a proxy or a login page in between?" : "";
+      throw new DecodeError(
+        `Cannot read an event of "${name}": found ${excerpt(text)}, expected a line of JSON${hint}`,
+        { cause },
+      );
+    }
+    switch (event?.type) {
+      case "ADDED":
+      case "MODIFIED":
+      case "DELETED":
+        return { type: event.type, entry: this.#objects.entryOf(event.object) };
+      case "BOOKMARK": {
+        const metadata =
+          (event.object as { metadata?: { resourceVersion?: unknown; annotations?: Record<string, unknown> } })
+            ?.metadata;
+        if (typeof metadata?.resourceVersion !== "string" || metadata.resourceVersion === "") {
+          throw new DecodeError(
+            `Cannot read a bookmark of "${name}": found ${excerpt(text)}, expected a resourceVersion`,
+          );
+        }
+        return {
+          type: "BOOKMARK",
+          resourceVersion: metadata.resourceVersion,
+          initialEventsEnd: metadata.annotations?.["k8s.io/initial-events-end"] === "true",
+        };
+      }
+      case "ERROR": {
+        const status = statusFrom(event.object);
+        throw new StatusError(
+          `Cannot go on watching "${name}": ${status.code} ${status.reason}: ${status.message}`,
+          status,
+        );
+      }
+      default:
+        throw new DecodeError(`Cannot read an event of "${name}": found ${excerpt(text)}, expected a known type`);
+    }
+  }
+}
+
+function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
+  if (end - start < prefix.length) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
+  return true;
+}
+
+function excerpt(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}

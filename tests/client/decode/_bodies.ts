@@ -1,0 +1,144 @@
+import type { Change, ListPart } from "../../../src/api/change.ts";
+import type { Entry } from "../../../src/api/entry.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import { defineResource, type Resource } from "../../../src/api/resource.ts";
+import { readList } from "../../../src/client/list_reader.ts";
+import type { ReadOptions } from "../../../src/client/object_reader.ts";
+import { readChanges } from "../../../src/client/watch_reader.ts";
+
+/** The built-in kind that most tests read. */
+export const Pod: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+
+const encoder = new TextEncoder();
+
+/** The text as UTF-8. */
+export function utf8Of(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text);
+}
+
+/** A body in a test, and what became of it. */
+export interface Body {
+  readonly stream: ReadableStream<Uint8Array>;
+  /** Whether the reader has cancelled it. */
+  readonly cancelled: boolean;
+}
+
+/** A body that arrives in these chunks: a byte stream, or one that only the default reader can read. */
+export function bodyOf(chunks: readonly Uint8Array[], kind: "bytes" | "default" = "default"): Body {
+  const state = { cancelled: false };
+  // A byte stream can not be given an empty chunk; any other can.
+  const all = kind === "bytes" ? chunks.filter((chunk) => chunk.length > 0) : chunks;
+  let next = 0;
+  const cancel = (): void => {
+    state.cancelled = true;
+  };
+  const stream = kind === "default"
+    ? new ReadableStream<Uint8Array>({
+      pull(controller): void {
+        if (next === all.length) controller.close();
+        else controller.enqueue(all[next++]);
+      },
+      cancel,
+    }, { highWaterMark: 0 })
+    : new ReadableStream({
+      type: "bytes",
+      pull(controller: ReadableByteStreamController): void {
+        if (next === all.length) {
+          controller.close();
+          controller.byobRequest?.respond(0);
+        } else controller.enqueue(new Uint8Array(all[next++]));
+      },
+      cancel,
+    }, { highWaterMark: 0 });
+  return {
+    stream: stream as ReadableStream<Uint8Array>,
+    get cancelled(): boolean {
+      return state.cancelled;
+    },
+  };
+}
+
+/** The bytes cut at these positions, in order; none of the chunks is empty. */
+export function cutAt(bytes: Uint8Array, ...positions: number[]): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  let from = 0;
+  for (const position of [...positions, bytes.length]) {
+    if (position > from) chunks.push(bytes.slice(from, position));
+    from = Math.max(from, position);
+  }
+  return chunks;
+}
+
+/** The bytes in chunks of `size`. */
+export function inChunksOf(bytes: Uint8Array, size: number): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.slice(at, at + size));
+  return chunks;
+}
+
+/** Everything about an entry, read now: whether it is broken, or who it is and what it holds. */
+export function portrait(entry: Entry<KubernetesObject>): unknown {
+  const { key, namespace, name, uid, resourceVersion } = entry;
+  if (entry.error !== undefined) return { key, error: entry.error.message };
+  const metadata = JSON.stringify(entry.metadata);
+  const object = JSON.stringify(entry.object);
+  return { key, namespace, name, uid, resourceVersion, metadata, object };
+}
+
+/** A change as plain data. */
+export function changePortrait(change: Change<KubernetesObject>): unknown {
+  return change.type === "BOOKMARK" ? change : { type: change.type, ...portrait(change.entry) as object };
+}
+
+/** How a body was read: what it told, and how that ended. */
+export interface Reading<P> {
+  readonly told: P[];
+  readonly error?: unknown;
+}
+
+const OPTIONS: ReadOptions = { resource: Pod, managedFields: "drop" };
+
+/** Reads a watch to its end, and looks at nothing before that. */
+export async function watchReading(
+  chunks: readonly Uint8Array[],
+  options: Partial<ReadOptions> & { readonly kind?: "bytes" | "default" } = {},
+): Promise<Reading<Change<KubernetesObject>>> {
+  const told: Change<KubernetesObject>[] = [];
+  try {
+    const { stream } = bodyOf(chunks, options.kind);
+    for await (const batch of readChanges<KubernetesObject>(stream, { ...OPTIONS, ...options })) told.push(...batch);
+  } catch (error) {
+    return { told, error };
+  }
+  return { told };
+}
+
+/** What a list told: all its entries, and the last that it said about itself. */
+export interface ListReading extends Reading<Entry<KubernetesObject>> {
+  readonly parts: readonly ListPart<KubernetesObject>[];
+}
+
+/** Reads a list to its end, and looks at nothing before that. */
+export async function listReading(
+  chunks: readonly Uint8Array[],
+  options: Partial<ReadOptions> & { readonly kind?: "bytes" | "default" } = {},
+): Promise<ListReading> {
+  const parts: ListPart<KubernetesObject>[] = [];
+  const told: Entry<KubernetesObject>[] = [];
+  try {
+    const { stream } = bodyOf(chunks, options.kind);
+    for await (const part of readList<KubernetesObject>(stream, { ...OPTIONS, ...options })) {
+      parts.push(part);
+      told.push(...part.entries);
+    }
+  } catch (error) {
+    return { told, parts, error };
+  }
+  return { told, parts };
+}
+
+/** The message of what a reading ended with; fails where it ended well. */
+export function messageOf(reading: { readonly error?: unknown }): string {
+  if (!(reading.error instanceof Error)) throw new Error(`Cannot tell why it failed: found ${reading.error}`);
+  return reading.error.message;
+}

@@ -1,0 +1,114 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { DecodeError } from "../../../src/api/errors.ts";
+import { ByteBuffer, chunksOf } from "../../../src/client/bytes.ts";
+import { LineSplitter } from "../../../src/client/lines.ts";
+import { bodyOf, inChunksOf, utf8Of } from "./_bodies.ts";
+
+const decoder = new TextDecoder();
+
+function linesOf(chunks: readonly Uint8Array[], maxBytes?: number): string[] {
+  const splitter = new LineSplitter(maxBytes);
+  const lines: string[] = [];
+  for (const chunk of chunks) {
+    splitter.push(chunk, (bytes, start, end) => lines.push(decoder.decode(bytes.subarray(start, end))));
+  }
+  return lines;
+}
+
+Deno.test("LineSplitter trims CRLF and white space, and leaves empty lines out, whatever the chunks", () => {
+  const bytes = utf8Of(`{"a":1}\r\n\r\n\n  {"ä":"日本"}\t\n \n{"b":2}\n{"unfinished":3}`);
+  for (let size = 1; size <= bytes.length; size++) {
+    assertEquals(linesOf(inChunksOf(bytes, size)), [`{"a":1}`, `{"ä":"日本"}`, `{"b":2}`]);
+  }
+});
+
+Deno.test("LineSplitter holds an unfinished line and says how long it is", () => {
+  const splitter = new LineSplitter();
+  const seen: string[] = [];
+  const line = (bytes: Uint8Array, start: number, end: number): void => {
+    seen.push(decoder.decode(bytes.subarray(start, end)));
+  };
+  splitter.push(utf8Of("one\ntw"), line);
+  assertEquals(splitter.pending, 2);
+  splitter.push(new Uint8Array(0), line);
+  splitter.push(utf8Of("o"), line);
+  assertEquals(splitter.pending, 3);
+  splitter.push(utf8Of("\n"), line);
+  assertEquals(splitter.pending, 0);
+  assertEquals(seen, ["one", "two"]);
+});
+
+Deno.test("LineSplitter gives the same verdict on a line's length whatever the chunks, after the lines before it", () => {
+  const bytes = utf8Of("12345\n123456\n1\n");
+  for (let size = 1; size <= bytes.length; size++) {
+    assertEquals(linesOf(inChunksOf(bytes, size), 6), ["12345", "123456", "1"]);
+    const lines: string[] = [];
+    const splitter = new LineSplitter(5);
+    const error = assertThrows(() => {
+      for (const chunk of inChunksOf(bytes, size)) {
+        splitter.push(chunk, (bytes, start, end) => lines.push(decoder.decode(bytes.subarray(start, end))));
+      }
+    }, DecodeError);
+    assertEquals(lines, ["12345"]);
+    assertEquals(
+      error.message,
+      "Cannot read the watch: a line is longer than 5 bytes; raise maxObjectBytes if objects are that large",
+    );
+  }
+});
+
+Deno.test("LineSplitter refuses a line that never ends as soon as it is too long", () => {
+  const splitter = new LineSplitter(100_000);
+  const chunk = new Uint8Array(60_000).fill(97);
+  const none = (): void => assert(false, "there is no line");
+  splitter.push(chunk, none);
+  assertThrows(() => splitter.push(chunk, none), DecodeError, "longer than 100000 bytes");
+});
+
+Deno.test("ByteBuffer grows by what is appended, and lets a large buffer go", () => {
+  const buffer = new ByteBuffer();
+  const large = Uint8Array.from({ length: 1_500_000 }, (_, index) => index % 251);
+  buffer.append(large, 10, 20);
+  buffer.append(large, 0, large.length);
+  assertEquals(buffer.length, large.length + 10);
+  assertEquals(buffer.bytes.subarray(0, 10), large.subarray(10, 20));
+  assertEquals(buffer.bytes.subarray(10, buffer.length), large);
+  buffer.clear();
+  assertEquals(buffer.length, 0);
+  assert(buffer.bytes.length < 100_000);
+});
+
+for (const kind of ["bytes", "default"] as const) {
+  Deno.test(`chunksOf reads a ${kind} stream to its end and releases it`, async () => {
+    const { stream } = bodyOf(inChunksOf(utf8Of("hello, world"), 5), kind);
+    let text = "";
+    for await (const chunk of chunksOf(stream)) text += decoder.decode(chunk);
+    assertEquals(text, "hello, world");
+    assertEquals(stream.locked, false);
+  });
+
+  Deno.test(`chunksOf cancels a ${kind} stream that is left early`, async () => {
+    const body = bodyOf(inChunksOf(utf8Of("hello, world"), 5), kind);
+    for await (const chunk of chunksOf(body.stream)) {
+      assertEquals(decoder.decode(chunk), "hello");
+      break;
+    }
+    assert(body.cancelled);
+    assertEquals(body.stream.locked, false);
+  });
+}
+
+Deno.test("chunksOf reads a byte stream into one recycled buffer, also chunks larger than it", async () => {
+  const body = bodyOf([new Uint8Array(150_000).fill(1), new Uint8Array(10).fill(2)], "bytes");
+  const sizes: number[] = [];
+  let sum = 0;
+  let previous: Uint8Array | undefined;
+  for await (const chunk of chunksOf(body.stream)) {
+    assertEquals(previous?.byteLength ?? 0, 0, "the chunk before is gone");
+    sizes.push(chunk.length);
+    sum += chunk.reduce((total, byte) => total + byte, 0);
+    previous = chunk;
+  }
+  assertEquals(sum, 150_020);
+  assert(sizes.every((size) => size <= 65_536), sizes.join());
+});

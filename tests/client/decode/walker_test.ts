@@ -1,0 +1,169 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import fc from "fast-check";
+import { Walker } from "../../../src/client/walker.ts";
+import { utf8Of } from "./_bodies.ts";
+import { asRead, objectText } from "./_texts.ts";
+
+const decoder = new TextDecoder();
+const FIELDS = ["name", "namespace", "uid", "resourceVersion"] as const;
+
+/** What a walker found, as text; undefined when it declined. */
+function walked(text: string, before = "", after = ""): Found | undefined {
+  const bytes = utf8Of(before + text + after);
+  const start = utf8Of(before).length;
+  const end = start + utf8Of(text).length;
+  const walker = new Walker();
+  if (!walker.walk(bytes, start, end)) return undefined;
+  const part = (from: number, to: number): string => decoder.decode(bytes.subarray(from, to));
+  const range = (from: number, to: number): string | undefined => from === -1 ? undefined : part(from, to);
+  return {
+    name: range(walker.nameStart, walker.nameEnd),
+    namespace: range(walker.namespaceStart, walker.namespaceEnd),
+    uid: range(walker.uidStart, walker.uidEnd),
+    resourceVersion: range(walker.versionStart, walker.versionEnd),
+    metadata: part(walker.metadataStart, walker.metadataEnd),
+    rest: walker.cutStart === -1 ? undefined : part(start, walker.cutStart) + part(walker.cutEnd, end),
+    metadataFirst: walker.metadataFirst,
+    typed: walker.typed,
+  };
+}
+
+interface Found {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly metadata: string;
+  /** The text without managedFields, where it had them. */
+  readonly rest?: string;
+  readonly metadataFirst: boolean;
+  readonly typed: boolean;
+}
+
+/** Fails where the walker and JSON.parse see different objects; returns whether it declined. */
+function agrees(text: string, before = "", after = ""): boolean {
+  const found = walked(text, before, after);
+  if (found === undefined) return false;
+  const object = JSON.parse(text);
+  const metadata = object.metadata;
+  for (const field of FIELDS) {
+    const expected = Object.hasOwn(metadata, field) ? metadata[field] : undefined;
+    if (found[field] !== expected) {
+      throw new Error(`found ${field} "${found[field]}", expected "${expected}" in ${text}`);
+    }
+  }
+  assertEquals(JSON.stringify(JSON.parse(found.metadata)), JSON.stringify(metadata));
+  assertEquals(found.rest !== undefined, Object.hasOwn(metadata, "managedFields"));
+  if (found.rest !== undefined) {
+    assertEquals(JSON.stringify(JSON.parse(found.rest)), JSON.stringify(asRead(object, { drop: true })));
+  }
+  const keys = Object.keys(object);
+  const at = keys.indexOf("metadata");
+  assertEquals(found.metadataFirst, at === 0);
+  const before_ = keys.slice(0, at);
+  assertEquals(found.typed, before_.includes("kind") && before_.includes("apiVersion"));
+  return true;
+}
+
+Deno.test("Walker agrees with JSON.parse or declines, and declines at nothing plain", () => {
+  let accepted = 0;
+  const surroundings = fc.constantFrom(
+    ["", ""],
+    [`{"items":[`, `,{"metadata":{"name":"other","managedFields":[]}}]}`],
+    [`{"type":"ADDED","object":`, `}\n{"type":"ADDED"`],
+    [`"metadata":{"name":"before"},`, `,"metadata":{"name":"after"}}`],
+  );
+  fc.assert(
+    fc.property(objectText, surroundings, ({ text, plain }, [before, after]) => {
+      const answered = agrees(text, before, after);
+      if (answered) accepted++;
+      else if (plain) throw new Error(`declined ${text}`);
+    }),
+    { numRuns: 6_000, seed: 20_260_701 },
+  );
+  assert(accepted > 2_000, `only ${accepted} of 6000 were walked`);
+});
+
+Deno.test("Walker takes managedFields out wherever they are in metadata", () => {
+  const fields = `[{"manager":"a","fieldsV1":{"f:spec":{"k:{\\"name\\":\\"x\\"}":{}}}}]`;
+  const cases: [string, string][] = [
+    [`{"managedFields":${fields},"name":"a"}`, `{"name":"a"}`],
+    [`{"name":"a","managedFields":${fields}}`, `{"name":"a"}`],
+    [`{"name":"a","managedFields":${fields},"uid":"u"}`, `{"name":"a","uid":"u"}`],
+    [`{"managedFields":${fields}}`, `{}`],
+    [`{"managedFields":[],"name":"a"}`, `{"name":"a"}`],
+    [`{"name":"a","managedFields":null}`, `{"name":"a"}`],
+    [`{"name":"a","managedFields":{"a":[1,"]"]},"uid":"u"}`, `{"name":"a","uid":"u"}`],
+    [`{"name":"a","managedFields":[{"m":["x"]},"]},\\"x"],"uid":"u"}`, `{"name":"a","uid":"u"}`],
+    [`{"name":"a","managedFields":["]},","x"],"uid":"u"}`, `{"name":"a","uid":"u"}`],
+    [`{"name":"a","managedFields":["],"],"uid":"u"}`, `{"name":"a","uid":"u"}`],
+    [`{"name":"a","managedFields":[{"m":"]},\\"x"}],"uid":"u"}`, `{"name":"a","uid":"u"}`],
+    [`{"name":"a","managedFields":["\\\\"],"uid":"u"}`, `{"name":"a","uid":"u"}`],
+    [
+      `{"name":"a","managedFields":["\\\\\\"]},\\"x"],"labels":{"managedFields":"[]"}}`,
+      `{"name":"a","labels":{"managedFields":"[]"}}`,
+    ],
+  ];
+  for (const [metadata, rest] of cases) {
+    const texts = [
+      [
+        `{"kind":"Pod","apiVersion":"v1","metadata":${metadata},"spec":{"a":[1]}}`,
+        `{"kind":"Pod","apiVersion":"v1","metadata":${rest},"spec":{"a":[1]}}`,
+      ],
+      [`{"metadata":${metadata}}`, `{"metadata":${rest}}`],
+      [`{"spec":{"managedFields":[1]},"metadata":${metadata}}`, `{"spec":{"managedFields":[1]},"metadata":${rest}}`],
+    ];
+    for (const [text, expected] of texts) {
+      assertEquals(walked(text)?.rest, expected);
+      assert(agrees(text));
+    }
+  }
+});
+
+Deno.test("Walker reads the object's own metadata, not one inside it or behind it", () => {
+  const found = walked(
+    `{"spec":{"template":{"metadata":{"name":"wrong"}}},"metadata":{"labels":{"name":"wrong"},"name":"right"},"status":{"metadata":{"name":"wrong"}}}`,
+    `{"metadata":{"name":"wrong"},"x":`,
+    `,"metadata":{"name":"wrong"}}`,
+  );
+  assertEquals(found?.name, "right");
+  assertEquals(found?.metadataFirst, false);
+  assertEquals(found?.uid, undefined);
+});
+
+Deno.test("Walker declines at what it might read wrongly", () => {
+  const texts = [
+    `{"spec": {"a":1,"metadata":{"name":"wrong"}},"metadata":{"name":"right"}}`,
+    `{"spec": "a,","metadata":{"name":"right"}}`,
+    `{ "metadata":{"name":"a"}}`,
+    `{"metadata" :{"name":"a"}}`,
+    `{"metadata": {"name":"a"}}`,
+    `{"metadata":{"labels": {"a":"b","name":"wrong"},"name":"right"}}`,
+    `{"metadata":{"name":"a" }}`,
+    `{"met\\u0061data":{"name":"wrong"},"metadata":{"name":"a"}}`,
+    `{"metadata":{"n\\u0061me":"a"}}`,
+    `{"metadata":{"name":"\\u0061"}}`,
+    `{"metadata":{"name":"ä"}}`,
+    `{"metadata":{"name":7}}`,
+    `{"metadata":{"uid":null}}`,
+    `{"metadata":null}`,
+    `{"metadata":[]}`,
+    `{"metadata":"x"}`,
+    `{"kind":"Pod"}`,
+    `{}`,
+    `[{"metadata":{"name":"a"}}]`,
+    `"metadata"`,
+    `null`,
+    ``,
+  ];
+  for (const text of texts) assertFalse(walked(text) !== undefined, text);
+});
+
+Deno.test("Walker never reads behind the end of what it was given", () => {
+  const text = `{"kind":"Pod","metadata":{"name":"web","managedFields":[{"a":{}}],"uid":"u"},"spec":{}}`;
+  const complete = text.indexOf(`,"spec"`);
+  for (let end = 0; end < complete; end++) {
+    const bytes = utf8Of(text);
+    assertFalse(new Walker().walk(bytes, 0, end), text.slice(0, end));
+  }
+});

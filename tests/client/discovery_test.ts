@@ -1,0 +1,210 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { isForbidden, StatusError } from "../../src/api/errors.ts";
+import { Client } from "../../src/client/client.ts";
+import { type Answer, json, refusal, type Sent, text } from "./_transport.ts";
+
+type Answers = Record<string, Answer | undefined>;
+
+/** Answers by path, in any order. */
+function clientOf(answers: Answers, asked: Sent[] = []): Client {
+  const fetch = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    const { method, headers, signal } = request;
+    const sent = { method, url, path: url.pathname, query: {}, headers, body: await request.text(), signal };
+    asked.push(sent);
+    signal.throwIfAborted();
+    const answer = answers[url.pathname] ?? text(404, "404 page not found");
+    if (answer instanceof Error) throw answer;
+    return answer instanceof Response ? answer.clone() : await answer(sent);
+  };
+  return new Client({ server: "https://kube.test", transport: { fetch } });
+}
+
+const verbs = ["get", "list", "watch"];
+
+const core = {
+  kind: "APIGroupDiscoveryList",
+  apiVersion: "apidiscovery.k8s.io/v2",
+  metadata: {},
+  items: [{
+    metadata: { creationTimestamp: null },
+    versions: [{
+      version: "v1",
+      freshness: "Current",
+      resources: [
+        {
+          resource: "pods",
+          responseKind: { group: "", version: "v1", kind: "Pod" },
+          scope: "Namespaced",
+          singularResource: "pod",
+          verbs,
+          shortNames: ["po"],
+          categories: ["all"],
+          subresources: [{ subresource: "status", verbs: ["get"] }],
+        },
+        { resource: "nodes", responseKind: { kind: "Node" }, scope: "Cluster", singularResource: "node", verbs },
+      ],
+    }],
+  }],
+};
+const groups = {
+  kind: "APIGroupDiscoveryList",
+  apiVersion: "apidiscovery.k8s.io/v2",
+  metadata: {},
+  items: [
+    {
+      metadata: { name: "apps" },
+      versions: [
+        { version: "v1", resources: [{ resource: "deployments", responseKind: { kind: "Deployment" }, verbs }] },
+        { version: "v1beta1", resources: [{ resource: "deployments", responseKind: { kind: "Deployment" }, verbs }] },
+      ],
+    },
+    { metadata: { name: "metrics.k8s.io" }, versions: [{ version: "v1beta1", freshness: "Stale" }] },
+  ],
+};
+
+Deno.test("Client.discover reads everything from two answers where the server aggregates", async () => {
+  const asked: Sent[] = [];
+  const errors: string[] = [];
+  const resources = await clientOf({ "/api": json(core), "/apis": json(groups) }, asked).discover({
+    onError: (error, groupVersion) => errors.push(`${groupVersion}: ${(error as Error).message}`),
+  });
+  assertEquals(asked.map(({ path }) => path).sort(), ["/api", "/apis"]);
+  assert(
+    asked[0].headers.get("accept")!.startsWith("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscovery"),
+  );
+  assertEquals(resources[0], {
+    group: "",
+    version: "v1",
+    plural: "pods",
+    kind: "Pod",
+    scope: "Namespaced",
+    singular: "pod",
+    shortNames: ["po"],
+    categories: ["all"],
+    verbs,
+    subresources: ["status"],
+    preferred: true,
+  });
+  assertEquals(
+    resources.map(({ group, version, plural, scope, singular, preferred }) =>
+      `${plural}.${version}.${group} ${singular} ${scope} ${preferred}`
+    ),
+    [
+      "pods.v1. pod Namespaced true",
+      "nodes.v1. node Cluster true",
+      "deployments.v1.apps deployment Namespaced true",
+      "deployments.v1beta1.apps deployment Namespaced false",
+    ],
+  );
+  assertEquals(errors, [
+    'metrics.k8s.io/v1beta1: Cannot discover "metrics.k8s.io/v1beta1": the server behind it does not answer the API server',
+  ]);
+});
+
+const old: Answers = {
+  "/api": json({ kind: "APIVersions", versions: ["v1"] }),
+  "/apis": json({
+    kind: "APIGroupList",
+    apiVersion: "v1",
+    groups: [
+      {
+        name: "apps",
+        versions: [{ groupVersion: "apps/v1beta1", version: "v1beta1" }, { groupVersion: "apps/v1", version: "v1" }],
+        preferredVersion: { groupVersion: "apps/v1", version: "v1" },
+      },
+      { name: "metrics.k8s.io", versions: [{ groupVersion: "metrics.k8s.io/v1beta1", version: "v1beta1" }] },
+    ],
+  }),
+  "/api/v1": json({
+    kind: "APIResourceList",
+    groupVersion: "v1",
+    resources: [
+      {
+        name: "pods",
+        singularName: "pod",
+        namespaced: true,
+        kind: "Pod",
+        verbs,
+        shortNames: ["po"],
+        categories: ["all"],
+      },
+      { name: "pods/status", singularName: "", namespaced: true, kind: "Pod", verbs: ["get"] },
+      { name: "nodes", singularName: "", namespaced: false, kind: "Node", verbs },
+    ],
+  }),
+  "/apis/apps/v1": json({
+    resources: [{ name: "deployments", singularName: "", namespaced: true, kind: "Deployment", verbs }],
+  }),
+  "/apis/apps/v1beta1": json({
+    resources: [{ name: "deployments", singularName: "", namespaced: true, kind: "Deployment", verbs }],
+  }),
+};
+
+Deno.test("Client.discover asks each group version where the server does not aggregate", async () => {
+  const asked: Sent[] = [];
+  const errors: string[] = [];
+  const resources = await clientOf(old, asked).discover({ onError: (_, groupVersion) => errors.push(groupVersion) });
+  assertEquals(asked.length, 6);
+  assertEquals(resources.map(({ group, version, plural, preferred }) => `${plural}.${version}.${group} ${preferred}`), [
+    "pods.v1. true",
+    "nodes.v1. true",
+    "deployments.v1.apps true",
+    "deployments.v1beta1.apps false",
+  ]);
+  assertEquals(resources[0], {
+    group: "",
+    version: "v1",
+    plural: "pods",
+    kind: "Pod",
+    scope: "Namespaced",
+    singular: "pod",
+    shortNames: ["po"],
+    categories: ["all"],
+    verbs,
+    subresources: ["status"],
+    preferred: true,
+  });
+  assertEquals([resources[1].singular, resources[1].scope], ["node", "Cluster"]);
+  assertEquals(errors, ["metrics.k8s.io/v1beta1"]); // 404, and the others are there
+});
+
+Deno.test("Client.discover finds the others when a whole root, or the server of a group, fails", async () => {
+  const no = refusal(403, "Forbidden", "no");
+  assertEquals((await clientOf({ "/api": no, "/apis": json(groups) }).discover()).length, 2);
+  const broken = { ...old, "/apis/apps/v1": text(503, "no"), "/apis/apps/v1beta1": new TypeError("connection lost") };
+  assertEquals((await clientOf(broken).discover()).map(({ plural }) => plural), ["pods", "nodes"]);
+});
+
+Deno.test("Client.discover rejects when nothing can be read", async () => {
+  const no = refusal(403, "Forbidden", "forbidden");
+  const error = await assertRejects(() => clientOf({ "/api": no, "/apis": no }).discover(), StatusError);
+  assert(isForbidden(error));
+  assertEquals(error.message, 'Cannot discover "/api": 403 Forbidden: forbidden');
+});
+
+Deno.test("Client.discover rejects with the signal's reason, and reports no errors of that", async () => {
+  const controller = new AbortController();
+  const errors: string[] = [];
+  const hanging: Answer = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const reason = { because: "told to" };
+  const done = clientOf({ "/api": json(core), "/apis": hanging })
+    .discover({ signal: controller.signal, onError: (_, groupVersion) => errors.push(groupVersion) })
+    .then(() => undefined, (error) => error);
+  await new Promise((resolve) => setImmediate(resolve));
+  controller.abort(reason);
+  assertStrictEquals(await done, reason);
+  assertEquals(errors, []);
+});
+
+Deno.test("Client.resource takes what was discovered", async () => {
+  const asked: Sent[] = [];
+  const client = clientOf({
+    "/api": json(core),
+    "/apis": json(groups),
+    "/api/v1/nodes": json({ kind: "NodeList", apiVersion: "v1", metadata: { resourceVersion: "1" }, items: [] }),
+  }, asked);
+  const nodes = (await client.discover()).find(({ plural }) => plural === "nodes")!;
+  assertEquals((await client.resource(nodes).list()).resourceVersion, "1");
+});

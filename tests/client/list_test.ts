@@ -1,0 +1,184 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { DecodeError, isExpired, StatusError } from "../../src/api/errors.ts";
+import { defineResource } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import { type Answer, collect, json, LiveBody, podList, refusal, ScriptedTransport, text } from "./_transport.ts";
+
+const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+
+function setUp(...answers: Answer[]): { readonly client: Client; readonly sent: ScriptedTransport } {
+  const sent = new ScriptedTransport(...answers);
+  return { client: new Client({ server: "https://kube.test", transport: sent, namespace: "shop" }), sent };
+}
+
+const names = (list: { readonly items: readonly { readonly metadata: { readonly name: string } }[] }): string[] =>
+  list.items.map((item) => item.metadata.name);
+
+Deno.test("ResourceClient.list answers all objects with kind and apiVersion, and how the list goes on", async () => {
+  const { client } = setUp(
+    json(podList(["a", "b"], { resourceVersion: "10", continue: "next", remainingItemCount: 4 })),
+    json(podList([])),
+  );
+  const list = await client.resource(Pod).list({ limit: 2 });
+  assertEquals(names(list), ["a", "b"]);
+  assertEquals([list.items[0].kind, list.items[0].apiVersion], ["Pod", "v1"]);
+  assertEquals([list.resourceVersion, list.continue, list.remainingItemCount], ["10", "next", 4]);
+  assertEquals(await client.resource(Pod).list(), { items: [], resourceVersion: "10" });
+});
+
+Deno.test("ResourceClient.list reads a body that arrives in bytes", async () => {
+  const live = new LiveBody();
+  const { client } = setUp(live.answer);
+  for (const char of JSON.stringify(podList(["a", "b"]))) live.push(char);
+  live.end();
+  assertEquals(names(await client.resource(Pod).list()), ["a", "b"]);
+});
+
+Deno.test("ResourceClient.list keeps managedFields unless told to drop them", async () => {
+  const list = podList(["a"]) as { items: { metadata: Record<string, unknown> }[] };
+  list.items[0].metadata.managedFields = [{ manager: "tests" }];
+  const { client } = setUp(json(list), json(list));
+  const kept = await client.resource(Pod).list();
+  assertEquals(kept.items[0].metadata.managedFields, [{ manager: "tests" }]);
+  const dropped = await client.resource(Pod).list({ managedFields: "drop" });
+  assertEquals(dropped.items[0].metadata.managedFields, undefined);
+});
+
+Deno.test("Client refuses an object that is longer than maxObjectBytes", async () => {
+  const live = new LiveBody();
+  const transport = new ScriptedTransport(live.answer);
+  const client = new Client({ server: "https://kube.test", transport, maxObjectBytes: 200 });
+  for (const part of JSON.stringify(podList(["a".repeat(500)])).match(/.{1,50}/g)!) live.push(part);
+  await assertRejects(() => client.resource(Pod).list(), DecodeError, "maxObjectBytes");
+  assertEquals(live.ended, "cancelled");
+});
+
+Deno.test("ResourceClient.listEntries yields an empty part when the headers are there, then the entries unread", async () => {
+  const live = new LiveBody();
+  const { client } = setUp(live.answer);
+  const parts = client.resource(Pod).listEntries();
+  assertEquals((await parts.next()).value, { entries: [] });
+  const body = JSON.stringify(podList(["a", "b"]));
+  live.push(body.slice(0, -30), body.slice(-30));
+  live.end();
+  const rest = await collect(parts);
+  assertEquals(rest.flatMap((part) => part.entries.map((entry) => entry.key)), ["shop/a", "shop/b"]);
+  assertEquals(rest.at(-1)?.resourceVersion, "10");
+});
+
+Deno.test("ResourceClient.listEntries lets go of the body when it is left, also before it was read", async () => {
+  for (const parts of [1, 2]) {
+    const live = new LiveBody();
+    const { client } = setUp(live.answer);
+    live.push(JSON.stringify(podList(["a"])).slice(0, -10));
+    let seen = 0;
+    for await (const _ of client.resource(Pod).listEntries()) if (++seen === parts) break;
+    assertEquals([seen, live.ended], [parts, "cancelled"]);
+  }
+});
+
+Deno.test("ResourceClient.listEntries leaves waiting to its caller", async () => {
+  const { client, sent } = setUp(text(429, "later", { "retry-after": "1" }));
+  const error = await assertRejects(() => collect(client.resource(Pod).listEntries()), StatusError);
+  assertEquals([error.status.retryAfterSeconds, sent.requests.length], [1, 1]);
+});
+
+Deno.test("ResourceClient.pages follows the tokens, of 500 objects, and names no version with a token", async () => {
+  const { client, sent } = setUp(
+    json(podList(["a", "b"], { resourceVersion: "10", continue: "t1" })),
+    json(podList(["c", "d"], { resourceVersion: "10", continue: "t2" })),
+    json(podList(["e"], { resourceVersion: "10", continue: "" })),
+  );
+  const pages = await collect(
+    client.resource(Pod, { labelSelector: "app=web" })
+      .pages({ resourceVersion: "9", resourceVersionMatch: "NotOlderThan" }),
+  );
+  assertEquals(pages.map(names), [["a", "b"], ["c", "d"], ["e"]]);
+  assertEquals(sent.requests.map(({ query }) => query), [
+    {
+      pretty: "false",
+      labelSelector: "app=web",
+      resourceVersion: "9",
+      resourceVersionMatch: "NotOlderThan",
+      limit: "500",
+    },
+    { pretty: "false", labelSelector: "app=web", limit: "500", continue: "t1" },
+    { pretty: "false", labelSelector: "app=web", limit: "500", continue: "t2" },
+  ]);
+});
+
+Deno.test("ResourceClient.pages yields one page of an empty list", async () => {
+  const { client, sent } = setUp(json(podList([])));
+  assertEquals((await collect(client.resource(Pod).pages({ limit: 2 }))).map(names), [[]]);
+  assertEquals([sent.requests.length, sent.last.query.limit], [1, "2"]);
+});
+
+Deno.test("ResourceClient.pages asks for the next page as soon as its token is known, and for no more than that", async () => {
+  const [first, second, third] = [new LiveBody(), new LiveBody(), new LiveBody()];
+  const { client, sent } = setUp(first.answer, second.answer, third.answer);
+  const page = (name: string, token?: string): string =>
+    JSON.stringify(podList([name], { resourceVersion: "10", ...(token ? { continue: token } : {}) }));
+  const pages = client.resource(Pod).pages();
+  const one = pages.next();
+  await turns();
+  first.push(page("a", "t1").slice(0, -5));
+  await turns();
+  assertEquals(sent.requests.length, 2); // the first page is still on its way
+  second.push(page("b", "t2"));
+  second.end();
+  await turns();
+  assertEquals(sent.requests.length, 2); // nobody wants the second page yet
+  first.push(page("a", "t1").slice(-5));
+  first.end();
+  assertEquals(names((await one).value), ["a"]);
+  await turns();
+  assertEquals(sent.requests.length, 2);
+  assertEquals(names((await pages.next()).value), ["b"]);
+  await turns();
+  assertEquals(sent.requests.length, 3);
+  await pages.return?.();
+  assertEquals(third.ended, "aborted");
+});
+
+Deno.test("ResourceClient.pages cancels the page it fetched ahead when it is left", async () => {
+  const ahead = new LiveBody();
+  const { client, sent } = setUp(json(podList(["a"], { resourceVersion: "10", continue: "t1" })), ahead.answer);
+  for await (const page of client.resource(Pod).pages()) {
+    assertEquals(names(page), ["a"]);
+    await turns();
+    break;
+  }
+  assertEquals([sent.requests.length, ahead.ended], [2, "aborted"]);
+});
+
+Deno.test("ResourceClient.pages throws when the token has expired on the way, after the pages before", async () => {
+  const { client } = setUp(
+    json(podList(["a"], { resourceVersion: "10", continue: "t1" })),
+    refusal(410, "Expired", "The provided continue parameter is too old", {}, { metadata: { continue: "t2" } }),
+  );
+  const seen: string[] = [];
+  const error = await assertRejects(async () => {
+    for await (const page of client.resource(Pod).pages()) seen.push(...names(page));
+  });
+  assert(isExpired(error));
+  assertEquals([seen, error.status.continue], [["a"], "t2"]);
+});
+
+Deno.test("ResourceClient.pages throws a page's error when the page after it is on its way", async () => {
+  const [first, ahead] = [new LiveBody(), new LiveBody()];
+  const { client } = setUp(first.answer, ahead.answer);
+  const pages = client.resource(Pod).pages();
+  const one = assertRejects(() => pages.next(), Error, "connection lost");
+  await turns();
+  first.push(JSON.stringify(podList(["a"], { resourceVersion: "10", continue: "t1" })).slice(0, -2));
+  await turns();
+  first.fail(new TypeError("connection lost"));
+  await one;
+  assertEquals(ahead.ended, "aborted");
+  assertEquals(await pages.next(), { done: true, value: undefined });
+});
+
+/** Lets promises that are ready go on. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+}

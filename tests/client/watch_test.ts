@@ -1,0 +1,166 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { DecodeError, isExpired, StatusError } from "../../src/api/errors.ts";
+import { defineResource, metadataOf } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import {
+  type Answer,
+  bookmark,
+  collect,
+  line,
+  LiveBody,
+  pod,
+  ScriptedTransport,
+  statusObject,
+  text,
+  watchOf,
+} from "./_transport.ts";
+
+const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+
+function setUp(...answers: Answer[]): { readonly client: Client; readonly sent: ScriptedTransport } {
+  const sent = new ScriptedTransport(...answers);
+  return { client: new Client({ server: "https://kube.test", transport: sent, namespace: "shop" }), sent };
+}
+
+Deno.test("C136 decode refuses a watch of another content type, and reads events whatever chunks they come in", async () => {
+  const protobuf = text(200, "k8s\0", { "content-type": "application/vnd.kubernetes.protobuf;stream=watch" });
+  const { client } = setUp(protobuf);
+  await assertRejects(() => collect(client.resource(Pod).watch()), DecodeError, "vnd.kubernetes.protobuf");
+
+  const lines = line("ADDED", pod("ä", "1")) + line("MODIFIED", pod("b", "2")) + bookmark("3");
+  const bytes = new TextEncoder().encode(lines);
+  for (const size of [1, 2, 7, 64, bytes.length]) {
+    const chunks = Array.from(
+      { length: Math.ceil(bytes.length / size) },
+      (_, i) => bytes.slice(i * size, (i + 1) * size),
+    );
+    const answer = new Response(ReadableStream.from(chunks), {
+      headers: { "content-type": "application/json;stream=watch" },
+    });
+    const events = await collect(setUp(answer).client.resource(Pod).watch({ allowBookmarks: true }));
+    assertEquals(
+      events.map((event) => event.type === "BOOKMARK" ? event : [event.type, event.object.metadata.name]),
+      [["ADDED", "ä"], ["MODIFIED", "b"], { type: "BOOKMARK", resourceVersion: "3", initialEventsEnd: false }],
+    );
+  }
+});
+
+Deno.test("ResourceClient.watch asks for changes after a version, in no encoding", async () => {
+  const { client, sent } = setUp(watchOf(), watchOf(), watchOf());
+  const pods = client.resource(Pod, { namespace: "shop", labelSelector: "app=web" });
+  await collect(pods.watch({ resourceVersion: "7", timeoutSeconds: 30, allowBookmarks: true }));
+  assertEquals(sent.last.path, "/api/v1/namespaces/shop/pods");
+  assertEquals(sent.last.query, {
+    pretty: "false",
+    labelSelector: "app=web",
+    watch: "true",
+    resourceVersion: "7",
+    timeoutSeconds: "30",
+    allowWatchBookmarks: "true",
+  });
+  assertEquals(sent.last.headers.get("accept-encoding"), "identity");
+  assertEquals(sent.last.headers.get("accept"), "application/json");
+  await collect(pods.watch({ allowBookmarks: true, sendInitialEvents: true }));
+  assertEquals(sent.last.query, {
+    pretty: "false",
+    labelSelector: "app=web",
+    watch: "true",
+    allowWatchBookmarks: "true",
+    sendInitialEvents: "true",
+    resourceVersionMatch: "NotOlderThan",
+  });
+  await collect(client.resource(metadataOf(Pod)).watch());
+  assertEquals(
+    sent.last.headers.get("accept"),
+    "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json",
+  );
+});
+
+Deno.test("ResourceClient.watch refuses initial events without the bookmark that ends them", () => {
+  const { client } = setUp();
+  assertThrows(() => client.resource(Pod).watch({ sendInitialEvents: true }), TypeError, "needs allowBookmarks");
+});
+
+Deno.test("ResourceClient.watchChanges yields an empty batch when the watch is open, then a batch to each chunk", async () => {
+  const live = new LiveBody();
+  const { client } = setUp(live.answer);
+  const batches = client.resource(Pod).watchChanges();
+  assertEquals((await batches.next()).value, []);
+  live.push(line("ADDED", pod("a", "1")) + line("MODIFIED", pod("a", "2")));
+  assertEquals((await batches.next()).value.map((change: { type: string }) => change.type), ["ADDED", "MODIFIED"]);
+  live.push('{"type":"DELETED",');
+  assertEquals((await batches.next()).value, []);
+  live.push(`"object":${JSON.stringify(pod("a", "3"))}}\n`);
+  const [deleted] = (await batches.next()).value;
+  assertEquals([deleted.type, deleted.entry.key, deleted.entry.resourceVersion], ["DELETED", "shop/a", "3"]);
+  live.end();
+  assertEquals(await batches.next(), { done: true, value: undefined });
+});
+
+Deno.test("ResourceClient.watch tells the changes before an error in the stream, then throws it", async () => {
+  const { client } = setUp(watchOf(
+    line("ADDED", pod("a", "1")),
+    line("ERROR", statusObject(410, "Expired", "too old resource version: 1 (9)")),
+  ));
+  const seen: string[] = [];
+  const error = await assertRejects(async () => {
+    for await (const event of client.resource(Pod).watch({ resourceVersion: "1" })) seen.push(event.type);
+  }, StatusError);
+  assert(isExpired(error));
+  assertEquals(seen, ["ADDED"]);
+});
+
+Deno.test("ResourceClient.watch throws for an object that cannot be parsed", async () => {
+  const live = new LiveBody();
+  const { client } = setUp(live.answer);
+  const broken = line("ADDED", { ...pod("a", "1"), spec: "§" }).replace('"§"', "{oops}");
+  live.push(broken);
+  await assertRejects(() => collect(client.resource(Pod).watch()), DecodeError);
+  assertEquals(live.ended, "cancelled");
+});
+
+Deno.test("ResourceClient.watch refuses an answer in a content encoding, as events would get lost", async () => {
+  for (const encoding of ["gzip", "br"]) {
+    const live = new LiveBody();
+    const { client } = setUp((sent) => {
+      const answer = live.answer(sent);
+      answer.headers.set("content-encoding", encoding);
+      return answer;
+    });
+    await assertRejects(() => collect(client.resource(Pod).watch()), DecodeError, `encoded in "${encoding}"`);
+    assertEquals(live.ended, "cancelled");
+  }
+  const plain = watchOf();
+  plain.headers.set("content-encoding", "identity");
+  assertEquals(await collect(setUp(plain).client.resource(Pod).watch()), []);
+});
+
+Deno.test("ResourceClient.watch ends at once when it is left, also while it waits", async () => {
+  const live = new LiveBody();
+  const { client } = setUp(live.answer);
+  const events = client.resource(Pod).watch();
+  const waiting = events.next();
+  await turn();
+  assertEquals(await events.return?.(), { done: true, value: undefined });
+  assertEquals(await waiting, { done: true, value: undefined });
+  assertEquals(live.ended, "aborted");
+});
+
+Deno.test("ResourceClient.watch rejects with the signal's reason", async () => {
+  const live = new LiveBody();
+  const { client } = setUp(live.answer);
+  const controller = new AbortController();
+  const reason = { because: "told to" };
+  const watching = collect(client.resource(Pod).watch({ signal: controller.signal })).then(() => undefined, (e) => e);
+  await turn();
+  live.push(line("ADDED", pod("a", "1")));
+  await turn();
+  controller.abort(reason);
+  assertStrictEquals(await watching, reason);
+  assertEquals(live.ended, "aborted");
+});
+
+/** Lets promises that are ready go on. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

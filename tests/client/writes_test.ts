@@ -1,0 +1,192 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { isConflict, StatusError } from "../../src/api/errors.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import { json, pod, podList, refusal, ScriptedTransport, statusObject } from "./_transport.ts";
+
+interface Pod extends KubernetesObject {
+  readonly spec?: { readonly nodeName?: string };
+}
+const Pod: Resource<Pod> = defineResource<Pod>({ version: "v1", plural: "pods", kind: "Pod" });
+const Deployment = defineResource({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment" });
+const Node = defineResource({ version: "v1", plural: "nodes", kind: "Node", scope: "Cluster" });
+
+function setUp(
+  ...answers: ConstructorParameters<typeof ScriptedTransport>
+): { client: Client; sent: ScriptedTransport } {
+  const sent = new ScriptedTransport(...answers);
+  return { client: new Client({ server: "https://kube.test", transport: sent, namespace: "home" }), sent };
+}
+
+Deno.test("ResourceClient.create fills in kind, apiVersion and namespace", async () => {
+  const { client, sent } = setUp(json(pod("web-0", "5"), 201), json({}, 201), json({}, 201), json({}, 201));
+  const made = await client.resource(Pod, { namespace: "shop" }).create({ metadata: { name: "web-0" }, spec: {} });
+  assertEquals(made.metadata.resourceVersion, "5");
+  assertEquals([sent.last.method, sent.last.path], ["POST", "/api/v1/namespaces/shop/pods"]);
+  assertEquals(sent.last.headers.get("content-type"), "application/json");
+  assertEquals(JSON.parse(sent.last.body), {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web-0", namespace: "shop" },
+    spec: {},
+  });
+  await client.resource(Deployment).create({ metadata: { generateName: "web-" } });
+  assertEquals(sent.last.path, "/apis/apps/v1/namespaces/home/deployments");
+  assertEquals(JSON.parse(sent.last.body), {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { generateName: "web-", namespace: "home" },
+  });
+  await client.resource(Pod).create({ metadata: { name: "web-0", namespace: "bank" } });
+  assertEquals(sent.last.path, "/api/v1/namespaces/bank/pods");
+  await client.resource(Node, { namespace: "shop" }).create({ metadata: { name: "n1" } });
+  assertEquals([sent.last.path, JSON.parse(sent.last.body).metadata], ["/api/v1/nodes", { name: "n1" }]);
+});
+
+Deno.test("ResourceClient.create refuses a draft of another namespace than the collection's", async () => {
+  const { client, sent } = setUp();
+  await assertRejects(
+    () => client.resource(Pod, { namespace: "shop" }).create({ metadata: { name: "web-0", namespace: "bank" } }),
+    TypeError,
+    'the collection is that of namespace "shop"',
+  );
+  assertEquals(sent.requests.length, 0);
+});
+
+Deno.test("ResourceClient.create makes subresources of the object the draft names", async () => {
+  const { client, sent } = setUp(json({}, 201));
+  const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "web-0" } };
+  await client.resource(Pod, { namespace: "shop" }).create(eviction, { subresource: "eviction" });
+  assertEquals(sent.last.path, "/api/v1/namespaces/shop/pods/web-0/eviction");
+  assertEquals(JSON.parse(sent.last.body).kind, "Eviction");
+  await assertRejects(
+    () => client.resource(Pod).create({ metadata: {} }, { subresource: "eviction" }),
+    TypeError,
+    "no metadata.name",
+  );
+});
+
+Deno.test("ResourceClient writes with dry run, field manager and field validation", async () => {
+  const { client, sent } = setUp(json({}), json({}), json({}));
+  const options = { dryRun: true, fieldManager: "tests", fieldValidation: "Strict" } as const;
+  const query = { pretty: "false", dryRun: "All", fieldManager: "tests", fieldValidation: "Strict" };
+  await client.resource(Pod).create({ metadata: { name: "a" } }, options);
+  assertEquals(sent.last.query, query);
+  await client.resource(Pod).update(pod("a", "1") as unknown as Pod, options);
+  assertEquals(sent.last.query, query);
+  await client.resource(Pod).patch("a", { type: "merge", body: {} }, options);
+  assertEquals(sent.last.query, query);
+});
+
+Deno.test("ResourceClient.update puts the object where it says it is", async () => {
+  const { client, sent } = setUp(json(pod("web-0", "6")), json({}));
+  const object = pod("web-0", "5", "bank") as unknown as Pod;
+  assertEquals((await client.resource(Pod).update(object)).metadata.resourceVersion, "6");
+  assertEquals([sent.last.method, sent.last.path], ["PUT", "/api/v1/namespaces/bank/pods/web-0"]);
+  assertEquals(JSON.parse(sent.last.body), object);
+  await client.resource(Pod).update({ metadata: object.metadata }, { subresource: "status" });
+  assertEquals(sent.last.path, "/api/v1/namespaces/bank/pods/web-0/status");
+  assertEquals(JSON.parse(sent.last.body).kind, "Pod");
+  const nameless = { metadata: { ...object.metadata, name: "" } };
+  await assertRejects(() => client.resource(Pod).update(nameless), TypeError, "no metadata.name");
+});
+
+Deno.test("ResourceClient.update tells a conflict", async () => {
+  const { client } = setUp(refusal(409, "Conflict", "the object has been modified"));
+  const error = await assertRejects(() => client.resource(Pod).update(pod("a", "1") as unknown as Pod), StatusError);
+  assert(isConflict(error));
+});
+
+Deno.test("ResourceClient.patch sends each type under its own name", async () => {
+  const { client, sent } = setUp(json({}), json({}), json({}), json({}), json({}));
+  const pods = client.resource(Pod, { namespace: "shop" });
+  const types: string[] = [];
+  const bodies: unknown[] = [];
+  for (
+    const patch of [
+      { type: "json", body: [{ op: "remove", path: "/spec" }] },
+      { type: "merge", body: { spec: null } },
+      { type: "strategic", body: { spec: {} } },
+    ] as const
+  ) {
+    await pods.patch("web-0", patch);
+    types.push(sent.last.headers.get("content-type") ?? "");
+    bodies.push(JSON.parse(sent.last.body));
+  }
+  assertEquals(types, [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+  ]);
+  assertEquals(bodies, [[{ op: "remove", path: "/spec" }], { spec: null }, { spec: {} }]);
+  assertEquals([sent.last.method, sent.last.path], ["PATCH", "/api/v1/namespaces/shop/pods/web-0"]);
+
+  await pods.patch("web-0", { type: "apply", fieldManager: "tests", body: { spec: {} } });
+  assertEquals(sent.last.headers.get("content-type"), "application/apply-patch+yaml");
+  assertEquals(sent.last.query, { pretty: "false", fieldManager: "tests" });
+  assertEquals(JSON.parse(sent.last.body), { apiVersion: "v1", kind: "Pod", spec: {} });
+  await pods.patch("web-0", { type: "apply", fieldManager: "tests", force: true, body: {} }, { subresource: "status" });
+  assertEquals(sent.last.query, { pretty: "false", fieldManager: "tests", force: "true" });
+  assertEquals(sent.last.path, "/api/v1/namespaces/shop/pods/web-0/status");
+  await assertRejects(
+    () => pods.patch("web-0", { type: "apply", fieldManager: "", body: {} }),
+    TypeError,
+    "needs a fieldManager",
+  );
+});
+
+Deno.test("ResourceClient.delete tells its options in the body, and answers the object or the status", async () => {
+  const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: "web-0" } };
+  const { client, sent } = setUp(json(success), json(pod("web-0", "9")));
+  const pods = client.resource(Pod, { namespace: "shop" });
+  const status = await pods.delete("web-0", {
+    dryRun: true,
+    preconditions: { uid: "u" },
+    propagationPolicy: "Foreground",
+    gracePeriodSeconds: 0,
+  });
+  assert("code" in status);
+  assertEquals([status.code, status.details?.name], [200, "web-0"]);
+  assertEquals([sent.last.method, sent.last.path], ["DELETE", "/api/v1/namespaces/shop/pods/web-0"]);
+  assertEquals(JSON.parse(sent.last.body), {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    preconditions: { uid: "u" },
+    propagationPolicy: "Foreground",
+    gracePeriodSeconds: 0,
+    dryRun: ["All"],
+  });
+  const last = await pods.delete("web-0");
+  assert("metadata" in last);
+  assertEquals(last.metadata.resourceVersion, "9");
+  assertEquals(JSON.parse(sent.last.body), { apiVersion: "v1", kind: "DeleteOptions" });
+});
+
+Deno.test("ResourceClient.deleteCollection selects by the query, and lets the answer go", async () => {
+  const { client, sent } = setUp(json(podList(["a", "b"])), json({}));
+  await client.resource(Pod, { namespace: "shop", labelSelector: "app=web" }).deleteCollection({
+    dryRun: true,
+    fieldSelector: "status.phase=Failed",
+    propagationPolicy: "Orphan",
+    gracePeriodSeconds: 1,
+  });
+  assertEquals([sent.last.method, sent.last.path], ["DELETE", "/api/v1/namespaces/shop/pods"]);
+  assertEquals(sent.last.query, {
+    pretty: "false",
+    labelSelector: "app=web",
+    fieldSelector: "status.phase=Failed",
+    dryRun: "All",
+    propagationPolicy: "Orphan",
+    gracePeriodSeconds: "1",
+  });
+  await client.resource(Node).deleteCollection();
+  assertEquals(sent.last.path, "/api/v1/nodes");
+});
+
+Deno.test("ResourceClient rejects with the failure that a Status with code 200 tells", async () => {
+  const { client } = setUp(json(statusObject(500, "InternalError", "no"), 200));
+  const error = await assertRejects(() => client.resource(Pod).get("web-0"), StatusError);
+  assertEquals(error.status.code, 500);
+  assertEquals(error.message, 'Cannot get "pods/web-0" in namespace "home": 500 InternalError: no');
+});
