@@ -1,0 +1,54 @@
+import type { Change } from "../api/change.ts";
+import { DerivedController } from "../timing/derived.ts";
+import { interruptible } from "../timing/interruptible.ts";
+import { IdleLimit } from "./deadlines.ts";
+
+/** An open watch, that can be handed from the phase that opened it to the one that goes on reading. */
+export class WatchStream<T> {
+  readonly #controller: DerivedController;
+  readonly #limit: IdleLimit;
+  readonly #batches: AsyncGenerator<readonly Change<T>[], void, undefined>;
+  /** When it was asked for: proxies may hold the headers back until the first byte. */
+  readonly startedAt: number = Date.now();
+  /** Whether the server has answered. */
+  open = false;
+  /** How many changes and bookmarks it has told. */
+  told = 0;
+
+  /** Opens a watch that ends with `signal`, on {@linkcode close}, or when it is dead. */
+  constructor(
+    open: (signal: AbortSignal) => AsyncIterable<readonly Change<T>[]>,
+    options: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly idleMs: number },
+  ) {
+    this.#controller = new DerivedController(options.signal);
+    try {
+      this.#batches = interruptible(open(this.#controller.signal), this.#controller.signal);
+    } catch (error) {
+      this.#controller[Symbol.dispose]();
+      throw error;
+    }
+    this.#limit = new IdleLimit(this.#controller, "the watch", options.idleMs, options.timeoutMs);
+  }
+
+  /** The next batch; `undefined` at the end. */
+  async next(): Promise<readonly Change<T>[] | undefined> {
+    const result = await this.#batches.next();
+    if (result.done) return undefined;
+    this.#limit.alive();
+    this.open = true;
+    this.told += result.value.length;
+    return result.value;
+  }
+
+  /** Fails what waits for the next batch. */
+  fail(error: Error): void {
+    this.#controller.abort(error);
+  }
+
+  /** Ends it, wherever it is. */
+  async close(): Promise<void> {
+    this.#limit[Symbol.dispose]();
+    this.#controller[Symbol.dispose]();
+    await this.#batches.return();
+  }
+}

@@ -1,0 +1,53 @@
+import type { Delta, Deltas } from "../../src/queue/delta.ts";
+import { DeltaFIFO, type DeltaFIFOOptions } from "../../src/queue/delta_fifo.ts";
+import { Indexer } from "../../src/store/indexer.ts";
+
+/** The key of `"foo@1"` is `"foo"`: what stands behind the `@` is a version. */
+export function keyOf(word: string): string {
+  return word.split("@")[0];
+}
+
+/** `"Added foo@1"`; a deletion that was only noticed afterwards is `"Deleted? foo@1"`. */
+export function print(delta: Delta<string>): string {
+  return `${delta.type}${delta.type === "Deleted" && delta.finalStateUnknown ? "?" : ""} ${delta.value}`;
+}
+
+/** A queue over `known` words, and ways to see what it tells. */
+export class Words {
+  readonly known: Indexer<string> = new Indexer({ keyOf });
+  readonly queue: DeltaFIFO<string>;
+
+  constructor(known: readonly string[] = [], options: Partial<DeltaFIFOOptions<string>> = {}) {
+    for (const word of known) this.known.add(word);
+    this.queue = new DeltaFIFO({ keyOf, knownObjects: this.known, ...options });
+  }
+
+  /** Pops one key: its deltas, printed; `undefined` when nothing waits. */
+  pop(): string[] | undefined {
+    let told: string[] | undefined;
+    this.queue.pop(({ deltas }) => told = deltas.map(print));
+    return told;
+  }
+
+  /** Pops all keys. */
+  drain(): string[][] {
+    return [...this.#pops()];
+  }
+
+  /** Pops all keys, and does to what is known what they say. */
+  settle(): void {
+    while (this.queue.pop((deltas) => apply(this.known, deltas)));
+  }
+
+  *#pops(): Generator<string[]> {
+    for (let told; (told = this.pop()) !== undefined;) yield told;
+  }
+}
+
+/** Does to a store what deltas say. */
+export function apply(store: Indexer<string>, { deltas }: Deltas<string>): void {
+  for (const delta of deltas) {
+    if (delta.type === "Deleted") store.delete(delta.value);
+    else store.update(delta.value);
+  }
+}

@@ -1,0 +1,358 @@
+import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
+import type { Delta, Deltas } from "../../src/queue/delta.ts";
+import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
+import { Indexer } from "../../src/store/indexer.ts";
+import { keyOf, Words } from "./_words.ts";
+
+Deno.test("C051 DeltaFIFO tells keys in the order in which they came, and queues nothing whose key throws", () => {
+  const words = new Words([], {
+    keyOf: (word) => {
+      if (word === "bad") throw new RangeError("no key");
+      return keyOf(word);
+    },
+  });
+  const { queue } = words;
+  for (const action of ["add", "update", "delete"] as const) {
+    assertThrows(() => queue[action]("bad"), RangeError, "no key");
+    assertThrows(() => queue.replace(["good@1", "bad"], "1"), RangeError, "no key");
+  }
+  assertEquals([queue.size, queue.hasSynced], [0, false]);
+  for (const word of ["foo@1", "bar@2", "baz@3"]) queue.add(word);
+  assertEquals(words.drain(), [["Added foo@1"], ["Added bar@2"], ["Added baz@3"]]);
+});
+
+Deno.test("C052 DeltaFIFO keeps what happens to one key together, in order", () => {
+  const words = new Words();
+  words.queue.add("foo@1");
+  words.queue.add("bar@1");
+  words.queue.update("foo@2");
+  words.queue.delete("foo@3");
+  assertEquals(words.queue.size, 2);
+  assertEquals(words.drain(), [["Added foo@1", "Updated foo@2", "Deleted foo@3"], ["Added bar@1"]]);
+});
+
+Deno.test("C053 DeltaFIFO does not tell the deletion of what is neither queued nor known", () => {
+  const words = new Words(["known@1"]);
+  words.queue.delete("foo@1");
+  assertEquals(words.queue.size, 0);
+  words.queue.delete("known@2");
+  words.queue.add("queued@1");
+  words.queue.delete("queued@2");
+  assertEquals(words.drain(), [["Deleted known@2"], ["Added queued@1", "Deleted queued@2"]]);
+});
+
+Deno.test("C054 DeltaFIFO replace tells the deletions first, then the list in its order", () => {
+  const words = new Words(["foo@1", "bar@1", "baz@1"]);
+  words.queue.replace(["qux@1", "foo@2", "abc@1"], "2");
+  assertEquals(words.drain(), [
+    ["Deleted? bar@1"],
+    ["Deleted? baz@1"],
+    ["Replaced qux@1"],
+    ["Replaced foo@2"],
+    ["Replaced abc@1"],
+  ]);
+});
+
+Deno.test("C055 DeltaFIFO replace deletes what is queued only, with the state queued last", () => {
+  const words = new Words();
+  words.queue.add("foo@1");
+  words.queue.update("foo@2");
+  words.queue.replace(["bar@1"], "3");
+  assertEquals(words.drain(), [["Added foo@1", "Updated foo@2", "Deleted? foo@2"], ["Replaced bar@1"]]);
+});
+
+Deno.test("C056 DeltaFIFO replace does not delete again what is queued as deleted", () => {
+  const words = new Words(["foo@1"]);
+  words.queue.delete("foo@2");
+  words.queue.replace([], "3");
+  assertEquals(words.drain(), [["Deleted foo@2"]]);
+});
+
+Deno.test("C057 DeltaFIFO resync tells again what is known and does not wait already", async (t) => {
+  await t.step("not what is queued, nor twice", () => {
+    const words = new Words(["foo@1", "bar@1", "baz@1"]);
+    words.queue.update("bar@2");
+    words.queue.delete("baz@1");
+    words.queue.add("new@1");
+    words.queue.resync();
+    words.queue.resync();
+    assertEquals(words.drain(), [["Updated bar@2"], ["Deleted baz@1"], ["Added new@1"], ["Sync foo@1"]]);
+  });
+  await t.step("keys whose value is gone are passed over", () => {
+    const queue = new DeltaFIFO<string>({
+      keyOf,
+      knownObjects: { keys: () => ["foo", "gone"], getByKey: (key) => key === "foo" ? "foo@1" : undefined },
+    });
+    queue.resync();
+    assertEquals(queue.size, 1);
+  });
+});
+
+Deno.test("C058 DeltaFIFO has synced once the first replacement has been processed", async (t) => {
+  type Step = (words: Words) => void;
+  const add: Step = ({ queue }) => queue.add("foo@1");
+  const update: Step = ({ queue }) => queue.update("foo@2");
+  const remove: Step = ({ queue }) => queue.delete("foo@2");
+  const pop: Step = (words) => void words.pop();
+  const replace = (...list: string[]): Step => ({ queue }) => queue.replace(list, "9");
+  const resync: Step = ({ queue }) => queue.resync();
+  const abandon: Step = ({ queue }) => queue.replacing().abandon();
+  const cases: readonly [string, readonly string[], readonly Step[], readonly boolean[]][] = [
+    ["new", [], [], []],
+    ["an add", [], [add], [true]],
+    ["an update", [], [update], [true]],
+    ["a delete of nothing known", [], [remove], [true]],
+    ["a replacement by nothing", [], [replace()], [true]],
+    ["a replacement that was abandoned", [], [abandon, replace("a@1"), pop], [false, false, true]],
+    ["a replacement by two", [], [replace("a@1", "b@1"), pop, pop], [false, false, true]],
+    ["deletions of the first replacement count", ["foo@1", "bar@1"], [replace(), pop, pop], [false, false, true]],
+    ["an add, then a replacement", [], [add, replace("a@1", "b@1")], [true, true]],
+    ["a later replacement", [], [replace("a@1"), pop, replace("a@2", "b@1")], [false, true, true]],
+    ["changes meanwhile do not count", [], [replace("a@1"), add, update, pop], [false, false, false, true]],
+    ["a resync is no population", ["a@1"], [resync, replace("a@2"), pop], [false, false, true]],
+    ["pops of nothing", [], [pop, replace("a@1"), pop], [false, false, true]],
+  ];
+  for (const [name, known, steps, expected] of cases) {
+    await t.step(name, () => {
+      const words = new Words(known);
+      assertFalse(words.queue.hasSynced);
+      const seen = steps.map((step) => {
+        step(words);
+        return words.queue.hasSynced;
+      });
+      assertEquals(seen, expected);
+    });
+  }
+  await t.step("not while the last key is processed, only after it", () => {
+    const { queue } = new Words();
+    queue.replace(["a@1", "b@1"], "1");
+    const during: unknown[] = [];
+    while (queue.pop(({ key, initial }) => during.push([key, initial, queue.hasSynced])));
+    queue.update("a@2");
+    queue.pop(({ key, initial }) => during.push([key, initial, queue.hasSynced]));
+    assertEquals(during, [["a", true, false], ["b", true, false], ["a", false, true]]);
+  });
+});
+
+Deno.test("C059 DeltaFIFO says at once that nothing waits; closed, it takes nothing more and hands out what waits", () => {
+  const words = new Words(["known@1"]);
+  const { queue } = words;
+  assertFalse(queue.pop(() => {}));
+  queue.add("foo@1");
+  const begun = queue.replacing();
+  queue.close();
+  queue[Symbol.dispose]();
+  assertThrows(() => queue.add("bar@1"), Error, "Cannot add to the queue: it is closed");
+  assertThrows(() => queue.update("foo@2"), Error, "Cannot add to the queue: it is closed");
+  assertThrows(() => queue.delete("foo@2"), Error, "Cannot delete from the queue: it is closed");
+  assertThrows(() => queue.resync(), Error, "Cannot resync the queue: it is closed");
+  for (const replace of [() => queue.replacing(), () => queue.replace([], "1"), () => begun.commit("1")]) {
+    assertThrows(replace, Error, "Cannot replace the queue: it is closed");
+  }
+  assertEquals(words.drain(), [["Added foo@1"]]);
+  assertFalse(queue.pop(() => {}));
+});
+
+Deno.test("C060 DeltaFIFO transforms what comes in", async (t) => {
+  await t.step("once, and not what it tells again", () => {
+    const words = new Words(["known@1", "gone@1"], { transform: (word) => `${word}!` });
+    const { queue } = words;
+    queue.add("a@1");
+    queue.update("a@2");
+    queue.delete("a@3");
+    queue.resync();
+    assertEquals(words.drain(), [["Added a@1!", "Updated a@2!", "Deleted a@3!"], ["Sync known@1"], ["Sync gone@1"]]);
+    queue.replace(["known@2"], "2");
+    assertEquals(words.drain(), [["Deleted? gone@1"], ["Replaced known@2!"]]);
+  });
+  await t.step("and queues nothing when that throws", () => {
+    const words = new Words(["known@1"], {
+      transform: (word) => {
+        if (word.startsWith("bad")) throw new RangeError("cannot transform");
+        return word;
+      },
+    });
+    const { queue } = words;
+    for (
+      const action of [
+        () => queue.add("bad@1"),
+        () => queue.update("bad@1"),
+        () => queue.delete("bad@1"),
+        () => queue.replace(["good@1", "bad@1"], "1"),
+      ]
+    ) {
+      assertThrows(action, RangeError, "cannot transform");
+      assertEquals([queue.size, queue.hasSynced], [0, false]);
+    }
+  });
+});
+
+Deno.test("C061 DeltaFIFO lets nothing overtake that came while another key was processed", () => {
+  const { queue } = new Words();
+  for (const word of ["a@1", "b@1", "c@1"]) queue.add(word);
+  const order: string[] = [];
+  let more = 3;
+  while (
+    queue.pop(({ key, deltas }) => {
+      order.push(`${key} ${deltas.length}`);
+      if (more-- <= 0) return;
+      queue.update(`${key}@2`); // again, behind all that waits
+      queue.update("c@2"); // waits already, and keeps its place
+      queue.add(`new${more}@1`);
+    })
+  );
+  assertEquals(order, ["a 1", "b 1", "c 3", "a 1", "new2 1", "b 1", "new1 1", "c 2", "new0 1"]);
+});
+
+Deno.test("C068 DeltaFIFO tells what came before a replacement before it, and replacements in their order", () => {
+  const words = new Words();
+  words.queue.add("foo@1");
+  words.queue.replace([], "1");
+  words.queue.replace(["foo@2"], "2");
+  words.queue.replace(["foo@3", "bar@3"], "3");
+  assertEquals(words.drain(), [
+    ["Added foo@1", "Deleted? foo@1", "Replaced foo@2", "Replaced foo@3"],
+    ["Replaced bar@3"],
+  ]);
+});
+
+Deno.test("C071 DeltaFIFO folds what happens to a key", async (t) => {
+  await t.step("two updates are told in one pop", () => {
+    const words = new Words();
+    words.queue.update("foo@1");
+    words.queue.update("foo@2");
+    assertEquals(words.drain(), [["Updated foo@1", "Updated foo@2"]]);
+  });
+  await t.step("of two deletions in a row the richer is kept", async (t) => {
+    await t.step("both saw the last state: the first", () => {
+      const words = new Words(["foo@1"]);
+      words.queue.delete("foo@2");
+      words.queue.delete("foo@3");
+      assertEquals(words.drain(), [["Deleted foo@2"]]);
+    });
+    await t.step("one was only noticed afterwards: the other", () => {
+      const words = new Words(["foo@1"]);
+      words.queue.replace([], "2");
+      words.queue.delete("foo@3");
+      assertEquals(words.drain(), [["Deleted foo@3"]]);
+    });
+    await t.step("with something between them: both", () => {
+      const words = new Words(["foo@1"]);
+      words.queue.delete("foo@2");
+      words.queue.add("foo@3");
+      words.queue.delete("foo@4");
+      assertEquals(words.drain(), [["Deleted foo@2", "Added foo@3", "Deleted foo@4"]]);
+    });
+  });
+  await t.step("a replacement is told as Replaced, or as Sync where that is asked for", () => {
+    const words = new Words(["gone@1"], { emitReplaced: false });
+    words.queue.replace(["foo@1"], "1");
+    assertEquals(words.drain(), [["Deleted? gone@1"], ["Sync foo@1"]]);
+  });
+  await t.step("what processing throws is thrown; the deltas are gone and count as processed", () => {
+    const { queue } = new Words();
+    queue.replace(["a@1", "b@1"], "1");
+    const error = new Error("cannot process");
+    const process = (): never => {
+      throw error;
+    };
+    assertStrictEquals(assertThrows(() => queue.pop(process)), error);
+    assertEquals([queue.size, queue.hasSynced], [1, false]);
+    assertThrows(() => queue.pop(process));
+    assertEquals([queue.size, queue.hasSynced], [0, true]);
+  });
+});
+
+Deno.test("DeltaFIFO replacing changes nothing before it is committed, and nothing when it is abandoned", () => {
+  const words = new Words(["known@1"]);
+  const { queue } = words;
+  const replacement = queue.replacing();
+  replacement.add(["a@1", "b@1"]);
+  replacement.add(["c@1"]);
+  assertEquals([queue.size, queue.hasSynced], [0, false]);
+  replacement.abandon();
+  assertThrows(() => replacement.commit("1"), Error, "Cannot commit the replacement: it is over");
+  assertThrows(() => replacement.add([]), Error, "Cannot add to the replacement: it is over");
+  assertThrows(() => replacement.delete("a@1"), Error, "Cannot delete from the replacement: it is over");
+  assertEquals(words.drain(), []);
+});
+
+Deno.test("DeltaFIFO replacing takes the last of several values of a key, and lets a staged one be taken back", () => {
+  const words = new Words(["c@1"]);
+  const replacement = words.queue.replacing();
+  replacement.add(["a@1", "b@1", "a@2"]);
+  replacement.add(["c@2", "b@2"]);
+  replacement.delete("c@9");
+  replacement.delete("never staged@1");
+  replacement.commit("2");
+  assertThrows(() => replacement.commit("2"), Error, "it is over");
+  assertEquals(words.drain(), [["Deleted? c@1"], ["Replaced a@2"], ["Replaced b@2"]]);
+});
+
+Deno.test("DeltaFIFO replacing is compared with what is known and queued when it is committed", () => {
+  const words = new Words(["a@1", "b@1"], { same: (known, value) => known === value });
+  const { queue } = words;
+  const replacement = queue.replacing();
+  replacement.add(["a@1", "b@2", "c@1"]);
+  queue.update("a@2"); // newer than what was staged: the replacement has the last word
+  queue.update("b@2");
+  words.settle();
+  queue.add("c@1");
+  queue.delete("b@2");
+  replacement.commit("3");
+  assertEquals(words.drain(), [["Added c@1"], ["Deleted b@2", "Replaced b@2"], ["Replaced a@1"]]);
+});
+
+Deno.test("DeltaFIFO replace tells nothing of what is the same as what is known, nor transforms it", () => {
+  interface Thing {
+    readonly key: string;
+    readonly version: number;
+    readonly transformed?: boolean;
+  }
+  const known = new Indexer<Thing>({ keyOf: (thing) => thing.key });
+  let transforms = 0;
+  const queue = new DeltaFIFO<Thing>({
+    keyOf: (thing) => thing.key,
+    knownObjects: known,
+    same: (known, value) => known.version === value.version,
+    transform: (thing) => ({ ...thing, transformed: ++transforms > 0 }),
+  });
+  known.add({ key: "a", version: 1, transformed: true });
+  known.add({ key: "b", version: 1, transformed: true });
+  queue.replace([{ key: "a", version: 1 }, { key: "b", version: 2 }], "2");
+  const told: Delta<Thing>[] = [];
+  while (queue.pop(({ deltas }) => told.push(...deltas)));
+  assertEquals(told, [{ type: "Replaced", value: { key: "b", version: 2, transformed: true } }]);
+  assertEquals(transforms, 1);
+});
+
+Deno.test("DeltaFIFO replace by the same as what is known has synced at once", () => {
+  const words = new Words(["a@1", "b@1"], { same: (known, value) => known === value });
+  words.queue.replace(["b@1", "a@1"], "1");
+  assertEquals([words.queue.size, words.queue.hasSynced], [0, true]);
+});
+
+Deno.test("DeltaFIFO pop goes on with what waits when processing pops too", () => {
+  const { queue } = new Words();
+  for (const word of ["a@1", "b@1", "c@1"]) queue.add(word);
+  const order: string[] = [];
+  const process = ({ key }: Deltas<string>): void => {
+    order.push(key);
+    if (key === "a") queue.pop(process);
+  };
+  while (queue.pop(process));
+  assertEquals(order, ["a", "b", "c"]);
+  queue.add("d@1");
+  assert(queue.pop(process), "after it had been empty");
+  assertEquals(order, ["a", "b", "c", "d"]);
+});
+
+Deno.test("DeltaFIFO flush calls onFlush with the version, closed or not", () => {
+  const flushed: string[] = [];
+  const { queue } = new Words([], { onFlush: (version) => flushed.push(version) });
+  queue.flush("7");
+  queue.close();
+  queue.flush("8");
+  assertEquals(flushed, ["7", "8"]);
+  new Words().queue.flush("9");
+});

@@ -1,0 +1,312 @@
+import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { Indexer } from "../../src/store/indexer.ts";
+import type { IndexFunction } from "../../src/store/index.ts";
+
+interface Thing {
+  readonly name: string;
+  readonly tags: string[];
+}
+
+function thing(name: string, ...tags: string[]): Thing {
+  return { name, tags };
+}
+
+function byTag(thing: Thing): readonly string[] {
+  return thing.tags;
+}
+
+function tagged(...things: readonly Thing[]): Indexer<Thing, "tag"> {
+  const indexer = new Indexer<Thing, "tag">({ keyOf: (thing) => thing.name, indexers: { tag: byTag } });
+  for (const thing of things) indexer.add(thing);
+  return indexer;
+}
+
+/** All keys by tag. */
+function filed(indexer: Indexer<Thing, "tag">): Record<string, string[]> {
+  return Object.fromEntries(indexer.indexValues("tag").sort().map((tag) => [tag, indexer.indexKeys("tag", tag)]));
+}
+
+Deno.test("C104 Indexer removes an index value with its last thing, and not before", () => {
+  const indexer = tagged(thing("a", "red"), thing("b", "red"));
+  indexer.delete(thing("a"));
+  assertEquals(filed(indexer), { red: ["b"] });
+  indexer.add(thing("a", "red"));
+  assertEquals(filed(indexer), { red: ["a", "b"] });
+  indexer.delete(thing("a"));
+  indexer.delete(thing("b"));
+  assertEquals([indexer.indexValues("tag"), indexer.byIndex("tag", "red"), indexer.indexKeys("tag", "red")], [
+    [],
+    [],
+    [],
+  ]);
+});
+
+Deno.test("C105 Indexer moves a thing between the values of a multi-valued index", () => {
+  const indexer = tagged(thing("a", "red", "blue"), thing("b", "blue"), thing("none"));
+  assertEquals(filed(indexer), { blue: ["a", "b"], red: ["a"] });
+  indexer.update(thing("a", "blue", "green", "green"));
+  assertEquals(filed(indexer), { blue: ["a", "b"], green: ["a"] });
+  indexer.update(thing("a"));
+  assertEquals(filed(indexer), { blue: ["b"] });
+  indexer.update(thing("a", "blue", "blue"));
+  indexer.update(thing("b", "red"));
+  assertEquals(filed(indexer), { blue: ["a"], red: ["b"] });
+});
+
+Deno.test("C107 Indexer intersects indexes by keys, and keeps up with deletions", () => {
+  const indexer = new Indexer<string, "first" | "length">({
+    keyOf: (word) => word,
+    indexers: { first: (word) => [word[0]], length: (word) => [`${word.length}`] },
+  });
+  for (const word of ["ant", "ape", "bear", "bee", "asp", "boar"]) indexer.add(word);
+  const both = (first: string, length: string): string[] => {
+    const others = new Set(indexer.indexKeys("length", length));
+    return indexer.indexKeys("first", first).filter((key) => others.has(key));
+  };
+  assertEquals([both("a", "3"), both("b", "3"), both("b", "4"), both("a", "4")], [["ant", "ape", "asp"], ["bee"], [
+    "bear",
+    "boar",
+  ], []]);
+  assertEquals([indexer.indexValues("first").sort(), indexer.indexValues("length").sort()], [["a", "b"], ["3", "4"]]);
+  indexer.delete("bee");
+  indexer.delete("ape");
+  assertEquals([both("a", "3"), both("b", "3")], [["ant", "asp"], []]);
+  assertEquals(indexer.index("length", "cow").sort(), ["ant", "asp"], "those that share a value with another thing");
+});
+
+Deno.test("Indexer reads: by key, by thing, all, and none", () => {
+  const [a, b] = [thing("a", "red"), thing("b")];
+  const indexer = tagged(a, b);
+  assertEquals(indexer.size, 2);
+  assertStrictEquals(indexer.getByKey("a"), a);
+  assertStrictEquals(indexer.get(thing("b", "another")), b);
+  assertEquals([indexer.getByKey("c"), indexer.get(thing("c"))], [undefined, undefined]);
+  assertEquals([[...indexer.keys()], indexer.list(), [...indexer]], [["a", "b"], [a, b], [a, b]]);
+  indexer.list().length = 0;
+  indexer.byIndex("tag", "red").length = 0;
+  assertEquals([indexer.list().length, indexer.byIndex("tag", "red")], [2, [a]], "the arrays are the reader's own");
+});
+
+Deno.test("Indexer overwrites without comparing, and passes over deletions of what is not there", () => {
+  const indexer = tagged(thing("a", "new"));
+  indexer.add(thing("a", "old"));
+  indexer.delete(thing("b"));
+  indexer.deleteByKey("b");
+  assertEquals([indexer.size, filed(indexer)], [1, { old: ["a"] }]);
+  indexer.set("a", thing("a", "set"));
+  assertEquals(filed(indexer), { set: ["a"] });
+  indexer.deleteByKey("a");
+  assertEquals([indexer.size, filed(indexer)], [0, {}]);
+});
+
+Deno.test("Indexer index finds each thing once that shares a value", () => {
+  const indexer = tagged(thing("a", "red", "blue"), thing("b", "blue"), thing("c", "green"));
+  const names = (found: Thing[]): string[] => found.map(({ name }) => name).sort();
+  assertEquals(names(indexer.index("tag", thing("x", "red", "blue"))), ["a", "b"]);
+  assertEquals(names(indexer.index("tag", thing("x", "grey"))), []);
+});
+
+Deno.test("Indexer indexKeys are sorted", () => {
+  assertEquals(filed(tagged(thing("c", "red"), thing("a", "red"), thing("b", "red"))), { red: ["a", "b", "c"] });
+});
+
+Deno.test("Indexer names the indexes there are when it is asked for another", () => {
+  const indexer = tagged() as unknown as Indexer<Thing, "zone">;
+  const reads = [
+    () => indexer.byIndex("zone", ""),
+    () => indexer.indexKeys("zone", ""),
+    () => indexer.indexValues("zone"),
+    () => indexer.index("zone", thing("a")),
+  ];
+  for (const read of reads) {
+    assertThrows(
+      read,
+      RangeError,
+      `Cannot look up index "zone": there is none of that name; there are "tag"`,
+    );
+  }
+  assertThrows(
+    () => new Indexer<string, string>({ keyOf: String }).byIndex("zone", ""),
+    RangeError,
+    "there are no indexes",
+  );
+});
+
+Deno.test("Indexer does not lose a thing whose index values were changed in place", () => {
+  const changed = thing("a", "red", "blue");
+  const indexer = tagged(changed);
+  changed.tags.length = 0;
+  changed.tags.push("green");
+  assertEquals(filed(indexer), { blue: ["a"], red: ["a"] }, "filed as it was when it was stored");
+  indexer.update(thing("a", "yellow"));
+  assertEquals(filed(indexer), { yellow: ["a"] });
+  const late = thing("b", "red");
+  indexer.replace([late], "1");
+  late.tags[0] = "other";
+  indexer.delete(late);
+  assertEquals(filed(indexer), {});
+});
+
+Deno.test("Indexer changes nothing when an index function throws", async (t) => {
+  const picky: IndexFunction<Thing> = ({ tags }) => {
+    if (tags.includes("bad")) throw new TypeError("no index value");
+    return tags;
+  };
+  const make = (): Indexer<Thing, "tag" | "picky"> => {
+    const indexer = new Indexer<Thing, "tag" | "picky">({
+      keyOf: (thing) => thing.name,
+      indexers: { tag: byTag, picky },
+    });
+    indexer.add(thing("a", "red"));
+    return indexer;
+  };
+  const actions: Record<string, (indexer: Indexer<Thing, "tag" | "picky">) => void> = {
+    "adding a new one": (indexer) => indexer.add(thing("b", "bad")),
+    "updating": (indexer) => indexer.update(thing("a", "blue", "bad")),
+    "replacing": (indexer) => indexer.replace([thing("b", "blue"), thing("a", "bad")], "1"),
+    "staging": (indexer) => indexer.replacing().add([thing("a", "bad")]),
+    "more indexes": (indexer) =>
+      void indexer.withIndexers({
+        fine: byTag,
+        broken: () => {
+          throw new TypeError("no index value");
+        },
+      }),
+  };
+  for (const [name, act] of Object.entries(actions)) {
+    await t.step(name, () => {
+      const indexer = make();
+      assertThrows(() => act(indexer), TypeError, "no index value");
+      assertEquals([indexer.list(), indexer.indexValues("tag"), indexer.indexValues("picky")], [
+        [thing("a", "red")],
+        ["red"],
+        ["red"],
+      ]);
+      assertThrows(() => (indexer as Indexer<Thing, string>).byIndex("fine", "red"), RangeError);
+    });
+  }
+  await t.step("committing what an index added meanwhile cannot file", () => {
+    const indexer = tagged(thing("a", "red"));
+    const replacement = indexer.replacing();
+    replacement.add([thing("c", "fine"), thing("b", "bad")]);
+    const more = indexer.withIndexers({ picky });
+    assertThrows(() => replacement.commit("1"), TypeError, "no index value");
+    assertEquals([more.list(), filed(indexer), more.indexValues("picky")], [[thing("a", "red")], { red: ["a"] }, [
+      "red",
+    ]]);
+  });
+});
+
+Deno.test("Indexer withIndexers adds to the same store and fills the new indexes at once", () => {
+  const indexer = tagged(thing("a", "red"), thing("b"));
+  const more = indexer.withIndexers({ name: ({ name }) => [name], count: ({ tags }) => [`${tags.length}`] });
+  assertStrictEquals<unknown>(more, indexer);
+  assertEquals([more.indexKeys("name", "b"), more.indexKeys("count", "1")], [["b"], ["a"]]);
+  more.update(thing("b", "red", "blue"));
+  more.delete(thing("a"));
+  assertEquals([filed(indexer), more.indexValues("count"), more.indexValues("name")], [
+    { blue: ["b"], red: ["b"] },
+    ["2"],
+    ["b"],
+  ]);
+});
+
+Deno.test("Indexer withIndexers refuses a name that is taken, and adds none of the others", () => {
+  const indexer = tagged(thing("a", "red"));
+  assertThrows(
+    () => indexer.withIndexers({ name: ({ name }) => [name], tag: () => [] }),
+    Error,
+    `Cannot add index "tag": there is one of that name already`,
+  );
+  assertThrows(() => (indexer as Indexer<Thing, string>).indexValues("name"), RangeError);
+  assertEquals(filed(indexer), { red: ["a"] });
+});
+
+Deno.test("Indexer replace takes the new whole in one step, in its order, the later of two with one key", () => {
+  const indexer = tagged(thing("a", "red"), thing("b", "red"), thing("c", "blue"));
+  const again = thing("d", "green");
+  indexer.replace([thing("c", "red"), again, thing("a", "x"), thing("a", "y")], "1");
+  assertEquals([indexer.list().map(({ name }) => name), filed(indexer)], [["c", "d", "a"], {
+    green: ["d"],
+    red: ["c"],
+    y: ["a"],
+  }]);
+  indexer.replace([again], "2");
+  assertEquals([indexer.list(), filed(indexer)], [[again], { green: ["d"] }]);
+  indexer.replace([], "3");
+  assertEquals([indexer.list(), filed(indexer)], [[], {}]);
+});
+
+Deno.test("Indexer replacing computes index values once, as values are staged, and none for a value that stays", () => {
+  let calls = 0;
+  const indexer = new Indexer<Thing, "tag">({
+    keyOf: (thing) => thing.name,
+    indexers: {
+      tag: (thing) => {
+        calls++;
+        return thing.tags;
+      },
+    },
+  });
+  const [stays, goes] = [thing("a", "red"), thing("b", "red")];
+  indexer.replace([stays, goes], "1");
+  assertEquals(calls, 2);
+  const replacement = indexer.replacing();
+  replacement.add([stays, thing("c", "blue")]);
+  assertEquals([calls, filed(indexer)], [3, { red: ["a", "b"] }]);
+  replacement.commit("2");
+  assertEquals([calls, filed(indexer)], [3, { blue: ["c"], red: ["a"] }]);
+  assertStrictEquals(indexer.getByKey("a"), stays);
+});
+
+Deno.test("Indexer replacing has the last word over what was written while it was staged", () => {
+  const same = thing("same", "red");
+  const indexer = tagged(same, thing("deleted", "red"), thing("other", "red"));
+  const replacement = indexer.replacing();
+  replacement.add([same, indexer.getByKey("deleted")!, thing("other", "blue")]);
+  indexer.update(thing("same", "green"));
+  indexer.delete(thing("deleted"));
+  indexer.add(thing("late", "green"));
+  assertEquals(filed(indexer), { green: ["late", "same"], red: ["other"] });
+  replacement.commit("2");
+  assertStrictEquals(indexer.getByKey("same"), same);
+  assertEquals([indexer.size, filed(indexer)], [3, { blue: ["other"], red: ["deleted", "same"] }]);
+  indexer.update(thing("same", "x"));
+  indexer.delete(thing("deleted"));
+  assertEquals(filed(indexer), { blue: ["other"], x: ["same"] });
+});
+
+Deno.test("Indexer replacing can be taken back in part, abandoned, and used once", () => {
+  const indexer = tagged(thing("a", "red"));
+  const abandoned = indexer.replacing();
+  abandoned.add([thing("b", "blue")]);
+  abandoned.abandon();
+  const uses = [
+    () => abandoned.add([]),
+    () => abandoned.delete(thing("b")),
+    () => abandoned.commit("1"),
+  ];
+  const messages = uses.map((use) => assertThrows(use, Error).message);
+  assertEquals(
+    messages,
+    ["add to", "delete from", "commit"].map((action) => `Cannot ${action} the replacement: it is over`),
+  );
+  assertEquals(filed(indexer), { red: ["a"] });
+  const replacement = indexer.replacing();
+  replacement.add([thing("b", "blue"), thing("c", "blue")]);
+  replacement.delete(thing("b"));
+  replacement.commit("1");
+  assertThrows(() => replacement.commit("1"), Error, "it is over");
+  assertEquals(filed(indexer), { blue: ["c"] });
+});
+
+Deno.test("Indexer iteration goes on over what was there when everything is replaced", () => {
+  const indexer = tagged(thing("a"), thing("b"));
+  const seen: string[] = [];
+  for (const { name } of indexer) {
+    seen.push(name);
+    if (name === "a") indexer.replace([thing("c")], "1");
+  }
+  assertEquals(seen, ["a", "b"]);
+  assert(indexer.getByKey("c"));
+});
