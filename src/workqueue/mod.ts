@@ -1,0 +1,17 @@
+/** Keys that wait to be worked on, and how long they wait after a failure. Nothing here knows Kubernetes. */
+export { WorkQueue, type WorkQueueOptions } from "./work_queue.ts";
+export type { WorkItem } from "./work_item.ts";
+export type { WorkContext, WorkFunction, WorkQueueRunOptions } from "./run.ts";
+export type { Durations, WorkQueueStatus } from "./status.ts";
+export {
+  defaultRateLimiter,
+  exponentialBackoff,
+  type ExponentialBackoffOptions,
+  fastSlow,
+  type FastSlowOptions,
+  maxOf,
+  type RateLimiter,
+  tokenBucket,
+  type TokenBucketOptions,
+  withMaxWait,
+} from "./rate_limiter.ts";

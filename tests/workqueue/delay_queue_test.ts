@@ -1,0 +1,168 @@
+import { assertEquals } from "@std/assert";
+import { DelayQueue } from "../../src/workqueue/delay_queue.ts";
+import { tokenBucket } from "../../src/workqueue/rate_limiter.ts";
+import { WorkQueue } from "../../src/workqueue/work_queue.ts";
+import { FakeTime } from "../_time.ts";
+
+Deno.test("C125 WorkQueue addAfter adds a key when its delay is over, not before", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.addAfter("a", 50);
+  assertEquals([queue.length, queue.status().delayed], [0, 1]);
+  time.tick(49);
+  assertEquals(queue.length, 0);
+  time.tick(1);
+  assertEquals([queue.length, queue.status().delayed, time.timers], [1, 0, 0]);
+});
+
+Deno.test("C125 WorkQueue addAfter adds keys of different delays separately", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.addAfter("late", 70);
+  queue.addAfter("early", 50);
+  time.tick(60);
+  assertEquals([queue.tryGet()?.key, queue.length], ["early", 0]);
+  time.tick(10);
+  assertEquals([queue.tryGet()?.key, queue.length], ["late", 0]);
+});
+
+Deno.test("C125 WorkQueue addAfter keeps the earlier of two times, and adds once", async (t) => {
+  for (const [first, second, due] of [[50, 70, 50], [50, 30, 30]]) {
+    await t.step(`${first} ms, then ${second} ms`, () => {
+      using time = new FakeTime();
+      const queue = new WorkQueue();
+      queue.addAfter("a", first);
+      queue.addAfter("a", second);
+      assertEquals(queue.status().delayed, 1);
+      time.tick(due - 1);
+      assertEquals(queue.length, 0);
+      time.tick(1);
+      queue.tryGet()![Symbol.dispose]();
+      time.tick(1_000);
+      assertEquals([queue.length, queue.status().adds], [0, 1]);
+    });
+  }
+});
+
+Deno.test("C125 WorkQueue addAfter orders by time even if a later call has the earlier time", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.addAfter("c", 30);
+  queue.addAfter("b", 20);
+  queue.addAfter("a", 10);
+  time.tick(30);
+  assertEquals([queue.tryGet()?.key, queue.tryGet()?.key, queue.tryGet()?.key], ["a", "b", "c"]);
+});
+
+Deno.test("WorkQueue addAfter adds at once when there is no delay", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.addAfter("a", 0);
+  queue.addAfter("b", -1);
+  assertEquals([queue.length, time.timers], [2, 0]);
+});
+
+Deno.test("WorkQueue add leaves a delay of the same key running", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.addAfter("a", 10);
+  queue.add("a");
+  queue.tryGet()![Symbol.dispose]();
+  time.tick(10);
+  assertEquals(queue.length, 1);
+  queue.addAfter("a", 10);
+  time.tick(10);
+  assertEquals(queue.length, 1, "a key that waits already is not added by the end of its delay");
+});
+
+Deno.test("WorkQueue shutDown gives up all delays, and says how many", () => {
+  using time = new FakeTime();
+  for (const ending of ["shutDown", "shutDownWithDrain"] as const) {
+    const queue = new WorkQueue();
+    queue.addAfter("a", 10);
+    queue.addAfter("b", 20);
+    queue[ending]();
+    assertEquals([queue.status().delayed, queue.status().dropped, time.timers], [0, 2, 0]);
+    time.tick(100);
+    assertEquals(queue.length, 0);
+  }
+});
+
+Deno.test("DelayQueue arms one timer however many keys wait", () => {
+  using time = new FakeTime();
+  const ready: number[] = [];
+  const queue = new DelayQueue<number>((key) => ready.push(key));
+  for (let key = 0; key < 10_000; key++) queue.add(key, 1 + (key * 7_919) % 10_007);
+  assertEquals([time.timers, queue.size], [1, 10_000]);
+  time.tick(10_008);
+  assertEquals([time.timers, queue.size, ready.length], [0, 0, 10_000]);
+  const times = ready.map((key) => 1 + (key * 7_919) % 10_007);
+  assertEquals(times, times.toSorted((a, b) => a - b));
+});
+
+Deno.test("DelayQueue keeps the order in which equal times were set", () => {
+  using time = new FakeTime();
+  const ready: string[] = [];
+  const queue = new DelayQueue<string>((key) => ready.push(key));
+  for (const key of "abcdefg") queue.add(key, 10);
+  queue.add("h", 20);
+  queue.add("h", 10);
+  time.tick(10);
+  assertEquals(ready.join(""), "abcdefgh");
+});
+
+Deno.test("DelayQueue waits longer than one timer can", () => {
+  using time = new FakeTime();
+  const ready: string[] = [];
+  const queue = new DelayQueue<string>((key) => ready.push(key));
+  const days60 = 60 * 24 * 3_600_000;
+  queue.add("a", days60);
+  time.tick(days60 - 1);
+  assertEquals([ready, time.timers], [[], 1]);
+  time.tick(1);
+  assertEquals([ready, time.timers], [["a"], 0]);
+});
+
+Deno.test("DelayQueue is not early for a fraction of a millisecond, and not stuck on it", () => {
+  using time = new FakeTime();
+  const ready: string[] = [];
+  const queue = new DelayQueue<string>((key) => ready.push(key));
+  queue.add("a", 10.2);
+  time.tick(10);
+  assertEquals(ready, []);
+  time.tick(1);
+  assertEquals([ready, time.timers], [["a"], 0]);
+});
+
+Deno.test("DelayQueue goes on in time when the clock is set back", () => {
+  using time = new FakeTime();
+  const ready: string[] = [];
+  const queue = new DelayQueue<string>((key) => ready.push(key));
+  queue.add("a", 10);
+  queue.add("b", 20);
+  const realNow = Date.now;
+  const descriptor = Object.getOwnPropertyDescriptor(globalThis, "Date")!;
+  const setBack = class extends Date {
+    static override now = (): number => realNow() - 3_600_000;
+  };
+  Object.defineProperty(globalThis, "Date", { ...descriptor, value: setBack });
+  try {
+    time.tick(10);
+    assertEquals(ready, ["a"]);
+    time.tick(20); // one timer's length of doubt is all that setting it back may cost
+    assertEquals(ready, ["a", "b"]);
+  } finally {
+    Object.defineProperty(globalThis, "Date", descriptor);
+  }
+});
+
+Deno.test("WorkQueue addRateLimited makes a key wait as long as its limiter says", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue<string>({ rateLimiter: tokenBucket({ perSecond: 10, burst: 1 }) });
+  for (const key of ["a", "b", "c"]) queue.addRateLimited(key);
+  assertEquals([queue.length, queue.status().delayed], [1, 2]);
+  time.tick(100);
+  assertEquals(queue.length, 2);
+  time.tick(100);
+  assertEquals([queue.length, queue.status().retries], [3, 3]);
+});

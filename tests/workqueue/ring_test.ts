@@ -1,0 +1,52 @@
+import { runInNewContext } from "node:vm";
+import { setFlagsFromString } from "node:v8";
+import { assertEquals } from "@std/assert";
+import { nextTurn } from "../../src/timing/turn.ts";
+import { Ring } from "../../src/workqueue/ring.ts";
+import { WorkQueue } from "../../src/workqueue/work_queue.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+Deno.test("Ring gives back what it got, in order, while it grows, wraps and shrinks", () => {
+  const ring = new Ring<number>();
+  const taken: number[] = [];
+  let put = 0;
+  for (const [pushes, shifts] of [[10, 5], [100, 20], [3, 80], [1_000, 1_000], [1, 9]]) {
+    for (let i = 0; i < pushes; i++) ring.push(put++);
+    for (let i = 0; i < shifts; i++) taken.push(ring.shift()!);
+    assertEquals(ring.length, put - taken.length);
+  }
+  assertEquals(taken, Array.from({ length: put }, (_, i) => i));
+  assertEquals(ring.shift(), undefined);
+});
+
+Deno.test("C124 Ring lets go of what was taken", async () => {
+  const ring = new Ring<object>();
+  const refs = (() => {
+    const objects = Array.from({ length: 40 }, (_, index) => ({ index }));
+    for (const object of objects) ring.push(object);
+    for (let i = 0; i < 10; i++) ring.shift();
+    return objects.map((object) => new WeakRef(object));
+  })();
+  // A WeakRef keeps its object until the turn in which it was made or read is over.
+  await nextTurn();
+  collectGarbage();
+  assertEquals(refs.map((ref) => ref.deref() === undefined), refs.map((_, index) => index < 10));
+  assertEquals(ring.length, 30);
+});
+
+Deno.test("C124 WorkQueue lets go of items that are done", async () => {
+  const queue = new WorkQueue<number>();
+  const refs = (() => {
+    for (let key = 0; key < 40; key++) queue.add(key);
+    return Array.from({ length: 10 }, () => {
+      using item = queue.tryGet()!;
+      return new WeakRef(item);
+    });
+  })();
+  await nextTurn();
+  collectGarbage();
+  assertEquals(refs.filter((ref) => ref.deref() !== undefined).length, 0);
+  assertEquals(queue.length, 30);
+});

@@ -1,0 +1,235 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { nextTurn } from "../../src/timing/turn.ts";
+import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
+import { WorkQueue } from "../../src/workqueue/work_queue.ts";
+import { FakeTime } from "../_time.ts";
+
+Deno.test("WorkQueue run gives every key to the worker, and resolves when the queue is shut down and empty", async () => {
+  const queue = new WorkQueue<number>();
+  const seen: number[] = [];
+  const running = queue.run((key) => void seen.push(key));
+  for (let key = 0; key < 200; key++) queue.add(key);
+  await queue.shutDownWithDrain();
+  await running;
+  assertEquals(seen, Array.from({ length: 200 }, (_, key) => key));
+});
+
+Deno.test("WorkQueue run works on as many keys at a time as it may, and no more", async (t) => {
+  for (const concurrency of [undefined, 1, 3]) {
+    await t.step(`concurrency ${concurrency}`, async () => {
+      const queue = new WorkQueue<number>();
+      let running = 0;
+      let most = 0;
+      for (let key = 0; key < 12; key++) queue.add(key);
+      queue.shutDown();
+      await queue.run(async () => {
+        most = Math.max(most, ++running);
+        await nextTurn();
+        running--;
+      }, concurrency === undefined ? {} : { concurrency });
+      assertEquals(most, concurrency ?? 1);
+    });
+  }
+});
+
+Deno.test("WorkQueue run tries a failing key again with back-off, and forgets it when it succeeds", async () => {
+  using time = new FakeTime(0);
+  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
+  const tries: [number, number][] = [];
+  const errors: [string, string][] = [];
+  const running = queue.run(async (_key, { retries }) => {
+    tries.push([Date.now(), retries]);
+    await nextTurn();
+    if (retries < 3) throw new Error(`try ${retries}`);
+  }, { onError: (error, key) => void errors.push([(error as Error).message, key]) });
+  queue.add("a");
+  await time.tickAsync(1_000);
+  assertEquals(tries, [[0, 0], [10, 1], [30, 2], [70, 3]]);
+  assertEquals(errors, [["try 0", "a"], ["try 1", "a"], ["try 2", "a"]]);
+  assertEquals([queue.retries("a"), queue.status().errors, time.timers], [0, 3, 0]);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("WorkQueue run keeps errors in the status when nobody else hears of them", async () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
+  const error = new Error("boom");
+  const running = queue.run((key) => {
+    if (key === "bad") throw error;
+  });
+  queue.add("bad");
+  queue.add("good");
+  await time.tickAsync(5);
+  const { errors, lastError, delayed, workDurationMs } = queue.status();
+  assertEquals([errors, lastError?.key, delayed, workDurationMs.count], [1, "bad", 1, 2]);
+  assertStrictEquals(lastError?.error, error);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("WorkQueue run does not try again what fails after shutdown, and counts that", async () => {
+  const queue = new WorkQueue();
+  queue.add("a");
+  queue.shutDown();
+  await queue.run(() => Promise.reject(new Error("boom")));
+  const { errors, dropped, waiting, delayed } = queue.status();
+  assertEquals({ errors, dropped, waiting, delayed }, { errors: 1, dropped: 1, waiting: 0, delayed: 0 });
+});
+
+Deno.test("WorkQueue run told to stop resolves once its workers have ended, and takes no further key", async () => {
+  const queue = new WorkQueue();
+  const controller = new AbortController();
+  const { promise: finish, resolve } = Promise.withResolvers<void>();
+  let isOver = false;
+  let sawAbort = false;
+  const running = queue.run(async (_key, { signal }) => {
+    await finish;
+    sawAbort = signal.aborted;
+  }, { signal: controller.signal, concurrency: 2 }).then(() => isOver = true);
+  queue.add("a");
+  queue.add("b");
+  queue.add("c");
+  controller.abort();
+  await nextTurn();
+  assertEquals([isOver, queue.status().processing], [false, 2]);
+  resolve();
+  await running;
+  assertEquals([sawAbort, queue.length, queue.status().processing, queue.status().errors], [true, 1, 0, 0]);
+});
+
+Deno.test("WorkQueue run puts back a key whose worker gave up because it was told to stop", async () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  const controller = new AbortController();
+  const running = queue.run((_key, { signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    }), { signal: controller.signal });
+  queue.add("a");
+  await time.tickAsync(0);
+  controller.abort();
+  await running;
+  const { errors, waiting, processing, delayed } = queue.status();
+  assertEquals({ errors, waiting, processing, delayed }, { errors: 0, waiting: 1, processing: 0, delayed: 0 });
+  assertEquals(queue.retries("a"), 0);
+});
+
+Deno.test("WorkQueue run resolves at once when told to stop before it begins", async () => {
+  const queue = new WorkQueue();
+  queue.add("a");
+  await queue.run(() => Promise.reject(new Error("never called")), { signal: AbortSignal.abort() });
+  assertEquals([queue.length, queue.status().errors], [1, 0]);
+});
+
+Deno.test("WorkQueue run ends with what onError throws, after the other workers have ended", async () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
+  let ended = 0;
+  const fatal = new Error("fatal");
+  const running = queue.run(async (key, { signal }) => {
+    if (key === "bad") throw new Error("boom");
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    await nextTurn();
+    ended++;
+  }, {
+    concurrency: 2,
+    onError: async () => {
+      await nextTurn();
+      throw fatal;
+    },
+  });
+  const rejected = assertRejects(() => running);
+  queue.add("slow");
+  queue.add("bad");
+  await time.tickAsync(5);
+  assertStrictEquals(await rejected, fatal);
+  const { processing, delayed } = queue.status();
+  assertEquals([ended, processing, delayed], [1, 0, 1], "the key that failed is still on its way back");
+  queue.shutDown();
+});
+
+Deno.test("WorkQueue run does not keep timers from their turn, whatever its workers do", async () => {
+  const queue = new WorkQueue<number>();
+  let turns = 0;
+  let stop = false;
+  const turning = (async (): Promise<void> => {
+    while (!stop) {
+      await nextTurn();
+      turns++;
+    }
+  })();
+  queue.add(0);
+  await queue.run((key) => {
+    if (turns < 3) queue.add(key + 1);
+    else queue.shutDown();
+  });
+  stop = true;
+  await turning;
+  assert(turns >= 3);
+});
+
+Deno.test("WorkQueue run can be called several times, and each run stops by itself", async () => {
+  const queue = new WorkQueue();
+  const first = new AbortController();
+  const seen: string[] = [];
+  const runs = ["first", "second"].map((name, index) =>
+    queue.run((key) => void seen.push(`${name} ${key}`), index === 0 ? { signal: first.signal } : {})
+  );
+  queue.add("a");
+  queue.add("b");
+  await nextTurn();
+  first.abort();
+  await runs[0];
+  queue.add("c");
+  await queue.shutDownWithDrain();
+  await runs[1];
+  assertEquals(seen, ["first a", "second b", "second c"]);
+});
+
+Deno.test("WorkQueue run refuses a concurrency that is no count", async () => {
+  const queue = new WorkQueue({ name: "pods" });
+  for (const concurrency of [0, -1, 1.5, NaN, Infinity]) {
+    await assertRejects(
+      () => queue.run(() => {}, { concurrency }),
+      RangeError,
+      `Cannot run work queue "pods": concurrency must be a whole number of at least 1, found ${concurrency}`,
+    );
+  }
+});
+
+Deno.test("WorkQueue disposed tells its runs to stop, and waits for their workers", async () => {
+  using time = new FakeTime();
+  let ended = false;
+  let reason: unknown;
+  let running: Promise<void>;
+  {
+    await using queue = new WorkQueue({ name: "pods" });
+    running = queue.run(async (_key, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      reason = signal.reason;
+      await nextTurn();
+      ended = true;
+    });
+    queue.add("a");
+    queue.add("b");
+    queue.addAfter("c", 1_000);
+    await time.tickAsync(0);
+  }
+  assertEquals([ended, (reason as Error).message, time.timers], [true, 'Work queue "pods" was disposed', 0]);
+  await running;
+});
+
+Deno.test("WorkQueue can be disposed twice, and while a run fails", async () => {
+  const queue = new WorkQueue();
+  const running = queue.run(() => Promise.reject(new Error("boom")), {
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const rejected = assertRejects(() => running, Error, "boom");
+  queue.add("a");
+  await queue[Symbol.asyncDispose]();
+  await queue[Symbol.asyncDispose]();
+  await rejected;
+});

@@ -1,0 +1,110 @@
+import { assertEquals } from "@std/assert";
+import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
+import type { WorkQueueStatus } from "../../src/workqueue/status.ts";
+import { WorkQueue } from "../../src/workqueue/work_queue.ts";
+import { FakeTime } from "../_time.ts";
+
+const NONE = { count: 0, sumMs: 0, maxMs: 0 };
+const EMPTY: WorkQueueStatus = {
+  name: "pods",
+  isShutDown: false,
+  waiting: 0,
+  processing: 0,
+  returning: 0,
+  delayed: 0,
+  adds: 0,
+  retries: 0,
+  dropped: 0,
+  errors: 0,
+  queueLatencyMs: NONE,
+  workDurationMs: NONE,
+  unfinishedWorkMs: 0,
+  longestRunningMs: 0,
+};
+
+Deno.test("C127 WorkQueue status follows a key from being added to being done", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue({ name: "pods" });
+  assertEquals(queue.status(), EMPTY);
+
+  queue.add("a");
+  assertEquals(queue.status(), { ...EMPTY, waiting: 1, adds: 1 });
+  time.tick(50);
+  queue.add("a"); // waits already: neither counted nor its latency begun anew
+
+  const item = queue.tryGet()!;
+  const handedOut = { ...EMPTY, processing: 1, adds: 1, queueLatencyMs: { count: 1, sumMs: 50, maxMs: 50 } };
+  assertEquals(queue.status(), handedOut);
+
+  time.tick(25);
+  assertEquals(queue.status(), { ...handedOut, unfinishedWorkMs: 25, longestRunningMs: 25 });
+  queue.add("a");
+  assertEquals(queue.status().adds, 2);
+  assertEquals(queue.status().returning, 1);
+
+  time.tick(25);
+  item[Symbol.dispose]();
+  const returned = {
+    ...handedOut,
+    processing: 0,
+    waiting: 1,
+    adds: 2,
+    workDurationMs: { count: 1, sumMs: 50, maxMs: 50 },
+  };
+  assertEquals(queue.status(), returned);
+
+  // The latency of a returning key counts from its second add.
+  queue.tryGet()![Symbol.dispose]();
+  assertEquals(queue.status(), {
+    ...EMPTY,
+    adds: 2,
+    queueLatencyMs: { count: 2, sumMs: 75, maxMs: 50 },
+    workDurationMs: { count: 2, sumMs: 50, maxMs: 50 },
+  });
+});
+
+Deno.test("C127 WorkQueue status sums unfinished work, and tells the longest", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.add("a");
+  queue.add("b");
+  const first = queue.tryGet()!;
+  time.tick(30);
+  using _second = queue.tryGet()!;
+  time.tick(10);
+  assertEquals([queue.status().unfinishedWorkMs, queue.status().longestRunningMs], [50, 40]);
+  first[Symbol.dispose]();
+  assertEquals([queue.status().unfinishedWorkMs, queue.status().longestRunningMs], [10, 10]);
+});
+
+Deno.test("C127 WorkQueue status counts retries and delays", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
+  queue.addRateLimited("a");
+  queue.addAfter("b", 50);
+  queue.addAfter("c", 0);
+  assertEquals([queue.status().retries, queue.status().delayed, queue.status().adds], [3, 2, 1]);
+  time.tick(50);
+  assertEquals([queue.status().retries, queue.status().delayed, queue.status().adds], [3, 0, 3]);
+});
+
+Deno.test("C127 WorkQueue status keeps no timer, during its life or after shutdown", () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.add("a");
+  using _item = queue.tryGet()!;
+  assertEquals(time.timers, 0);
+  queue.addAfter("b", 10);
+  queue.shutDown();
+  assertEquals(time.timers, 0);
+  time.tick(500);
+  assertEquals([queue.status().isShutDown, queue.status().longestRunningMs], [true, 500]);
+});
+
+Deno.test("WorkQueue status does not change after it was given", () => {
+  const queue = new WorkQueue();
+  const before = queue.status();
+  queue.add("a");
+  queue.tryGet()![Symbol.dispose]();
+  assertEquals([before.adds, before.queueLatencyMs, before.workDurationMs], [0, NONE, NONE]);
+});
