@@ -1,0 +1,65 @@
+import { Client } from "../client/client.ts";
+import type { Connection, ConnectionOptions, ConnectOptions } from "./connection.ts";
+import { resolveConnection, resolveInCluster } from "./resolve_connection.ts";
+
+/**
+ * Connects as kubectl would. The first of these that there is decides:
+ *
+ * 1. the option `server`, alone or as another address for what `kubeconfig` or `context` choose;
+ * 2. the kubeconfig that the option `kubeconfig` names;
+ * 3. the kubeconfigs that `KUBECONFIG` names, merged: what is in several files is taken from the first; files that do not
+ *    exist are passed over;
+ * 4. `~/.kube/config`;
+ * 5. the service account of the pod that this program runs in, unless the option `context` is given.
+ *
+ * Nothing is sent yet. What a kubeconfig says is applied, or ends in an error that names file, entry and field; what
+ * this toolkit does not do (`exec`, `auth-provider`, `proxy-url`, `tls-server-name`, `insecure-skip-tls-verify: true`) is
+ * such an error. `token` and `tokenFile` take the place of a kubeconfig's user, and so of an `exec`.
+ *
+ * - Token files are read again every 50 s and when the server answers 401; CA, certificate and key files every 5 minutes
+ *   and after a request that failed.
+ * - Credentials go to `https://` servers, and over plain HTTP only to this machine.
+ * - Where a permission is missing, the error names the flag.
+ *
+ * @throws {ConnectError} when there is no configuration, with a line for each place that was tried.
+ * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
+ * @throws {TypeError} when options contradict each other.
+ *
+ * @example
+ * ```ts ignore
+ * import { SharedInformerFactory } from "@kube/informer";
+ * import { connect } from "@kube/informer/deno";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ *
+ * using client = await connect({ context: "staging" });
+ * await using informers = new SharedInformerFactory(client);
+ * const pods = informers.forResource(Pod);
+ * informers.start();
+ * await informers.waitForCacheSync();
+ * console.log(pods.lister.list("app=web").length);
+ * ```
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Client> {
+  return clientOf(await resolveConnection(options));
+}
+
+/**
+ * Connects as the pod that this program runs in: by `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, and the
+ * service account's token, CA and namespace. No kubeconfig is looked for, so these permissions are enough:
+ * `--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT`,
+ * `--allow-read=/var/run/secrets/kubernetes.io/serviceaccount` and `--allow-net=HOST:PORT`.
+ *
+ * @throws {ConnectError} when this is no pod, or one without a service account; it names what is missing.
+ */
+export async function inCluster(options: ConnectionOptions = {}): Promise<Client> {
+  return clientOf(await resolveInCluster(options));
+}
+
+function clientOf(connection: Connection): Client {
+  try {
+    return new Client(connection);
+  } catch (error) {
+    connection.transport[Symbol.dispose]();
+    throw error;
+  }
+}

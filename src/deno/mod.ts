@@ -1,0 +1,20 @@
+/**
+ * Everything that needs Deno itself: kubeconfig and service account files, TLS with a cluster's own CA, client certificates.
+ *
+ * ```ts ignore
+ * import { connect } from "@kube/informer/deno";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ *
+ * using client = await connect();
+ * const { items } = await client.resource(Pod).namespace("default").list();
+ * console.log(items.map((pod) => pod.metadata.name));
+ * ```
+ *
+ * @module
+ */
+
+export { connect, inCluster } from "./connect.ts";
+export type { ConnectionOptions, ConnectOptions } from "./connection.ts";
+export { type ConnectAttempt, ConnectError } from "./connect_error.ts";
+export { denoTransport, type DenoTransportOptions, type TlsMaterial } from "./transport.ts";
+export { KubeconfigError, type KubeconfigPlace } from "../kubeconfig/kubeconfig_error.ts";

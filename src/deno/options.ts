@@ -1,0 +1,70 @@
+import { fileURLToPath } from "node:url";
+import { certificateProblem } from "../kubeconfig/pem.ts";
+import { maySendCredentials, serverProblem } from "../kubeconfig/server.ts";
+import type { ConnectOptions } from "./connection.ts";
+import { BearerToken } from "./credentials.ts";
+import type { Host } from "./host.ts";
+import type { Explain } from "./files.ts";
+import { fileSource, type Login, type PemSource } from "./plan.ts";
+import { TokenFile } from "./token_file.ts";
+
+/**
+ * Checks what can be checked before anything is read.
+ *
+ * @throws {TypeError} when options contradict each other or cannot be used.
+ */
+export function checkOptions(options: ConnectOptions): void {
+  const { server, token, tokenFile } = options;
+  if (token !== undefined && tokenFile !== undefined) {
+    throw new TypeError(`Cannot connect: "token" and "tokenFile" are both given, expected one of them`);
+  }
+  for (const name of ["context", "kubeconfig", "server", "token", "tokenFile", "caFile"] as const) {
+    if (options[name] === "") {
+      throw new TypeError(`Cannot connect: "${name}" is empty, leave it out or give it a value`);
+    }
+  }
+  if (server === undefined) return;
+  const problem = serverProblem(String(server));
+  if (problem !== undefined) throw new TypeError(`Cannot connect: "server" ${problem}`);
+}
+
+/** The path that a path or `file:` URL means. @throws {TypeError} for a URL of another kind. */
+export function pathOfOption(name: string, value: string | URL): string {
+  if (typeof value === "string") return value;
+  if (value.protocol === "file:") return fileURLToPath(value);
+  throw new TypeError(`Cannot connect: "${name}" must be a path or a "file:" URL, found "${value.protocol}"`);
+}
+
+/**
+ * The login of the options, for `server`; nothing when they have none.
+ *
+ * @throws {TypeError} when it would be sent in clear.
+ */
+export function givenLogin(options: ConnectOptions, server: URL, host: Host): Login | undefined {
+  const { token, tokenFile, onWarning } = options;
+  const login = token !== undefined ? "token" : tokenFile !== undefined ? "tokenFile" : undefined;
+  if (login === undefined) return undefined;
+  if (!maySendCredentials(server)) {
+    throw new TypeError(
+      `Cannot connect: "${login}" is not sent to "${server.origin}", where others could read it; use an "https://" server`,
+    );
+  }
+  if (token !== undefined) return { type: "token", credentials: new BearerToken(token) };
+  const path = pathOfOption("tokenFile", tokenFile!);
+  const explain = explainOption("tokenFile", path);
+  return { type: "tokenFile", credentials: new TokenFile(path, host, { ...(onWarning && { onWarning }), explain }) };
+}
+
+/** The certificates of `caFile`; nothing when it is not given. @throws {TypeError} when the server has no TLS. */
+export function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | undefined {
+  if (options.caFile === undefined) return undefined;
+  if (server.protocol !== "https:") {
+    throw new TypeError(`Cannot connect: "caFile" has no use for "${server.origin}", which has no TLS; leave it out`);
+  }
+  const path = pathOfOption("caFile", options.caFile);
+  return fileSource(path, host, certificateProblem, explainOption("caFile", path));
+}
+
+function explainOption(name: string, path: string): Explain {
+  return (cause) => new Error(`Cannot connect: "${name}" names ${JSON.stringify(path)}: ${cause.message}`, { cause });
+}

@@ -1,0 +1,68 @@
+const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\s([^-]*(?:-(?!----)[^-]*)*)-----END \1-----/g;
+
+/** Labels of keys that TLS stacks read without a password (RFC 7468 and its forerunners). */
+const KEY_LABELS = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"];
+
+/**
+ * What is wrong with a text that should hold certificates, to go after "found" or "it"; nothing when each one is whole.
+ *
+ * Deno takes a CA that is no PEM at all without a word, and every handshake fails later with `UnknownIssuer`.
+ */
+export function certificateProblem(text: string): string | undefined {
+  const blocks = blocksOf(text);
+  const certificates = blocks.filter((block) => block.label === "CERTIFICATE");
+  if (certificates.length === 0) {
+    return `it holds no PEM certificate ("-----BEGIN CERTIFICATE-----"), ${found(text, blocks)}`;
+  }
+  const broken = certificates.findIndex((block) => !isDer(block.body));
+  return broken === -1
+    ? undefined
+    : `certificate ${broken + 1} of ${certificates.length} in it is cut short or damaged`;
+}
+
+/** What is wrong with a text that should hold a private key; nothing when it holds one that can be used. */
+export function privateKeyProblem(text: string): string | undefined {
+  const blocks = blocksOf(text);
+  const encrypted = blocks.some((block) =>
+    block.label === "ENCRYPTED PRIVATE KEY" || (KEY_LABELS.includes(block.label) && block.body.includes("ENCRYPTED"))
+  );
+  if (encrypted) {
+    return `the key in it is encrypted, which Deno cannot read: decrypt it with "openssl pkey -in FILE -out FILE"`;
+  }
+  const key = blocks.find((block) => KEY_LABELS.includes(block.label));
+  if (key === undefined) return `it holds no PEM private key ("-----BEGIN PRIVATE KEY-----"), ${found(text, blocks)}`;
+  return isDer(key.body) ? undefined : "the key in it is cut short or damaged";
+}
+
+/** The text in base64, as `-data` fields hold it; nothing when it is not base64. */
+export function decodeBase64(data: string): string | undefined {
+  const bytes = bytesOf(data);
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+}
+
+function blocksOf(text: string): { readonly label: string; readonly body: string }[] {
+  return [...text.matchAll(BLOCK)].map(([, label, body]) => ({ label, body }));
+}
+
+function found(text: string, blocks: readonly { readonly label: string }[]): string {
+  if (text.trim() === "") return "it is empty";
+  if (blocks.length === 0) return text.includes("-----BEGIN ") ? "only the beginning of a block" : "no PEM at all";
+  return `only ${[...new Set(blocks.map((block) => `"${block.label}"`))].join(", ")}`;
+}
+
+/** Whether it is the base64 of exactly one ASN.1 sequence: what every certificate and key is, and nothing cut short is. */
+function isDer(body: string): boolean {
+  const bytes = bytesOf(body);
+  if (bytes === undefined || bytes.length < 2 || bytes[0] !== 0x30) return false;
+  const lengthBytes = bytes[1] < 0x80 ? 0 : bytes[1] & 0x7f;
+  if (lengthBytes > 4 || bytes.length < 2 + lengthBytes) return false;
+  let length = bytes[1] < 0x80 ? bytes[1] : 0;
+  for (const byte of bytes.subarray(2, 2 + lengthBytes)) length = length * 256 + byte;
+  return bytes.length === 2 + lengthBytes + length;
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  const plain = base64.replaceAll(/\s/g, "");
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0) return undefined;
+  return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));
+}

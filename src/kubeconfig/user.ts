@@ -1,0 +1,159 @@
+import { EntryFields } from "./fields.ts";
+import { type Impersonation, isHeaderValue } from "./impersonation.ts";
+import type { KubeconfigEntry } from "./kubeconfig.ts";
+import { type FileMaterial, type Material, readMaterial } from "./material.ts";
+import { certificateProblem, privateKeyProblem } from "./pem.ts";
+import { Secret } from "./secret.ts";
+import { maySendCredentials } from "./server.ts";
+import { quote } from "./wording.ts";
+
+/** How a user proves who they are: by a bearer token or a password, and by a client certificate. */
+export interface ResolvedUser {
+  /** Name of the user entry. */
+  readonly name: string;
+  /** A certificate the server is shown, and its key. */
+  readonly clientCertificate?: { readonly certificate: Material; readonly key: Material };
+  /** A bearer token. Where there is a token file too, that one is used, and this only while it cannot be read. */
+  readonly token?: Secret;
+  /** A file with a bearer token, read again as it changes. */
+  readonly tokenFile?: FileMaterial;
+  /** A user name and password. */
+  readonly basic?: { readonly username: string; readonly password: Secret };
+  /** Who to act as. */
+  readonly impersonation?: Impersonation;
+}
+
+/**
+ * What a user entry says, checked for `server`.
+ *
+ * @throws {KubeconfigError} for a field that is malformed, contradicts another, cannot be applied or would go in clear.
+ */
+export function resolveUser(entry: KubeconfigEntry, server: URL): ResolvedUser {
+  const fields = new EntryFields(entry);
+  refuseLogins(fields);
+  const clientCertificate = readClientCertificate(fields);
+  const token = readToken(fields);
+  const path = fields.text("tokenFile");
+  const basic = readBasic(fields);
+  const impersonation = readImpersonation(fields);
+  if (basic !== undefined && (token !== undefined || path !== undefined)) {
+    throw fields.error(
+      token === undefined ? "tokenFile" : "token",
+      `stands beside "username", and only one can be sent: remove one of them`,
+    );
+  }
+  if (server.protocol !== "https:" && clientCertificate !== undefined) {
+    throw fields.error(
+      clientCertificate.certificate.place.field,
+      `cannot be shown to ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
+    );
+  }
+  for (const field of ["token", "tokenFile", "username"]) {
+    if (fields.has(field) && !maySendCredentials(server)) {
+      throw fields.error(
+        field,
+        `is not sent to ${quote(server.origin)}, where others could read it: use an "https://" server or remove it`,
+      );
+    }
+  }
+  return {
+    name: entry.name,
+    ...(clientCertificate && { clientCertificate }),
+    ...(token && { token }),
+    ...(path !== undefined && { tokenFile: { type: "file" as const, path, place: fields.place("tokenFile") } }),
+    ...(basic && { basic }),
+    ...(impersonation && { impersonation }),
+  };
+}
+
+/** What is wrong with a bearer token, to go after its name; nothing when it can be sent. Never says the token. */
+export function tokenProblem(token: string): string | undefined {
+  if (token === "") return "is empty";
+  return /^[\x21-\x7e]+$/.test(token)
+    ? undefined
+    : "holds blanks, line ends or characters beyond ASCII, which no token has";
+}
+
+function refuseLogins(fields: EntryFields): void {
+  if (fields.has("exec")) {
+    throw fields.error(
+      "exec",
+      "asks for a credential plugin to be run, which this toolkit does not do: " +
+        `run the plugin yourself, and pass the token it prints as "token" or "tokenFile"`,
+    );
+  }
+  if (fields.has("auth-provider")) {
+    throw fields.error(
+      "auth-provider",
+      `asks for a login by a provider, which this toolkit does not do: pass a token as "token" or "tokenFile"`,
+    );
+  }
+}
+
+function readClientCertificate(fields: EntryFields): ResolvedUser["clientCertificate"] {
+  const certificate = readMaterial(fields, "client-certificate", certificateProblem);
+  const key = readMaterial(fields, "client-key", privateKeyProblem);
+  if (certificate === undefined && key === undefined) return undefined;
+  if (certificate === undefined) {
+    throw fields.error(
+      key!.place.field,
+      `has no certificate to it: add "client-certificate" or "client-certificate-data"`,
+    );
+  }
+  if (key === undefined) {
+    throw fields.error(certificate.place.field, `has no key to it: add "client-key" or "client-key-data"`);
+  }
+  return { certificate, key };
+}
+
+function readToken(fields: EntryFields): Secret | undefined {
+  const token = fields.text("token");
+  if (token === undefined) return undefined;
+  const problem = tokenProblem(token);
+  if (problem !== undefined) throw fields.error("token", problem);
+  return new Secret(token);
+}
+
+function readBasic(fields: EntryFields): ResolvedUser["basic"] {
+  const username = fields.text("username");
+  const password = fields.text("password") ?? "";
+  if (username === undefined) {
+    if (password !== "") throw fields.error("password", `has no "username" to it: add one, or remove it`);
+    return undefined;
+  }
+  if (username.includes(":")) throw fields.error("username", `holds ":", which basic authentication cannot send`);
+  // deno-lint-ignore no-control-regex
+  if (/[\x00-\x1f\x7f]/.test(username)) throw fields.error("username", "holds control characters");
+  // deno-lint-ignore no-control-regex
+  if (/[\x00-\x1f\x7f]/.test(password)) throw fields.error("password", "holds control characters");
+  return { username, password: new Secret(password) };
+}
+
+function readImpersonation(fields: EntryFields): Impersonation | undefined {
+  const user = fields.text("as");
+  const uid = fields.text("as-uid");
+  const groups = fields.texts("as-groups");
+  const extra = fields.textLists("as-user-extra");
+  if (user === undefined) {
+    const lonely = ["as-uid", "as-groups", "as-user-extra"].find((field) => fields.has(field));
+    if (lonely !== undefined) throw fields.error(lonely, `needs a user to act as: add "as"`);
+    return undefined;
+  }
+  const check = (field: string, values: readonly string[]) => {
+    for (const value of values) {
+      if (!isHeaderValue(value)) {
+        throw fields.error(field, "holds line ends, control characters, or blanks at its ends");
+      }
+    }
+  };
+  check("as", [user]);
+  check("as-uid", uid === undefined ? [] : [uid]);
+  check("as-groups", groups);
+  for (const [key, values] of extra) {
+    if (key === "" || !key.isWellFormed()) {
+      throw fields.error("as-user-extra", "has a key that cannot be sent: it is empty or malformed");
+    }
+    check("as-user-extra", values);
+  }
+  return { user, ...(uid !== undefined && { uid }), groups, extra };
+}

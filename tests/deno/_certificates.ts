@@ -1,0 +1,56 @@
+/** Where the files of a test's own public key infrastructure are, and what is in them. */
+export interface Certificates extends AsyncDisposable {
+  /** A fresh folder, removed on disposal. */
+  readonly folder: string;
+  /** The text of one of `ca.crt`, `server.crt`, `server.key`, `client.crt`, `client.key`, `other-ca.crt` and so on. */
+  readonly text: (name: string) => string;
+  /** The path of one of them, or of a file yet to be written. */
+  readonly path: (name: string) => string;
+}
+
+const NAMES = ["ca", "other-ca", "server", "other-server", "client", "other-client", "second"].flatMap((
+  name,
+) => [`${name}.crt`, `${name}.key`]);
+
+/**
+ * Makes two authorities, "ca" and "other-ca", and for each a server certificate for 127.0.0.1 and a client
+ * certificate; "second" is another client of "ca". */
+export async function makeCertificates(): Promise<Certificates> {
+  const folder = await Deno.makeTempDir({ prefix: "informer-tls-" });
+  const authority = (name: string) =>
+    openssl(folder, name, "-subj", `/CN=${name}`, "-addext", "keyUsage=critical,keyCertSign");
+  const leaf = (name: string, ca: string, usage: string, ...extra: string[]) =>
+    openssl(
+      folder,
+      name,
+      ...["-CA", `${ca}.crt`, "-CAkey", `${ca}.key`, "-subj", `/O=informers/CN=${name}`],
+      ...["-addext", "basicConstraints=critical,CA:FALSE", "-addext", `extendedKeyUsage=${usage}`, ...extra],
+    );
+  for (const prefix of ["", "other-"]) {
+    await authority(`${prefix}ca`);
+    await leaf(`${prefix}server`, `${prefix}ca`, "serverAuth", "-addext", "subjectAltName=IP:127.0.0.1");
+    await leaf(`${prefix}client`, `${prefix}ca`, "clientAuth");
+  }
+  await leaf("second", "ca", "clientAuth");
+  const texts = new Map<string, string>();
+  for (const name of NAMES) texts.set(name, await Deno.readTextFile(`${folder}/${name}`));
+  return {
+    folder,
+    text: (name) => texts.get(name)!,
+    path: (name) => `${folder}/${name}`,
+    [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }),
+  };
+}
+
+async function openssl(folder: string, name: string, ...args: string[]): Promise<void> {
+  const command = new Deno.Command("openssl", {
+    args: [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"],
+      ...["-keyout", `${name}.key`, "-out", `${name}.crt`, ...args],
+    ],
+    cwd: folder,
+    stdin: "null",
+  });
+  const { success, stderr } = await command.output();
+  if (!success) throw new Error(`Cannot make certificate "${name}": ${new TextDecoder().decode(stderr)}`);
+}

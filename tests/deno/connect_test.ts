@@ -1,0 +1,200 @@
+import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import { ConnectError } from "../../src/deno/connect_error.ts";
+import { connect, denoTransport, inCluster, KubeconfigError } from "../../src/deno/mod.ts";
+import { resolveConnection } from "../../src/deno/resolve_connection.ts";
+import { isUnauthorized, UnreachableError } from "../../src/api/errors.ts";
+import { makeCertificates } from "./_certificates.ts";
+import { hostWith, notCapable, writeKubeconfig } from "./_host.ts";
+import { type Seen, serve, values } from "./_server.ts";
+
+async function get(client: Client, path = "/version"): Promise<Seen> {
+  return await (await client.fetch(path)).json();
+}
+
+Deno.test("connect makes a client of a kubeconfig, which sends groups one by one", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates, requestCert: true });
+  const kubeconfig = await writeKubeconfig(
+    certificates.path("config"),
+    { server: `${server.url}/k8s/clusters/c-1`, "certificate-authority": "ca.crt" },
+    {
+      "client-certificate": "client.crt",
+      "client-key": "client.key",
+      token: "abc",
+      as: "grace",
+      "as-groups": ["dev", "ops, all"],
+    },
+    { namespace: "shop" },
+  );
+  using client = await connect({ kubeconfig, userAgent: "shopkeeper/1" });
+  assertInstanceOf(client, Client);
+  assertEquals(client.namespace, "shop");
+  const seen = await get(client);
+  assertEquals(seen.path, "/k8s/clusters/c-1/version");
+  assertEquals(seen.clientName, "client");
+  assertEquals(values(seen, "authorization"), ["Bearer abc"]);
+  assertEquals(values(seen, "impersonate-user"), ["grace"]);
+  assertEquals(values(seen, "impersonate-group"), ["dev", "ops, all"]);
+  assertEquals(values(seen, "user-agent"), ["shopkeeper/1"]);
+});
+
+Deno.test("connect makes a client that reads its token file again when the server says 401", async () => {
+  await using certificates = await makeCertificates();
+  let expected = "Bearer first";
+  await using server = await serve({ certificates, authorization: () => expected });
+  const tokenFile = certificates.path("token");
+  await Deno.writeTextFile(tokenFile, "first");
+  using client = await connect({ server: server.url, tokenFile, caFile: certificates.path("ca.crt") });
+  await get(client);
+  await Deno.writeTextFile(tokenFile, "second");
+  expected = "Bearer second";
+  assertEquals(values(await get(client), "authorization"), ["Bearer second"]);
+  expected = "Bearer third";
+  const error = await assertRejects(() => get(client));
+  assertEquals(isUnauthorized(error), true);
+});
+
+Deno.test("connect to an unknown authority ends in UnreachableError that says so", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  using client = await connect({ server: server.url });
+  const error = await assertRejects(() => get(client), UnreachableError);
+  assertStringIncludes(error.message, "UnknownIssuer");
+});
+
+Deno.test("connect with a server needs no kubeconfig, variables or files", async () => {
+  await using server = await serve();
+  const host = hostWith({}, { env: notCapable, readTextFile: () => Promise.resolve().then(notCapable) });
+  const connection = await resolveConnection({ server: server.url, token: "abc", namespace: "shop" }, host);
+  using client = new Client(connection);
+  assertEquals(values(await get(client), "authorization"), ["Bearer abc"]);
+  assertEquals(client.namespace, "shop");
+  assertEquals(connection.origin, {
+    source: "options",
+    files: [],
+    login: "token",
+    clientCertificate: false,
+    permissions: [`--allow-net=${new URL(server.url).host}`],
+  });
+});
+
+Deno.test("connect refuses options that contradict each other or cannot be used", async () => {
+  const cases = [
+    [{ server: "https://a", token: "t", tokenFile: "f" }, `"token" and "tokenFile" are both given`],
+    [{ server: "" }, `"server" is empty`],
+    [{ kubeconfig: "" }, `"kubeconfig" is empty`],
+    [{ context: "" }, `"context" is empty`],
+    [{ token: "" }, `"token" is empty`],
+    [{ kubeconfig: ":" }, `"kubeconfig" names no file, found ":"`],
+    [{ server: "farm.example:6443" }, `"server" must be a whole URL`],
+    [{ server: new URL("ftp://farm.example") }, `"server" must begin with "https://" or "http://"`],
+    [{ server: "https://u:hunter2@a" }, `"server" must not hold a user name or password`],
+    [{ server: "https://a", token: "hunter2 hunter2" }, `Cannot use token: it holds blanks`],
+    [{ server: "http://farm.example", token: "hunter2" }, `"token" is not sent to "http://farm.example"`],
+    [{ server: "http://farm.example", tokenFile: "f" }, `"tokenFile" is not sent to "http://farm.example"`],
+    [{ server: "http://localhost", caFile: "f" }, `"caFile" has no use for "http://localhost"`],
+    [{ server: "https://a", caFile: new URL("https://a/ca") }, `"caFile" must be a path or a "file:" URL`],
+  ] as const;
+  for (const [options, includes] of cases) {
+    const error = await assertRejects(() => resolveConnection(options, hostWith()), TypeError);
+    assertStringIncludes(error.message, includes);
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+  }
+});
+
+Deno.test("connect names the option whose file is of no use", async () => {
+  for (const name of ["tokenFile", "caFile"]) {
+    const error = await assertRejects(
+      () => resolveConnection({ server: "https://a", [name]: "/nonexistent/file" }, hostWith()),
+      Error,
+    );
+    assertEquals(error.message, `Cannot connect: "${name}" names "/nonexistent/file": there is no such file`);
+  }
+});
+
+Deno.test("connect lists every place it tried, with what was missing", async () => {
+  const nothing = await assertRejects(() => resolveConnection({}, hostWith({ HOME: "/nonexistent" })), ConnectError);
+  assertEquals(nothing.message.split("\n"), [
+    `Cannot connect: found no configuration; pass "server" or "kubeconfig", or set KUBECONFIG`,
+    `- "/nonexistent/.kube/config": there is no such file`,
+    "- in-cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no pod",
+  ]);
+  const named = await assertRejects(() => resolveConnection({}, hostWith({ KUBECONFIG: "/no/a:/no/b" })), ConnectError);
+  assertEquals(named.attempts[0].source, `KUBECONFIG "/no/a", "/no/b"`);
+  assertEquals(named.attempts[0].problem, "there is none of these files");
+  const homeless = await assertRejects(() => resolveConnection({}, hostWith()), ConnectError);
+  assertEquals(homeless.attempts[0].problem, "it is not set, and neither is HOME");
+  const denied = await assertRejects(() => resolveConnection({}, hostWith({}, { env: notCapable })), ConnectError);
+  assertEquals(denied.attempts.map((attempt) => attempt.problem), [
+    "this program may not read it, run it with --allow-env=KUBECONFIG,HOME",
+    "this program may not read where the API server is, run it with --allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT",
+  ]);
+  assertInstanceOf(denied.cause, Deno.errors.NotCapable);
+});
+
+Deno.test("connect goes on when it may not read the home folder, which nobody named", async () => {
+  const host = hostWith({ HOME: "/home/ada" }, { readTextFile: () => Promise.resolve().then(notCapable) });
+  const error = await assertRejects(() => resolveConnection({}, host), ConnectError);
+  assertEquals(error.attempts.length, 2);
+  assertStringIncludes(error.attempts[0].problem, "run it with --allow-read=/home/ada/.kube/config");
+});
+
+Deno.test("connect with a context does not fall back to the pod", async () => {
+  const host = hostWith({ HOME: "/nonexistent", KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" });
+  const error = await assertRejects(() => resolveConnection({ context: "home" }, host), ConnectError);
+  assertStringIncludes(
+    error.message,
+    `Cannot connect to context "home": found no kubeconfig\n- "/nonexistent/.kube/config"`,
+  );
+  assertEquals(error.attempts.length, 1);
+});
+
+Deno.test({
+  name: "connect and inCluster without permissions name the flags",
+  permissions: "none",
+  fn: async () => {
+    const outside = await assertRejects(() => connect(), ConnectError);
+    assertStringIncludes(
+      outside.message,
+      "- KUBECONFIG: this program may not read it, run it with --allow-env=KUBECONFIG,",
+    );
+    assertStringIncludes(outside.message, "--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT");
+    const inside = await assertRejects(() => inCluster(), ConnectError);
+    assertStringIncludes(inside.message, "--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT");
+    const kubeconfig = await assertRejects(() => connect({ kubeconfig: "/a b/config" }), KubeconfigError);
+    assertStringIncludes(kubeconfig.message, `run it with --allow-read="/a b/config"`);
+    using client = await connect({ server: "https://10.0.0.1:6443" });
+    const net = await assertRejects(() => client.fetch("/version"), UnreachableError);
+    assertStringIncludes(net.message, "--allow-net=10.0.0.1:6443");
+  },
+});
+
+Deno.test("connect reads KUBECONFIG of this process", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  const path = await writeKubeconfig(certificates.path("config"), {
+    server: server.url,
+    "certificate-authority": "ca.crt",
+  });
+  const before = Deno.env.get("KUBECONFIG");
+  Deno.env.set("KUBECONFIG", path);
+  try {
+    using client = await connect();
+    assertEquals((await get(client)).path, "/version");
+  } finally {
+    if (before === undefined) Deno.env.delete("KUBECONFIG");
+    else Deno.env.set("KUBECONFIG", before);
+  }
+});
+
+Deno.test("denoTransport carries the requests of a client, and is disposed with it", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  const transport = denoTransport({ caCerts: [certificates.text("ca.crt")] });
+  {
+    using client = new Client({ server: server.url, transport });
+    assertEquals((await get(client)).path, "/version");
+  }
+  await assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "is disposed");
+});

@@ -1,0 +1,128 @@
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import fc from "fast-check";
+import { KubeconfigError } from "../../src/kubeconfig/kubeconfig_error.ts";
+import { mergeKubeconfigs } from "../../src/kubeconfig/merge.ts";
+import { parseKubeconfig } from "../../src/kubeconfig/parse.ts";
+import { resolveContext } from "../../src/kubeconfig/resolve.ts";
+import { kubeconfigText, pemData } from "./_build.ts";
+
+const SECRET = "hunter2secret";
+
+/** Runs all there is on a text; whatever is thrown must be ours. Returns it. */
+function survive(text: string): KubeconfigError | undefined {
+  try {
+    const config = mergeKubeconfigs([parseKubeconfig(text, "/f"), parseKubeconfig(kubeconfigText(), "/g")]);
+    for (const context of config.contexts.keys()) resolveContext(config, { context });
+    return undefined;
+  } catch (error) {
+    assertInstanceOf(error, KubeconfigError, `${text}\n${error}`);
+    return error;
+  }
+}
+
+const scalar = fc.oneof(
+  fc.constantFrom("", null, true, false, 0, "a", "ada", "farm", "home", "https://x", "http://x", "__proto__", "\ud800"),
+  fc.string(),
+  fc.string({ unit: "binary" }),
+  fc.constantFrom(pemData("CERTIFICATE"), pemData("PRIVATE KEY"), SECRET),
+);
+const value = fc.oneof(
+  { weight: 4, arbitrary: scalar },
+  fc.array(scalar, { maxLength: 3 }),
+  fc.dictionary(fc.string(), fc.array(scalar, { maxLength: 2 }), { maxKeys: 2 }),
+);
+const fields = (...names: string[]) =>
+  fc.dictionary(fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...names) }, fc.string()), value, { maxKeys: 5 });
+const entries = (kind: string, body: fc.Arbitrary<unknown>) =>
+  fc.array(
+    fc.record({ name: fc.constantFrom("ada", "farm", "home", "x", "__proto__"), [kind]: body }, {
+      requiredKeys: ["name"],
+    }),
+    { maxLength: 2 },
+  );
+const config = fc.record({
+  apiVersion: fc.constantFrom("v1"),
+  "current-context": fc.constantFrom("home", "x", ""),
+  clusters: entries(
+    "cluster",
+    fields(
+      "server",
+      "certificate-authority",
+      "certificate-authority-data",
+      "tls-server-name",
+      "proxy-url",
+      "extensions",
+    ),
+  ),
+  contexts: entries("context", fields("cluster", "user", "namespace")),
+  users: entries(
+    "user",
+    fields(
+      "client-certificate",
+      "client-certificate-data",
+      "client-key",
+      "client-key-data",
+      "token",
+      "tokenFile",
+      "username",
+      "password",
+      "as",
+      "as-uid",
+      "as-groups",
+      "as-user-extra",
+    ),
+  ),
+}, { requiredKeys: [] });
+
+Deno.test("parseKubeconfig and resolveContext throw nothing but KubeconfigError, whatever the text", () => {
+  fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => void survive(text)), { numRuns: 300 });
+  const tokens = fc.constantFrom(
+    ..."-:[]{}&*!|>'\"%@`#,?\n\t ",
+    "- ",
+    ": ",
+    "\n  ",
+    "a",
+    "<<",
+    "users",
+    "name",
+    "---\n",
+  );
+  fc.assert(fc.property(fc.array(tokens, { maxLength: 60 }), (parts) => void survive(parts.join(""))), {
+    numRuns: 500,
+  });
+});
+
+Deno.test("parseKubeconfig and resolveContext throw nothing but KubeconfigError, whatever the fields", () => {
+  fc.assert(fc.property(config, (object) => void survive(JSON.stringify(object))), { numRuns: 1000 });
+});
+
+Deno.test("parseKubeconfig and resolveContext survive a kubeconfig that was cut or damaged anywhere", () => {
+  const text = kubeconfigText({
+    cluster: { "certificate-authority-data": pemData("CERTIFICATE") },
+    user: { token: "t", as: "grace", "as-groups": ["a", "b"], "as-user-extra": { k: ["v"] } },
+  });
+  assertEquals(survive(text), undefined);
+  for (let end = 0; end < text.length; end++) survive(text.slice(0, end));
+  fc.assert(
+    fc.property(fc.nat(text.length - 1), fc.string({ unit: "binary", maxLength: 3 }), (at, other) => {
+      survive(text.slice(0, at) + other + text.slice(at + 1));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("KubeconfigError never says a credential, wherever the damage is", () => {
+  const text = kubeconfigText({ user: { username: "ada", password: SECRET } });
+  const start = text.indexOf("username");
+  let failures = 0;
+  for (let at = start; at <= text.indexOf(SECRET) + SECRET.length; at++) {
+    for (const other of "{}[]&*!|>'\"%@`#,?\n\t:-x\u0000") {
+      const error = survive(text.slice(0, at) + other + text.slice(at));
+      if (error === undefined) continue;
+      failures++;
+      const printed = Deno.inspect(error);
+      assert(!printed.includes("hunter") && !printed.includes("secret"), printed);
+    }
+  }
+  assert(failures > 100, `only ${failures} of the texts were refused`);
+});
