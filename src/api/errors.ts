@@ -29,6 +29,12 @@ export class DecodeError extends Error {
   }
 }
 
+/** There are no credentials to ask with: a plugin failed, or what it gave is of no use. */
+export class CredentialsError extends Error {
+  /** The name of the class. */
+  override readonly name: string = "CredentialsError";
+}
+
 /** The server could not be reached, or stopped answering. */
 export class UnreachableError extends Error {
   /** `"UnreachableError"`. */
@@ -56,7 +62,7 @@ export function isNotFound(error: unknown): error is StatusError {
   return is(error, 404, "NotFound");
 }
 
-/** The server does not know who asks. */
+/** The server does not know who asks. See {@linkcode CredentialsError} for who has nothing to be known by. */
 export function isUnauthorized(error: unknown): error is StatusError {
   return is(error, 401, "Unauthorized");
 }

@@ -7,6 +7,8 @@ const BACKSLASH = 92;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
+/** All that a bracket differs in from the brace of its side. */
+const BRACE_BIT = 32;
 
 const encoder = new TextEncoder();
 const METADATA = encoder.encode("metadata");
@@ -204,8 +206,8 @@ function skipValue(bytes: Uint8Array, at: number, end: number): number {
         at = skipString(bytes, at + 1, end);
         if (at === -1) return -1;
         at--;
-      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
-      else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && --depth === 0) return at + 1;
+      } else if ((byte | BRACE_BIT) === OPEN_BRACE) depth++;
+      else if ((byte | BRACE_BIT) === CLOSE_BRACE && --depth === 0) return at + 1;
     }
     return -1;
   }

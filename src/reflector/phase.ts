@@ -52,7 +52,7 @@ export type Outcome =
     readonly type: "ended";
     /** How far it came. */
     readonly resourceVersion: string;
-    /** Whether it ended within a second, having said nothing: the server, or something before it, can not keep watches. */
+    /** Whether it ended within a second, having said nothing, or as the one before: asking again at once would be a hurry. */
     readonly short: boolean;
   }
   | {
@@ -94,7 +94,7 @@ export class ShortWatchError extends Error {
  * | listing at "" | expired | wait, then listing at "" |
  * | listing at v | any other failure | wait, then listing at v |
  * | watching from r | ended in good order, last seen s | watching from s at once |
- * | watching from r | ended within a second having said nothing | wait, then watching from s |
+ * | watching from r | ended within a second, having said nothing or again | wait, then watching from s |
  * | watching from r | expired | listing at s at once |
  * | watching from r | expired again, having said nothing in between | wait, then listing at s |
  * | watching from r | throttled, or unreachable (silence beyond the idle limit too) | wait, then watching from s |
@@ -119,7 +119,7 @@ export function transition(phase: ReflectorPhase, outcome: Outcome, delay: () =>
       if (outcome.type === "ended") {
         if (!outcome.short) return watching(outcome.resourceVersion);
         const error = new ShortWatchError(
-          "Cannot keep a watch: the server ended it within a second, having said nothing",
+          "Cannot keep a watch: the server ends it within a second",
         );
         return { name: "waiting", delayMs: delay(), next: watching(outcome.resourceVersion), error };
       }

@@ -110,6 +110,7 @@ export class Reflector<T extends KubernetesObject> {
   #streaming: boolean;
   #cutShort = 0;
   #expired = false;
+  #brief = false;
   #stream: WatchStream<T> | undefined;
   /** What `onPhase` threw: it ends the run, wherever it was called. */
   #thrown: { readonly error: unknown } | undefined;
@@ -365,7 +366,7 @@ export class Reflector<T extends KubernetesObject> {
         ordered ||= batch.some((change) => change.type !== "ADDED");
         this.#apply(batch, ordered);
       }
-      return { type: "ended", resourceVersion: this.#seen, short: isShort(stream) };
+      return { type: "ended", resourceVersion: this.#seen, short: this.#isHurried(stream) };
     } catch (error) {
       if (this.#thrown !== undefined) throw error;
       if (signal.aborted) return { type: "stopped" };
@@ -376,6 +377,14 @@ export class Reflector<T extends KubernetesObject> {
     } finally {
       await stream.close();
     }
+  }
+
+  /** Whether the server ended the watch so soon that asking again at once would be a hurry: twice, or having said nothing. */
+  #isHurried(stream: WatchStream<T>): boolean {
+    const brief = Date.now() - stream.startedAt < SHORT_WATCH_MS;
+    const hurried = isShort(stream) || (brief && this.#brief);
+    this.#brief = brief;
+    return hurried;
   }
 
   #opened(): void {

@@ -42,10 +42,13 @@ export class Index<V> {
     return this.#buckets.get(value) ?? NO_SLOTS;
   }
 
-  /** What `value` is to be filed under: a copy, because the index function may hand out a part of the value. */
-  valuesFor(value: V): readonly string[] {
+  /**
+   * What `value` is to be filed under: `before`, if that is the same; else a copy, because the index function may hand out
+   * a part of the value, which could be changed in place.
+   */
+  valuesFor(value: V, before: readonly string[] = NO_VALUES): readonly string[] {
     const values = this.valuesOf(value);
-    return values.length === 0 ? NO_VALUES : values.slice();
+    return sameValues(values, before) ? before : values.slice();
   }
 
   /** All values that something is filed under. */

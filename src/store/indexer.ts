@@ -146,8 +146,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** Stores a value whose key is known already. */
   set(key: string, value: V): void {
-    const filed = this.#valuesOf(value);
     const slot = this.#slots.get(key);
+    const filed = this.#valuesOf(value, slot?.filed);
     if (slot === undefined || slot.staged) {
       if (slot !== undefined) this.#unfile(slot);
       const added = new Slot(key, value, filed);
@@ -179,7 +179,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
       (value) => {
         const key = this.#keyOf(value);
         const slot = this.#slots.get(key);
-        if (slot?.value !== value) return new Slot(key, value, this.#valuesOf(value));
+        if (slot === undefined || slot.value !== value) return new Slot(key, value, this.#valuesOf(value, slot?.filed));
         slot.staged = true;
         return slot;
       },
@@ -200,10 +200,10 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     for (const slot of this.#slots.values()) yield slot.value;
   }
 
-  #valuesOf(value: V): (readonly string[])[] {
+  #valuesOf(value: V, before?: readonly (readonly string[])[]): (readonly string[])[] {
     const indexes = this.#indexes;
     const filed = new Array<readonly string[]>(indexes.length);
-    for (let i = 0; i < indexes.length; i++) filed[i] = indexes[i].valuesFor(value);
+    for (let i = 0; i < indexes.length; i++) filed[i] = indexes[i].valuesFor(value, before?.[i]);
     return filed;
   }
 

@@ -74,6 +74,27 @@ Deno.test("C107 Indexer intersects indexes by keys, and keeps up with deletions"
   assertEquals(indexer.index("length", "cow").sort(), ["ant", "asp"], "those that share a value with another thing");
 });
 
+Deno.test("C108 Indexer stores nothing when keyOf throws, however it is written to", () => {
+  const indexer = new Indexer<string>({
+    keyOf: (word) => {
+      if (word === "") throw new RangeError("no key");
+      return word[0];
+    },
+  });
+  indexer.add("ant");
+  const writes = [
+    () => indexer.add(""),
+    () => indexer.update(""),
+    () => indexer.delete(""),
+    () => indexer.get(""),
+    () => indexer.replace(["bee", ""], "1"),
+  ];
+  for (const write of writes) {
+    assertThrows(write, RangeError, "no key");
+    assertEquals(indexer.list(), ["ant"]);
+  }
+});
+
 Deno.test("Indexer reads: by key, by thing, all, and none", () => {
   const [a, b] = [thing("a", "red"), thing("b")];
   const indexer = tagged(a, b);

@@ -16,7 +16,10 @@ Deno.test("Backoff grows by its factor up to its longest wait", () => {
 Deno.test("Backoff waits 0.8 s to 30 s, and up to as much again, unless told otherwise", () => {
   for (const [random, share] of [[0, 1], [0.5, 1.5]]) {
     using _random = fixedRandom(random);
-    assertEquals(waits(new Backoff(), 8), [800, 1600, 3200, 6400, 12800, 25600, 30_000, 30_000].map((ms) => ms * share));
+    assertEquals(
+      waits(new Backoff(), 8),
+      [800, 1600, 3200, 6400, 12800, 25600, 30_000, 30_000].map((ms) => ms * share),
+    );
   }
 });
 

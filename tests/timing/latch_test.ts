@@ -72,11 +72,14 @@ Deno.test("Latch wait rejects with the reason of its signal, and leaves no liste
       assertEquals(stop.listeners, 0);
       stop.abort(new Error("too late"));
       const [outcome] = await Promise.allSettled([wait]);
-      assertEquals(outcome.status === "rejected" ? outcome.reason.message : outcome.status, {
-        open: "fulfilled",
-        fail: "fail",
-        interrupt: "interrupt",
-      }[end]);
+      assertEquals(
+        outcome.status === "rejected" ? outcome.reason.message : outcome.status,
+        {
+          open: "fulfilled",
+          fail: "fail",
+          interrupt: "interrupt",
+        }[end],
+      );
     });
   }
   await t.step("open already: an aborted signal changes nothing", async () => {

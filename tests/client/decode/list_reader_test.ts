@@ -163,6 +163,32 @@ Deno.test("readList finds the items, and nothing that only looks like them", asy
   }
 });
 
+Deno.test("readList cuts items out as they arrive, whatever stands before them", async () => {
+  for (
+    const before of [
+      `"x":"\\""`,
+      `"x":"\\\\"`,
+      `"x":"{["`,
+      `"x":"}]"`,
+      `"x":{"a":[{}]}`,
+      `"x":"items"`,
+      `"itemsitems":1`,
+    ]
+  ) {
+    const text = `{${before},"items":[{"metadata":{"name":"a"}}]}`;
+    for (const size of [1, text.length - 1]) {
+      const reading = await listReading(inChunksOf(utf8Of(text), size));
+      assertEquals(reading.error, undefined, text);
+      assertEquals(reading.parts.slice(0, -2).flatMap((part) => part.entries.map((entry) => entry.key)), ["a"], text);
+    }
+  }
+});
+
+Deno.test("readList says so when a list ends in the middle of its items", async () => {
+  const reading = await listReading([utf8Of(`{"kind":"PodList","items":[{"metadata":{"name":"a"}},`)]);
+  assertEquals(messageOf(reading), `Cannot read the list of "pods": it ends in the middle of its items`);
+});
+
 Deno.test("readList fills in kind and drops managedFields also where items come out of the outline", async () => {
   const text =
     `{"kind":"PodList","apiVersion":"v1","\\u0069tems":[${ITEMS.join()}],"metadata":{"resourceVersion":"9"}}`;

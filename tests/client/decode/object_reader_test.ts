@@ -135,6 +135,14 @@ Deno.test("ObjectReader throws at what is no object with metadata, and says what
   for (const [text, message] of cases) assertThrows(() => read(reader(), text), DecodeError, message);
 });
 
+Deno.test("ObjectReader tells namespaces apart, whatever it read before", () => {
+  const objects = reader();
+  for (const namespace of ["shop", "shop", "ship", "sho", "shops", "", "s", "shop", "ship"]) {
+    const entry = read(objects, `{"metadata":{"namespace":"${namespace}","name":"a"}}`);
+    assertEquals([entry.namespace, entry.key], [namespace, namespace === "" ? "a" : `${namespace}/a`]);
+  }
+});
+
 Deno.test("ObjectReader reads long names, and objects that outgrow its buffers, with small ones between", () => {
   const objects = reader();
   for (const size of [1, 2_000, 100_000, 1_200_000, 3, 70_000]) {

@@ -78,7 +78,7 @@ Deno.test("C136 decode reads the same changes wherever the body is split in two,
   }
 });
 
-Deno.test("C136 decode reads the same changes wherever a short body is split in three, and byte by byte", async () => {
+Deno.test("decode reads the same changes wherever a short body is split in three, and byte by byte", async () => {
   const bytes = utf8Of(
     `{"type":"ADDED","object":{"metadata":{"name":"ä"}}}\r\n\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}\n`,
   );
@@ -267,7 +267,7 @@ Deno.test("readChanges makes a broken entry of an object without a name, and goe
   assertInstanceOf(told[1].entry.error, DecodeError);
 });
 
-Deno.test("C027 readChanges passes a Table over as a broken entry, and reads a Table of another group", async () => {
+Deno.test("readChanges passes a Table over as a broken entry, and reads a Table of another group", async () => {
   const text =
     event("ADDED", { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: { resourceVersion: "5" }, rows: [] }) +
     event("ADDED", { kind: "Table", apiVersion: "acme.dev/v1", metadata: { name: "oak", resourceVersion: "6" } });

@@ -1,0 +1,169 @@
+import { assert, assertEquals } from "@std/assert";
+import { UnreachableError } from "../../src/api/errors.ts";
+import { Reflector, type ReflectorOptions } from "../../src/reflector/reflector.ts";
+import {
+  added,
+  bookmark,
+  deleted,
+  endBookmark,
+  entry,
+  expired,
+  modified,
+  part,
+  refused,
+  type Thing,
+} from "../_fixtures.ts";
+import { FakeTime } from "../_time.ts";
+import { NotingStore, PAGES } from "./_follow.ts";
+import { END, ScriptedSource } from "./_source.ts";
+
+/** A life with everything in it, for each way of listing. */
+const LIVES: Readonly<Record<string, readonly [ReflectorOptions, () => ScriptedSource]>> = {
+  "in pages": [{ ...PAGES, resyncMs: 300 }, () =>
+    new ScriptedSource()
+      .list(refused(500))
+      .list({ entries: [entry("a", 1)] }, part(9, [entry("b", 1)], { continue: "t" }), END).list(expired())
+      .list(part(10, [entry("a", 1)]), END)
+      .watch([], [added("b", 11), deleted("b", 12)], [bookmark(20)], expired())
+      .list(expired())
+      .list(part(30, []), END)
+      .watch([], refused(429))
+      .watch([], END)
+      .watch([], refused(500))
+      .list()],
+  "by a stream": [{}, () =>
+    new ScriptedSource()
+      .watch(new UnreachableError("nobody there"))
+      .watch([], [added("a", 1)], [modified("a", 2), endBookmark(5), added("b", 6)], [bookmark(9)], END)
+      .watch([], expired())
+      .watch([], [added("a", 2)], END)
+      .watch([], [added("a", 2)], refused(500))
+      .list({ entries: [] }, part(12, []), END)
+      .watch([bookmark(13)])],
+};
+
+interface Life {
+  readonly moments: number;
+  readonly notes: readonly string[];
+}
+
+/** Lives until the moment of that number, and stops then: in that very moment, or as soon as what it led to has happened. */
+async function live(name: string, stopAt: number, how: "within" | "after"): Promise<Life> {
+  const [options, script] = LIVES[name];
+  using time = new FakeTime();
+  const source = script();
+  const store = new NotingStore();
+  const stop = new AbortController();
+  let moments = 0;
+  const moment = (): void => {
+    if (moments++ !== stopAt) return;
+    if (how === "within") stop.abort();
+    else queueMicrotask(() => stop.abort());
+  };
+  store.refuses = () => (moment(), undefined);
+  for (const method of ["listEntries", "watchChanges"] as const) {
+    const open = source[method].bind(source) as (options: object) => ReturnType<typeof source.listEntries>;
+    source[method] = ((options: object) => {
+      moment();
+      const call = open(options);
+      const next = call.next.bind(call);
+      call.next = () => (moment(), next());
+      return call;
+    }) as never;
+  }
+  const reflector = new Reflector<Thing>(source, store, {
+    backoff: { jitter: 0 },
+    ...options,
+    onPhase: (phase) => phase.name !== "stopped" && moment(),
+  });
+  let running = true;
+  const stopped = reflector.run({ signal: stop.signal }).then(() => {
+    running = false;
+  });
+  await time.tickAsync(0);
+  for (let second = 0; second < 20 && !stop.signal.aborted; second++) await time.tickAsync(1_000);
+  const what = `${name}, stopped ${how} moment ${stopAt}`;
+  if (stop.signal.aborted) {
+    assert(!running, `${what}: still running`);
+    assertEquals([source.open, time.timers, store.staging, reflector.phase.name], [0, 0, 0, "stopped"], what);
+  } else stop.abort();
+  await stopped;
+  return { moments, notes: store.notes };
+}
+
+for (const name of Object.keys(LIVES)) {
+  Deno.test(`Reflector that lists ${name} stops wherever it is, at once, and leaves nothing behind`, async () => {
+    const { moments } = await live(name, Infinity, "within");
+    assert(moments > 30, `the story has only ${moments} moments`);
+    for (let moment = 0; moment < moments; moment++) {
+      await live(name, moment, "within");
+      await live(name, moment, "after");
+    }
+  });
+}
+
+Deno.test("C001 Reflector stops within a call of its store, and its watch is over", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(1, []), END).watch([added("a", 2)], [added("b", 3)]);
+  const store = new NotingStore();
+  const stop = new AbortController();
+  store.refuses = (note) => {
+    if (note === "add default/a@2") stop.abort();
+    return undefined;
+  };
+  await new Reflector<Thing>(source, store, PAGES).run({ signal: stop.signal });
+  assertEquals([source.watches.map(({ over }) => over), time.timers], [["returned"], 0]);
+  // The batch in hand is finished: it is one step.
+  assertEquals(store.flushed, ["1", "2"]);
+});
+
+Deno.test("C002 Reflector that is stopped before it runs asks for nothing", async () => {
+  using time = new FakeTime();
+  for (const options of [PAGES, {}]) {
+    const source = new ScriptedSource();
+    await new Reflector<Thing>(source, new NotingStore(), options).run({ signal: AbortSignal.abort() });
+    assertEquals([source.calls, time.timers], [[], 0]);
+  }
+});
+
+Deno.test("C003 Reflector that is stopped while a watch is idle resolves, having opened one watch", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(1, []), END).watch([]);
+  const stop = new AbortController();
+  const running = new Reflector<Thing>(source, new NotingStore(), PAGES).run({ signal: stop.signal });
+  await time.tickAsync(60_000);
+  stop.abort();
+  await running;
+  assertEquals([source.watches.length, source.open, time.timers], [1, 0, 0]);
+});
+
+Deno.test("C004 Reflector that is stopped between two batches does not take the second, and ends the stream once", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(1, []), END).watch([added("a", 2)]);
+  const stop = new AbortController();
+  const store = new NotingStore();
+  const running = new Reflector<Thing>(source, store, PAGES).run({ signal: stop.signal });
+  await time.tickAsync(0);
+  let returns = 0;
+  const watch = source.newest;
+  const { return: end } = watch;
+  watch.return = () => (returns++, end.call(watch));
+  stop.abort();
+  watch.send([added("b", 3)]);
+  await running;
+  assertEquals([store.flushed, returns, source.open], [["1", "2"], 1, 0]);
+});
+
+Deno.test("Reflector stops although its source hears nothing", async () => {
+  for (const options of [PAGES, {}]) {
+    using time = new FakeTime();
+    const source = new ScriptedSource();
+    const stop = new AbortController();
+    const running = new Reflector<Thing>(source, new NotingStore(), options).run({ signal: stop.signal });
+    await time.tickAsync(0);
+    source.calls[0].deaf = true;
+    stop.abort();
+    await running;
+    assertEquals([source.calls.length, time.timers], [1, 0]);
+  }
+});

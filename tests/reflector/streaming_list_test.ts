@@ -1,0 +1,317 @@
+import { assertEquals } from "@std/assert";
+import { UnreachableError } from "../../src/api/errors.ts";
+import {
+  added,
+  bookmark,
+  deleted,
+  endBookmark,
+  entry,
+  expired,
+  modified,
+  part,
+  refused,
+  TOO_LARGE,
+} from "../_fixtures.ts";
+import { FakeTime } from "../_time.ts";
+import { Follow, PAGES } from "./_follow.ts";
+import { END, ScriptedSource, type Step } from "./_source.ts";
+import type { Change } from "../../src/api/change.ts";
+import type { Thing } from "../_fixtures.ts";
+
+const a1 = added("a", 1);
+const b2 = added("b", 2);
+
+Deno.test("C008 Reflector takes what is there, and what changes then, from one single request", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource()
+    .watch([], [added("foo", 1)], [endBookmark(1)], [modified("foo", 2)], [added("bar", 3), added("baz", 4)]);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(60_000);
+  assertEquals(source.story, ["watch - initial"]);
+  assertEquals(follow.stored, ["default/bar@3", "default/baz@4", "default/foo@2"]);
+  const { lists, pages, watches, events } = follow.reflector.counters;
+  assertEquals([lists, pages, watches, events], [0, 0, 1, 3]);
+});
+
+Deno.test("C030 Reflector shows nothing of a streaming list that was stopped before its end", async () => {
+  using time = new FakeTime();
+  await using follow = new Follow(time, new ScriptedSource().watch([a1]));
+  await time.tickAsync(0);
+  await follow.stop();
+  assertEquals([follow.stored, follow.source.story], [[], ["watch - initial"]]);
+});
+
+Deno.test("C031 Reflector lists in pages and then watches, when streaming lists are off", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(1, [entry("a", 1)]), END);
+  await using follow = new Follow(time, source, PAGES);
+  await time.tickAsync(0);
+  assertEquals(follow.stored, ["default/a@1"]);
+  assertEquals(source.story, ["list 0 limit=500", "watch 1"]);
+});
+
+Deno.test("C032 Reflector falls back to pages, for this time, when a streaming list is refused for any reason", async () => {
+  for (const [code, tries] of [[403, 1], [404, 1], [500, 1]]) {
+    using time = new FakeTime();
+    const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
+      .watch([], refused(500)).watch([a1, endBookmark(1)]);
+    await using follow = new Follow(time, source);
+    await time.tickAsync(0);
+    assertEquals(source.story.slice(0, 3), ["watch - initial", "list 0 limit=500", "watch 1"], String(code));
+    await time.tickAsync(800 * tries);
+    // The next list is asked for as a streaming one again.
+    assertEquals(source.story.slice(3), ["watch 1 initial"], String(code));
+    assertEquals(follow.stored, ["default/a@1"]);
+  }
+});
+
+Deno.test("C033 Reflector falls back to pages for good when the server does not know streaming lists", async () => {
+  for (const code of [400, 422]) {
+    using time = new FakeTime();
+    const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
+      .watch([], refused(500)).list(part(2, []), END);
+    await using follow = new Follow(time, source);
+    await time.tickAsync(800);
+    assertEquals(source.story, [
+      "watch - initial",
+      "list 0 limit=500",
+      "watch 1",
+      "list 1 NotOlderThan limit=500",
+      "watch 2",
+    ]);
+    assertEquals(follow.stored, []);
+  }
+});
+
+Deno.test("Reflector that is to use streaming lists only does not fall back", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch(refused(422)).watch([a1], END).watch([a1, endBookmark(1)]);
+  await using follow = new Follow(time, source, { streamingList: "on" });
+  await time.tickAsync(800 + 1_600);
+  assertEquals([source.lists.length, source.story, follow.waits], [0, Array(3).fill("watch - initial"), [800, 1_600]]);
+  assertEquals(follow.stored, ["default/a@1"]);
+});
+
+Deno.test("C034 Reflector takes a streaming list at its end bookmark, and reads on from the same stream", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1], [b2], [endBookmark(2)]);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(0);
+  assertEquals(follow.stored, ["default/a@1", "default/b@2"]);
+  source.newest.send([modified("a", 3)]);
+  await time.tickAsync(0);
+  assertEquals(follow.stored, ["default/a@3", "default/b@2"]);
+  assertEquals(source.story, ["watch - initial"]);
+  assertEquals(follow.store.notes, ["replacing", "replace at 2", "flush 2", "update default/a@3", "flush 3"]);
+  const { allowBookmarks, sendInitialEvents } = source.newest.options;
+  assertEquals([allowBookmarks, sendInitialEvents], [true, true]);
+});
+
+Deno.test("C035 Reflector applies what is modified and deleted before the end of a streaming list", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch(
+    [a1, b2, added("c", 2)],
+    [modified("a", 3), deleted("c", 4), deleted("c", 4), bookmark(4)],
+    [added("c", 5, { uid: "another" }), deleted("never", 6), endBookmark(6)],
+  );
+  await using follow = new Follow(time, source);
+  await time.tickAsync(0);
+  assertEquals(follow.stored, ["default/a@3", "default/b@2", "default/c@5"]);
+  assertEquals(follow.store.flushed, ["6"]);
+});
+
+Deno.test("Reflector finds the end of a streaming list in the middle of a batch; the rest belongs to the watch", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1, b2, endBookmark(2), deleted("a", 3), added("d", 4)]);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(0);
+  assertEquals(follow.store.notes, [
+    "replacing",
+    "replace at 2",
+    "flush 2",
+    "delete default/a@3",
+    "add default/d@4",
+    "flush 4",
+  ]);
+  assertEquals(follow.reflector.phase, { name: "watching", resourceVersion: "4", open: true });
+});
+
+Deno.test("C036 Reflector waits when a streaming list is put off, and does not list in pages", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch(refused(429)).watch(refused(429, { retryAfterSeconds: 9 }))
+    .watch([a1, endBookmark(1)]);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(800 + 9_000);
+  assertEquals([source.story, follow.waits], [Array(3).fill("watch - initial"), [800, 9_000]]);
+  assertEquals(follow.stored, ["default/a@1"]);
+});
+
+Deno.test("Reflector waits when nobody answers a streaming list, and does not list in pages", async () => {
+  using time = new FakeTime();
+  const refusal = new UnreachableError("Cannot connect: connection refused");
+  const source = new ScriptedSource().watch(refusal).watch(refusal).watch(refusal).watch([a1, endBookmark(1)]);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(800 + 1_600 + 3_200);
+  assertEquals([source.story, follow.waits], [Array(4).fill("watch - initial"), [800, 1_600, 3_200]]);
+  assertEquals(follow.stored, ["default/a@1"]);
+});
+
+Deno.test("C037 Reflector asks once more for a streaming list that was cut short, after a wait", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1], END).watch([a1, b2, endBookmark(2)]);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(799);
+  assertEquals([source.story, follow.stored], [["watch - initial"], []]);
+  await time.tickAsync(1);
+  assertEquals([source.story, follow.stored], [Array(2).fill("watch - initial"), ["default/a@1", "default/b@2"]]);
+});
+
+/** Ways to cut a streaming list short, behind its beginning. */
+const CUTS: Readonly<Record<string, Step<readonly Change<Thing>[]>>> = {
+  "in good order": END,
+  "by a broken connection": new UnreachableError("Cannot read: connection reset"),
+};
+
+for (const [how, cut] of Object.entries(CUTS)) {
+  Deno.test(`Reflector lists in pages for good when two streaming lists are cut short ${how}`, async () => {
+    using time = new FakeTime();
+    const source = new ScriptedSource().watch([a1], cut).watch([a1], cut)
+      .list(part(2, [entry("a", 1), entry("b", 2)]), END).watch([], refused(500)).list(part(3, [entry("a", 1)]), END);
+    await using follow = new Follow(time, source);
+    await time.tickAsync(800 + 1_600 + 3_200);
+    assertEquals(source.story, [
+      "watch - initial",
+      "watch - initial",
+      "list 0 limit=500",
+      "watch 2",
+      "list 2 NotOlderThan limit=500",
+      "watch 3",
+    ]);
+    assertEquals(follow.stored, ["default/a@1"]);
+  });
+}
+
+Deno.test("Reflector forgets that a streaming list was cut short when the next one succeeds", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1], END).watch([a1, endBookmark(1)], refused(500))
+    .watch([a1], END).watch([a1, endBookmark(1)]);
+  await using _follow = new Follow(time, source);
+  await time.tickAsync(800 + 1_600 + 3_200);
+  assertEquals([source.lists.length, source.watches.length], [0, 4]);
+});
+
+Deno.test("Reflector lists in pages, for this time, when a streaming list ends at once having said nothing", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch(END).list(part(1, []), END);
+  await using _follow = new Follow(time, source);
+  await time.tickAsync(0);
+  assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 1"]);
+});
+
+Deno.test("C038 Reflector goes on by a plain watch from the version it has seen, after the stream of its list ended", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1, endBookmark(2), modified("a", 3)], END);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(0);
+  assertEquals([source.story, follow.waits], [["watch - initial", "watch 3"], []]);
+  assertEquals(source.newest.options.sendInitialEvents, undefined);
+});
+
+Deno.test("C039 Reflector lists by a stream at the version it has seen when that has expired, and keeps the cache", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1, endBookmark(3)], END).watch(expired()).watch();
+  await using follow = new Follow(time, source);
+  await time.tickAsync(0);
+  assertEquals(source.story, ["watch - initial", "watch 3", "watch 3 initial"]);
+  assertEquals(follow.stored, ["default/a@1"]);
+  source.newest.send([added("b", 7)], [endBookmark(7)]);
+  await time.tickAsync(0);
+  assertEquals(follow.stored, ["default/b@7"]);
+});
+
+Deno.test("Reflector does not take any other bookmark for the end of a streaming list", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1, bookmark(5)]);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(1_000);
+  assertEquals([follow.stored, follow.store.flushed, follow.reflector.lastSyncResourceVersion], [[], [], ""]);
+});
+
+Deno.test("C041 Reflector has seen no version before the end of a streaming list, and then that of its bookmark", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch();
+  await using follow = new Follow(time, source);
+  const versions: string[] = [];
+  for (const batch of [[], [a1], [modified("a", 2)], [endBookmark(2)]]) {
+    source.newest.send(batch);
+    await time.tickAsync(0);
+    versions.push(follow.reflector.lastSyncResourceVersion);
+  }
+  assertEquals(versions, ["", "", "", "2"]);
+});
+
+Deno.test("C042 Reflector lists in pages for good when a streaming list tells no more, and not its end either", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([], [a1]).list(part(9, [entry("a", 1)]), END)
+    .watch([], refused(500)).list(part(9, []), END);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(15_000);
+  source.newest.send([b2]); // progress: 20 s from here
+  await time.tickAsync(10_000);
+  source.newest.send([bookmark(5)]); // none
+  await time.tickAsync(9_999);
+  assertEquals(source.story, ["watch - initial"]);
+  await time.tickAsync(1);
+  assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 9"]);
+  await time.tickAsync(800);
+  assertEquals(source.story.slice(3), ["list 9 NotOlderThan limit=500", "watch 9"]);
+  assertEquals(follow.stored, []);
+});
+
+Deno.test("Reflector tries a streaming list again that has not even begun in time: the network is to blame", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch().watch([a1, endBookmark(1)]);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(69_999);
+  assertEquals([source.story, source.open], [["watch - initial"], 1]);
+  await time.tickAsync(1 + 800);
+  assertEquals([source.story, source.open], [Array(2).fill("watch - initial"), 1]);
+  assertEquals([follow.waits, follow.stored], [[800], ["default/a@1"]]);
+  const [, waiting] = follow.phases;
+  if (waiting.name !== "waiting") throw new Error(`is ${waiting.name}`);
+  assertEquals(waiting.error instanceof UnreachableError, true);
+});
+
+Deno.test("C043 Reflector uses streaming lists unless told not to", async () => {
+  for (
+    const [streamingList, first] of [["auto", "watch - initial"], ["on", "watch - initial"], [
+      "off",
+      "list 0 limit=500",
+    ], [undefined, "watch - initial"]] as const
+  ) {
+    using time = new FakeTime();
+    await using follow = new Follow(time, new ScriptedSource(), { streamingList });
+    await time.tickAsync(0);
+    assertEquals(follow.source.story, [first]);
+  }
+});
+
+Deno.test("Reflector lists the newest state at once when a streaming list's version has expired or is too large", async () => {
+  for (const [how, fail] of Object.entries({ ...TOO_LARGE, "410": expired })) {
+    using time = new FakeTime();
+    const source = new ScriptedSource().watch([a1, endBookmark(5)], expired()).watch(fail()).watch([endBookmark(9)]);
+    await using follow = new Follow(time, source);
+    await time.tickAsync(0);
+    assertEquals(source.story, ["watch - initial", "watch 5 initial", "watch - initial"], how);
+    assertEquals([follow.stored, follow.waits], [[], []], how);
+  }
+});
+
+Deno.test("Reflector falls back to pages when a streaming list says ERROR in its middle, and forgets what it had told", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1, b2], refused(500)).list(part(9, [entry("z", 3)]), END);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(0);
+  assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 9"]);
+  assertEquals(follow.stored, ["default/z@3"]);
+});

@@ -1,0 +1,66 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { WatchStream } from "../../src/reflector/watch_stream.ts";
+import { bookmark, type Thing } from "../_fixtures.ts";
+import { FakeTime } from "../_time.ts";
+import { END, ScriptedSource } from "./_source.ts";
+
+/** A signal that counts who listens to it. */
+function counted(): { readonly signal: AbortSignal; readonly listeners: number } {
+  const { signal } = new AbortController();
+  const listening = new Set<unknown>();
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: unknown[]): void => {
+    listening.add(args[1]);
+    addEventListener.apply(signal, args as never);
+  };
+  signal.removeEventListener = (...args: unknown[]): void => {
+    listening.delete(args[1]);
+    removeEventListener.apply(signal, args as never);
+  };
+  return {
+    signal,
+    get listeners() {
+      return listening.size;
+    },
+  };
+}
+
+const TIMES = { timeoutMs: 120_000, idleMs: 10_000 };
+
+Deno.test("WatchStream counts what it is told, and keeps neither timer nor listener once it is closed", async () => {
+  using time = new FakeTime();
+  const parent = counted();
+  const source = new ScriptedSource().watch([], [bookmark(1), bookmark(2)], END);
+  const stream = new WatchStream<Thing>((signal) => source.watchChanges({ signal }), { ...TIMES, ...parent });
+  assertEquals([stream.open, stream.told, parent.listeners, time.timers], [false, 0, 1, 1]);
+  assertEquals((await stream.next())?.length, 0);
+  assertEquals([stream.open, stream.told], [true, 0]);
+  assertEquals((await stream.next())?.length, 2);
+  assertEquals([await stream.next(), stream.told], [undefined, 2]);
+  await stream.close();
+  await stream.close();
+  assertEquals([parent.listeners, time.timers, parent.signal.aborted], [0, 0, false]);
+});
+
+Deno.test("WatchStream that cannot be opened keeps neither timer nor listener", () => {
+  using time = new FakeTime();
+  const parent = counted();
+  const open = (): never => {
+    throw new TypeError("the selector makes no sense");
+  };
+  assertThrows(() => new WatchStream<Thing>(open, { ...TIMES, ...parent }), TypeError, "selector");
+  assertEquals([parent.listeners, time.timers], [0, 0]);
+});
+
+Deno.test("WatchStream.fail() rejects who waits, with that error, and ends the source", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch();
+  const parent = counted();
+  const stream = new WatchStream<Thing>((signal) => source.watchChanges({ signal }), { ...TIMES, ...parent });
+  const waiting = assertRejects(() => stream.next(), Error, "given up");
+  await time.tickAsync(0);
+  stream.fail(new Error("given up"));
+  await waiting;
+  await stream.close();
+  assertEquals([source.open, parent.listeners, time.timers], [0, 0, 0]);
+});
