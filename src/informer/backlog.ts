@@ -1,0 +1,232 @@
+import type { Entry } from "../api/entry.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { Added, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
+import type { EventLog, LogFollower, LogPlace } from "./event_log.ts";
+import type { Quarantine } from "./quarantine.ts";
+
+/** What happens when a handler falls behind: see `HandlerOptions.backlog`. */
+export type BacklogPolicy = "keep" | "latestPerKey" | { readonly max: number };
+
+/** What one reader has still to be told. */
+export interface Backlog<T extends KubernetesObject> {
+  /** How many events. */
+  readonly pending: number;
+  /** The next event, which thereby counts as told. */
+  next(): LoggedEvent<T> | undefined;
+  /** Adds a resync of these entries; false when the last one is still under way. */
+  resync(entries: readonly Entry<T>[]): boolean;
+  /** Forgets everything. */
+  close(): void;
+}
+
+/** What a reader starts from. */
+export interface BacklogStart<T extends KubernetesObject> {
+  /** What the cache holds in this turn. */
+  readonly entries: readonly Entry<T>[];
+  /** Told behind the entries, if the informer has synced; else the log will tell. */
+  readonly synced: SyncedEvent | undefined;
+  /** The log, read from its present end. */
+  readonly log: EventLog<T>;
+  /** For the events that are made here. */
+  readonly quarantine: Quarantine<T>;
+}
+
+/** Makes the backlog that `policy` asks for; `overrun` is called when a `{ max }` is passed. */
+export function backlogOf<T extends KubernetesObject>(
+  policy: BacklogPolicy,
+  start: BacklogStart<T>,
+  overrun: (error: Error) => void,
+): Backlog<T> {
+  if (policy === "latestPerKey") return new FoldedBacklog(start);
+  return new LogBacklog(start, policy === "keep" ? undefined : policy.max, overrun);
+}
+
+interface Replay<T extends KubernetesObject> {
+  readonly entries: readonly Entry<T>[];
+  readonly resync: boolean;
+  next: number;
+  /** Where in the log it belongs. */
+  readonly at: LogPlace<T>;
+}
+
+/** A place in the log, with what the cache held at its beginning, or at a resync, put in. */
+class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<T> {
+  readonly #log: EventLog<T>;
+  readonly #quarantine: Quarantine<T>;
+  readonly #max: number | undefined;
+  readonly #overrun: (error: Error) => void;
+  readonly #unfollow: (() => void) | undefined;
+  #synced: SyncedEvent | undefined;
+  #place: LogPlace<T>;
+  #snapshot: Replay<T> | undefined;
+  #resync: Replay<T> | undefined;
+  /** Events behind, without those that were there at first. */
+  #behind = 0;
+
+  constructor(start: BacklogStart<T>, max: number | undefined, overrun: (error: Error) => void) {
+    this.#log = start.log;
+    this.#quarantine = start.quarantine;
+    this.#place = start.log.end;
+    this.#synced = start.synced;
+    this.#snapshot = { entries: start.entries, resync: false, next: 0, at: this.#place };
+    this.#max = max;
+    this.#overrun = overrun;
+    this.#unfollow = max === undefined ? undefined : start.log.follow(this);
+  }
+
+  get pending(): number {
+    const replays = remaining(this.#snapshot) + remaining(this.#resync);
+    return replays + (this.#synced === undefined ? 0 : 1) + this.#log.end.count - this.#place.count;
+  }
+
+  logged(event: LoggedEvent<T>): void {
+    if (event.type === "synced" || (event.type === "added" && event.initial)) return;
+    if (++this.#behind === this.#max! + 1) this.#overrun(new Error(`more than ${this.#max} events behind`));
+  }
+
+  next(): LoggedEvent<T> | undefined {
+    if (this.#snapshot !== undefined) {
+      const { entries, next } = this.#snapshot;
+      if (next < entries.length) {
+        this.#snapshot.next++;
+        return new Added(entries[next], this.#quarantine, true);
+      }
+      this.#snapshot = undefined;
+      const synced = this.#synced;
+      this.#synced = undefined;
+      if (synced !== undefined) return synced;
+    }
+    if (this.#resync?.at === this.#place) {
+      const { entries, next } = this.#resync;
+      if (next < entries.length) {
+        this.#resync.next++;
+        return new Updated(entries[next], this.#quarantine, entries[next], true);
+      }
+      this.#resync = undefined;
+    }
+    const place = this.#place.next;
+    if (place === undefined) return undefined;
+    this.#place = place;
+    const event = place.event!;
+    if (this.#behind > 0 && event.type !== "synced" && !(event.type === "added" && event.initial)) this.#behind--;
+    return event;
+  }
+
+  resync(entries: readonly Entry<T>[]): boolean {
+    if (this.#resync !== undefined || this.#snapshot !== undefined) return false;
+    this.#resync = { entries, resync: true, next: 0, at: this.#log.end };
+    this.#log.wake();
+    return true;
+  }
+
+  close(): void {
+    this.#unfollow?.();
+    this.#place = this.#log.end;
+    this.#snapshot = this.#resync = this.#synced = undefined;
+  }
+}
+
+function remaining<T extends KubernetesObject>(replay: Replay<T> | undefined): number {
+  return replay === undefined ? 0 : replay.entries.length - replay.next;
+}
+
+/** One pending story per key: at most a deletion and an addition behind it, or one of the three. */
+class FoldedBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<T> {
+  readonly #log: EventLog<T>;
+  readonly #quarantine: Quarantine<T>;
+  readonly #unfollow: () => void;
+  readonly #stories = new Map<string | SyncedEvent, LoggedEvent<T>[]>();
+  #cursor: MapIterator<[string | SyncedEvent, LoggedEvent<T>[]]> | undefined;
+  #rest: LoggedEvent<T> | undefined;
+  /** How many stories are of the last resync: until they are told or overtaken, there is no other. */
+  #resyncs = 0;
+
+  constructor(start: BacklogStart<T>) {
+    this.#log = start.log;
+    this.#quarantine = start.quarantine;
+    for (const entry of start.entries) this.#stories.set(entry.key, [new Added(entry, this.#quarantine, true)]);
+    if (start.synced !== undefined) this.#stories.set(start.synced, [start.synced]);
+    this.#unfollow = start.log.follow(this);
+  }
+
+  get pending(): number {
+    return this.#stories.size + (this.#rest === undefined ? 0 : 1);
+  }
+
+  logged(event: LoggedEvent<T>): void {
+    if (event.type === "synced") {
+      this.#stories.set(event, [event]);
+      return;
+    }
+    const story = this.#stories.get(event.key);
+    if (story === undefined) {
+      this.#stories.set(event.key, [event]);
+      return;
+    }
+    const last = story.pop()!;
+    this.#forgetResync(last);
+    const folded = fold(last, event, this.#quarantine);
+    story.push(...folded);
+    if (story.length === 0) this.#stories.delete(event.key);
+  }
+
+  next(): LoggedEvent<T> | undefined {
+    if (this.#rest !== undefined) {
+      const rest = this.#rest;
+      this.#rest = undefined;
+      return rest;
+    }
+    if (this.#stories.size === 0) {
+      this.#cursor = undefined;
+      return undefined;
+    }
+    this.#cursor ??= this.#stories.entries();
+    const { value, done } = this.#cursor.next();
+    if (done) {
+      this.#cursor = undefined;
+      return this.next();
+    }
+    const [key, story] = value;
+    this.#stories.delete(key);
+    this.#rest = story[1];
+    this.#forgetResync(story[0]);
+    return story[0];
+  }
+
+  resync(entries: readonly Entry<T>[]): boolean {
+    if (this.#resyncs > 0) return false;
+    for (const entry of entries) {
+      if (this.#stories.has(entry.key)) continue;
+      this.#stories.set(entry.key, [new Updated(entry, this.#quarantine, entry, true)]);
+      this.#resyncs++;
+    }
+    this.#log.wake();
+    return true;
+  }
+
+  close(): void {
+    this.#unfollow();
+    this.#stories.clear();
+    this.#rest = undefined;
+  }
+
+  #forgetResync(event: LoggedEvent<T>): void {
+    if (event.type === "updated" && event.resync) this.#resyncs--;
+  }
+}
+
+/** What is left to tell of two events of one key, the second right behind the first. */
+function fold<T extends KubernetesObject>(
+  first: LoggedEvent<T>,
+  second: LoggedEvent<T>,
+  quarantine: Quarantine<T>,
+): LoggedEvent<T>[] {
+  if (first.type === "synced" || second.type === "synced") return [first, second];
+  if (first.type === "deleted") return second.type === "deleted" ? [first] : [first, second];
+  if (second.type === "added") return [first, second];
+  if (first.type === "added") {
+    return second.type === "updated" ? [new Added(second.entry, quarantine, first.initial)] : [];
+  }
+  if (second.type === "deleted") return [second];
+  return [new Updated((second as Updated<T>).entry, quarantine, (first as Updated<T>).before, false)];
+}

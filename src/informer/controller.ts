@@ -1,0 +1,78 @@
+import type { Entry } from "../api/entry.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import type { Abortable } from "../api/options.ts";
+import type { Deltas } from "../queue/delta.ts";
+import type { DeltaFIFO } from "../queue/delta_fifo.ts";
+import type { ListerWatcher, ReflectorStore } from "../reflector/list_watch.ts";
+import type { ReflectorPhase } from "../reflector/phase.ts";
+import { Reflector, type ReflectorCounters, type ReflectorOptions } from "../reflector/reflector.ts";
+
+/** What a controller connects. */
+export interface ControllerOptions<T extends KubernetesObject> {
+  /** What is followed. */
+  readonly source: ListerWatcher<T>;
+  /** Where changes are ordered. */
+  readonly queue: DeltaFIFO<Entry<T>>;
+  /** What is done with them, in this turn; what it throws makes the reflector list again. */
+  readonly process: (deltas: Deltas<Entry<T>>) => void;
+  /** How the source is followed. */
+  readonly reflector?: ReflectorOptions;
+}
+
+/**
+ * Runs a reflector into a queue and the queue into `process`.
+ *
+ * The reflector flushes once per batch or bookmark; the queue is then popped until it is empty, and only then does the
+ * version count as seen. So a change is processed in the turn in which its bytes arrived.
+ */
+export class Controller<T extends KubernetesObject> {
+  readonly #queue: DeltaFIFO<Entry<T>>;
+  readonly #reflector: Reflector<T>;
+
+  /** Asks nothing before it is run. @throws {RangeError} when an option of the reflector is out of range. */
+  constructor(options: ControllerOptions<T>) {
+    const { source, queue, process } = options;
+    const store: ReflectorStore<Entry<T>> = {
+      add: (entry) => queue.add(entry),
+      update: (entry) => queue.update(entry),
+      delete: (entry) => queue.delete(entry),
+      replacing: () => queue.replacing(),
+      resync: () => queue.resync(),
+      flush: (resourceVersion) => {
+        while (queue.pop(process));
+        queue.flush(resourceVersion);
+      },
+    };
+    this.#queue = queue;
+    this.#reflector = new Reflector<T>(source, store, options.reflector);
+  }
+
+  /** Whether the first list has been processed. */
+  get hasSynced(): boolean {
+    return this.#queue.hasSynced;
+  }
+
+  /** The version up to which everything has been processed; `""` before the first list. */
+  get lastSyncResourceVersion(): string {
+    return this.#reflector.lastSyncResourceVersion;
+  }
+
+  /** Where the reflector is in its cycle. */
+  get phase(): ReflectorPhase {
+    return this.#reflector.phase;
+  }
+
+  /** What the reflector has done so far. */
+  get counters(): ReflectorCounters {
+    return this.#reflector.counters;
+  }
+
+  /** Runs until the signal aborts, then closes the queue and resolves. */
+  async run(options: Abortable = {}): Promise<void> {
+    try {
+      await this.#reflector.run(options);
+    } finally {
+      this.#queue.close();
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import type { KubernetesObject } from "../api/object.ts";
+import { Pacer } from "../timing/turn.ts";
+import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
+import type { InformerEvent } from "./event.ts";
+import { EventFilter } from "./event_filter.ts";
+import type { HandlerOptions } from "./handler.ts";
+
+/** What a stream needs of the informer around it. */
+export interface StreamContext<T extends KubernetesObject> {
+  /** What the cache holds and the log's end, taken in this turn; throws when the informer has stopped. */
+  readonly start: () => BacklogStart<T>;
+  /** Told of what the filter threw. */
+  readonly report: (error: unknown) => void;
+  /** Called when the stream begins, and with what it returned when it ends. */
+  readonly began: (stream: EventStream<T>) => () => void;
+}
+
+/** Events as an async iterator: begins at the first `next()` with what is cached, and goes on with what changes. */
+export class EventStream<T extends KubernetesObject> implements AsyncIterableIterator<InformerEvent<T>> {
+  readonly name: string;
+  readonly #options: HandlerOptions<T>;
+  readonly #context: StreamContext<T>;
+  #backlog: Backlog<T> | undefined;
+  #start: BacklogStart<T> | undefined;
+  #filter: EventFilter<T> | undefined;
+  #leave: (() => void) | undefined;
+  #wake: (() => void) | undefined;
+  #failure: { readonly error: unknown } | undefined;
+  #ended = false;
+  #errors = 0;
+  readonly #pacer = new Pacer();
+  /** Calls of `next()` wait for each other: events are given out in the order they were asked for. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: HandlerOptions<T>, name: string, context: StreamContext<T>) {
+    this.name = name;
+    this.#options = options;
+    this.#context = context;
+  }
+
+  /** How many events have not been taken yet. */
+  get pending(): number {
+    return this.#backlog?.pending ?? 0;
+  }
+
+  /** What the filter has thrown so far. */
+  get errors(): number {
+    return this.#errors;
+  }
+
+  /** See {@linkcode Backlog.resync}. */
+  resync(entries: Parameters<Backlog<T>["resync"]>[0]): void {
+    this.#backlog?.resync(entries);
+  }
+
+  next(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
+    const next = this.#last.then(() => this.#next());
+    this.#last = next.then(undefined, () => undefined); // its caller gets the error; the next one begins anew
+    return next;
+  }
+
+  return(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
+    this.end();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Ends it: with an error for who waits, or in good order. */
+  end(failure?: { readonly error: unknown }): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#failure = failure;
+    this.#options.signal?.removeEventListener("abort", this.#abort);
+    this.#backlog?.close();
+    this.#leave?.();
+    this.#wake?.();
+  }
+
+  readonly #abort = (): void => this.end({ error: this.#options.signal!.reason });
+
+  async #next(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
+    for (;;) {
+      // Neither a filter that drops everything nor a loop without an await of its own may keep others from their turn.
+      if (this.#pacer.step()) await this.#pacer.turn();
+      if (this.#ended) {
+        const failure = this.#failure;
+        this.#failure = undefined;
+        if (failure !== undefined) throw failure.error;
+        return { done: true, value: undefined };
+      }
+      const backlog = this.#backlog ?? this.#begin();
+      if (backlog === undefined) continue;
+      const next = backlog.next();
+      if (next === undefined) {
+        let forget: (() => void) | undefined;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+          forget = this.#start!.log.onceAppended(resolve);
+        });
+        forget?.();
+        this.#pacer.reset();
+        continue;
+      }
+      const event = this.#filter === undefined ? next : this.#filter.apply(next);
+      if (event !== undefined) return { done: false, value: event };
+    }
+  }
+
+  #begin(): Backlog<T> | undefined {
+    const { signal, filter, backlog = "keep" } = this.#options;
+    if (signal?.aborted) {
+      this.#abort();
+      return undefined;
+    }
+    const start = this.#start = this.#context.start();
+    signal?.addEventListener("abort", this.#abort, { once: true });
+    this.#filter = filter && new EventFilter(filter, start.quarantine, (error) => {
+      this.#errors++;
+      this.#context.report(error);
+    });
+    this.#leave = this.#context.began(this);
+    return this.#backlog = backlogOf(backlog, start, (cause) => {
+      this.end({ error: new Error(`Cannot keep up with "${this.name}": it is ${cause.message}`) });
+    });
+  }
+}

@@ -1,0 +1,117 @@
+import { brokenEntry, type Entry, frozenEntry, type Identity } from "../api/entry.ts";
+import { DecodeError } from "../api/errors.ts";
+import { keyOf } from "../api/key.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import type { IndexFunction } from "../store/index.ts";
+
+/** What is done to entries before they are cached. */
+export interface IntakeOptions<T extends KubernetesObject> {
+  /** See `SharedIndexInformerOptions.transform`. */
+  readonly transform?: (object: T) => T;
+  /** See `CacheOptions.freeze`. */
+  readonly freeze: boolean;
+  /** Told of what an index function threw. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Prepares entries as they arrive, so that nothing long is left to do when a list is taken. */
+export class Intake<T extends KubernetesObject> {
+  readonly #options: IntakeOptions<T>;
+  /** Whether objects are parsed as they arrive: somebody reads all of them anyway. */
+  reads: boolean;
+
+  constructor(options: IntakeOptions<T>, reads: boolean) {
+    this.#options = options;
+    this.reads = reads;
+  }
+
+  /** The entry to cache in place of `entry`. Does not throw: what can not be read or transformed is broken from now on. */
+  take(entry: Entry<T>): Entry<T> {
+    const { transform, freeze } = this.#options;
+    const changed = transform === undefined ? entry : transformed(entry, transform);
+    const taken = freeze ? frozenEntry(changed) : changed;
+    if (this.reads) touch(taken);
+    return taken;
+  }
+
+  /** An index function over entries: what `valuesOf` throws is reported, and files the object under nothing. */
+  indexFunction(name: string, valuesOf: IndexFunction<T>): IndexFunction<Entry<T>> {
+    return (entry) => {
+      if (entry.error !== undefined) return [];
+      let object: T;
+      try {
+        object = entry.object;
+      } catch (error) {
+        // Not the index's fault; the entry says so itself from now on.
+        if (error instanceof DecodeError) return [];
+        throw error;
+      }
+      try {
+        const values: unknown = valuesOf(object);
+        if (Array.isArray(values)) return values;
+        throw new TypeError(`it returned ${values === null ? "null" : typeof values}, expected an array of strings`);
+      } catch (cause) {
+        const message = cause instanceof Error ? cause.message : String(cause);
+        this.#options.report(new Error(`Cannot file "${entry.key}" in index "${name}": ${message}`, { cause }));
+        return [];
+      }
+    };
+  }
+}
+
+/** Parses now what would be parsed later. */
+function touch<T>(entry: Entry<T>): void {
+  try {
+    void entry.object;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error; // a broken entry says so itself from now on
+  }
+}
+
+/** The transformed object, filed as what it is now, at the version it was. */
+function transformed<T extends KubernetesObject>(entry: Entry<T>, transform: (object: T) => T): Entry<T> {
+  if (entry.error !== undefined) return entry;
+  try {
+    const object = transform(entry.object);
+    const { name, namespace } = object.metadata;
+    if (entry.name === name && entry.namespace === (namespace ?? "")) {
+      return new TransformedEntry(entry, entry.key, object);
+    }
+    if (!name) throw new TypeError("the result has no metadata.name");
+    return new TransformedEntry(entry, keyOf(object), object);
+  } catch (cause) {
+    if (cause instanceof DecodeError) return entry;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const error = new DecodeError(`Cannot transform "${entry.key}": ${message}`, { cause, key: entry.key });
+    return brokenEntry<T>(entry, error);
+  }
+}
+
+/** What a transform made: its own object and key, the uid and version of what it was made from. */
+class TransformedEntry<T extends KubernetesObject> implements Entry<T> {
+  readonly key: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly object: T;
+
+  constructor(original: Identity, key: string, object: T) {
+    this.key = key;
+    this.namespace = object.metadata.namespace ?? "";
+    this.uid = original.uid;
+    this.resourceVersion = original.resourceVersion;
+    this.object = object;
+  }
+
+  get name(): string {
+    return this.object.metadata.name;
+  }
+
+  get metadata(): T["metadata"] {
+    return this.object.metadata;
+  }
+
+  get error(): undefined {
+    return undefined;
+  }
+}

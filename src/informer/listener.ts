@@ -1,0 +1,189 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { Abortable } from "../api/options.ts";
+import { DerivedController } from "../timing/derived.ts";
+import { Latch } from "../timing/latch.ts";
+import { Pacer } from "../timing/turn.ts";
+import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
+import type { LoggedEvent } from "./event.ts";
+import { EventFilter } from "./event_filter.ts";
+import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
+
+/** What a listener needs of the informer around it. */
+export interface ListenerContext<T extends KubernetesObject> extends BacklogStart<T> {
+  /** Told of what the handler or its filter threw, and of the end of a registration that fell too far behind. */
+  readonly report: (error: unknown) => void;
+  /** Called once when the listener is told to end. */
+  readonly ended: () => void;
+  /** How long a disposal waits for the call in progress, in milliseconds. */
+  readonly graceMs: number;
+}
+
+/** One handler, told of events in order, each awaited before the next. */
+export class Listener<T extends KubernetesObject> implements HandlerRegistration {
+  readonly name: string;
+  readonly #handler: ResourceEventHandler<T>;
+  readonly #context: ListenerContext<T>;
+  readonly #slowMs: number;
+  readonly #filter: EventFilter<T> | undefined;
+  readonly #backlog: Backlog<T>;
+  readonly #job: DerivedController;
+  readonly #stop: () => void;
+  readonly #synced = new Latch();
+  readonly #finished: Promise<void>;
+  #ended = false;
+  #wake: (() => void) | undefined;
+  #callStartedAt = 0;
+  #inSynchronousCall = false;
+  #errors = 0;
+
+  constructor(handler: ResourceEventHandler<T>, options: HandlerOptions<T>, name: string, context: ListenerContext<T>) {
+    this.name = name;
+    this.#handler = handler;
+    this.#context = context;
+    this.#slowMs = options.slowMs ?? 1_000;
+    this.#filter = options.filter &&
+      new EventFilter(options.filter, context.quarantine, (error) => this.#fail("filter", error));
+    this.#backlog = backlogOf(options.backlog ?? "keep", context, (error) => this.#overrun(error));
+    this.#job = new DerivedController(options.signal);
+    this.#stop = (): void => this.remove();
+    this.#job.signal.addEventListener("abort", this.#stop, { once: true });
+    this.#finished = this.#run();
+    if (this.#job.signal.aborted) this.remove();
+  }
+
+  get hasSynced(): boolean {
+    return this.#synced.isOpen;
+  }
+
+  get pending(): number {
+    return this.#backlog.pending;
+  }
+
+  /** What the handler and its filter have thrown so far. */
+  get errors(): number {
+    return this.#errors;
+  }
+
+  /** Whether a call has been going on for too long. */
+  get slow(): boolean {
+    return this.#callStartedAt !== 0 && Date.now() - this.#callStartedAt > this.#slowMs;
+  }
+
+  /** Resolves when the last call has returned, after {@linkcode remove}. */
+  get finished(): Promise<void> {
+    return this.#finished;
+  }
+
+  /** See {@linkcode Backlog.resync}. */
+  resync(entries: Parameters<Backlog<T>["resync"]>[0]): void {
+    if (this.#synced.isOpen) this.#backlog.resync(entries);
+  }
+
+  waitForSync(options: Abortable = {}): Promise<void> {
+    return this.#synced.wait(options);
+  }
+
+  remove(): void {
+    this.#end(new Error(`Cannot wait for handler "${this.name}" to sync: it was removed, or its informer stopped`));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.remove();
+    // From inside its own call it can not wait for itself.
+    if (this.#inSynchronousCall) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const { graceMs } = this.#context;
+    const late = new Promise<never>((_resolve, reject) => {
+      const message = `Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`;
+      timer = setTimeout(() => reject(new Error(message)), graceMs);
+    });
+    try {
+      await Promise.race([this.#finished, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #end(reason: Error): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#job.signal.removeEventListener("abort", this.#stop);
+    this.#job.abort(new DOMException(`Handler "${this.name}" was removed, or its informer stopped`, "AbortError"));
+    this.#backlog.close();
+    this.#synced.fail(reason);
+    this.#context.ended();
+    this.#wake?.();
+  }
+
+  #overrun(cause: Error): void {
+    const error = new Error(`Cannot keep up with handler "${this.name}": it is ${cause.message}`);
+    this.#errors++;
+    this.#end(error);
+    this.#context.report(error);
+  }
+
+  async #run(): Promise<void> {
+    const pacer = new Pacer();
+    const options = { signal: this.#job.signal };
+    await Promise.resolve(); // who adds a handler is not called back from within
+    while (!this.#ended) {
+      const next = this.#backlog.next();
+      if (next === undefined) {
+        let forget: (() => void) | undefined;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+          forget = this.#context.log.onceAppended(resolve);
+        });
+        forget?.(); // who is woken to leave must not stay until something happens
+        this.#wake = undefined;
+        pacer.reset();
+        continue;
+      }
+      const event = this.#filter === undefined ? next : this.#filter.apply(next);
+      if (event === undefined) {
+        if (pacer.step()) await pacer.turn();
+        continue;
+      }
+      this.#callStartedAt = Date.now();
+      try {
+        this.#inSynchronousCall = true;
+        const result = this.#tell(event, options);
+        this.#inSynchronousCall = false;
+        // A promise that is settled already gives nobody else a turn: the pacer goes on counting.
+        if (isThenable(result)) await result;
+      } catch (error) {
+        this.#fail(event.type, error);
+      } finally {
+        this.#inSynchronousCall = false;
+        this.#callStartedAt = 0;
+      }
+      if (pacer.step()) await pacer.turn();
+    }
+  }
+
+  #tell(event: LoggedEvent<T>, options: Required<Abortable>): void | Promise<void> {
+    switch (event.type) {
+      case "added":
+        return this.#handler.onAdd?.(event, options);
+      case "updated":
+        return this.#handler.onUpdate?.(event, options);
+      case "deleted":
+        return this.#handler.onDelete?.(event, options);
+      case "synced":
+        this.#synced.open();
+        return this.#handler.onSynced?.(event, options);
+      default:
+        return event satisfies never;
+    }
+  }
+
+  #fail(during: string, cause: unknown): void {
+    this.#errors++;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    this.#context.report(new Error(`Handler "${this.name}" failed on "${during}": ${message}`, { cause }));
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}

@@ -1,0 +1,225 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { Abortable, Selection } from "../api/options.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import type { Client } from "../client/client.ts";
+import { DerivedController } from "../timing/derived.ts";
+import type { CacheOptions, SharedIndexInformerOptions } from "./options.ts";
+import { SharedIndexInformer } from "./shared_index_informer.ts";
+
+/** The defaults of a factory's informers. */
+export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
+  /** Told of everything that goes wrong and does not end a wait, and with which resource. */
+  readonly onError?: (resource: Resource, error: unknown) => void;
+}
+
+interface Shared {
+  readonly resource: Resource;
+  readonly informer: SharedIndexInformer<KubernetesObject, string>;
+  readonly indexers: Map<string, unknown>;
+  readonly options: Readonly<Record<string, unknown>>;
+  running: Promise<void> | undefined;
+}
+
+/** The options that two who share an informer must agree on. */
+const COMPARED = [
+  "transform",
+  "managedFields",
+  "parse",
+  "freeze",
+  "resyncMs",
+  "reflector",
+  "graceMs",
+  "onError",
+] as const;
+
+/**
+ * One informer per collection, however many ask.
+ *
+ * @example
+ * ```ts
+ * import { Client, SharedInformerFactory } from "@kube/informer";
+ * import { Deployment } from "@kube/informer/kinds/apps/v1";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+ * await using informers = new SharedInformerFactory(client, { namespace: "shop" });
+ * const deployments = informers.forResource(Deployment);
+ * informers.start();
+ * await informers.waitForCacheSync();
+ * deployments.lister.namespace("shop").list("app=web");
+ * ```
+ */
+export class SharedInformerFactory implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #options: SharedInformerFactoryOptions;
+  readonly #informers = new Map<string, Shared>();
+  #shutdown: Promise<void> | undefined;
+
+  /** A factory without informers; the client stays the caller's. */
+  constructor(client: Client, options: SharedInformerFactoryOptions = {}) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /**
+   * The informer of a resource and selection: made at the first call, the same at every later one. Start the factory
+   * afterwards, again if it runs already.
+   *
+   * Indexers of a later call are added to those there are; the same function under the same name counts once.
+   *
+   * @throws {Error} when a later call gives another option than the first, which it names, or an index of the same name and
+   * another function; when the factory was shut down.
+   */
+  forResource<T extends KubernetesObject, Name extends string = never>(
+    resource: Resource<T>,
+    options: Selection & SharedIndexInformerOptions<T, Name> = {},
+  ): SharedIndexInformer<T, Name> {
+    if (this.#shutdown !== undefined) throw new Error("Cannot make an informer: the factory was shut down");
+    const selection = this.#selection(options);
+    const id = idOf(resource, selection);
+    const shared = this.#informers.get(id) ?? this.#create(id, resource, selection, options);
+    this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
+    return shared.informer as unknown as SharedIndexInformer<T, Name>;
+  }
+
+  /** Stops and forgets one informer; nothing happens when there is none. @throws {Error} as `run()` of the informer. */
+  async release(resource: Resource, selection: Selection = {}): Promise<void> {
+    const id = idOf(resource, this.#selection(selection));
+    const shared = this.#informers.get(id);
+    if (shared === undefined) return;
+    this.#informers.delete(id);
+    await shared.informer[Symbol.asyncDispose]();
+  }
+
+  /**
+   * Starts the informers that have not been started; those end with the signal, with the factory, or when released.
+   *
+   * @throws {Error} when the factory was shut down.
+   */
+  start(options: Abortable = {}): void {
+    if (this.#shutdown !== undefined) throw new Error("Cannot start informers: the factory was shut down");
+    for (const shared of this.#informers.values()) {
+      if (shared.running !== undefined) continue;
+      shared.running = shared.informer.run(options).then(undefined, (error) => this.#report(shared.resource, error));
+    }
+  }
+
+  /**
+   * Resolves once all informers have synced.
+   *
+   * @throws {Error} when one has not been started. @throws as `SharedIndexInformer.waitForCacheSync()`, for the first that
+   * fails.
+   */
+  async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
+    const all = [...this.#informers.values()];
+    const idle = all.filter((shared) => shared.running === undefined).map((shared) =>
+      `"${resourceName(shared.resource)}"`
+    );
+    if (idle.length > 0) {
+      throw new Error(`Cannot wait for ${idle.join(", ")}: not started; call start() after the last forResource()`);
+    }
+    using job = new DerivedController(options.signal);
+    await Promise.all(all.map(({ informer }) => informer.waitForCacheSync({ ...options, signal: job.signal })));
+  }
+
+  /**
+   * Stops all informers and waits for their handlers' calls in progress, for `graceMs`.
+   *
+   * @throws {Error} that names the handlers that have not returned by then.
+   */
+  shutdown(): Promise<void> {
+    return this.#shutdown ??= this.#stopAll();
+  }
+
+  /** Shuts down. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.shutdown();
+  }
+
+  async #stopAll(): Promise<void> {
+    const results = await Promise.allSettled(
+      [...this.#informers.values()].map(({ informer }) => informer[Symbol.asyncDispose]()),
+    );
+    const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    if (errors.length === 1) throw errors[0];
+    if (errors.length > 1) {
+      const messages = errors.map((error) => error instanceof Error ? error.message : String(error)).join("; ");
+      throw new AggregateError(errors, `Cannot shut down all informers: ${messages}`);
+    }
+  }
+
+  #selection(own: Selection): Selection {
+    const { namespace, labelSelector, fieldSelector } = { ...this.#options, ...defined(own) };
+    return { namespace, labelSelector, fieldSelector };
+  }
+
+  #create<T extends KubernetesObject, Name extends string>(
+    id: string,
+    resource: Resource<T>,
+    selection: Selection,
+    own: SharedIndexInformerOptions<T, Name>,
+  ): Shared {
+    const { onError: _factory, ...defaults } = this.#options;
+    const { indexers: _indexers, ...rest } = own;
+    const options = {
+      ...defaults,
+      ...defined(rest),
+      onError: (error: unknown): void => {
+        own.onError?.(error);
+        this.#options.onError?.(resource, error);
+      },
+    };
+    const shared: Shared = {
+      resource,
+      informer: new SharedIndexInformer<T>(
+        this.#client.resource(resource, selection),
+        options,
+      ) as unknown as SharedIndexInformer<KubernetesObject, string>,
+      indexers: new Map(),
+      options: own as Readonly<Record<string, unknown>>,
+      running: undefined,
+    };
+    this.#informers.set(id, shared);
+    return shared;
+  }
+
+  /** Adds what a caller brings to what there is; refuses what contradicts it. */
+  #join(shared: Shared, own: SharedIndexInformerOptions<KubernetesObject, string>): void {
+    const name = resourceName(shared.resource);
+    for (const option of COMPARED) {
+      if (own[option] === undefined || Object.is(own[option], shared.options[option])) continue;
+      if (own[option] === (this.#options as Record<string, unknown>)[option] && shared.options[option] === undefined) {
+        continue;
+      }
+      throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
+    }
+    const added: [string, (object: KubernetesObject) => readonly string[]][] = [];
+    for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
+      const known = shared.indexers.get(index);
+      if (known === valuesOf) continue;
+      if (known !== undefined) {
+        throw new Error(`Cannot share the informer of "${name}": index "${index}" has another function already`);
+      }
+      added.push([index, valuesOf]);
+    }
+    if (added.length === 0) return;
+    shared.informer.withIndexers(Object.fromEntries(added));
+    for (const [index, valuesOf] of added) shared.indexers.set(index, valuesOf);
+  }
+
+  #report(resource: Resource, error: unknown): void {
+    // What stopping throws is thrown by shutdown() and release() too; here it is for who only aborts.
+    this.#options.onError?.(resource, error);
+  }
+}
+
+function idOf(resource: Resource, selection: Selection): string {
+  const { group, version, plural, representation = "object" } = resource;
+  const { namespace = "", labelSelector = "", fieldSelector = "" } = selection;
+  return JSON.stringify([group, version, plural, representation, namespace, labelSelector, fieldSelector]);
+}
+
+/** Without the members that are `undefined`, so that they do not hide defaults. */
+function defined<O extends object>(options: O): Partial<O> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>;
+}

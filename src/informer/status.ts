@@ -1,0 +1,126 @@
+import { CredentialsError, isForbidden, isNotFound, isUnauthorized, UnreachableError } from "../api/errors.ts";
+import type { ReflectorPhase } from "../reflector/phase.ts";
+import type { HandlerStatus } from "./processor.ts";
+
+/**
+ * How an informer is doing.
+ *
+ * - `idle`: it has not been started.
+ * - `listing`: it is getting the collection for the first time.
+ * - `live`: it follows the changes.
+ * - `stale`: it does not follow at the moment; the cache shows what was.
+ * - `unreachable`, `unauthorized`, `forbidden`, `notFound`: as `stale`, and the server does not answer, or refuses for that
+ *   reason. It keeps trying.
+ * - `stopped`: it was told to stop; the cache stays readable.
+ */
+export type InformerState =
+  | "idle"
+  | "listing"
+  | "live"
+  | "stale"
+  | "unreachable"
+  | "unauthorized"
+  | "forbidden"
+  | "notFound"
+  | "stopped";
+
+/** What is true of an informer right now. */
+export interface InformerStatus {
+  /** How it is doing. */
+  readonly state: InformerState;
+  /** Since when it is in that state. */
+  readonly since: Date;
+  /** Why, when something is wrong. */
+  readonly cause?: unknown;
+  /** The version up to which the cache has everything; `""` before the first list. */
+  readonly resourceVersion: string;
+  /** How many objects are cached. */
+  readonly objects: number;
+  /** How far a list under way has come, and how many objects it still has to bring, where the server says. */
+  readonly listing?: { readonly objects: number; readonly remaining?: number };
+  /** When the server last said anything. */
+  readonly lastByteAt?: Date;
+  /** When the server last said how far it is. */
+  readonly lastBookmarkAt?: Date;
+  /** Changes the server has told. */
+  readonly events: number;
+  /** Lists begun, not counting those that came over a watch. */
+  readonly lists: number;
+  /** Watches begun, those that bring a list too. */
+  readonly watches: number;
+  /** What went wrong so far: failed lists and watches, handlers, filters, index functions, transforms, objects. */
+  readonly errors: number;
+  /** Cached objects known to be unreadable. */
+  readonly quarantined: number;
+  /** Changes that were older than what was cached, and were passed over. */
+  readonly outdated: number;
+  /** Those who are told. */
+  readonly handlers: readonly HandlerStatus[];
+}
+
+/** Keeps the state of an informer, by the phases its reflector enters. */
+export class StateKeeper {
+  #state: InformerState = "idle";
+  #since = new Date();
+  #cause: unknown;
+
+  /** How the informer is doing. */
+  get state(): InformerState {
+    return this.#state;
+  }
+
+  /** Since when. */
+  get since(): Date {
+    return this.#since;
+  }
+
+  /** Why, when something is wrong. */
+  get cause(): unknown {
+    return this.#cause;
+  }
+
+  /** The cause, when the server refuses: as long as nobody changes something there, it will go on refusing. */
+  get refusal(): unknown {
+    const refused = this.#state === "unauthorized" || this.#state === "forbidden" || this.#state === "notFound";
+    return refused ? this.#cause : undefined;
+  }
+
+  /** The reflector has entered a phase. */
+  entered(phase: ReflectorPhase, hasSynced: boolean): void {
+    switch (phase.name) {
+      case "listing":
+        // While it tries again, what was wrong still is.
+        if (this.#cause === undefined) this.#set(hasSynced ? "stale" : "listing", undefined);
+        return;
+      case "watching":
+        if (phase.open) this.#set("live", undefined);
+        return;
+      case "waiting":
+        this.#set(stateOf(phase.error, hasSynced), phase.error);
+        return;
+      case "stopped":
+        return;
+      default:
+        phase satisfies never;
+    }
+  }
+
+  /** It has ended, for good. */
+  stopped(cause?: unknown): void {
+    this.#set("stopped", cause ?? this.#cause);
+  }
+
+  #set(state: InformerState, cause: unknown): void {
+    if (state !== this.#state) this.#since = new Date();
+    this.#state = state;
+    this.#cause = cause;
+  }
+}
+
+function stateOf(error: unknown, hasSynced: boolean): InformerState {
+  if (isUnauthorized(error) || error instanceof CredentialsError) return "unauthorized";
+  if (isForbidden(error)) return "forbidden";
+  if (isNotFound(error)) return "notFound";
+  if (error instanceof UnreachableError) return "unreachable";
+  return hasSynced ? "stale" : "listing";
+}

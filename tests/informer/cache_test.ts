@@ -1,0 +1,493 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { DecodeError } from "../../src/api/errors.ts";
+import { Controller } from "../../src/informer/controller.ts";
+import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
+import { Indexer } from "../../src/store/indexer.ts";
+import type { Entry } from "../../src/api/entry.ts";
+import {
+  added,
+  bookmark,
+  deleted,
+  endBookmark,
+  entry,
+  expired,
+  modified,
+  nameless,
+  part,
+  refused,
+  seen,
+  spoilt,
+  type Thing,
+  unread,
+} from "../_fixtures.ts";
+import { FakeTime } from "../_time.ts";
+import { PAGES } from "../reflector/_follow.ts";
+import { END, ScriptedSource } from "../reflector/_source.ts";
+import { holding, Notes, Run } from "./_informer.ts";
+
+Deno.test("C073 SharedIndexInformer tells of a new list what it changes, deletions first, and shows all of it before", async () => {
+  for (const streaming of [false, true]) {
+    using time = new FakeTime();
+    const before = [entry("pod-1", 1), entry("pod-2", 2), entry("pod-3", 3), entry("pod-5", 5)];
+    const after = [entry("pod-1", 11), entry("pod-2", 12), entry("pod-4", 14), entry("pod-5", 5)];
+    const source = streaming
+      ? new ScriptedSource().watch([...before.map((entry) => ({ type: "ADDED" as const, entry })), endBookmark(10)])
+      : holding(...before);
+    await using run = new Run(time, source, streaming ? { reflector: { streamingList: "auto" } } : {});
+    const notes = new Notes();
+    run.informer.addEventHandler(notes);
+    const shown: string[][] = [];
+    const look = (): void => void shown.push(run.cached);
+    run.informer.addEventHandler({
+      onUpdate: look,
+      onDelete: look,
+      onAdd: ({ initial }) => initial ? undefined : look(),
+    });
+    await run.start();
+    notes.take();
+    if (streaming) {
+      source.watch([...after.map((entry) => ({ type: "ADDED" as const, entry })), endBookmark(20)]);
+      source.newest.send(expired());
+      await time.tickAsync(0);
+    } else await run.relist(expired(), 20, after);
+    assertEquals(notes.take(), [
+      "- default/pod-3@3 (unknown)",
+      "~ default/pod-1@1→11",
+      "~ default/pod-2@2→12",
+      "+ default/pod-4@14",
+    ]);
+    assertEquals(shown, Array(4).fill(seen(after)));
+  }
+});
+
+Deno.test("C074 SharedIndexInformer tells each object as deleted when a new list is empty", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await run.start();
+  notes.take();
+  await run.relist(expired(), 20, []);
+  assertEquals(notes.take(), ["- default/a@1 (unknown)", "- default/b@2 (unknown)"]);
+  assertEquals([run.cached, run.informer.lastSyncResourceVersion], [[], "20"]);
+});
+
+Deno.test("C075 SharedIndexInformer marks as initial only what was there at first", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await run.start();
+  // A modification and an addition are missed, since the watch breaks.
+  await run.relist(expired(), 20, [entry("a", 11), entry("b", 12)]);
+  assertEquals(notes.lines, ["+ default/a@1 (initial)", "= 1 at 10", "~ default/a@1→11", "+ default/b@12"]);
+});
+
+Deno.test("C076 SharedIndexInformer's version is that of the last change, bookmark or list, also when a transform drops it", async () => {
+  for (const transform of [undefined, strip]) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(entry("a", 1)), { transform });
+    assertEquals(run.informer.lastSyncResourceVersion, "");
+    await run.start();
+    const versions = [run.informer.lastSyncResourceVersion];
+    for (const change of [modified("a", 11), bookmark(15), deleted("a", 20)]) {
+      await run.tell(change);
+      versions.push(run.informer.lastSyncResourceVersion);
+    }
+    await run.relist(expired(), 30, []);
+    versions.push(run.informer.lastSyncResourceVersion);
+    assertEquals(versions, ["10", "11", "15", "20", "30"]);
+  }
+});
+
+function strip(object: Thing): Thing {
+  const { name, namespace } = object.metadata;
+  return { metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, spec: object.spec } as Thing;
+}
+
+// client-go tells of those that succeeded and loses the others; here the next list brings them.
+Deno.test("C077 Controller whose process throws lists again, so that nothing is lost", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(1, []), END).watch([], [added("a", 2), added("b", 3), added("c", 4)])
+    .list(part(4, [entry("a", 2), entry("b", 3), entry("c", 4)]), END);
+  const keyOf = (entry: Entry<Thing>): string => entry.key;
+  const store = new Indexer<Entry<Thing>>({ keyOf });
+  const queue = new DeltaFIFO<Entry<Thing>>({ keyOf, knownObjects: store });
+  const processed: string[] = [];
+  let refusals = 1;
+  const controller = new Controller<Thing>({
+    source,
+    queue,
+    process: ({ key, deltas }) => {
+      if (key === "default/b" && refusals-- > 0) throw new Error("cannot take b");
+      for (const delta of deltas) {
+        if (delta.type === "Deleted") store.deleteByKey(key);
+        else store.set(key, delta.value);
+      }
+      processed.push(key);
+    },
+    reflector: { ...PAGES, backoff: { jitter: 0 } },
+  });
+  const stop = new AbortController();
+  const running = controller.run({ signal: stop.signal });
+  await time.tickAsync(0);
+  assertEquals([processed, controller.lastSyncResourceVersion, controller.phase.name], [["default/a"], "1", "waiting"]);
+  await time.tickAsync(800);
+  assertEquals([seen(store), controller.lastSyncResourceVersion], [["default/a@2", "default/b@3", "default/c@4"], "4"]);
+  assertEquals([controller.hasSynced, controller.counters.lists], [true, 2]);
+  stop.abort();
+  await running;
+  assertThrows(() => queue.add(entry("d", 5)), Error, "closed");
+  assertEquals([source.open, time.timers], [0, 0]);
+});
+
+Deno.test("C081 SharedIndexInformer caches and tells what a transform made, and not what the server sent", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1, { size: 2 })), {
+    transform: (object) => ({ ...object, spec: { size: object.spec.size * 10 } }),
+  });
+  const sizes: number[] = [];
+  run.informer.addEventHandler({
+    onAdd: ({ object }) => void sizes.push(object.spec.size),
+    onUpdate: ({ object, previous }) => void sizes.push(previous.spec.size, object.spec.size),
+    onDelete: ({ object }) => void sizes.push(object.spec.size),
+  });
+  await run.start();
+  await run.tell(modified("a", 11, { size: 3 }));
+  assertEquals(run.informer.indexer.getByKey("default/a")?.spec.size, 30);
+  await run.tell(deleted("a", 12, { size: 4 }));
+  assertEquals(sizes, [20, 20, 30, 40]);
+});
+
+// client-go's reflector may apply it twice to what a streaming list brings; here it is once.
+Deno.test("C026 SharedIndexInformer transforms each object once, however it was listed", async () => {
+  for (const streamingList of ["off", "on"] as const) {
+    using time = new FakeTime();
+    const source = streamingList === "off"
+      ? holding(entry("a", 1), entry("b", 2))
+      : new ScriptedSource().watch([added("a", 1), added("b", 2)], [endBookmark(10)]);
+    let calls = 0;
+    await using run = new Run(time, source, {
+      transform: (object) => (calls++, { ...object, spec: { size: object.spec.size + 1 } }),
+      reflector: { streamingList },
+    });
+    await run.start();
+    assertEquals(calls, 2);
+    await run.tell(modified("a", 11));
+    assertEquals([calls, run.informer.lister.list().map(({ spec }) => spec.size)], [3, [2, 2]]);
+    // What a new list has in the version that is cached is not looked at.
+    if (streamingList === "off") await run.relist(expired(), 20, [entry("a", 11), entry("b", 2)]);
+    assertEquals(calls, 3);
+  }
+});
+
+Deno.test("C085 SharedIndexInformer fills an index that is added late, and keeps all up to date", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1, { size: 1 }), entry("b", 1, { size: 2 })), {
+    indexers: { size: ({ spec }) => [String(spec.size)] },
+  });
+  const early = run.informer.withIndexers({ parity: ({ spec }) => [spec.size % 2 === 0 ? "even" : "odd"] });
+  assertStrictEquals(early as unknown, run.informer);
+  await run.start();
+  const late = early.withIndexers({ name: ({ metadata }) => [metadata.name], none: () => [] });
+  assertEquals(late.indexer.indexKeys("size", "2"), ["default/b"]);
+  assertEquals(late.indexer.indexKeys("parity", "odd"), ["default/a"]);
+  assertEquals(late.indexer.byIndex("name", "a").map(({ spec }) => spec.size), [1]);
+  assertEquals(late.indexer.indexValues("name").sort(), ["a", "b"]);
+  await run.tell(modified("a", 11, { size: 2 }), added("c", 12, { size: 3 }), deleted("b", 13));
+  assertEquals(late.indexer.indexKeys("size", "2"), ["default/a"]);
+  assertEquals(late.indexer.indexKeys("parity", "odd"), ["default/c"]);
+  assertEquals(late.indexer.indexValues("name").sort(), ["a", "c"]);
+  assertEquals(late.indexer.indexValues("none"), []);
+  assertEquals(late.indexer.indexKeys("namespace", "default"), ["default/a", "default/c"]);
+  assertThrows(() => late.withIndexers({ fresh: () => [], size: () => [] }), Error, 'Cannot add index "size"');
+  // @ts-expect-error nothing was added
+  assertThrows(() => late.indexer.byIndex("fresh", "x"), RangeError, 'index "fresh"');
+  await run.informer[Symbol.asyncDispose]();
+  assertThrows(() => late.withIndexers({ later: () => [] }), Error, "it has stopped already");
+});
+
+Deno.test("SharedIndexInformer files an object under nothing when the index function throws, and reports it", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)), {
+    indexers: {
+      picky: ({ metadata }) => {
+        if (metadata.name === "a") throw new Error("not this one");
+        return ["x"];
+      },
+      // @ts-expect-error as JavaScript might
+      sloppy: ({ metadata }) => metadata.name === "a" ? undefined : ["x"],
+    },
+  });
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await run.start();
+  assertEquals(run.informer.indexer.indexKeys("picky", "x"), ["default/b"]);
+  assertEquals(run.informer.indexer.indexKeys("sloppy", "x"), ["default/b"]);
+  assertEquals(run.cached, ["default/a@1", "default/b@1"]);
+  assertEquals(run.complaints, [
+    'Error: Cannot file "default/a" in index "picky": not this one',
+    'Error: Cannot file "default/a" in index "sloppy": it returned undefined, expected an array of strings',
+  ]);
+  assertEquals([notes.lines.length, run.informer.hasSynced], [3, true]);
+});
+
+Deno.test("SharedIndexInformer fills a late index past objects that cannot be read, which it knows of from then on", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(spoilt("a", 1), unread("b", 2))).start();
+  assertEquals(run.informer.status().quarantined, 0);
+  const { indexer } = run.informer.withIndexers({ size: ({ spec }) => [String(spec.size)] });
+  assertEquals(indexer.indexKeys("size", "1"), ["default/b"]);
+  assertEquals([run.informer.status().quarantined, run.errors.length], [1, 1]);
+});
+
+Deno.test("C089 SharedIndexInformer tells only what a new list changed, and resyncs tell the rest to who wants them", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("pod1", 1), entry("pod2", 2)));
+  const plain = new Notes();
+  const resynced = new Notes();
+  run.informer.addEventHandler(plain);
+  run.informer.addEventHandler(resynced, { resyncMs: 1_000 });
+  await run.start();
+  plain.take();
+  resynced.take();
+  await run.relist(expired(), 20, [entry("pod1", 1), entry("pod2", 12), entry("pod3", 13)]);
+  await time.tickAsync(1_000);
+  assertEquals(plain.lines, ["~ default/pod2@2→12", "+ default/pod3@13"]);
+  assertEquals(resynced.lines, [
+    ...plain.lines,
+    "~ default/pod1@1→1 (resync)",
+    "~ default/pod2@12→12 (resync)",
+    "~ default/pod3@13→13 (resync)",
+  ]);
+});
+
+Deno.test("C091 SharedIndexInformer files objects under the name that a transform gives them", async () => {
+  using time = new FakeTime();
+  const upper = (object: Thing): Thing => {
+    const { metadata } = object;
+    return { ...object, metadata: { ...metadata, name: metadata.name.toUpperCase() } };
+  };
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)), { transform: upper });
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await run.start();
+  assertEquals(notes.take(), ["+ default/A@1 (initial)", "+ default/B@2 (initial)", "= 2 at 10"]);
+  await run.tell(modified("a", 11), added("c", 12), deleted("b", 13));
+  assertEquals(notes.take(), ["~ default/A@1→11", "+ default/C@12", "- default/B@13"]);
+  assertEquals(run.informer.lister.namespace("default").get("A")?.metadata.name, "A");
+  assertEquals([...run.informer.indexer.keys()].sort(), ["default/A", "default/C"]);
+  // The same versions again are no news.
+  await run.relist(expired(), 20, [entry("a", 11)]);
+  assertEquals(notes.take(), ["- default/C@12 (unknown)"]);
+});
+
+Deno.test("SharedIndexInformer quarantines an object for which the transform throws, until another state comes", async () => {
+  using time = new FakeTime();
+  const cause = new Error("no such thing");
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)), {
+    transform: (object) => {
+      if (object.metadata.resourceVersion === "1") throw cause;
+      if (object.metadata.resourceVersion === "12") return { ...object, metadata: { ...object.metadata, name: "" } };
+      return object;
+    },
+  });
+  await run.start();
+  assertEquals([run.informer.status().quarantined, run.informer.status().objects], [1, 2]);
+  const error = assertThrows(() => run.informer.indexer.getByKey("default/a"), DecodeError);
+  assertEquals([error.message, error.cause, error.key], [
+    'Cannot transform "default/a": no such thing',
+    cause,
+    "default/a",
+  ]);
+  assertEquals(run.informer.lister.list().map(({ metadata }) => metadata.name), ["b"]);
+  await run.tell(modified("a", 11), modified("b", 12));
+  assertEquals([run.informer.status().quarantined, run.informer.lister.list().length], [1, 1]);
+  assertThrows(() => run.informer.lister.get("default/b"), DecodeError, "the result has no metadata.name");
+});
+
+Deno.test("SharedIndexInformer keeps, skips, counts and replaces objects that cannot be read", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } }), spoilt("b", 2), unread("c", 3)));
+  const { informer } = run;
+  await run.start();
+  // Nobody has read it yet, so nobody knows.
+  assertEquals([informer.status().quarantined, informer.indexer.size], [0, 3]);
+  const names = (objects: Iterable<Thing>): string[] => [...objects].map(({ metadata }) => metadata.name);
+  assertEquals(names(informer.indexer.list()), ["a", "c"]);
+  assertEquals(informer.status().quarantined, 1);
+  assertEquals(names(informer.indexer), ["a", "c"]);
+  assertEquals(names(informer.indexer.byIndex("namespace", "default")), ["a", "c"]);
+  assertEquals(names(informer.lister.list()), ["a", "c"]);
+  assertEquals(names(informer.lister.list("app=x")), ["a"]);
+  assertEquals(names(informer.lister.namespace("default").list("app")), ["a"]);
+  assertThrows(() => informer.indexer.getByKey("default/b"), DecodeError, 'Cannot parse "default/b" at version 2');
+  assertThrows(() => informer.lister.get("default/b"), DecodeError);
+  assertThrows(() => informer.lister.namespace("default").get("b"), DecodeError);
+  // Known and counted once, whoever came across it.
+  assertEquals([run.errors.length, informer.status().quarantined, informer.status().errors], [1, 1, 1]);
+  // The same version again: a broken entry is equal to nothing.
+  await run.relist(expired(), 20, [unread("a", 1), unread("b", 2), unread("c", 3)]);
+  assertEquals([informer.status().quarantined, names(informer.indexer.list())], [0, ["a", "b", "c"]]);
+});
+
+Deno.test("SharedIndexInformer counts as quarantined only what is cached, not what events of the past are about", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(spoilt("a", 1), spoilt("b", 2)));
+  const { informer } = run;
+  const readings: string[] = [];
+  const read = (what: () => Thing): void => {
+    try {
+      readings.push(what().metadata.resourceVersion);
+    } catch (error) {
+      assert(error instanceof DecodeError);
+      readings.push("broken");
+    }
+  };
+  informer.addEventHandler({
+    onUpdate: (event) => read(() => event.previous),
+    onDelete: (event) => read(() => event.object),
+  });
+  await run.start();
+  await run.tell(modified("a", 11));
+  await run.tell({ type: "DELETED", entry: spoilt("b", 12) });
+  assertEquals([readings, run.errors.length], [["broken", "broken"], 2]);
+  assertEquals([informer.status().quarantined, run.cached], [0, ["default/a@11"]]);
+});
+
+Deno.test("SharedIndexInformer passes over an object without a name, and reports it", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), nameless(2)));
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await run.start();
+  assertEquals([notes.lines, run.cached], [["+ default/a@1 (initial)", "= 1 at 10"], ["default/a@1"]]);
+  assertEquals([run.errors.length, run.informer.status().quarantined], [1, 0]);
+});
+
+Deno.test("SharedIndexInformer tells an object of the same name and another uid as deleted, then as added", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("watched", 1), entry("listed", 2), entry("both", 3)));
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await run.start();
+  notes.take();
+  await run.tell(modified("watched", 11, { uid: "other" }));
+  assertEquals(notes.take(), ["- default/watched@1 (unknown)", "+ default/watched@11"]);
+  await run.tell(deleted("both", 12), added("both", 13, { uid: "other" }));
+  assertEquals(notes.take(), ["- default/both@12", "+ default/both@13"]);
+  // The end of one that was never seen: what was known is gone all the same.
+  await run.tell(deleted("both", 14, { uid: "third" }));
+  assertEquals(notes.take(), ["- default/both@13 (unknown)"]);
+  const listed = entry("listed", 15, { uid: "other" });
+  await run.relist(expired(), 20, [entry("watched", 11, { uid: "other" }), listed]);
+  assertEquals(notes.take(), ["- default/listed@2 (unknown)", "+ default/listed@15"]);
+  assertEquals(run.informer.entries.getByKey("default/listed")?.uid, "other");
+});
+
+Deno.test("SharedIndexInformer does not apply an older version than it has, but from a list", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 9)));
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await run.start();
+  notes.take();
+  await run.tell(modified("a", 8), added("a", 9), deleted("a", 5, { uid: "an earlier one" }));
+  assertEquals([notes.take(), run.cached, run.informer.status().outdated], [[], ["default/a@9"], 2]);
+  // The server was restored from a backup.
+  run.source.list(expired());
+  await run.relist(expired(), 7, [entry("a", 6)]);
+  assertEquals([notes.take(), run.cached], [["~ default/a@9→6"], ["default/a@6"]]);
+});
+
+Deno.test("SharedIndexInformer keeps the very entry when a new list has the same version of it", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(unread("a", 1), unread("b", 2)));
+  await run.start();
+  const before = run.informer.entries.getByKey("default/a");
+  const object = run.informer.indexer.getByKey("default/a");
+  await run.relist(expired(), 20, [unread("a", 1), unread("b", 3)]);
+  assertStrictEquals(run.informer.entries.getByKey("default/a"), before);
+  assertStrictEquals(run.informer.indexer.getByKey("default/a"), object);
+  assertEquals(run.cached, ["default/a@1", "default/b@3"]);
+});
+
+Deno.test("SharedIndexInformer freezes what is read, deeply, when told to", async () => {
+  for (const freeze of [false, true]) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } })), { freeze });
+    await run.start();
+    const object = run.informer.indexer.getByKey("default/a")!;
+    const { metadata } = run.informer.entries.getByKey("default/a")!;
+    const frozen = [object, object.spec, object.metadata, object.metadata.labels, metadata].map(Object.isFrozen);
+    assertEquals(frozen, Array(5).fill(freeze));
+    if (freeze) assertThrows(() => (object.spec as { size: number }).size = 2, TypeError);
+    await run.relist(expired(), 20, [unread("a", 1)]);
+    assertStrictEquals(run.informer.indexer.getByKey("default/a"), object);
+  }
+});
+
+Deno.test("SharedIndexInformer parses when somebody reads, or as objects arrive when told to", async () => {
+  for (
+    const [options, quarantined] of [[{}, 0], [{ parse: "eager" }, 1], [{ indexers: { x: () => [] } }, 1]] as const
+  ) {
+    using time = new FakeTime();
+    await using run = new Run<never>(time, holding(spoilt("a", 1), unread("b", 2)), options);
+    await run.start();
+    assertEquals([run.informer.status().quarantined, run.errors.length], [quarantined, quarantined]);
+  }
+});
+
+Deno.test("SharedIndexInformer asks for objects without managedFields unless told to keep them", async () => {
+  for (const managedFields of [undefined, "drop", "keep"] as const) {
+    using time = new FakeTime();
+    await using run = await new Run(time, holding(), { managedFields }).start();
+    assertEquals(run.source.calls.map(({ options }) => options.managedFields), Array(2).fill(managedFields ?? "drop"));
+  }
+});
+
+Deno.test("SharedIndexInformer gets over a list or watch that fails, and is equal to the server afterwards", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  await run.start();
+  run.source.newest.send(refused(500));
+  await time.tickAsync(0);
+  // Stale, and readable.
+  assertEquals([run.cached, run.informer.status().state], [["default/a@1"], "stale"]);
+  run.source.list(part(20, [entry("b", 12)]), END);
+  await time.tickAsync(800);
+  assertEquals(run.cached, ["default/b@12"]);
+});
+
+Deno.test("SharedIndexInformer runs once", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding()).start();
+  await assertRejects(() => run.informer.run(), Error, 'Cannot run the informer of "objects": it is running already');
+  await run.informer[Symbol.asyncDispose]();
+  await assertRejects(() => run.informer.run(), Error, "it has stopped already");
+});
+
+Deno.test("SharedIndexInformer that ends by what onPhase throws says so to who runs it and who waits", async () => {
+  using time = new FakeTime();
+  const thrown = new Error("the phase is not to my liking");
+  await using run = new Run(time, new ScriptedSource(), {
+    reflector: {
+      onPhase: () => {
+        throw thrown;
+      },
+    },
+  });
+  const waiting = assertRejects(() => run.informer.waitForCacheSync(), Error, "it has stopped");
+  const error = await assertRejects(() => run.informer.run(), Error);
+  assertStrictEquals(error, thrown);
+  assertStrictEquals((await waiting).cause, thrown);
+  assertStrictEquals(run.informer.status().cause, thrown);
+  await assertRejects(() => run.informer[Symbol.asyncDispose](), Error, thrown.message);
+  run.informer[Symbol.asyncDispose] = () => Promise.resolve();
+});
+
+Deno.test("SharedIndexInformer refuses options that make no sense", () => {
+  for (const options of [{ resyncMs: -1 }, { graceMs: NaN }, { reflector: { pageSize: 0 } }]) {
+    assertThrows(() => new Run(undefined as unknown as FakeTime, new ScriptedSource(), options), RangeError);
+  }
+});

@@ -1,0 +1,334 @@
+import { assertEquals, assertNotStrictEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import {
+  SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from "../../src/informer/shared_informer_factory.ts";
+import { metadataOf, type Resource, resourceName } from "../../src/api/resource.ts";
+import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { FakeTime } from "../_time.ts";
+import { gate } from "./_informer.ts";
+
+/** A factory on a fake server. Disposing it shuts it down, and fails unless nothing at all is left behind. */
+class World implements AsyncDisposable {
+  readonly time = new FakeTime();
+  readonly server = new FakeApiServer();
+  readonly client = new Client({ server: "http://fake", transport: this.server });
+  readonly errors: string[] = [];
+  readonly informers: SharedInformerFactory;
+
+  constructor(options: SharedInformerFactoryOptions = {}) {
+    this.informers = new SharedInformerFactory(this.client, {
+      reflector: { backoff: { jitter: 0 } },
+      onError: (resource: Resource, error: unknown) => this.errors.push(`${resourceName(resource)}: ${error}`),
+      ...options,
+    });
+  }
+
+  /** How many watches the fake was asked for. */
+  get asked(): number {
+    return this.server.requests.filter(({ url }) => url.includes("watch=")).length;
+  }
+
+  async quiet(): Promise<void> {
+    await this.time.tickAsync(0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await Promise.all([this.informers[Symbol.asyncDispose](), this.quiet()]);
+      await this.quiet();
+      assertEquals([this.server.watches, this.time.timers], [0, 0], "a factory leaves something behind");
+    } finally {
+      this.client[Symbol.dispose]();
+      this.server[Symbol.dispose]();
+      this.time[Symbol.dispose]();
+    }
+  }
+}
+
+Deno.test("C103 SharedInformerFactory's informers are equal to the server, of all namespaces, one, or a selection", async () => {
+  await using world = new World();
+  const { server, informers } = world;
+  server.create(Pod, pod({ namespace: "shop", name: "web-0", labels: { app: "web" } }));
+  server.create(Pod, pod({ namespace: "shop", name: "db-0", labels: { app: "db" } }));
+  server.create(Pod, pod({ namespace: "other", name: "web-0", labels: { app: "web" } }));
+  const all = informers.forResource(Pod);
+  const shop = informers.forResource(Pod, { namespace: "shop" });
+  const web = informers.forResource(Pod, { labelSelector: "app=web" });
+  const metadata = informers.forResource(metadataOf(Pod));
+  informers.start();
+  const waiting = informers.waitForCacheSync();
+  await world.quiet();
+  await waiting;
+  const keys = (): string[][] => [all, shop, web, metadata].map((informer) => [...informer.indexer.keys()].sort());
+  assertEquals(keys(), [
+    ["other/web-0", "shop/db-0", "shop/web-0"],
+    ["shop/db-0", "shop/web-0"],
+    ["other/web-0", "shop/web-0"],
+    ["other/web-0", "shop/db-0", "shop/web-0"],
+  ]);
+  assertEquals("spec" in metadata.indexer.getByKey("shop/web-0")!, false);
+  assertEquals(metadata.lister.list("app=db").map(({ metadata }) => metadata.name), ["db-0"]);
+  server.create(Pod, pod({ namespace: "shop", name: "web-1", labels: { app: "web" } }));
+  server.patch(Pod, "shop/db-0", { metadata: { labels: { app: "web" } } });
+  server.patch(Pod, "other/web-0", { metadata: { labels: { app: "db" } } });
+  server.delete(Pod, "shop/web-0");
+  await world.quiet();
+  assertEquals(keys(), [
+    ["other/web-0", "shop/db-0", "shop/web-1"],
+    ["shop/db-0", "shop/web-1"],
+    ["shop/db-0", "shop/web-1"],
+    ["other/web-0", "shop/db-0", "shop/web-1"],
+  ]);
+  assertEquals(shop.lister.list().every(({ metadata }) => metadata.managedFields === undefined), true);
+  assertEquals(world.errors, []);
+});
+
+Deno.test("SharedInformerFactory's informers take the initial state over the watch where the server does, else by lists", async () => {
+  for (const streamingList of [true, false]) {
+    using time = new FakeTime();
+    using server = new FakeApiServer({ streamingList });
+    using client = new Client({ server: "http://fake", transport: server });
+    server.create(Pod, pod({ name: "a" }));
+    const informers = new SharedInformerFactory(client);
+    const pods = informers.forResource(Pod);
+    informers.start();
+    await time.tickAsync(0);
+    const { lists, watches } = pods.status();
+    assertEquals([pods.hasSynced, pods.indexer.size, lists, watches], [
+      true,
+      1,
+      streamingList ? 0 : 1,
+      streamingList ? 1 : 2,
+    ]);
+    await informers.shutdown();
+  }
+});
+
+Deno.test("SharedInformerFactory makes one informer per resource and selection, whoever asks", async () => {
+  await using world = new World({ namespace: "shop" });
+  const { informers } = world;
+  const pods = informers.forResource(Pod);
+  assertStrictEquals(informers.forResource(Pod), pods);
+  assertStrictEquals(informers.forResource(Pod, { namespace: "shop" }), pods);
+  assertStrictEquals(informers.forResource({ ...Pod }), pods);
+  const others: unknown[] = [
+    informers.forResource(Pod, { namespace: "other" }),
+    informers.forResource(Pod, { namespace: "" }),
+    informers.forResource(Pod, { labelSelector: "app=web" }),
+    informers.forResource(Pod, { fieldSelector: "spec.nodeName=a" }),
+    informers.forResource(metadataOf(Pod)),
+    informers.forResource(ConfigMap),
+  ];
+  for (const other of others) assertNotStrictEquals(other, pods);
+  assertEquals(new Set(others).size, 6);
+  informers.start();
+  await world.quiet();
+  assertEquals([world.asked, world.server.watches], [7, 7]);
+});
+
+Deno.test("SharedInformerFactory adds the indexers of later callers; the same function under the same name counts once", async () => {
+  await using world = new World();
+  const { server, informers } = world;
+  server.create(Pod, pod({ namespace: "shop", name: "a", node: "n1" }));
+  const node = (pod: Pod): string[] => pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName];
+  const first = informers.forResource(Pod, { indexers: { node } });
+  const second = informers.forResource(Pod, { indexers: { node, name: ({ metadata }) => [metadata.name] } });
+  assertStrictEquals<unknown>(first, second);
+  informers.start();
+  await world.quiet();
+  const third = informers.forResource(Pod, { indexers: { initial: ({ metadata }) => [metadata.name[0]] } });
+  assertEquals(first.indexer.indexKeys("node", "n1"), ["shop/a"]);
+  assertEquals(second.indexer.indexKeys("name", "a"), ["shop/a"]);
+  assertEquals(third.indexer.indexKeys("initial", "a"), ["shop/a"]);
+  assertThrows(
+    () => informers.forResource(Pod, { indexers: { node: () => [], more: () => [] } }),
+    Error,
+    'Cannot share the informer of "pods": index "node" has another function already',
+  );
+  // @ts-expect-error nothing was added
+  assertThrows(() => first.indexer.byIndex("more", ""), RangeError);
+});
+
+Deno.test("SharedInformerFactory names the option in which a later caller contradicts the first", async () => {
+  const reflector = { backoff: { jitter: 0 } };
+  await using world = new World({ resyncMs: 5_000, reflector });
+  const { informers } = world;
+  const transform = (pod: Pod): Pod => pod;
+  const options = { transform, managedFields: "keep", parse: "eager", freeze: true, graceMs: 1 } as const;
+  const pods = informers.forResource(Pod, options);
+  // The same again, nothing, or what the factory says anyway, contradicts nobody.
+  for (const same of [options, {}, { transform }, { resyncMs: 5_000 }, { reflector }]) {
+    assertStrictEquals(informers.forResource(Pod, same), pods);
+  }
+  for (
+    const [name, other] of Object.entries({
+      transform: (pod: Pod) => pod,
+      managedFields: "drop",
+      parse: "lazy",
+      freeze: false,
+      graceMs: 2,
+      resyncMs: 1_000,
+      reflector: { pageSize: 10 },
+      onError: () => {},
+    })
+  ) {
+    assertThrows(
+      () => informers.forResource(Pod, { [name]: other }),
+      Error,
+      `Cannot share the informer of "pods": option "${name}" is not what the first caller gave`,
+    );
+  }
+});
+
+Deno.test("SharedInformerFactory starts what has not been started, again and again", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const pods = informers.forResource(Pod);
+  informers.start();
+  informers.start();
+  const maps = informers.forResource(ConfigMap);
+  await world.quiet();
+  assertEquals([pods.hasSynced, maps.status().state], [true, "idle"]);
+  await assertRejects(
+    () => informers.waitForCacheSync(),
+    Error,
+    'Cannot wait for "configmaps": not started; call start() after the last forResource()',
+  );
+  informers.start();
+  const waiting = informers.waitForCacheSync();
+  await world.quiet();
+  await waiting;
+  assertEquals([maps.hasSynced, world.asked], [true, 2]);
+});
+
+Deno.test("SharedInformerFactory's informers end with the signal they were started with", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const pods = informers.forResource(Pod);
+  const stop = new AbortController();
+  informers.start({ signal: stop.signal });
+  const maps = informers.forResource(ConfigMap);
+  informers.start();
+  await world.quiet();
+  stop.abort();
+  await world.quiet();
+  assertEquals([pods.status().state, maps.status().state, world.server.watches], ["stopped", "live", 1]);
+});
+
+Deno.test("SharedInformerFactory releases one informer, and makes another when asked again", async () => {
+  await using world = new World({ namespace: "shop" });
+  const { informers, server } = world;
+  const pods = informers.forResource(Pod);
+  const maps = informers.forResource(ConfigMap);
+  informers.start();
+  await world.quiet();
+  await informers.release(Pod, { namespace: "elsewhere" }); // there is none
+  assertEquals(pods.status().state, "live");
+  await informers.release(Pod);
+  await informers.release(Pod);
+  assertEquals([pods.status().state, maps.status().state], ["stopped", "live"]);
+  await world.quiet();
+  assertEquals(server.watches, 1);
+  const again = informers.forResource(Pod);
+  assertNotStrictEquals(again, pods);
+  informers.start();
+  await world.quiet();
+  assertEquals([again.status().state, server.watches], ["live", 2]);
+});
+
+Deno.test("C102 SharedInformerFactory waits for all caches, and rejects with the first refusal unless patient", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  await informers.waitForCacheSync(); // nothing to wait for
+  // Both ways of listing are refused.
+  server.failNext(403, 2, ({ path }) => path.endsWith("/configmaps"));
+  informers.forResource(Pod);
+  const maps = informers.forResource(ConfigMap);
+  informers.forResource(Namespace);
+  informers.start();
+  const refused = assertRejects(() => informers.waitForCacheSync(), Error, "configmaps");
+  const patient = informers.waitForCacheSync({ patient: true });
+  const stop = new AbortController();
+  await world.quiet();
+  await refused;
+  const aborted = assertRejects(
+    () => informers.waitForCacheSync({ patient: true, signal: stop.signal }),
+    Error,
+    "enough",
+  );
+  stop.abort(new Error("enough"));
+  await aborted;
+  assertEquals([maps.status().state, world.errors.length], ["forbidden", 1]);
+  assertEquals(world.errors[0].startsWith("configmaps: StatusError: "), true);
+  await world.time.tickAsync(800);
+  await patient;
+  assertEquals(maps.hasSynced, true);
+});
+
+Deno.test("SharedInformerFactory that was shut down makes, starts and waits for nothing", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const pods = informers.forResource(Pod);
+  informers.start();
+  const waiting = assertRejects(() => informers.waitForCacheSync({ patient: true }), Error, "it has stopped");
+  await Promise.all([informers.shutdown(), informers.shutdown()]);
+  await waiting;
+  assertEquals(pods.status().state, "stopped");
+  assertThrows(() => informers.forResource(ConfigMap), Error, "Cannot make an informer: the factory was shut down");
+  assertThrows(() => informers.start(), Error, "Cannot start informers: the factory was shut down");
+});
+
+Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and names those that have not returned", async () => {
+  const world = new World({ graceMs: 3_000 });
+  const { informers, server } = world;
+  server.create(Pod, pod({ name: "a" }));
+  server.create(ConfigMap, configMap({ name: "a" }));
+  const never = gate();
+  let returned = false;
+  const soon = gate();
+  informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
+  informers.forResource(ConfigMap).addEventHandler({ onAdd: () => soon.promise.then(() => void (returned = true)) });
+  informers.start();
+  await world.quiet();
+  const rejected = assertRejects(() => informers.shutdown(), Error, 'Cannot finish handler "stuck"');
+  await world.time.tickAsync(1_000);
+  soon.resolve();
+  await world.time.tickAsync(2_000);
+  await rejected;
+  assertEquals([returned, server.watches, world.time.timers], [true, 0, 0]);
+  // It is told to onError too, for who only aborts a signal.
+  assertEquals(world.errors, [
+    'pods: Error: Cannot finish handler "stuck": its call has not returned within 3000 ms',
+  ]);
+  never.resolve();
+  await assertRejects(() => world[Symbol.asyncDispose](), Error, "stuck");
+});
+
+Deno.test("SharedInformerFactory's informers have the factory's options, but for their own", async () => {
+  await using world = new World({ freeze: true, managedFields: "keep" });
+  const { informers, server } = world;
+  server.create(Pod, pod({ name: "a" }));
+  server.create(ConfigMap, configMap({ name: "a" }));
+  const own: unknown[] = [];
+  const pods = informers.forResource(Pod, { freeze: undefined });
+  const maps = informers.forResource(ConfigMap, {
+    freeze: false,
+    managedFields: "drop",
+    onError: (error) => own.push(error),
+  });
+  maps.addEventHandler({
+    onAdd: () => {
+      throw new Error("bad");
+    },
+  });
+  informers.start();
+  await world.quiet();
+  const [a, b] = [pods.lister.list()[0], maps.lister.list()[0]];
+  assertEquals([Object.isFrozen(a), Object.isFrozen(b)], [true, false]);
+  assertEquals([a.metadata.managedFields !== undefined, b.metadata.managedFields], [true, undefined]);
+  // Both are told of what goes wrong.
+  assertEquals([own.length, world.errors], [1, ['configmaps: Error: Handler "handler 1" failed on "added": bad']]);
+});

@@ -1,0 +1,223 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import type { HandlerRegistration } from "../../src/informer/handler.ts";
+import { entry, modified } from "../_fixtures.ts";
+import { FakeTime } from "../_time.ts";
+import { gate, holding, Notes, Run } from "./_informer.ts";
+
+Deno.test("C092 HandlerRegistration is removed once, by itself alone, and the same handler may be registered twice", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const notes = new Notes();
+  const first = run.informer.addEventHandler(notes);
+  const second = run.informer.addEventHandler(notes, { name: "second" });
+  await run.start();
+  assertEquals(notes.take().length, 4);
+  const names = (): string[] => run.informer.status().handlers.map(({ name }) => name);
+  assertEquals(names(), ["handler 1", "second"]);
+  first.remove();
+  first.remove();
+  await time.tickAsync(0);
+  assertEquals(names(), ["second"]);
+  await run.tell(modified("a", 11));
+  assertEquals(notes.take(), ["~ default/a@1→11"]);
+  await second[Symbol.asyncDispose]();
+  await second[Symbol.asyncDispose]();
+  await run.tell(modified("a", 12));
+  assertEquals([notes.take(), names()], [[], []]);
+});
+
+Deno.test("C093 SharedIndexInformer takes handlers coming and going during many changes, and none after it has stopped", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding()).start();
+  const stays = new Notes();
+  run.informer.addEventHandler(stays);
+  let version = 10;
+  for (let round = 0; round < 100; round++) {
+    const passing = Array.from({ length: 20 }, () => run.informer.addEventHandler(new Notes()));
+    run.source.newest.send(Array.from({ length: 50 }, (_, i) => modified(`o${i % 10}`, ++version)));
+    if (round % 2 === 0) await time.tickAsync(0);
+    for (const registration of passing) registration.remove();
+  }
+  await time.tickAsync(0);
+  assertEquals(run.informer.status().handlers.length, 1);
+  assertEquals(stays.lines.length, 1 + 5_000);
+  await run.informer[Symbol.asyncDispose]();
+  assertThrows(() => run.informer.addEventHandler(new Notes()), Error, "it has stopped already");
+});
+
+Deno.test("C095 SharedIndexInformer takes no handler after it has stopped; removing one is fine", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding()).start();
+  const registration = run.informer.addEventHandler({});
+  await run.informer[Symbol.asyncDispose]();
+  const message = 'Cannot add a handler to the informer of "objects": it has stopped already';
+  assertThrows(() => run.informer.addEventHandler({}), Error, message);
+  registration.remove();
+  await registration[Symbol.asyncDispose]();
+});
+
+Deno.test("C096 HandlerRegistration that is removed is told nothing more, not even what waited for it", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  const notes = new Notes();
+  const hold = gate();
+  notes.gate = hold.promise;
+  const registration = run.informer.addEventHandler(notes);
+  await run.start();
+  registration.remove();
+  assertEquals(registration.pending, 0);
+  hold.resolve();
+  await run.tell(modified("a", 11));
+  assertEquals([notes.lines, registration.hasSynced], [["+ default/a@1 (initial)"], false]);
+  await assertRejects(() => registration.waitForSync(), Error, 'handler "handler 1" to sync: it was removed');
+});
+
+Deno.test("HandlerRegistration may be removed, or disposed, from inside the handler", async () => {
+  for (const how of ["remove", "dispose", "dispose, awaited"]) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+    const told: string[] = [];
+    const signals: boolean[] = [];
+    const registration: HandlerRegistration = run.informer.addEventHandler({
+      onAdd: ({ name }, { signal }) => {
+        told.push(name);
+        let disposed: Promise<void> | undefined;
+        if (how === "remove") registration.remove();
+        else disposed = registration[Symbol.asyncDispose]() as Promise<void>;
+        signals.push(signal.aborted);
+        if (how === "dispose, awaited") return disposed;
+      },
+    });
+    await run.start();
+    assertEquals([told, signals, run.errors], [["a"], [true], []], how);
+    assertEquals(run.informer.status().handlers, [], how);
+  }
+});
+
+Deno.test("HandlerRegistration whose call waits, behind another wait, for its own disposal is told so after graceMs", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)), { graceMs: 500 });
+  const registration: HandlerRegistration = run.informer.addEventHandler({
+    onAdd: async () => {
+      await Promise.resolve();
+      await registration[Symbol.asyncDispose]();
+    },
+  }, { name: "knot" });
+  await run.start();
+  await time.tickAsync(500);
+  assertEquals(run.complaints, [
+    'Error: Handler "knot" failed on "added": Cannot finish handler "knot": its call has not returned within 500 ms',
+  ]);
+});
+
+Deno.test("C099 HandlerRegistration.remove() does not wait for the call in progress, and disposal does", async () => {
+  using time = new FakeTime();
+  for (const when of ["added, never started", "added, then started", "started, then added"]) {
+    await using run = new Run(time, holding(entry("a", 1)));
+    if (when === "started, then added") await run.start();
+    const hold = gate();
+    let returned = false;
+    const registration = run.informer.addEventHandler({
+      onAdd: async () => {
+        await hold.promise;
+        returned = true;
+      },
+    });
+    if (when === "added, then started") await run.start();
+    await time.tickAsync(0);
+    registration.remove();
+    assertEquals(returned, false, when);
+    let disposed = false;
+    const disposal = registration[Symbol.asyncDispose]().then(() => disposed = true);
+    await time.tickAsync(0);
+    assertEquals(disposed, when === "added, never started", when);
+    hold.resolve();
+    await disposal;
+    assertEquals(returned, when !== "added, never started", when);
+  }
+});
+
+Deno.test("HandlerRegistration whose signal aborts is removed; one aborted from the start is told nothing", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)), { resyncMs: 1_000 });
+  const stop = new AbortController();
+  const notes = new Notes();
+  run.informer.addEventHandler(notes, { signal: stop.signal });
+  const never = new Notes();
+  const dead = run.informer.addEventHandler(never, { signal: AbortSignal.abort() });
+  await run.start();
+  assertEquals([notes.lines.length, never.lines], [2, []]);
+  await assertRejects(() => dead.waitForSync(), Error, "it was removed");
+  stop.abort();
+  await run.tell(modified("a", 11));
+  await time.tickAsync(5_000);
+  assertEquals([notes.lines.length, never.lines, run.informer.status().handlers], [2, [], []]);
+});
+
+Deno.test("C100 SharedIndexInformer stops with calls in progress, whose signals abort, when these have returned", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  let reason: unknown;
+  const told: string[] = [];
+  run.informer.addEventHandler({
+    onAdd: ({ name }, { signal }) => {
+      told.push(name);
+      return new Promise((resolve) =>
+        signal.addEventListener("abort", () => {
+          reason = signal.reason;
+          resolve();
+        })
+      );
+    },
+  });
+  const stop = new AbortController();
+  const running = run.informer.run({ signal: stop.signal });
+  await time.tickAsync(0);
+  stop.abort();
+  await running;
+  assertEquals([told, (reason as DOMException).name, time.timers], [["a"], "AbortError", 0]);
+});
+
+Deno.test("SharedIndexInformer says which handler has not returned graceMs after it was told to stop", async () => {
+  using time = new FakeTime();
+  const run = new Run(time, holding(entry("a", 1)), { graceMs: 2_000 });
+  const never = gate();
+  const stop = new AbortController();
+  run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
+  run.informer.addEventHandler(new Notes(), { name: "fine" });
+  const running = run.informer.run({ signal: stop.signal });
+  await time.tickAsync(0);
+  stop.abort();
+  let settled = false;
+  const rejected = assertRejects(
+    () => running.finally(() => settled = true),
+    Error,
+    'Cannot finish handler "stuck": its call has not returned within 2000 ms',
+  );
+  await time.tickAsync(1_999);
+  assertEquals(settled, false);
+  await time.tickAsync(1);
+  await rejected;
+  await assertRejects(() => run.informer[Symbol.asyncDispose](), Error, 'handler "stuck"');
+  assertEquals([run.source.open, time.timers, run.informer.status().state], [0, 0, "stopped"]);
+  never.resolve();
+});
+
+Deno.test("SharedIndexInformer names all handlers that have not returned, those removed before as well", async () => {
+  using time = new FakeTime();
+  const run = new Run(time, holding(entry("a", 1)), { graceMs: 5 });
+  const never = gate();
+  const removed = run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "removed" });
+  run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
+  const stop = new AbortController();
+  const rejected = assertRejects(() => run.informer.run({ signal: stop.signal }), AggregateError);
+  await time.tickAsync(0);
+  removed.remove();
+  await time.tickAsync(0);
+  stop.abort();
+  await time.tickAsync(5);
+  const { message } = await rejected;
+  assertEquals([message.includes('"removed"'), message.includes('"stuck"')], [true, true]);
+  never.resolve();
+  await time.tickAsync(0);
+});

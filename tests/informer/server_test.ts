@@ -1,0 +1,219 @@
+import { assert, assertEquals } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import type { InformerEvent } from "../../src/informer/event.ts";
+import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, type FakeApiServerOptions, pod } from "../../src/testing/mod.ts";
+import { FakeTime } from "../_time.ts";
+
+/** What a handler knows of the collection, from what it was told alone; complains when a story has a gap. */
+class Mirror {
+  readonly known = new Map<string, { readonly uid: string; readonly version: number }>();
+  readonly gaps: string[] = [];
+
+  readonly hear = (event: InformerEvent<Pod>): void => {
+    if (event.type === "synced") return;
+    const { key, uid } = event;
+    const version = Number(event.resourceVersion);
+    const before = this.known.get(key);
+    if (event.type === "added" && before !== undefined) this.gaps.push(`${key} added twice`);
+    if (event.type !== "added" && before === undefined) this.gaps.push(`${key} ${event.type}, never added`);
+    if (event.type === "updated" && (before?.uid !== uid || before.version >= version)) {
+      this.gaps.push(`${key} updated from ${before?.version} to ${version}`);
+    }
+    if (event.type === "deleted") this.known.delete(key);
+    else this.known.set(key, { uid, version });
+  };
+
+  /** The handler. */
+  readonly handler = { onAdd: this.hear, onUpdate: this.hear, onDelete: this.hear };
+
+  get told(): string[] {
+    return [...this.known].map(([key, { version }]) => `${key}@${version}`).sort();
+  }
+}
+
+/** An informer on a fake server, a handler that was there from the start, and later ones. */
+class World implements AsyncDisposable {
+  readonly time = new FakeTime();
+  readonly server: FakeApiServer;
+  readonly client: Client;
+  readonly pods: SharedIndexInformer<Pod>;
+  readonly mirrors: Mirror[] = [];
+
+  constructor(server: FakeApiServerOptions = {}, options: SharedIndexInformerOptions<Pod> = {}) {
+    this.server = new FakeApiServer(server);
+    this.client = new Client({ server: "http://fake", transport: this.server });
+    this.pods = new SharedIndexInformer(this.client.resource(Pod), {
+      ...options,
+      reflector: { backoff: { jitter: 0 }, pageSize: 3, ...options.reflector },
+    });
+    this.join();
+  }
+
+  /** One more handler. */
+  join(): void {
+    const mirror = new Mirror();
+    this.mirrors.push(mirror);
+    this.pods.addEventHandler(mirror.handler);
+  }
+
+  async start(): Promise<void> {
+    void this.pods.run();
+    await this.time.tickAsync(0);
+  }
+
+  /** Cache, handlers and server agree, and no story has a gap. */
+  agree(when: string): void {
+    const truth = this.server.list(Pod).map(({ metadata }) =>
+      `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`
+    ).sort();
+    const cached = [...this.pods.entries].map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).sort();
+    assertEquals(cached, truth, `${when}: the cache`);
+    for (const mirror of this.mirrors) {
+      assertEquals([mirror.told, mirror.gaps], [truth, []], `${when}: a handler`);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.pods[Symbol.asyncDispose]();
+      await this.time.tickAsync(0);
+      assertEquals([this.server.watches, this.time.timers], [0, 0], "an informer leaves something behind");
+    } finally {
+      this.client[Symbol.dispose]();
+      this.server[Symbol.dispose]();
+      this.time[Symbol.dispose]();
+    }
+  }
+}
+
+/** The same numbers every time. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** Writes something, anything. */
+function write(server: FakeApiServer, random: (below: number) => number): void {
+  const name = `pod-${random(12)}`;
+  const there = server.get(Pod, name) !== undefined;
+  if (!there) server.create(Pod, pod({ name }));
+  else if (random(3) === 0) server.delete(Pod, name);
+  else server.patch(Pod, name, { metadata: { annotations: { touched: String(random(1_000)) } } });
+}
+
+const SERVERS: Readonly<Record<string, readonly [FakeApiServerOptions, SharedIndexInformerOptions<Pod>]>> = {
+  "with streaming lists": [{}, {}],
+  "with lists in pages": [{ streamingList: false, chunkBytes: 700 }, {}],
+};
+
+Deno.test("C079 SharedIndexInformer is equal to the server after any writes, and so is every handler", async () => {
+  for (const [what, [server, options]] of Object.entries(SERVERS)) {
+    for (let seed = 1; seed <= 5; seed++) {
+      await using world = new World(server, options);
+      const random = numbers(seed);
+      for (let i = 0; i < 10; i++) write(world.server, random);
+      await world.start();
+      for (let round = 0; round < 20; round++) {
+        for (let i = random(20); i >= 0; i--) write(world.server, random);
+        await world.time.tickAsync(0);
+        if (round % 5 === 0) world.join();
+        await world.time.tickAsync(0);
+        world.agree(`${what}, seed ${seed}, round ${round}`);
+      }
+    }
+  }
+});
+
+for (const [what, [server, options]] of Object.entries(SERVERS)) {
+  Deno.test(`SharedIndexInformer is equal to the server again after any fault, ${what}`, async () => {
+    const faults: readonly ((server: FakeApiServer) => Disposable | void)[] = [
+      (server) => server.dropWatches(),
+      (server) => server.endWatches(),
+      (server) => server.truncateWatches(),
+      (server) => server.truncateWatches(undefined, "nextEvent"),
+      (server) => server.failWatches({ code: 500 }),
+      (server) => server.failWatches({ code: 410, reason: "Expired" }),
+      (server) => {
+        server.dropWatches();
+        server.compact();
+      },
+      (server) => {
+        server.dropWatches();
+        server.failNext(500, 3);
+      },
+      (server) => {
+        server.endWatches();
+        server.failNext({ code: 429, details: { retryAfterSeconds: 7 } }, 2);
+      },
+      (server) => {
+        server.dropWatches();
+        server.breakNext(3);
+      },
+      (server) => server.stallWatches(),
+    ];
+    for (const [number, fault] of faults.entries()) {
+      await using world = new World(server, options);
+      const random = numbers(number + 1);
+      for (let i = 0; i < 10; i++) write(world.server, random);
+      await world.start();
+      using stalled = fault(world.server) ?? undefined;
+      for (let i = 0; i < 15; i++) write(world.server, random);
+      await world.time.tickAsync(0);
+      for (let i = 0; i < 15; i++) write(world.server, random);
+      await world.time.tickAsync(stalled === undefined ? 60_000 : 300_000);
+      world.agree(`fault ${number}`);
+      assertEquals(world.pods.status().state, "live", `fault ${number}`);
+    }
+  });
+}
+
+Deno.test("C080 SharedIndexInformer misses nothing of what is written around its list and the start of its watch", async () => {
+  for (const [server, options] of Object.values(SERVERS)) {
+    // Writes in every turn of the event loop in which the informer starts.
+    for (let quietTurns = 0; quietTurns < 12; quietTurns++) {
+      await using world = new World(server, options);
+      world.server.create(Pod, pod({ name: "updated" }));
+      world.server.create(Pod, pod({ name: "deleted" }));
+      for (let i = 0; i < 5; i++) world.server.create(Pod, pod({ name: `more-${i}` }));
+      void world.pods.run();
+      for (let turn = 0; turn < quietTurns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+      world.server.patch(Pod, "updated", { metadata: { labels: { a: "b" } } });
+      world.server.delete(Pod, "deleted");
+      world.server.create(Pod, pod({ name: "created" }));
+      world.server.create(Pod, pod({ name: "passing" }));
+      world.server.delete(Pod, "passing");
+      await world.time.tickAsync(5_000);
+      world.agree(`written after ${quietTurns} turns`);
+      assert(world.mirrors[0].known.has("default/created"));
+    }
+  }
+});
+
+Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a write came back with", async () => {
+  await using world = new World();
+  await world.start();
+  const created = world.client.resource(Pod).create(
+    { metadata: { name: "mine", namespace: "default" }, spec: { containers: [{ name: "a", image: "b" }] } } as never,
+  );
+  await world.time.tickAsync(0);
+  const { metadata } = await created;
+  await world.pods.atLeast(metadata.resourceVersion);
+  assertEquals(world.pods.lister.get("default/mine")?.metadata.uid, metadata.uid);
+});
+
+Deno.test("SharedIndexInformer that lists through stops the lists and watches of its server wherever it is stopped", async () => {
+  for (const [server, options] of Object.values(SERVERS)) {
+    for (let turns = 0; turns < 15; turns++) {
+      await using world = new World(server, options);
+      for (let i = 0; i < 10; i++) world.server.create(Pod, pod({ name: `pod-${i}` }));
+      void world.pods.run();
+      for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+    } // disposing it asserts
+  }
+});

@@ -1,0 +1,254 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { UnreachableError } from "../../src/api/errors.ts";
+import type { InformerStatus } from "../../src/informer/status.ts";
+import { bookmark, entry, expired, modified, part, refused } from "../_fixtures.ts";
+import { FakeTime } from "../_time.ts";
+import { END, ScriptedSource } from "../reflector/_source.ts";
+import { holding, Notes, Run } from "./_informer.ts";
+
+Deno.test("waitForCacheSync resolves when the cache is equal to the server, at once from then on", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  let cached: string[] = [];
+  const waiting = run.informer.waitForCacheSync().then(() => cached = run.cached);
+  assertEquals(run.informer.hasSynced, false);
+  await run.start();
+  await waiting;
+  assertEquals([cached, run.informer.hasSynced], [["default/a@1"], true]);
+  await run.informer.waitForCacheSync({ signal: AbortSignal.abort() }); // done is done
+  await run.informer[Symbol.asyncDispose]();
+  await run.informer.waitForCacheSync();
+});
+
+Deno.test("waitForCacheSync resolves for an empty collection", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding());
+  const notes = new Notes();
+  const registration = run.informer.addEventHandler(notes);
+  const waiting = Promise.all([run.informer.waitForCacheSync(), registration.waitForSync()]);
+  await run.start();
+  await waiting;
+  assertEquals(notes.lines, ["= 0 at 10"]);
+});
+
+Deno.test("waitForCacheSync rejects with the cause when the server refuses before the first sync; the informer keeps trying", async () => {
+  for (const [code, state] of [[401, "unauthorized"], [403, "forbidden"], [404, "notFound"]] as const) {
+    using time = new FakeTime();
+    const no = refused(code);
+    await using run = new Run(time, new ScriptedSource().list(no).list(no).list(part(10, []), END).watch([]));
+    const { informer } = run;
+    const waiting = assertRejects(() => informer.waitForCacheSync());
+    const patient = informer.waitForCacheSync({ patient: true });
+    await run.start();
+    assertStrictEquals(await waiting, no);
+    assertEquals([informer.status().state, informer.status().cause], [state, no]);
+    // Who comes later is told so as well, even while the next list is under way.
+    assertStrictEquals(await assertRejects(() => informer.waitForCacheSync()), no);
+    await time.tickAsync(800 + 1_600);
+    await patient;
+    assertEquals([informer.hasSynced, informer.status().state, informer.status().cause], [true, "live", undefined]);
+    await informer.waitForCacheSync();
+  }
+});
+
+Deno.test("waitForCacheSync waits on through failures that may pass", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(refused(500)).list(refused(429)).list(new UnreachableError("nobody there"))
+    .list(part(10, []), END).watch([]);
+  await using run = new Run(time, source);
+  const waiting = run.informer.waitForCacheSync();
+  await run.start();
+  await time.tickAsync(800 + 1_600 + 3_200);
+  await waiting;
+  assertEquals(run.errors.length, 3);
+});
+
+Deno.test("waitForCacheSync rejects with its signal's reason, and when the informer stops first, with what was wrong", async () => {
+  using time = new FakeTime();
+  const cause = refused(500);
+  await using run = await new Run(time, new ScriptedSource().list(cause)).start();
+  const { informer } = run;
+  const stop = new AbortController();
+  const aborted = assertRejects(() => informer.waitForCacheSync({ signal: stop.signal }), Error, "enough");
+  stop.abort(new Error("enough"));
+  await aborted;
+  const waits = [() => informer.waitForCacheSync(), () => informer.waitForCacheSync({ patient: true })]
+    .map((wait) => assertRejects(wait, Error, 'Cannot wait for the informer of "objects": it has stopped'));
+  await informer[Symbol.asyncDispose]();
+  for (const error of await Promise.all(waits)) assertStrictEquals(error.cause, cause);
+  await assertRejects(() => informer.waitForCacheSync(), Error, "it has stopped");
+  assertEquals(informer.hasSynced, false);
+});
+
+Deno.test("C090 SharedIndexInformer tells onError of a list that fails, as it fails", async () => {
+  using time = new FakeTime();
+  const denied = refused(403, { message: "Access Denied" });
+  await using run = await new Run(time, new ScriptedSource().list(denied)).start();
+  assertEquals([run.errors, run.informer.status().errors], [[denied], 1]);
+  assertEquals(run.complaints, ["StatusError: Cannot do it: Access Denied"]);
+});
+
+Deno.test("C094 SharedIndexInformer's status says how it does through a whole life", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list();
+  await using run = new Run(time, source);
+  const { informer } = run;
+  const states: string[] = [];
+  const note = (): void => {
+    const { state, cause, objects, resourceVersion } = informer.status();
+    const why = cause === undefined ? "" : `: ${(cause as Error).message.split(": ").at(-1)}`;
+    states.push(`${state}, ${objects} at "${resourceVersion}"${why}`);
+  };
+  note();
+  await run.start();
+  note();
+  source.lists[0].send(part(10, [entry("a", 1)]), END);
+  source.watch([]);
+  await time.tickAsync(0);
+  note();
+  source.watch(refused(429)).watch(new UnreachableError("nobody there")).watch([]);
+  source.newest.send(END);
+  await time.tickAsync(0);
+  note(); // it ended within a second
+  await time.tickAsync(800);
+  note();
+  await time.tickAsync(1_600);
+  note();
+  await time.tickAsync(3_200);
+  note();
+  source.list(refused(403)).list(refused(401)).list(refused(404)).list(part(30, []), END).watch([]);
+  source.newest.send(refused(500));
+  await time.tickAsync(0);
+  note();
+  for (const wait of [6_400, 12_800, 25_600]) {
+    await time.tickAsync(wait);
+    note();
+  }
+  await time.tickAsync(30_000);
+  note();
+  await informer[Symbol.asyncDispose]();
+  note();
+  assertEquals(states, [
+    'idle, 0 at ""',
+    'listing, 0 at ""',
+    'live, 1 at "10"',
+    'stale, 1 at "10": the server ends it within a second',
+    'stale, 1 at "10": the test says 429',
+    'unreachable, 1 at "10": nobody there',
+    'live, 1 at "10"',
+    'stale, 1 at "10": the test says 500',
+    'forbidden, 1 at "10": the test says 403',
+    'unauthorized, 1 at "10": the test says 401',
+    'notFound, 1 at "10": the test says 404',
+    'live, 0 at "30"',
+    'stopped, 0 at "30"',
+  ]);
+});
+
+Deno.test("SharedIndexInformer's status counts, and says since when", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const { informer } = run;
+  const begun = time.now;
+  await time.tickAsync(5_000);
+  assertEquals(informer.status().since, new Date(begun));
+  assertEquals([informer.status().lastByteAt, informer.status().lastBookmarkAt], [undefined, undefined]);
+  await run.start();
+  await time.tickAsync(1_000);
+  await run.tell(modified("a", 11), bookmark(12));
+  const { since, lastByteAt, lastBookmarkAt, events, lists, watches, objects, resourceVersion } = informer.status();
+  assertEquals(
+    [since, lastByteAt, lastBookmarkAt],
+    [begun + 5_000, begun + 6_000, begun + 6_000].map((at) => new Date(at)),
+  );
+  assertEquals([events, lists, watches, objects, resourceVersion], [1, 1, 1, 1, "12"]);
+});
+
+Deno.test("statusChanges() tells the present status, each change of state or cause, and the end", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(refused(403)).list(part(10, [entry("a", 1)]), END).watch([]);
+  await using run = new Run(time, source);
+  const told: InformerStatus[] = [];
+  const reading = (async (): Promise<void> => {
+    for await (const status of run.informer.statusChanges()) told.push(status);
+  })();
+  await time.tickAsync(0);
+  await run.start();
+  await time.tickAsync(800);
+  await run.informer[Symbol.asyncDispose]();
+  await reading;
+  const states = told.map(({ state }) => state).filter((state, i, all) => state !== all[i - 1]);
+  assertEquals(states, ["idle", "listing", "forbidden", "live", "stopped"]);
+  assertEquals(told.at(-1)?.lists, 2);
+});
+
+Deno.test("statusChanges() gives who reads slowly the newest, and rejects with its signal's reason", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const stop = new AbortController();
+  const changes = run.informer.statusChanges({ signal: stop.signal });
+  assertEquals((await changes.next()).value.state, "idle");
+  await run.start();
+  await run.relist(expired(), 20, []);
+  const { value } = await changes.next();
+  assertEquals([value.state, value.lists], ["live", 2]);
+  const waiting = assertRejects(() => changes.next(), Error, "enough");
+  await time.tickAsync(0);
+  stop.abort(new Error("enough"));
+  await waiting;
+  // One that has ended for good ends for who comes late, behind the last status.
+  await run.informer[Symbol.asyncDispose]();
+  const late: string[] = [];
+  for await (const { state } of run.informer.statusChanges()) late.push(state);
+  assertEquals(late, ["stopped"]);
+});
+
+Deno.test("C088 SharedIndexInformer takes handlers, indexes and waits in any order around its start", async () => {
+  for (let moment = 0; moment < 6; moment++) {
+    using time = new FakeTime();
+    const source = new ScriptedSource().list();
+    await using run = new Run(time, source);
+    const notes = new Notes();
+    let synced: Promise<void> | undefined;
+    const add = (now: number): void => {
+      if (now !== moment) return;
+      synced = run.informer.addEventHandler(notes).waitForSync();
+      run.informer.withIndexers({ [`index ${moment}`]: () => ["x"] });
+    };
+    add(0);
+    const running = run.informer.run();
+    add(1);
+    await time.tickAsync(0);
+    add(2);
+    source.lists[0].send(part(10, [entry("a", 1)]));
+    await time.tickAsync(0);
+    add(3);
+    source.watch([]);
+    source.lists[0].send(END);
+    add(4);
+    await time.tickAsync(0);
+    add(5);
+    await synced;
+    await run.tell(modified("a", 11));
+    assertEquals(notes.lines, ["+ default/a@1 (initial)", "= 1 at 10", "~ default/a@1→11"], String(moment));
+    await run.informer[Symbol.asyncDispose]();
+    await running;
+  }
+});
+
+Deno.test("SharedIndexInformer that is disposed before it runs has stopped", async () => {
+  using time = new FakeTime();
+  const run = new Run(time);
+  const waiting = assertRejects(() => run.informer.waitForCacheSync(), Error, "it has stopped");
+  await run.informer[Symbol.asyncDispose]();
+  await run.informer[Symbol.asyncDispose]();
+  await waiting;
+  assertEquals([run.informer.status().state, run.source.calls], ["stopped", []]);
+});
+
+Deno.test("SharedIndexInformer that is told to stop before it runs asks for nothing", async () => {
+  using time = new FakeTime();
+  const run = new Run(time, holding());
+  await run.informer.run({ signal: AbortSignal.abort() });
+  assertEquals([run.informer.status().state, run.source.calls, time.timers], ["stopped", [], 0]);
+});
