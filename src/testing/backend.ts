@@ -1,0 +1,116 @@
+import { Access } from "./access.ts";
+import { BUILT_IN, definitionOf } from "./built_in.ts";
+import type { Collection } from "./collection.ts";
+import { define } from "./definition.ts";
+import { Discovery } from "./discovery.ts";
+import type { StoreEvent } from "./event_log.ts";
+import { Faults } from "./faults.ts";
+import { definedBy } from "./kind_defaults.ts";
+import { Lister } from "./list.ts";
+import type { FakeApiServerOptions } from "./options.ts";
+import { Random } from "./random.ts";
+import type { OpenRecord } from "./recorded_request.ts";
+import { RequestHandler } from "./request_handler.ts";
+import { ResourceHandler } from "./resource_handler.ts";
+import { Revisions } from "./revisions.ts";
+import { Store } from "./store.ts";
+import { parse } from "./stored.ts";
+import { type Abilities, Watches } from "./watches.ts";
+import { Writer } from "./writer.ts";
+
+/** How many requests are remembered. */
+const REQUESTS = 10_000;
+const DEFINITIONS = "customresourcedefinitions";
+
+/** The parts of a fake API server, put together. */
+export class Backend {
+  /** What there is. */
+  readonly store: Store;
+  /** Who watches it. */
+  readonly watches: Watches;
+  /** How it changes. */
+  readonly writer: Writer;
+  /** How requests are answered. */
+  readonly handler: RequestHandler;
+  /** What goes wrong on the way. */
+  readonly faults: Faults = new Faults();
+  /** What the server can do, now. */
+  readonly abilities: Abilities;
+  /** Who waits for a revision. */
+  readonly revisions: Revisions;
+  /** The last requests. */
+  readonly requests: OpenRecord[] = [];
+  /** How many writes are remembered, unless a fault makes it fewer. */
+  readonly history: number;
+
+  /** @throws {RangeError} when an option is out of range. */
+  constructor(options: FakeApiServerOptions) {
+    const { history = 10_000, chunkBytes = 65_536, bookmarkMs = 60_000, watchTimeoutMs = 1_800_000 } = options;
+    const { streamingList = true, managedFields = true, tooLargeDelayMs = 0, seed = 1 } = options;
+    for (const [name, value] of Object.entries({ history, chunkBytes, bookmarkMs, watchTimeoutMs })) {
+      if (!(value >= 1)) {
+        throw new RangeError(`Cannot start a fake API server: ${name} must be at least 1, found ${value}`);
+      }
+    }
+    this.history = history;
+    this.abilities = { streamingList, bookmarks: true };
+    const random = new Random(seed);
+    // Apart from the other, so that uids do not depend on who watches.
+    const durations = new Random(~seed);
+    const store = new Store(history, {
+      event: (event) => this.#changed(event),
+      removing: (collection, stored) => {
+        // A definition goes after everything that it defines.
+        if (isDefinitions(collection)) { for (const old of definedBy(parse(stored))) store.undefine(old); }
+      },
+      undefined: (collection) => this.watches.endAll(collection),
+    });
+    for (const kind of BUILT_IN) store.define(define(kind, kind));
+    for (const resource of options.resources ?? []) store.define(definitionOf(resource));
+    this.store = store;
+    this.revisions = new Revisions(store, tooLargeDelayMs);
+    const until = (revision: number): Promise<boolean> => this.revisions.until(revision);
+    const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
+    const clock = options.now ?? ((): number => Date.now());
+    const now = (): number => clock() + this.faults.skewMs;
+    const { abilities } = this;
+    this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, abilities, until });
+    this.writer = new Writer(store, { now, uid: () => random.uid(), suffix: () => random.suffix(), managedFields });
+    const { watches, writer } = this;
+    const discovery = new Discovery(store);
+    const lister = new Lister(store, until);
+    this.handler = new RequestHandler({
+      access: new Access(options.tokens, options.authorize),
+      faults: this.faults,
+      discovery,
+      resources: new ResourceHandler({ store, lister, watches, writer, discovery, abilities, now }),
+      chunkBytes,
+      now,
+      record: (request) => {
+        if (this.requests.length >= REQUESTS) this.requests.splice(0, REQUESTS / 10);
+        this.requests.push(request);
+      },
+    });
+  }
+
+  #changed(event: StoreEvent): void {
+    if (isDefinitions(event.collection) && event.type !== "DELETED") this.#redefine(event);
+    this.watches.tell(event);
+    this.revisions.reached();
+  }
+
+  #redefine({ stored, before }: StoreEvent): void {
+    const now = definedBy(parse(stored));
+    const old = before === undefined ? [] : definedBy(parse(before));
+    for (const resource of now) this.store.define(definitionOf(resource));
+    for (const resource of old) {
+      const { group, version, plural } = resource;
+      const kept = now.some((next) => next.group === group && next.version === version && next.plural === plural);
+      if (!kept) this.store.undefine(resource);
+    }
+  }
+}
+
+function isDefinitions({ definition: { plural, group } }: Collection): boolean {
+  return plural === DEFINITIONS && group === "apiextensions.k8s.io";
+}

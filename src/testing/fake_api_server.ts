@@ -1,0 +1,242 @@
+import { StatusError } from "../api/errors.ts";
+import { keyOf, type ObjectKey } from "../api/key.ts";
+import type { Draft, KubernetesObject } from "../api/object.ts";
+import type { Selection } from "../api/options.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import { Backend } from "./backend.ts";
+import { definitionOf } from "./built_in.ts";
+import type { Collection } from "./collection.ts";
+import type { ResourceDefinition } from "./definition.ts";
+import { FaultVerbs } from "./fault_verbs.ts";
+import type { JsonObject } from "./json.ts";
+import type { FakeApiServerOptions } from "./options.ts";
+import { mergePatch } from "./patch.ts";
+import type { RecordedRequest } from "./recorded_request.ts";
+import { notFound } from "./refusal.ts";
+import { StoredSelection } from "./selection.ts";
+import type { Store } from "./store.ts";
+import { parse } from "./stored.ts";
+import type { WriteMode, Writer } from "./writer.ts";
+
+const TRUTH: WriteMode = { manager: "fake", subresource: "", dryRun: false, truth: true };
+
+/**
+ * An API server in this process: a `Transport` for clients, and a handler for `Deno.serve`.
+ *
+ * What a test changes with {@linkcode create}, {@linkcode update}, {@linkcode patch} and {@linkcode delete} is the truth:
+ * it is there when the call returns, watches are told in the same turn, and nobody is asked for permission. Requests come
+ * in through {@linkcode fetch} and are answered as kube-apiserver 1.36 answers them: lists with pages and versions,
+ * watches with history, bookmarks and streaming lists, conflicts, selectors, patches, discovery, and the errors. Faults
+ * are verbs as well.
+ *
+ * - Every write has a revision of its own, one counter for all resources, as in etcd; lists and watches agree on it.
+ * - There are no controllers: pods stay as they are written, owners' objects are not collected, namespaces need not exist
+ *   and go at once when deleted.
+ * - It speaks JSON, as objects or as their metadata alone; YAML, protobuf and tables get 406, and nothing is compressed.
+ * - It fills in and checks metadata, but no more of an object than a pod's phase. An apply is merged, without a look at who
+ *   owns which field, and removes nothing. The versions of a custom resource are collections of their own.
+ * - What a watch's reader has not read yet waits in memory, without a limit.
+ * - All timers are global `setTimeout`s, so fake time governs them; when no watch is open, none is left.
+ *
+ * @example
+ * ```ts
+ * import { defineResource } from "@kube/informer";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const ConfigMap = defineResource({ version: "v1", plural: "configmaps", kind: "ConfigMap" });
+ * const server = new FakeApiServer();
+ * server.create(ConfigMap, { metadata: { namespace: "shop", name: "settings" } });
+ *
+ * const response = await server.fetch(new Request("http://fake/api/v1/namespaces/shop/configmaps"));
+ * assertEquals((await response.json()).items[0].metadata.name, "settings");
+ * ```
+ */
+export class FakeApiServer extends FaultVerbs implements Disposable {
+  readonly #backend: Backend;
+  readonly #store: Store;
+  readonly #writer: Writer;
+
+  /** An empty server that knows the resources of Kubernetes most often used, and those of the options. */
+  constructor(options: FakeApiServerOptions = {}) {
+    const backend = new Backend(options);
+    super(backend);
+    this.#backend = backend;
+    this.#store = backend.store;
+    this.#writer = backend.writer;
+  }
+
+  // ── asked ──────────────────────────────────────────────────────────────
+
+  /**
+   * Answers a request. A method that may be passed around: `Deno.serve({ port: 0 }, server.fetch)`.
+   *
+   * Called with one argument, it acts as a network would: when the request's signal aborts, the call rejects, or the body
+   * breaks, with the signal's reason. `Deno.serve` passes a second argument; the signal is then left alone, and a client
+   * that goes away cancels the body.
+   */
+  readonly fetch = (request: Request, info?: unknown): Promise<Response> => {
+    if (info !== undefined) return this.#backend.handler.answer(request, undefined);
+    const { signal } = request;
+    return untilAborted(this.#backend.handler.answer(request, signal), signal);
+  };
+
+  /** The last requests, up to 10,000, oldest first, without their credentials. */
+  get requests(): readonly RecordedRequest[] {
+    return this.#backend.requests;
+  }
+
+  /** How many watches are open. */
+  get watches(): number {
+    return this.#backend.watches.count;
+  }
+
+  /** The newest version of anything, as a list without a version would give it. */
+  get resourceVersion(): string {
+    return String(this.#store.revision);
+  }
+
+  // ── the truth ──────────────────────────────────────────────────────────
+
+  /**
+   * Creates an object. A resource that is not known yet is served from now on, as a custom one.
+   *
+   * The server fills in what is missing: namespace `"default"`, a name after `generateName`, uid, times. Unlike over
+   * HTTP, times and a status that are given are kept; the uid is always a new one. The object returned is yours.
+   *
+   * @throws {StatusError} 409 when there is one of that name, 422 when it has no name or one that is not allowed.
+   */
+  create<T extends KubernetesObject>(resource: Resource<T>, object: Draft<T>): T {
+    const collection = this.#store.collection(resource) ?? this.#store.define(definitionOf(resource));
+    return this.#explain(`create ${resourceName(resource)} "${keyOf(object)}"`, () => {
+      const stored = this.#writer.create(collection, "", object as unknown as JsonObject, TRUTH);
+      return parse(stored) as unknown as T;
+    });
+  }
+
+  /**
+   * Replaces an object, its status included, whatever version the new one carries. Nothing happens when nothing changes.
+   *
+   * @throws {StatusError} 404 when it is not there.
+   */
+  update<T extends KubernetesObject>(resource: Resource<T>, object: T): T {
+    const key = keyOf(object);
+    return this.#explain(`update ${resourceName(resource)} "${key}"`, () => {
+      const { collection, full } = this.#known(resource, key);
+      const stored = this.#writer.update(collection, full, object as unknown as JsonObject, TRUTH);
+      return parse(stored) as unknown as T;
+    });
+  }
+
+  /**
+   * Changes parts of an object by a JSON merge patch: members that are null are removed, lists replaced as a whole.
+   *
+   * @throws {StatusError} 404 when it is not there.
+   */
+  patch<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, patch: unknown): T {
+    return this.#explain(`patch ${resourceName(resource)} "${key}"`, () => {
+      const { collection, full } = this.#known(resource, key);
+      const change = (object: JsonObject): JsonObject => mergePatch(object, patch as JsonObject) as JsonObject;
+      return this.#writer.change(collection, full, change, TRUTH).object as unknown as T;
+    });
+  }
+
+  /**
+   * Sets annotations of an object; those that are null are removed; managedFields stay as they are. The cheapest way to
+   * make an event: of a pod of 9 KB it takes about an eighth of the time that {@linkcode patch} takes.
+   *
+   * @throws {StatusError} 404 when it is not there.
+   */
+  annotate(resource: Resource, key: ObjectKey, annotations: Readonly<Record<string, string | null>>): void {
+    this.#explain(`annotate ${resourceName(resource)} "${key}"`, () => {
+      const { collection, full } = this.#known(resource, key);
+      this.#writer.annotate(collection, full, annotations);
+    });
+  }
+
+  /**
+   * Deletes an object at once, whatever finalizers and grace periods say.
+   *
+   * @throws {StatusError} 404 when it is not there.
+   */
+  delete<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): void {
+    this.#explain(`delete ${resourceName(resource)} "${key}"`, () => {
+      const { collection, full } = this.#known(resource, key);
+      this.#writer.delete(collection, full, { dryRun: false, truth: true });
+    });
+  }
+
+  /** The object of that key; undefined when there is none. The object is yours. */
+  get<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
+    const collection = this.#store.collection(resource);
+    const stored = collection?.get(this.#key(collection, key));
+    return stored === undefined ? undefined : parse(stored) as unknown as T;
+  }
+
+  /**
+   * The objects of a resource in the order of their keys. They are yours.
+   *
+   * @throws {StatusError} 400 when a selector cannot be understood.
+   */
+  list<T extends KubernetesObject>(resource: Resource<T>, selection: Selection = {}): T[] {
+    const collection = this.#store.collection(resource);
+    if (collection === undefined) return [];
+    const { namespace = "", labelSelector = "", fieldSelector = "" } = selection;
+    const selected = new StoredSelection(collection.definition, namespace, labelSelector, fieldSelector);
+    const slice = collection.slice({ namespace, revision: this.#store.revision });
+    return [...slice].filter((stored) => selected.matches(stored)).map((stored) => parse(stored) as unknown as T);
+  }
+
+  /** The keys of a resource's objects, in order. Costs no parsing. */
+  keys(resource: Resource): ObjectKey[] {
+    const collection = this.#store.collection(resource);
+    if (collection === undefined) return [];
+    return [...collection.slice({ namespace: "", revision: this.#store.revision })].map((stored) => stored.key);
+  }
+
+  /** Serves a resource from now on, as a CustomResourceDefinition would. Again, it may say more about it. */
+  define(resource: ResourceDefinition): void {
+    this.#store.define(definitionOf(resource));
+  }
+
+  /** Serves a resource no longer: its objects are deleted, its watches told so and ended, and its path is 404. */
+  undefine(resource: Resource): void {
+    this.#store.undefine(resource);
+  }
+
+  /** Ends all watches and lists that wait. The objects stay, and requests are still answered. */
+  [Symbol.dispose](): void {
+    this.endWatches();
+    this.#backend.revisions.giveUp();
+  }
+
+  #known(resource: Resource, key: ObjectKey): { readonly collection: Collection; readonly full: ObjectKey } {
+    const collection = this.#store.collection(resource);
+    if (collection === undefined) throw notFound(resource, key);
+    return { collection, full: this.#key(collection, key) };
+  }
+
+  /** A key as it is filed: `"name"` alone means the namespace `"default"` where there are namespaces. */
+  #key({ definition }: Collection, key: ObjectKey): ObjectKey {
+    return definition.scope === "Namespaced" && !key.includes("/") ? `default/${key}` : key;
+  }
+
+  /** Adds to a refusal what was attempted. */
+  #explain<R>(action: string, perform: () => R): R {
+    try {
+      return perform();
+    } catch (cause) {
+      if (!(cause instanceof StatusError)) throw cause;
+      throw new StatusError(`Cannot ${action}: ${cause.status.message}`, cause.status, { cause });
+    }
+  }
+}
+
+/** The promise, or the signal's reason when that aborts first. */
+function untilAborted<R>(promise: Promise<R>, signal: AbortSignal): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}

@@ -1,0 +1,79 @@
+/** What JSON can say. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+/** A JSON object. */
+export interface JsonObject {
+  /** A member. */
+  readonly [key: string]: Json | undefined;
+}
+
+/** A JSON object in the making. */
+export type MutableJson = { [key: string]: Json | undefined };
+
+/** Whether `value` is an object, and neither an array nor null. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `value` where it is an object, else an empty one. */
+export function objectOr(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** Whether two values say the same; the order of keys and members that are undefined do not count. */
+export function equalJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    for (let at = 0; at < a.length; at++) if (!equalJson(a[at], b[at])) return false;
+    return true;
+  }
+  const left = a as JsonObject;
+  const right = b as JsonObject;
+  for (const key in left) if (!equalJson(left[key], right[key])) return false;
+  for (const key in right) if (right[key] !== undefined && left[key] === undefined) return false;
+  return true;
+}
+
+/** A copy that shares nothing with `value`. */
+export function cloneJson<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(cloneJson) as T;
+  if (!isObject(value)) return value;
+  const copy: MutableJson = {};
+  for (const key in value) setMember(copy, key, cloneJson(value[key]));
+  return copy as T;
+}
+
+/** Sets a member, also one called `__proto__`, which an assignment would take for something else. */
+export function setMember(object: MutableJson, key: string, value: Json | undefined): void {
+  if (key === "__proto__") {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else object[key] = value;
+}
+
+/** The value at a path of keys; undefined where the path leads nowhere. */
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let here = value;
+  for (const key of path) {
+    if (typeof here !== "object" || here === null || !Object.hasOwn(here, key)) return undefined;
+    here = (here as Record<string, unknown>)[key];
+  }
+  return here;
+}
+
+/**
+ * The text of a value as the server writes it: Go's encoder escapes `<`, `>`, `&` and the two line separators that
+ * JavaScript once could not read.
+ */
+export function goJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, escape) : text;
+}
+
+const UNSAFE = /[<>&\u2028\u2029]/;
+const UNSAFE_ALL = /[<>&\u2028\u2029]/g;
+
+function escape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

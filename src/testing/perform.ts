@@ -1,0 +1,143 @@
+import type { Draft, KubernetesObject } from "../api/object.ts";
+import type { Resource } from "../api/resource.ts";
+import type { FakeApiServer } from "./fake_api_server.ts";
+import type { RequestFilter } from "./faults.ts";
+import type { HistoryStep } from "./history_step.ts";
+import type { RecordedRequest } from "./recorded_request.ts";
+
+/**
+ * Does to a server what a step says. Returns what ends a fault that lasts: a stall, answers in drops, a history that is
+ * short and bookmarks that are not sent end by it, not by themselves.
+ *
+ * Objects written have a label `tier`, and `data.value` where the resource has data.
+ */
+export function perform<T extends KubernetesObject>(
+  server: FakeApiServer,
+  resource: Resource<T>,
+  step: HistoryStep,
+): Disposable | undefined {
+  switch (step.do) {
+    case "write": {
+      const key = `${step.namespace}/${step.name}`;
+      const labels = { tier: step.tier };
+      const data = { value: String(step.value), text: "größer 大" };
+      if (step.again && server.get(resource, key) !== undefined) server.delete(resource, key);
+      if (server.get(resource, key) !== undefined) {
+        server.patch(resource, key, { metadata: { labels }, data });
+        return undefined;
+      }
+      const draft = { metadata: { namespace: step.namespace, name: step.name, labels }, data };
+      server.create(resource, draft as unknown as Draft<T>);
+      return undefined;
+    }
+    case "delete":
+      if (server.get(resource, `${step.namespace}/${step.name}`) !== undefined) {
+        server.delete(resource, `${step.namespace}/${step.name}`);
+      }
+      return undefined;
+    case "refuse": {
+      const { code, retryAfterSeconds, times, verb } = step;
+      server.failNext({ code, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }, times, only(verb));
+      return undefined;
+    }
+    case "break":
+      server.breakNext(step.times);
+      return undefined;
+    case "stallNext":
+      return server.stallNext(step.times, only(step.verb));
+    case "drip":
+      return server.dripNext(DROP_BYTES, DROP_MS, step.times, only(step.verb));
+    case "html":
+      server.htmlNext(step.times, only(step.verb));
+      return undefined;
+    case "empty":
+      server.emptyNext(step.times, only(step.verb));
+      return undefined;
+    case "gzip":
+      server.gzipNext(step.times, only(step.verb));
+      return undefined;
+    case "compactAt":
+      if (step.moment === "stream") server.afterNext(() => server.compact(), 1, isStreamingList);
+      else server.beforeNext(() => server.compact(), 1, step.moment === "page" ? isPage : only(step.moment));
+      return undefined;
+    case "shortenHistory":
+      return server.shortenHistory(step.writes);
+    case "restart":
+      server.restart({ history: step.history });
+      return undefined;
+    case "jump":
+      server.jump(Number(server.resourceVersion) + step.by);
+      return undefined;
+    case "streamingList":
+      server.supportStreamingList(step.on);
+      return undefined;
+    case "bookmarks":
+      server.sendBookmarks(step.on);
+      return step.on ? undefined : { [Symbol.dispose]: (): void => server.sendBookmarks(true) };
+    case "clockSkew":
+      server.clockSkew(step.ms);
+      return undefined;
+    case "failWatches":
+      server.failWatches({ code: step.code });
+      return undefined;
+    case "stall":
+      return server.stallWatches();
+    case "latency":
+      server.latency(step.ms);
+      return undefined;
+    case "drop":
+      server.dropWatches();
+      return undefined;
+    case "end":
+      server.endWatches();
+      return undefined;
+    case "truncate":
+      server.truncateWatches();
+      return undefined;
+    case "truncateNext":
+      server.truncateWatches(undefined, "nextEvent");
+      return undefined;
+    case "cutInCharacter":
+      server.cutInCharacter();
+      return undefined;
+    case "duplicate":
+      server.duplicateNext();
+      return undefined;
+    case "reorder":
+      server.reorderNext();
+      return undefined;
+    case "corrupt":
+      server.corruptNext();
+      return undefined;
+    case "lose":
+      server.loseNext();
+      return undefined;
+    case "forceRelist":
+      server.forceRelist();
+      return undefined;
+    case "compact":
+      server.compact();
+      return undefined;
+    case "bookmark":
+      server.bookmark();
+      return undefined;
+    default:
+      return step satisfies never;
+  }
+}
+
+/** How large the drops of a slow answer are, in bytes, and how far apart, in milliseconds. */
+const DROP_BYTES = 60;
+const DROP_MS = 500;
+
+function only(verb: "list" | "watch"): RequestFilter {
+  return (request) => request.verb === verb;
+}
+
+function isPage({ query }: RecordedRequest): boolean {
+  return query.has("continue");
+}
+
+function isStreamingList({ query }: RecordedRequest): boolean {
+  return query.get("sendInitialEvents") === "true";
+}

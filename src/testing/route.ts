@@ -1,0 +1,80 @@
+import { noPath } from "./refusal.ts";
+
+/** A path below a version: a collection, an object or a part of one. */
+export interface ResourceRoute {
+  /** Always `"resource"`. */
+  readonly type: "resource";
+  /** API group. */
+  readonly group: string;
+  /** API version. */
+  readonly version: string;
+  /** `""`: all namespaces, or a cluster-scoped resource. */
+  readonly namespace: string;
+  /** The collection. */
+  readonly plural: string;
+  /** One object of it. */
+  readonly name: string | undefined;
+  /** A part of that object. */
+  readonly subresource: string | undefined;
+}
+
+/** What a path addresses. */
+export type Route =
+  | ResourceRoute
+  | { readonly type: "versions" | "groups" | "version" | "health" }
+  | { readonly type: "group"; readonly group: string }
+  | { readonly type: "resources"; readonly group: string; readonly version: string };
+
+/** Parts of a namespace that are not collections in it. */
+const NAMESPACE_PARTS = ["status", "finalize"];
+
+/**
+ * Reads a path.
+ *
+ * @throws {PlainRefusal} 404 when the server has no such path.
+ */
+export function parseRoute(pathname: string): Route {
+  const parts = decode(pathname).filter((part) => part !== "");
+  switch (parts[0]) {
+    case "version":
+      return { type: "version" };
+    case "healthz":
+    case "livez":
+    case "readyz":
+      return { type: "health" };
+    case "api":
+      if (parts.length === 1) return { type: "versions" };
+      return below("", parts[1], parts.slice(2));
+    case "apis":
+      if (parts.length === 1) return { type: "groups" };
+      if (parts.length === 2) return { type: "group", group: parts[1] };
+      return below(parts[1], parts[2], parts.slice(3));
+    default:
+      throw noPath();
+  }
+}
+
+function below(group: string, version: string, parts: readonly string[]): Route {
+  if (parts.length === 0) return { type: "resources", group, version };
+  const inNamespace = parts[0] === "namespaces" && parts.length > 2 && !NAMESPACE_PARTS.includes(parts[2]);
+  const namespace = inNamespace ? parts[1] : "";
+  const [plural, name, ...subresource] = inNamespace ? parts.slice(2) : parts;
+  return {
+    type: "resource",
+    group,
+    version,
+    namespace,
+    plural,
+    name,
+    subresource: subresource.length === 0 ? undefined : subresource.join("/"),
+  };
+}
+
+function decode(pathname: string): string[] {
+  try {
+    return pathname.split("/").map(decodeURIComponent);
+  } catch {
+    // Not a path that anything could be found at.
+    throw noPath();
+  }
+}

@@ -1,0 +1,469 @@
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { FakeApiServer } from "../../src/testing/mod.ts";
+import { FakeTime } from "../_time.ts";
+import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "./_help.ts";
+import { onBoth } from "./_wire.ts";
+
+const WATCH = `${MAPS}?watch=1&resourceVersion=6`;
+const STREAM = `${MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;
+
+onBoth("failNext refuses with any status and Retry-After", async (server, wire) => {
+  server.failNext({ code: 429, retryAfterSeconds: 7 }, 2, (request) => request.verb === "watch");
+  assertEquals((await ask(wire, MAPS)).status, 200);
+  for (let times = 0; times < 2; times++) {
+    const refused = await ask(wire, WATCH);
+    assertEquals([refused.status, refused.json.reason, refused.headers.get("retry-after")], [
+      429,
+      "TooManyRequests",
+      "7",
+    ]);
+  }
+  await using watch = await Lines.open(wire, WATCH);
+  assertEquals(watch.response.status, 200);
+});
+
+onBoth("dropWatches breaks the body", async (server, wire) => {
+  const watch = await Lines.open(wire, WATCH);
+  server.delete(ConfigMap, "answers/map-0");
+  assertEquals(brief(await watch.next()), "DELETED map-0@7");
+  server.dropWatches();
+  await assertRejects(() => watch.next(), TypeError);
+  assertEquals(server.watches, 0);
+});
+
+onBoth("truncateWatches leaves half a line and a clean end", async (server, wire) => {
+  await using watch = await Lines.open(wire, WATCH);
+  server.truncateWatches(ConfigMap, "nextEvent");
+  server.delete(ConfigMap, "answers/map-0");
+  assertEquals(await watch.all(), []);
+  assert(watch.rest.startsWith('{"type":"DELETED","object":{'));
+  assertThrows(() => JSON.parse(watch.rest), SyntaxError);
+});
+
+onBoth("cutInCharacter loses nothing", async (server, wire) => {
+  await using watch = await Lines.open(wire, WATCH);
+  server.cutInCharacter();
+  server.patch(ConfigMap, "answers/map-0", { data: { k: "日本" } });
+  assertEquals((await watch.next()).object.data.k, "日本");
+});
+
+onBoth("failWatches sends an ERROR and ends", async (server, wire) => {
+  await using watch = await Lines.open(wire, WATCH);
+  server.failWatches({ code: 500, message: "etcdserver: leader changed" });
+  const [error, ...more] = await watch.all();
+  assertEquals([error.type, error.object.message, more.length], ["ERROR", "etcdserver: leader changed", 0]);
+});
+
+onBoth("stallWatches holds back what is told, and nothing else", async (server, wire) => {
+  await using watch = await Lines.open(wire, WATCH);
+  const stall = server.stallWatches();
+  server.delete(ConfigMap, "answers/map-0");
+  let told = false;
+  const next = watch.next().then((event) => {
+    told = true;
+    return event;
+  });
+  assertEquals((await ask(wire, MAPS)).json.items.length, 4);
+  assertEquals(told, false);
+  stall[Symbol.dispose]();
+  assertEquals(brief(await next), "DELETED map-0@7");
+});
+
+onBoth("stallNext sends the headers and then nothing, until it is disposed", async (server, wire) => {
+  const stall = server.stallNext(1, (request) => request.verb === "list");
+  const response = await wire.fetch(new Request(`http://fake${MAPS}`));
+  assertEquals(response.status, 200);
+  let read = false;
+  const body = response.json().then((json) => {
+    read = true;
+    return json;
+  });
+  assertEquals((await ask(wire, MAPS)).status, 200); // one answer is stalled, not the next
+  assertEquals(read, false);
+  stall[Symbol.dispose]();
+  assertEquals((await body).items.length, 5);
+});
+
+Deno.test("stallNext is taken back when nobody met it, and a stalled answer can be given up", async () => {
+  const server = new FakeApiServer();
+  server.stallNext()[Symbol.dispose]();
+  assertEquals((await ask(server, "/api/v1/pods")).json.items, []);
+  using _stall = server.stallNext();
+  const watch = await Lines.open(server, "/api/v1/pods?watch=1&resourceVersion=1");
+  const next = watch.next();
+  const reason = new Error("silent for too long");
+  watch.abort(reason);
+  assertEquals(await assertRejects(() => next), reason);
+  assertEquals(server.watches, 0);
+});
+
+onBoth("dripNext sends everything in the end", async (server, wire) => {
+  server.dripNext(300, 1);
+  const list = await ask(wire, MAPS);
+  assertEquals(list.json.items.length, 5);
+  assertThrows(() => server.dripNext(0, 1), RangeError, "at least 1 byte");
+});
+
+Deno.test("dripNext sends so many bytes at a time, and flows when it is disposed", async () => {
+  using time = new FakeTime();
+  const server = new FakeApiServer();
+  const drip = server.dripNext(10, 100, 2);
+  const response = await server.fetch(new Request("http://fake/api/v1/pods"));
+  let text = "";
+  const reading = (async (): Promise<void> => {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) text += chunk;
+  })();
+  await time.tickAsync(0);
+  assertEquals(text, '{"kind":"P');
+  await time.tickAsync(99);
+  assertEquals(text.length, 10);
+  await time.tickAsync(201);
+  assertEquals(text.length, 40);
+  drip[Symbol.dispose]();
+  await reading;
+  assertEquals(JSON.parse(text).items, []);
+  assertEquals((await ask(server, "/api/v1/pods")).status, 200);
+  assertEquals(time.timers, 0);
+});
+
+onBoth("duplicateNext tells one event twice", async (server, wire) => {
+  await using watch = await Lines.open(wire, WATCH);
+  server.duplicateNext(Pod);
+  server.delete(ConfigMap, "answers/map-0");
+  server.duplicateNext();
+  server.delete(ConfigMap, "answers/map-1");
+  server.delete(ConfigMap, "answers/map-2");
+  assertEquals((await watch.take(4)).map(brief), [
+    "DELETED map-0@7",
+    "DELETED map-1@8",
+    "DELETED map-1@8",
+    "DELETED map-2@9",
+  ]);
+});
+
+onBoth("reorderNext swaps two events of different objects, and keeps those of one in order", async (server, wire) => {
+  await using watch = await Lines.open(wire, WATCH);
+  server.reorderNext();
+  server.patch(ConfigMap, "answers/map-0", { data: { k: "1" } });
+  server.patch(ConfigMap, "answers/map-0", { data: { k: "2" } });
+  server.delete(ConfigMap, "answers/map-1");
+  server.delete(ConfigMap, "answers/map-2");
+  assertEquals((await watch.take(4)).map(brief), [
+    "MODIFIED map-0@7",
+    "DELETED map-1@9",
+    "MODIFIED map-0@8",
+    "DELETED map-2@10",
+  ]);
+});
+
+Deno.test("reorderNext lets go of what it holds before a bookmark, an error and the end", async () => {
+  const server = new FakeApiServer();
+  fiveMaps(server);
+  for (
+    const [end, then] of [
+      [(): void => server.bookmark(), ["BOOKMARK @7"]],
+      [(): void => server.failWatches({ code: 500 }), ["ERROR @undefined"]],
+      [(): void => server.endWatches(), []],
+    ] as const
+  ) {
+    const before = server.resourceVersion;
+    await using watch = await Lines.open(server, `${MAPS}?watch=1&allowWatchBookmarks=1&resourceVersion=${before}`);
+    server.reorderNext();
+    server.patch(ConfigMap, "answers/map-0", { data: { k: before } });
+    end();
+    server.endWatches();
+    const version = Number(before) + 1;
+    assertEquals((await watch.all()).map(brief), [
+      `MODIFIED map-0@${version}`,
+      ...then.map((line) => line.replace("@7", `@${version}`)),
+    ]);
+  }
+});
+
+Deno.test("reorderNext sends both events in one chunk, however small chunks are", async () => {
+  const server = new FakeApiServer({ chunkBytes: 7 });
+  fiveMaps(server);
+  const response = await server.fetch(new Request(`http://fake${WATCH}`));
+  server.reorderNext();
+  for (const name of ["map-0", "map-1", "map-2"]) server.delete(ConfigMap, `answers/${name}`);
+  server.endWatches();
+  const chunks: string[] = [];
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) chunks.push(chunk);
+  const [both, ...rest] = chunks;
+  assertEquals(both.trimEnd().split("\n").map((line) => brief(JSON.parse(line))), [
+    "DELETED map-1@8",
+    "DELETED map-0@7",
+  ]);
+  assert(rest.every((chunk) => chunk.length <= 7));
+  assertEquals(brief(JSON.parse(rest.join(""))), "DELETED map-2@9");
+});
+
+onBoth("loseNext loses one event, and forceRelist makes everybody list", async (server, wire) => {
+  await using watch = await Lines.open(wire, WATCH);
+  server.loseNext();
+  server.delete(ConfigMap, "answers/map-0");
+  server.delete(ConfigMap, "answers/map-1");
+  assertEquals(brief(await watch.next()), "DELETED map-1@8");
+  server.forceRelist();
+  const [error] = await watch.all();
+  assertEquals([error.type, error.object.code, error.object.reason], ["ERROR", 410, "Expired"]);
+  assertEquals(error.object.message, "too old resource version: 8 (9)");
+  // Also who was not connected, and has seen everything there was.
+  await using again = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=8`);
+  assertEquals((await again.all()).map(({ object }) => object.code), [410]);
+  const list = await ask(wire, MAPS);
+  assertEquals([list.json.metadata.resourceVersion, list.json.items.length], ["9", 3]);
+});
+
+onBoth("corruptNext sends a line that is not JSON", async (server, wire) => {
+  for (const where of ["line", "object"] as const) {
+    await using watch = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=${server.resourceVersion}`);
+    server.corruptNext(ConfigMap, where);
+    server.patch(ConfigMap, "answers/map-0", { data: { k: where } });
+    await assertRejects(() => watch.next(), SyntaxError);
+    server.patch(ConfigMap, "answers/map-0", { data: { k: `after ${where}` } });
+    assertEquals((await watch.next()).object.data.k, `after ${where}`);
+  }
+});
+
+onBoth("htmlNext answers with a web page", async (server, wire) => {
+  server.htmlNext(1, (request) => request.verb === "watch");
+  const page = await ask(wire, WATCH);
+  assertEquals([page.status, page.headers.get("content-type"), server.watches], [200, "text/html; charset=utf-8", 0]);
+  assertMatch(page.text, /^<!DOCTYPE html>/);
+});
+
+onBoth("emptyNext answers with nothing, and does nothing", async (server, wire) => {
+  server.emptyNext();
+  const nothing = await ask(wire, `${MAPS}/map-0`, { method: "DELETE" });
+  assertEquals([nothing.status, nothing.text, server.keys(ConfigMap).length], [200, "", 5]);
+  assertEquals((await ask(wire, `${MAPS}/map-0`, { method: "DELETE" })).status, 200);
+  assertEquals(server.keys(ConfigMap).length, 4);
+});
+
+Deno.test("gzipNext makes each chunk a gzip member of its own", async () => {
+  const server = new FakeApiServer();
+  fiveMaps(server);
+  server.gzipNext();
+  const response = await server.fetch(new Request(`http://fake${WATCH}`));
+  assertEquals(response.headers.get("content-encoding"), "gzip");
+  const reader = response.body!.getReader();
+  for (const name of ["map-0", "map-1"]) {
+    server.delete(ConfigMap, `answers/${name}`);
+    const { value } = await reader.read();
+    assertEquals([...value!.slice(0, 2)], [0x1f, 0x8b]);
+    const text = await new Response(
+      new Blob([value!]).stream().pipeThrough(new DecompressionStream("gzip")),
+    ).text();
+    assertEquals(JSON.parse(text).object.metadata.name, name);
+  }
+  await reader.cancel();
+  assertEquals(server.watches, 0);
+});
+
+onBoth("gzipNext compresses what was not asked to be", async (server, wire) => {
+  server.gzipNext();
+  if (!wire.http) {
+    const list = await server.fetch(new Request(`http://fake${MAPS}`));
+    const text = await new Response(list.body!.pipeThrough(new DecompressionStream("gzip"))).text();
+    assertEquals(JSON.parse(text).items.length, 5);
+    return;
+  }
+  // `fetch` decompresses and hides it: the bytes themselves.
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port: wire.port });
+  await connection.write(
+    new TextEncoder().encode(`GET ${MAPS} HTTP/1.1\r\nHost: fake\r\nConnection: close\r\n\r\n`),
+  );
+  let text = "";
+  const buffer = new Uint8Array(16_384);
+  for (let size; (size = await connection.read(buffer)) !== null;) {
+    text += String.fromCharCode(...buffer.subarray(0, size));
+  }
+  assertMatch(text, /content-encoding: gzip\r\n/i);
+  assert(text.includes("\x1f\x8b"));
+});
+
+onBoth("latency delays those who ask while it lasts", async (server, wire) => {
+  const order: string[] = [];
+  server.latency(30);
+  const slow = ask(wire, `${MAPS}?limit=1`).then(() => order.push("slow"));
+  // Over a port, a request comes in when it does.
+  while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  server.latency(0);
+  await ask(wire, MAPS).then(() => order.push("quick"));
+  await slow;
+  assertEquals(order, ["quick", "slow"]);
+});
+
+onBoth("beforeNext compacts between a list and its watch", async (server, wire) => {
+  const { json: list } = await ask(wire, MAPS);
+  server.beforeNext(
+    async (request) => {
+      await Promise.resolve();
+      assertEquals([request.verb, request.resource], ["watch", "configmaps"]);
+      server.delete(ConfigMap, "answers/map-0");
+      server.compact();
+    },
+    1,
+    (request) => request.verb === "watch",
+  );
+  assertEquals((await ask(wire, MAPS)).json.items.length, 5);
+  await using watch = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=${list.metadata.resourceVersion}`);
+  const [error] = await watch.all();
+  assertEquals([error.type, error.object.code], ["ERROR", 410]);
+});
+
+onBoth("beforeNext compacts between two pages", async (server, wire) => {
+  server.beforeNext(
+    () => {
+      server.delete(ConfigMap, "answers/map-4");
+      server.compact();
+    },
+    1,
+    (request) => request.query.has("continue"),
+  );
+  const { json: first } = await ask(wire, `${MAPS}?limit=2`);
+  const next = `${MAPS}?limit=2&continue=${first.metadata.continue}`;
+  const expired = await ask(wire, next);
+  assertEquals([expired.status, expired.json.reason], [410, "Expired"]);
+  const rest = await ask(wire, `${MAPS}?continue=${expired.json.metadata.continue}`);
+  assertEquals(rest.json.items.map((item: { metadata: { name: string } }) => item.metadata.name), ["map-2", "map-3"]);
+});
+
+onBoth("afterNext changes and compacts while a streaming list is under way", async (server, wire) => {
+  const streaming = (request: { query: URLSearchParams }): boolean => request.query.has("sendInitialEvents");
+  using stall = server.stallNext(1, streaming);
+  server.afterNext(
+    () => {
+      server.delete(ConfigMap, "answers/map-0");
+      server.compact();
+      stall[Symbol.dispose]();
+    },
+    1,
+    streaming,
+  );
+  await using stream = await Lines.open(wire, STREAM);
+  const lines = await stream.take(7);
+  assertEquals(lines.slice(0, 5).map(({ type }) => type), Array(5).fill("ADDED"));
+  assertEquals(brief(lines[5]), "BOOKMARK @6");
+  assertEquals(lines[5].object.metadata.annotations, { "k8s.io/initial-events-end": "true" });
+  assertEquals(brief(lines[6]), "DELETED map-0@7");
+});
+
+onBoth("compact expires versions that were seen", async (server, wire) => {
+  server.compact();
+  assertEquals((await ask(wire, `${MAPS}?resourceVersion=4&resourceVersionMatch=Exact`)).status, 410);
+  await using watch = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=5`);
+  assertEquals((await watch.next()).object.code, 410);
+});
+
+onBoth("shortenHistory forgets what clients may still need, until it is disposed", async (server, wire) => {
+  const codes = async (version: number): Promise<number[]> => {
+    const watch = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=${version}`);
+    server.endWatches();
+    const events = await watch.all();
+    return events.map(({ object }) => object.code ?? Number(object.metadata.resourceVersion));
+  };
+  const short = server.shortenHistory(2);
+  assertEquals(await codes(4), [5, 6]);
+  assertEquals(await codes(3), [410]);
+  server.delete(ConfigMap, "answers/map-0");
+  assertEquals(await codes(4), [410]);
+  short[Symbol.dispose]();
+  server.delete(ConfigMap, "answers/map-1");
+  assertEquals(await codes(5), [6, 7, 8]);
+  assertThrows(() => server.shortenHistory(0), RangeError, "at least 1");
+});
+
+const NOW = Date.UTC(2026, 5, 1);
+onBoth("clockSkew shows in the Date header and in new objects", async (server, wire) => {
+  server.clockSkew(-3_600_000);
+  const list = await ask(wire, MAPS);
+  assertEquals(list.headers.get("date"), "Sun, 31 May 2026 23:00:00 GMT");
+  const made = await ask(wire, MAPS, { method: "POST", body: { metadata: { name: "new" } } });
+  assertEquals(made.json.metadata.creationTimestamp, "2026-05-31T23:00:00Z");
+  server.clockSkew(0);
+  assertEquals((await ask(wire, MAPS)).headers.get("date"), "Mon, 01 Jun 2026 00:00:00 GMT");
+  assertThrows(() => server.clockSkew(NaN), RangeError);
+}, { now: () => NOW });
+
+onBoth("restart breaks connections, and watches go on where they were", async (server, wire) => {
+  const watch = await Lines.open(wire, WATCH);
+  server.restart();
+  await assertRejects(() => watch.next(), TypeError);
+  server.delete(ConfigMap, "answers/map-0");
+  await using again = await Lines.open(wire, WATCH);
+  assertEquals(brief(await again.next()), "DELETED map-0@7");
+});
+
+onBoth("restart without history expires versions", async (server, wire) => {
+  const watch = await Lines.open(wire, WATCH);
+  server.delete(ConfigMap, "answers/map-0");
+  server.restart({ history: "lost" });
+  await assertRejects(() => watch.all(), TypeError);
+  await using again = await Lines.open(wire, WATCH);
+  assertEquals((await again.all()).map(({ object }) => object.code), [410]);
+  assertEquals((await ask(wire, MAPS)).json.items.length, 4);
+});
+
+Deno.test("restart breaks requests that wait, and answers that are half read", async () => {
+  using time = new FakeTime();
+  const server = new FakeApiServer({ chunkBytes: 20 });
+  fiveMaps(server);
+  const half = (await server.fetch(new Request(`http://fake${MAPS}`))).body!.getReader();
+  await half.read();
+  server.latency(1_000);
+  const waiting = server.fetch(new Request(`http://fake${MAPS}`));
+  await time.tickAsync(10);
+  server.restart();
+  await assertRejects(() => waiting, TypeError, "Connection reset");
+  await assertRejects(() => half.read(), TypeError, "Connection reset");
+  assertEquals(time.timers, 0);
+  assertEquals(server.requests.map(({ status }) => status), [200, 0]);
+});
+
+onBoth("jump moves the version on, without an event", async (server, wire) => {
+  await using watch = await Lines.open(wire, `${WATCH}&allowWatchBookmarks=true`);
+  server.jump(99_999);
+  server.bookmark();
+  server.jump();
+  server.delete(ConfigMap, "answers/map-0");
+  assertEquals((await watch.take(2)).map(brief), ["BOOKMARK @99999", "DELETED map-0@100001"]);
+  await using resumed = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=50000`);
+  assertEquals(brief(await resumed.next()), "DELETED map-0@100001");
+  assertThrows(() => server.jump(100_001), RangeError, "a later one than 100001");
+  assertThrows(() => server.jump("1e20"), RangeError);
+});
+
+onBoth("supportStreamingList turns streaming lists off and on while the server runs", async (server, wire) => {
+  server.supportStreamingList(false);
+  const refused = await ask(wire, STREAM);
+  assertEquals([refused.status, refused.json.details.causes[0].field], [422, "sendInitialEvents"]);
+  server.supportStreamingList(true);
+  await using stream = await Lines.open(wire, STREAM);
+  assertEquals((await stream.take(6)).at(-1).type, "BOOKMARK");
+});
+
+onBoth("sendBookmarks turns bookmarks off, the end of a streaming list among them", async (server, wire) => {
+  server.sendBookmarks(false);
+  await using stream = await Lines.open(wire, STREAM);
+  assertEquals((await stream.take(5)).map(({ type }) => type), Array(5).fill("ADDED"));
+  server.delete(ConfigMap, "answers/map-0");
+  assertEquals((await stream.next()).type, "DELETED");
+  server.bookmark();
+  assertEquals(brief(await stream.next()), "BOOKMARK @7");
+});
+
+Deno.test("sendBookmarks holds for the bookmarks that come by themselves", async () => {
+  using time = new FakeTime();
+  using server = new FakeApiServer({ bookmarkMs: 1_000 });
+  await using watch = await Lines.open(server, "/api/v1/pods?watch=1&resourceVersion=1&allowWatchBookmarks=1");
+  server.jump();
+  server.sendBookmarks(false);
+  await time.tickAsync(5_000);
+  server.sendBookmarks(true);
+  server.jump();
+  await time.tickAsync(1_000);
+  server.endWatches();
+  assertEquals((await watch.all()).map(brief), ["BOOKMARK @3"]);
+});
