@@ -12,12 +12,18 @@ import { resolveConnection, resolveInCluster } from "./resolve_connection.ts";
  * 4. `~/.kube/config`;
  * 5. the service account of the pod that this program runs in, unless the option `context` is given.
  *
- * Nothing is sent yet. What a kubeconfig says is applied, or ends in an error that names file, entry and field; what
- * this toolkit does not do (`exec`, `auth-provider`, `proxy-url`, `tls-server-name`, `insecure-skip-tls-verify: true`) is
- * such an error. `token` and `tokenFile` take the place of a kubeconfig's user, and so of an `exec`.
+ * Nothing is sent or run yet. What a kubeconfig says is applied, or ends in an error that names file, entry and field:
+ * `auth-provider`, `tls-server-name` beside `proxy-url`, and whatever contradicts itself. `token` and `tokenFile` take the
+ * place of a kubeconfig's user, and so of an `exec`.
  *
- * - Token files are read again every 50 s and when the server answers 401; CA, certificate and key files every 5 minutes
- *   and after a request that failed.
+ * - Token files are read again every 50 s and when the server answers 401; CA, certificate and key files every 5 minutes,
+ *   after a request that failed, and after a 401 to a certificate. A plugin (`exec`) runs again 10 s before its credentials
+ *   expire, and once when the server answers 401.
+ * - A proxy is the one of `proxy-url`, else that of the environment's `HTTPS_PROXY` and `HTTP_PROXY`, which Deno reads itself.
+ *   Other than with kubectl, `NO_PROXY` counts for both, and this machine's own addresses have to be named in it.
+ * - `tls-server-name` takes a relay on loopback, through which the check stays whole.
+ * - `insecure-skip-tls-verify` is no option in Deno but a flag of the whole program: requests fail with an error that names the
+ *   flag, `--unsafely-ignore-certificate-errors=HOST`, unless the certificate is good or the flag is given.
  * - Credentials go to `https://` servers, and over plain HTTP only to this machine.
  * - Where a permission is missing, the error names the flag.
  *

@@ -17,6 +17,16 @@ export interface ConnectionOptions {
   readonly onWarning?: (warning: string) => void;
   /** Whether HTTP/2 is used where the server offers it. @default {false} */
   readonly http2?: boolean;
+  /**
+   * How long a server may take to connect and begin its answer, in milliseconds; 0 is for ever. API servers give up after
+   * 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt. @default {65_000}
+   */
+  readonly answerTimeoutMs?: number;
+  /**
+   * How long a credential plugin may take, in milliseconds; five times as long where it may ask on the terminal.
+   * @default {60_000}
+   */
+  readonly pluginTimeoutMs?: number;
 }
 
 /** How {@linkcode connect} finds a server. */
@@ -55,9 +65,19 @@ export interface ConnectionOrigin {
   /** The user entry in use. */
   readonly user?: string;
   /** What is sent as `Authorization`. */
-  readonly login: "none" | "token" | "tokenFile" | "basic";
-  /** Whether a client certificate is shown to the server. */
+  readonly login: "none" | "token" | "tokenFile" | "basic" | "exec";
+  /** Whether the configuration itself has a client certificate; a credential plugin may bring one. */
   readonly clientCertificate: boolean;
+  /** When that certificate, as it was read at first, stops being valid. */
+  readonly certificateExpires?: Date;
+  /** The credential plugin: a name or path of a program. */
+  readonly plugin?: string;
+  /** The proxy that the configuration names, without user and password. */
+  readonly proxy?: string;
+  /** The name that the server's certificate must have, where it is not the address's. */
+  readonly tlsServerName?: string;
+  /** Whether the configuration asks for the server's certificate not to be checked, which takes a flag of Deno's. */
+  readonly insecure?: boolean;
   /** Who the server is asked to take the caller for. */
   readonly actsAs?: string;
   /** The flags that allow what this connection reads and reaches, `--allow-net` last. */

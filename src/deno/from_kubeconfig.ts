@@ -7,6 +7,9 @@ import { mergeKubeconfigs } from "../kubeconfig/merge.ts";
 import { parseKubeconfig } from "../kubeconfig/parse.ts";
 import { certificateProblem, privateKeyProblem } from "../kubeconfig/pem.ts";
 import { resolveContext } from "../kubeconfig/resolve.ts";
+import type { ResolvedCluster } from "../kubeconfig/cluster.ts";
+import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec.ts";
+import { proxyHref } from "../kubeconfig/proxy.ts";
 import type { ResolvedUser } from "../kubeconfig/user.ts";
 import type { ConnectAttempt } from "./connect_error.ts";
 import type { ConnectOptions } from "./connection.ts";
@@ -14,7 +17,9 @@ import { BasicLogin, BearerToken } from "./credentials.ts";
 import { type Explain, FileProblem, pathBeside, readChecked } from "./files.ts";
 import { envFlag, type Host } from "./host.ts";
 import { givenCa, givenLogin, pathOfOption } from "./options.ts";
-import { fileSource, type Login, type PemSource, type Plan } from "./plan.ts";
+import { commandOf, PLUGIN_TIMEOUT_MS, runPlugin } from "./exec.ts";
+import { ExecLogin } from "./exec_login.ts";
+import { fileSource, type Login, pairProblem, type PemSource, type Plan } from "./plan.ts";
 import { TokenFile } from "./token_file.ts";
 
 /** Which kubeconfig files to read. */
@@ -113,7 +118,8 @@ function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host
     pemSource(cluster.certificateAuthority, certificateProblem, host);
   const cert = pemSource(user?.clientCertificate?.certificate, certificateProblem, host);
   const key = pemSource(user?.clientCertificate?.key, privateKeyProblem, host);
-  const login = givenLogin(options, cluster.server, host) ?? loginOf(user, options, host);
+  const login = givenLogin(options, cluster.server, host) ??
+    pluginLogin(user?.exec, cluster, ca, options, host) ?? loginOf(user, options, host);
   const impersonation = user?.impersonation;
   return {
     server: cluster.server,
@@ -123,6 +129,10 @@ function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host
     ...(key && { key }),
     ...(login && { login }),
     compress: !cluster.disableCompression,
+    ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
+    ...(cluster.proxy && { proxy: cluster.proxy }),
+    // A CA of the options says that there is to be a check (clientcmd overrides).
+    insecure: cluster.insecureSkipTlsVerify && options.caFile === undefined,
     ...(impersonation && { headers: impersonationHeaders(impersonation) }),
     origin: {
       source: "kubeconfig",
@@ -151,6 +161,30 @@ function pemSource(
 
 function explainPlace(place: FieldPlace, path: string): Explain {
   return (cause) => kubeconfigError(place, `names ${JSON.stringify(path)}: ${cause.message}`, { cause });
+}
+
+function pluginLogin(
+  plugin: ExecPlugin | undefined,
+  cluster: ResolvedCluster,
+  ca: PemSource | undefined,
+  options: ConnectOptions,
+  host: Host,
+): Login | undefined {
+  if (plugin === undefined) return undefined;
+  const { pluginTimeoutMs: timeoutMs = PLUGIN_TIMEOUT_MS } = options;
+  const tellCluster = async (): Promise<ExecCluster> => ({
+    server: cluster.server.href.replace(/\/$/, ""),
+    ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
+    insecureSkipTlsVerify: cluster.insecureSkipTlsVerify,
+    ...(ca && { certificateAuthority: await ca.read() }),
+    ...(cluster.proxy && { proxyUrl: proxyHref(cluster.proxy) }),
+    disableCompression: cluster.disableCompression,
+    config: cluster.execConfig,
+  });
+  const credentials = new ExecLogin({
+    run: (signal) => runPlugin(plugin, host, { cluster: tellCluster, timeoutMs, pairProblem }, signal),
+  });
+  return { type: "exec", credentials, command: commandOf(plugin, host) };
 }
 
 function loginOf(user: ResolvedUser | undefined, options: ConnectOptions, host: Host): Login | undefined {

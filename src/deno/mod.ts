@@ -1,5 +1,6 @@
 /**
- * Everything that needs Deno itself: kubeconfig and service account files, TLS with a cluster's own CA, client certificates.
+ * Everything that needs Deno itself: kubeconfig and service account files, TLS with a cluster's own CA, client certificates,
+ * credential plugins, proxies.
  *
  * ```ts ignore
  * import { connect } from "@kube/informer/deno";
@@ -14,6 +15,8 @@
  */
 
 export { connect, inCluster } from "./connect.ts";
+export { CredentialPluginError } from "./exec.ts";
+export { requiredPermissions } from "./required_permissions.ts";
 export type { ConnectionOptions, ConnectOptions } from "./connection.ts";
 export { type ConnectAttempt, ConnectError } from "./connect_error.ts";
 export { denoTransport, type DenoTransportOptions, type TlsMaterial } from "./transport.ts";

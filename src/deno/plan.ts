@@ -1,7 +1,11 @@
 import type { BasicLogin, BearerToken } from "./credentials.ts";
 import type { Connection, ConnectionOptions, ConnectionOrigin } from "./connection.ts";
+import { validityOf, validityProblem } from "../kubeconfig/certificate.ts";
+import { type ProxyAddress, proxyName, proxyPort } from "../kubeconfig/proxy.ts";
 import { type Explain, FileProblem, readChecked } from "./files.ts";
 import { type Host, netFlag, type RecordingHost } from "./host.ts";
+import type { ExecLogin } from "./exec_login.ts";
+import { createClient } from "./http_client.ts";
 import { TokenFile } from "./token_file.ts";
 import { DenoTransport, type TlsMaterial } from "./transport.ts";
 
@@ -9,7 +13,8 @@ import { DenoTransport, type TlsMaterial } from "./transport.ts";
 export type Login =
   | { readonly type: "token"; readonly credentials: BearerToken }
   | { readonly type: "tokenFile"; readonly credentials: TokenFile }
-  | { readonly type: "basic"; readonly credentials: BasicLogin };
+  | { readonly type: "basic"; readonly credentials: BasicLogin }
+  | { readonly type: "exec"; readonly credentials: ExecLogin; readonly command: string };
 
 /** A PEM text that is at hand, or in a file that may change. */
 export interface PemSource {
@@ -56,32 +61,62 @@ export interface Plan {
   readonly compress?: boolean;
   /** Other header lines. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** The name that the server's certificate must have. */
+  readonly tlsServerName?: string;
+  /** The proxy on the way. */
+  readonly proxy?: ProxyAddress;
+  /** Whether the server's certificate is not to be checked. */
+  readonly insecure?: boolean;
   /** Where it comes from. */
-  readonly origin: Omit<ConnectionOrigin, "login" | "clientCertificate" | "permissions">;
+  readonly origin: Pick<ConnectionOrigin, "source" | "files" | "context" | "user" | "actsAs">;
 }
 
 /**
- * Reads what the plan's files hold and sets up its transport.
+ * Reads what the plan's files hold and sets up its transport. A credential plugin is not run before it is needed.
  *
  * @throws {Error} when a file cannot be read, or TLS does not take what is in it.
  */
 export async function carryOut(plan: Plan, options: ConnectionOptions, host: RecordingHost): Promise<Connection> {
-  const { server, ca, cert, key, login, headers } = plan;
-  const { namespace = plan.namespace ?? "default", userAgent, onWarning, http2 = false } = options;
-  const load = async (): Promise<TlsMaterial> => ({
-    ...(ca && { caCerts: [await ca.read()] }),
-    ...(cert && { cert: await cert.read() }),
-    ...(key && { key: await key.read() }),
-  });
+  const { server, ca, cert, key, login, headers, tlsServerName, proxy, insecure = false } = plan;
+  const { namespace = plan.namespace ?? "default", userAgent, onWarning, http2 = false, answerTimeoutMs } = options;
+  let warned: string | undefined;
+  const load = async (): Promise<TlsMaterial> => {
+    const material = {
+      ...(ca && { caCerts: [await ca.read()] }),
+      ...(cert && { cert: await cert.read() }),
+      ...(key && { key: await key.read() }),
+    };
+    const validity = material.cert === undefined ? undefined : validityOf(material.cert);
+    const problem = validity && validityProblem(validity, Date.now());
+    if (problem !== undefined && problem !== warned) {
+      onWarning?.(cert!.explain(new FileProblem(`the certificate ${problem}`)).message);
+    }
+    warned = problem;
+    return material;
+  };
   if (login?.credentials instanceof TokenFile) await login.credentials.ready();
+  if (login?.type === "exec") host.willRun(login.command);
   const material = await load();
   tryTls({ caCerts: material.caCerts }, ca);
   tryTls({ cert: material.cert, key: material.key }, cert);
   const mayChange = [ca, cert, key].some((source) => source?.isFile);
   const transport = new DenoTransport(
-    { ...material, http2, headers },
-    mayChange ? { reload: load, onWarning } : undefined,
+    {
+      ...material,
+      http2,
+      headers,
+      ...(tlsServerName !== undefined && { tlsServerName }),
+      ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
+    },
+    {
+      insecure,
+      ...(proxy && { proxy }),
+      ...(mayChange && { reload: load }),
+      ...(onWarning && { onWarning }),
+      ...(login?.type === "exec" && { certificate: () => login.credentials.certificate }),
+    },
   );
+  const validity = material.cert === undefined ? undefined : validityOf(material.cert);
   return {
     server,
     namespace,
@@ -94,16 +129,39 @@ export async function carryOut(plan: Plan, options: ConnectionOptions, host: Rec
       ...plan.origin,
       login: login?.type ?? "none",
       clientCertificate: cert !== undefined,
-      permissions: [...host.permissions, netFlag(server)],
+      ...(validity && { certificateExpires: new Date(validity.untilMs) }),
+      ...(login?.type === "exec" && { plugin: login.command }),
+      ...(proxy && { proxy: proxyName(proxy) }),
+      ...(tlsServerName !== undefined && { tlsServerName }),
+      ...(insecure && { insecure }),
+      permissions: [...host.permissions, netFlag(server, ...alsoReached(plan))],
     },
   };
+}
+
+/** What is reached beside the server: the proxy, or the relay and the name that its way goes by. */
+function alsoReached({ server, proxy, tlsServerName }: Plan): string[] {
+  if (proxy !== undefined) return [`${proxy.url.hostname}:${proxyPort(proxy.url)}`];
+  if (tlsServerName === undefined) return [];
+  const name = tlsServerName.includes(":") ? `[${tlsServerName.replace(/^\[(.*)\]$/, "$1")}]` : tlsServerName;
+  return [`${name}:${server.port || "443"}`, "127.0.0.1"];
+}
+
+/** What is wrong with a certificate and key as a pair; nothing when TLS takes them. */
+export function pairProblem(cert: string, key: string): string | undefined {
+  try {
+    createClient({ cert, key }, { http2: false }).close();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return undefined;
 }
 
 /** What only the TLS stack notices, a certificate and key that do not belong together for one, is told of its source. */
 function tryTls(material: TlsMaterial, source: PemSource | undefined): void {
   if (source === undefined) return;
   try {
-    new DenoTransport(material)[Symbol.dispose]();
+    createClient(material, { http2: false }).close();
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw source.explain(new FileProblem(message, { cause }));

@@ -1,16 +1,12 @@
 import type { Transport } from "../api/transport.ts";
-import { certificateProblem, privateKeyProblem } from "../kubeconfig/pem.ts";
-import { netFlag } from "./host.ts";
+import { serverNameProblem } from "../kubeconfig/cluster.ts";
+import { parseProxy, type ProxyAddress } from "../kubeconfig/proxy.ts";
+import { AnswerDeadline } from "./answer_deadline.ts";
+import { explainFailure } from "./failure.ts";
+import { createClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
+import { Relay } from "./relay.ts";
 
-/** Who a connection trusts, and who it says it is; PEM texts. */
-export interface TlsMaterial {
-  /** Certificates that may sign the server's, beside those that Deno trusts anyway. */
-  readonly caCerts?: readonly string[];
-  /** A certificate to show to the server, with its chain; needs `key`. */
-  readonly cert?: string;
-  /** The private key of `cert`, not encrypted. */
-  readonly key?: string;
-}
+export type { TlsMaterial } from "./http_client.ts";
 
 /** How requests are carried. */
 export interface DenoTransportOptions extends TlsMaterial {
@@ -21,27 +17,47 @@ export interface DenoTransportOptions extends TlsMaterial {
   readonly http2?: boolean;
   /** Header lines for every request that has none of that name. A name may come several times. @default {none} */
   readonly headers?: readonly (readonly [name: string, value: string])[];
+  /**
+   * A proxy on the way: `http://`, `https://` or `socks5://`, with user and password if need be. Deno leaves it out for
+   * hosts that the environment's `NO_PROXY` names. @default {that of the environment, by HTTPS_PROXY and HTTP_PROXY}
+   */
+  readonly proxyUrl?: string;
+  /**
+   * The name that the server's certificate must have, in place of the host of the URL. All requests must then go to one
+   * server; they take the way over a relay on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
+   * @default {the host of the URL}
+   */
+  readonly tlsServerName?: string;
+  /**
+   * How long a server may take to connect and begin its answer, in milliseconds; 0 is for ever. API servers give up after
+   * 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt. @default {65_000}
+   */
+  readonly answerTimeoutMs?: number;
 }
 
-/** What a connection that lives on files needs beside them. */
+/** What a connection that lives on files and logins needs beside them. */
 export interface ReloadOptions {
-  /** Reads the files again. */
-  readonly reload: () => Promise<TlsMaterial>;
+  /** Reads the files again. Nothing when there are none. */
+  readonly reload?: () => Promise<TlsMaterial>;
+  /** The certificate that a login brings, beside the files: another object when it has changed. */
+  readonly certificate?: () => { readonly cert: string; readonly key: string } | undefined;
   /** Told when the files cannot be used, and what was read before stays in use. */
   readonly onWarning?: (warning: string) => void;
+  /** Whether the configuration asks for the server's certificate not to be checked. */
+  readonly insecure?: boolean;
+  /** The proxy on the way, parsed. */
+  readonly proxy?: ProxyAddress;
 }
 
 /** How often files are looked at again (client-go `transport/ca_rotation.go`, `cert_rotation.go`). */
 const RELOAD_MS = 5 * 60_000;
 
-/** How long a connection that nobody uses stays open: less than load balancers and API servers allow. */
-const IDLE_MS = 30_000;
-
 /**
- * A transport over one `Deno.createHttpClient`: certificates, keys, header lines. Dispose it to free its connections; a
- * client that was given it does that when it is disposed.
+ * A transport over one `Deno.createHttpClient`: certificates, keys, header lines, proxy. Dispose it to free its connections;
+ * a client that was given it does that when it is disposed.
  *
- * @throws {TypeError} when a certificate or key is not PEM, is damaged, encrypted or without the other.
+ * @throws {TypeError} when a certificate or key is not PEM, is damaged, encrypted or without the other, or an option cannot
+ * be used.
  *
  * @example
  * ```ts ignore
@@ -57,27 +73,43 @@ export function denoTransport(options: DenoTransportOptions = {}): Transport & D
 }
 
 /**
- * One HTTP client, replaced by another when its files have changed. Files are looked at again with the first request 5
- * minutes after the last look, and with the request after one that failed. Open watches stay on the client they began on.
+ * One HTTP client, replaced by another when its files or its login's certificate have changed. Files are looked at again with
+ * the first request 5 minutes after the last look, and with the request after one that failed, or got a 401 for its certificate. Open watches stay on the
+ * client they began on, and move over when they next begin.
  */
 export class DenoTransport implements Transport, Disposable {
   readonly #http2: boolean;
   readonly #headers: readonly (readonly [name: string, value: string])[];
-  readonly #reloading: ReloadOptions | undefined;
+  readonly #proxy: ProxyAddress | undefined;
+  readonly #serverName: string | undefined;
+  readonly #answerTimeoutMs: number;
+  readonly #reloading: ReloadOptions;
   #material: TlsMaterial;
-  #client: Deno.HttpClient;
+  #client: Deno.HttpClient | undefined;
+  #relay: { readonly server: string; readonly relay: Relay } | undefined;
+  #certificate: ReturnType<NonNullable<ReloadOptions["certificate"]>>;
   #lookedAt = Date.now();
   #looking: Promise<void> | undefined;
   #isDisposed = false;
 
-  /** Nothing is opened yet. @throws {TypeError} when a certificate or key cannot be used. */
-  constructor(options: DenoTransportOptions, reloading?: ReloadOptions) {
-    const { http2 = false, headers = [], caCerts, cert, key } = options;
+  /** Nothing is opened yet. @throws {TypeError} when a certificate, key or option cannot be used. */
+  constructor(options: DenoTransportOptions, reloading: ReloadOptions = {}) {
+    const { http2 = false, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } =
+      options;
+    if (!(answerTimeoutMs >= 0 && answerTimeoutMs < 2 ** 31)) {
+      throw new RangeError(`Cannot connect: answerTimeoutMs must be 0 or more, found ${answerTimeoutMs}`);
+    }
     this.#http2 = http2;
     this.#headers = headers;
+    this.#proxy = reloading.proxy ?? proxyOf(proxyUrl);
+    this.#serverName = serverNameOf(tlsServerName, proxyUrl);
+    this.#answerTimeoutMs = answerTimeoutMs;
     this.#reloading = reloading;
     this.#material = { caCerts, cert, key };
-    this.#client = createClient(this.#material, http2);
+    // A proxy needs permission, and a relay the first request, which says where it leads: then it is made there.
+    const client = this.#newClient(this.#material, undefined);
+    if (this.#serverName === undefined && this.#proxy === undefined) this.#client = client;
+    else client.close();
   }
 
   /**
@@ -86,97 +118,138 @@ export class DenoTransport implements Transport, Disposable {
    * @throws {Deno.errors.NotCapable} when the program may not reach the host, naming the flag; else what `fetch` throws.
    */
   async fetch(request: Request): Promise<Response> {
-    if (this.#reloading !== undefined) await this.#look(this.#reloading);
+    const { reload } = this.#reloading;
+    if (reload !== undefined) await this.#look(reload);
     if (this.#isDisposed) {
       throw new TypeError(`Cannot send a request to "${new URL(request.url).host}": the connection is disposed`);
     }
-    const missing = this.#headers.filter(([name]) => !request.headers.has(name));
-    for (const [name, value] of missing) request.headers.append(name, value);
+    let sent = request;
     try {
-      return await fetch(request, { client: this.#client });
+      const relay = this.#serverName === undefined ? undefined : this.#relayFor(request);
+      if (relay !== undefined) sent = renamed(request, this.#serverName!);
+      const client = this.#currentClient(relay);
+      const missing = this.#headers.filter(([name]) => !sent.headers.has(name));
+      for (const [name, value] of missing) sent.headers.append(name, value);
+      const deadline = new AnswerDeadline(request, this.#answerTimeoutMs);
+      try {
+        const response = await fetch(sent, { client, signal: deadline.signal });
+        if (relay?.carried === 0) {
+          await response.body?.cancel();
+          throw new TypeError("the request did not take the way it was to take");
+        }
+        // Our certificate may have been replaced: the next request looks.
+        if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
+        return response;
+      } finally {
+        deadline.begun();
+      }
     } catch (cause) {
       // The server's certificate or ours may just have been replaced.
       if (!request.signal.aborted) this.#lookedAt = Number.NEGATIVE_INFINITY;
-      if (!(cause instanceof Deno.errors.NotCapable)) throw cause;
-      throw new Deno.errors.NotCapable(
-        `Cannot reach "${new URL(request.url).host}" without permission: run this program with ${
-          flagFor(cause, request)
-        }`,
-        { cause },
-      );
+      if (request.signal.aborted) throw cause;
+      throw explainFailure(cause, request, {
+        serverName: this.#serverName,
+        proxy: this.#proxy,
+        relay: this.#relay?.relay,
+        insecure: this.#reloading.insecure,
+      });
     }
   }
 
   /**
-   * Lets no request begin and frees idle connections; bodies that are being read end with their signals. Twice does no
-   * harm.
+   * Lets no request begin and frees idle connections; bodies that are being read end with their signals, or now where they
+   * take the way over a relay. Twice does no harm.
    */
   [Symbol.dispose](): void {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
-    this.#client.close();
+    this.#client?.close();
+    this.#relay?.relay[Symbol.dispose]();
   }
 
-  async #look(reloading: ReloadOptions): Promise<void> {
+  #newClient(material: TlsMaterial, proxy: ProxyAddress | undefined): Deno.HttpClient {
+    return createClient(material, {
+      http2: this.#http2,
+      allowHost: this.#serverName !== undefined,
+      ...(proxy && { proxy }),
+    });
+  }
+
+  /** The client by what is known now: another one when the login has brought another certificate. */
+  #currentClient(relay: Relay | undefined): Deno.HttpClient {
+    const certificate = this.#reloading.certificate?.();
+    if (this.#client !== undefined && certificate === this.#certificate) return this.#client;
+    const client = this.#newClient({ ...this.#material, ...certificate }, relay?.proxy ?? this.#proxy);
+    this.#client?.close();
+    this.#client = client;
+    this.#certificate = certificate;
+    return client;
+  }
+
+  #relayFor(request: Request): Relay {
+    const { hostname, port, host } = new URL(request.url);
+    if (this.#relay === undefined || this.#relay.relay.isEnded) {
+      this.#client?.close();
+      this.#client = undefined;
+      const relay = new Relay({ hostname, port: Number(port || "443") });
+      this.#relay = { server: host, relay };
+    }
+    if (this.#relay.server === host) return this.#relay.relay;
+    throw new TypeError(`a transport with tlsServerName leads to one server, "${this.#relay.server}", and no other`);
+  }
+
+  async #look(reload: () => Promise<TlsMaterial>): Promise<void> {
     const age = Date.now() - this.#lookedAt;
     if (age >= 0 && age < RELOAD_MS) return;
-    this.#looking ??= this.#reload(reloading).finally(() => this.#looking = undefined);
+    this.#looking ??= this.#reload(reload).finally(() => this.#looking = undefined);
     await this.#looking;
   }
 
-  async #reload({ reload, onWarning }: ReloadOptions): Promise<void> {
+  async #reload(reload: () => Promise<TlsMaterial>): Promise<void> {
     this.#lookedAt = Date.now();
     let next: Deno.HttpClient;
     let material: TlsMaterial;
     try {
       material = await reload();
-      if (this.#isDisposed || isSame(material, this.#material)) return;
-      next = createClient(material, this.#http2);
+      if (this.#isDisposed || isSameMaterial(material, this.#material)) return;
+      next = this.#newClient({ ...material, ...this.#certificate }, this.#relay?.relay.proxy ?? this.#proxy);
     } catch (error) {
-      onWarning?.(`${error instanceof Error ? error.message : error}; the certificates known before stay in use`);
+      this.#reloading.onWarning?.(
+        `${error instanceof Error ? error.message : error}; the certificates known before stay in use`,
+      );
       return;
     }
-    const last = this.#client;
+    this.#client?.close();
     this.#client = next;
     this.#material = material;
-    last.close();
+    if (this.#serverName === undefined || this.#relay !== undefined) return;
+    // No relay yet: the first request makes both.
+    next.close();
+    this.#client = undefined;
   }
 }
 
-function createClient({ caCerts, cert, key }: TlsMaterial, http2: boolean): Deno.HttpClient {
-  for (const ca of caCerts ?? []) refuse("CA certificate", certificateProblem(ca));
-  if (cert !== undefined) refuse("client certificate", certificateProblem(cert));
-  if (key !== undefined) refuse("client key", privateKeyProblem(key));
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new TypeError(
-      `Cannot use client ${cert === undefined ? "key" : "certificate"}: ${
-        cert === undefined ? "cert" : "key"
-      } is missing`,
-    );
-  }
-  try {
-    return Deno.createHttpClient({
-      ...(caCerts === undefined ? {} : { caCerts: [...caCerts] }),
-      ...(cert === undefined || key === undefined ? {} : { cert, key }),
-      http2,
-      poolIdleTimeout: IDLE_MS,
-    });
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`, { cause });
-  }
+/** The same request to the name that the certificate is to have; `Host` says what it said before. */
+function renamed(request: Request, serverName: string): Request {
+  const url = new URL(request.url);
+  const { host } = url;
+  url.hostname = serverName.includes(":") && !serverName.startsWith("[") ? `[${serverName}]` : serverName;
+  const copy = new Request(url, request);
+  if (!copy.headers.has("host")) copy.headers.set("host", host);
+  return copy;
 }
 
-function refuse(what: string, problem: string | undefined): void {
-  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
+function proxyOf(text: string | undefined): ProxyAddress | undefined {
+  if (text === undefined) return undefined;
+  const proxy = parseProxy(text);
+  if (typeof proxy === "string") throw new TypeError(`Cannot use proxyUrl: it ${proxy}`);
+  return proxy;
 }
 
-function isSame(a: TlsMaterial, b: TlsMaterial): boolean {
-  return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
-}
-
-/** Deno names the host it missed, which after a redirect is another one than the request's. */
-function flagFor(error: Error, request: Request): string {
-  const host = /access to "([^"]+)"/.exec(error.message)?.[1];
-  return host === undefined ? netFlag(new URL(request.url)) : `--allow-net=${host}`;
+function serverNameOf(name: string | undefined, proxyUrl: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const problem = serverNameProblem(name);
+  if (problem !== undefined) throw new TypeError(`Cannot use tlsServerName: it ${problem}`);
+  if (proxyUrl === undefined) return name;
+  throw new TypeError(`Cannot use tlsServerName: it excludes proxyUrl, leave one of them out`);
 }

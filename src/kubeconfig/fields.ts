@@ -45,23 +45,48 @@ export interface FieldPlace extends KubeconfigPlace {
   readonly field: string;
 }
 
-/** Reads the fields of one entry; each getter throws a {@linkcode KubeconfigError} when the field is not of its type. */
+/** A mapping within an entry. */
+interface Section {
+  /** The field that holds it. */
+  readonly name: string;
+  /** The fields it may have. */
+  readonly known: readonly string[];
+  /** The fields it has. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads the fields of one entry, or of a mapping within it; each getter throws a {@linkcode KubeconfigError} when the field
+ * is not of its type.
+ */
 export class EntryFields {
   readonly #entry: KubeconfigEntry;
+  readonly #section: Section | undefined;
 
   /** The fields of `entry`. @throws {KubeconfigError} when it has a field that kubeconfigs do not have. */
-  constructor(entry: KubeconfigEntry) {
+  constructor(entry: KubeconfigEntry, section?: Section) {
     this.#entry = entry;
-    const known = FIELDS[entry.kind];
-    for (const field of Object.keys(entry.fields)) {
+    this.#section = section;
+    const { known, fields } = section ?? { known: FIELDS[entry.kind], fields: entry.fields() };
+    const what = section === undefined ? `a ${entry.kind}` : `"${section.name}"`;
+    for (const field of Object.keys(fields)) {
       if (known.includes(field)) continue;
-      throw this.error(field, `is not known${suggestion(field, known)}: a ${entry.kind} has ${quoteAll(known)}`);
+      throw this.error(field, `is not known${suggestion(field, known)}: ${what} has ${quoteAll(known)}`);
     }
+  }
+
+  /** The fields of the mapping in `field`, which are called `field.name` in messages; nothing when there is none. */
+  section(field: string, known: readonly string[]): EntryFields | undefined {
+    const value = this.#get(field);
+    if (value === undefined || value === null) return undefined;
+    if (!isRecord(value)) throw this.error(field, this.#expected("a mapping", value));
+    return new EntryFields(this.#entry, { name: field, known, fields: value });
   }
 
   /** Where a field of this entry is. */
   place(field: string): FieldPlace {
-    return { file: this.#entry.file, entry: `${this.#entry.kind} ${quote(this.#entry.name)}`, field };
+    const path = this.#section === undefined ? field : `${this.#section.name}.${field}`;
+    return { file: this.#entry.file, entry: `${this.#entry.kind} ${quote(this.#entry.name)}`, field: path };
   }
 
   /** An error about a field of this entry; `problem` says what is wrong and what to do. */
@@ -103,6 +128,29 @@ export class EntryFields {
     return Object.entries(value).map(([name, values]) => [name, this.#texts(field, values ?? [])] as const);
   }
 
+  /** A list of `{ name, value }`; absent counts as empty. */
+  pairs(field: string): readonly (readonly [name: string, value: string])[] {
+    const value = this.#get(field) ?? [];
+    const expected = `a list of "name" and "value"`;
+    if (!Array.isArray(value)) throw this.error(field, this.#expected(expected, value));
+    return value.map((item: unknown) => {
+      if (!isRecord(item)) throw this.error(field, this.#expected(expected, item));
+      const { name, value: text = "" } = item;
+      if (typeof name !== "string" || name === "") throw this.error(field, "has an item without a name");
+      if (/[=\0]/.test(name)) throw this.error(field, `has the name ${quote(name)}, which no variable can have`);
+      if (typeof text !== "string" && text !== null) {
+        throw this.error(field, `must have text as the value of ${quote(name)}, found ${describe(text)}`);
+      }
+      if (text?.includes("\0")) throw this.error(field, `has a value of ${quote(name)} that holds a zero byte`);
+      return [name, text ?? ""] as const;
+    });
+  }
+
+  /** The value as it was written. */
+  raw(field: string): unknown {
+    return this.#get(field);
+  }
+
   #texts(field: string, value: unknown): readonly string[] {
     if (!Array.isArray(value)) throw this.error(field, this.#expected("a list of texts", value));
     for (const item of value) {
@@ -112,7 +160,8 @@ export class EntryFields {
   }
 
   #get(field: string): unknown {
-    return Object.hasOwn(this.#entry.fields, field) ? this.#entry.fields[field] : undefined;
+    const fields = this.#section?.fields ?? this.#entry.fields();
+    return Object.hasOwn(fields, field) ? fields[field] : undefined;
   }
 
   #expected(what: string, value: unknown): string {

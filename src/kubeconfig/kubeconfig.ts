@@ -22,8 +22,8 @@ export class KubeconfigEntry {
     this.#fields = fields;
   }
 
-  /** The fields as they were written, secrets among them. Not enumerable. */
-  get fields(): Readonly<Record<string, unknown>> {
+  /** The fields as they were written, secrets among them: a call, because printing can be told to show getters. */
+  fields(): Readonly<Record<string, unknown>> {
     return this.#fields;
   }
 }

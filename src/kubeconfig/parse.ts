@@ -1,10 +1,22 @@
-import { boolCoreTag, FAILSAFE_SCHEMA, loadAll, mergeTag, nullCoreTag, type Schema, YAMLException } from "js-yaml";
+import {
+  boolCoreTag,
+  CORE_SCHEMA,
+  FAILSAFE_SCHEMA,
+  loadAll,
+  mergeTag,
+  nullCoreTag,
+  type Schema,
+  YAMLException,
+} from "js-yaml";
 import { type EntryKind, type Kubeconfig, KubeconfigEntry } from "./kubeconfig.ts";
 import { kubeconfigError, type KubeconfigPlace } from "./kubeconfig_error.ts";
 import { describe, quote, quoteAll, suggestion } from "./wording.ts";
 
 /** Numbers stay as they are written, so that `password: 0123` is that; `<<` is known because kubectl's YAML knows it. */
 const SCHEMA: Schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag, mergeTag);
+
+/** The name of the extension of a cluster that credential plugins are given. */
+export const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
 
 /** Fields of a file (clientcmd/api/v1 `Config`). `preferences` and `extensions` are other programs' business. */
 const FIELDS = ["apiVersion", "kind", "preferences", "clusters", "users", "contexts", "current-context", "extensions"];
@@ -37,6 +49,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
       `must be the name of a context, found ${describe(current)}`,
     );
   }
+  keepTypes(root, text, file);
   return {
     files: [file],
     ...(current === "" ? {} : { currentContext: { name: current, file } }),
@@ -51,10 +64,10 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function parseYaml(text: string, file: string): Record<string, unknown> {
+function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<string, unknown> {
   let documents: unknown[];
   try {
-    documents = loadAll(text, { schema: SCHEMA });
+    documents = loadAll(text, { schema });
   } catch (error) {
     const cause = withoutContent(error);
     throw kubeconfigError({ file }, `it is neither YAML nor JSON: ${cause.message}`, { cause });
@@ -70,6 +83,18 @@ function parseYaml(text: string, file: string): Record<string, unknown> {
     );
   }
   return root;
+}
+
+/** Credential plugins are handed an extension of the cluster as it is, so that numbers in it have to stay numbers. */
+function keepTypes(root: Record<string, unknown>, text: string, file: string): void {
+  if (!text.includes(EXEC_EXTENSION) || !Array.isArray(root.clusters)) return;
+  const typed = parseYaml(text, file, CORE_SCHEMA.withTags(mergeTag));
+  if (!Array.isArray(typed.clusters)) return;
+  for (const [index, item] of root.clusters.entries()) {
+    const same: unknown = typed.clusters[index];
+    if (!isRecord(item) || !isRecord(item.cluster) || !isRecord(same) || !isRecord(same.cluster)) continue;
+    if (Object.hasOwn(item.cluster, "extensions")) item.cluster.extensions = same.cluster.extensions;
+  }
 }
 
 /** The parser's errors carry the whole file and quote the line, which may be a token: only the reason and the place stay. */

@@ -61,7 +61,8 @@ function isDer(body: string): boolean {
   return bytes.length === 2 + lengthBytes + length;
 }
 
-function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+/** The bytes that base64 with or without line ends stands for; nothing when it is not base64. */
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   const plain = base64.replaceAll(/\s/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0) return undefined;
   return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));

@@ -1,9 +1,7 @@
+import { resolveCluster, type ResolvedCluster } from "./cluster.ts";
 import { EntryFields } from "./fields.ts";
 import { type EntryKind, isEmpty, type Kubeconfig, type KubeconfigEntry } from "./kubeconfig.ts";
 import { type KubeconfigError, kubeconfigError } from "./kubeconfig_error.ts";
-import { type Material, readMaterial } from "./material.ts";
-import { certificateProblem } from "./pem.ts";
-import { serverProblem } from "./server.ts";
 import { type ResolvedUser, resolveUser } from "./user.ts";
 import { quote, quoteAll, suggestion } from "./wording.ts";
 
@@ -15,18 +13,6 @@ export interface ResolveOptions {
   readonly server?: string;
   /** Leaves the user entry unread: the caller has credentials of their own. @default {false} */
   readonly withoutUser?: boolean;
-}
-
-/** A server, and how it proves who it is. */
-export interface ResolvedCluster {
-  /** Name of the cluster entry. */
-  readonly name: string;
-  /** Address of the API server; a path in it comes before all API paths. */
-  readonly server: URL;
-  /** Who may sign the server's certificate, beside those that Deno trusts. */
-  readonly certificateAuthority?: Material;
-  /** Whether the server is to send everything as it is. */
-  readonly disableCompression: boolean;
 }
 
 /** A context with all it refers to, checked. Paths are as they were written. */
@@ -106,55 +92,4 @@ function referred(
     `names ${quote(name)}, which does not exist${suggestion(name, names)}: ` +
       (names.length === 0 ? `there are no ${kind}s` : `the ${kind}s are ${quoteAll(names)}`),
   );
-}
-
-function resolveCluster(entry: KubeconfigEntry, override: string | undefined): ResolvedCluster {
-  const fields = new EntryFields(entry);
-  refuseWhatDenoLacks(fields, override !== undefined);
-  const server = readServer(fields, override);
-  const disableCompression = fields.flag("disable-compression");
-  const certificateAuthority = readMaterial(fields, "certificate-authority", certificateProblem);
-  if (certificateAuthority !== undefined && server.protocol !== "https:") {
-    // It belongs to the address that is replaced.
-    if (override !== undefined) return { name: entry.name, server, disableCompression };
-    throw fields.error(
-      certificateAuthority.place.field,
-      `has no use for ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
-    );
-  }
-  return { name: entry.name, server, ...(certificateAuthority && { certificateAuthority }), disableCompression };
-}
-
-function readServer(fields: EntryFields, override: string | undefined): URL {
-  const server = override ?? fields.text("server");
-  if (server === undefined) {
-    throw fields.error("server", `is missing: write the address, such as "https://10.0.0.1:6443"`);
-  }
-  const problem = serverProblem(server);
-  if (problem === undefined) return new URL(server);
-  if (override !== undefined) throw new TypeError(`Cannot use server: it ${problem}`);
-  throw fields.error("server", problem);
-}
-
-function refuseWhatDenoLacks(fields: EntryFields, hasOtherServer: boolean): void {
-  if (fields.flag("insecure-skip-tls-verify")) {
-    throw fields.error(
-      "insecure-skip-tls-verify",
-      "cannot be applied, as Deno always checks certificates: give the cluster's CA as certificate-authority, " +
-        "or remove the field and start Deno with --unsafely-ignore-certificate-errors=HOST",
-    );
-  }
-  // It belongs to the address that is replaced (clientcmd overrides).
-  if (fields.text("tls-server-name") !== undefined && !hasOtherServer) {
-    throw fields.error(
-      "tls-server-name",
-      "cannot be applied, as Deno checks certificates for the host of the URL only: use a server URL whose host is in the certificate",
-    );
-  }
-  if (fields.text("proxy-url") !== undefined) {
-    throw fields.error(
-      "proxy-url",
-      "is not applied by this toolkit: remove it, and start the program with HTTPS_PROXY set, which Deno obeys",
-    );
-  }
 }

@@ -1,13 +1,15 @@
 import { EntryFields } from "./fields.ts";
+import { type ExecPlugin, readExec } from "./exec.ts";
 import { type Impersonation, isHeaderValue } from "./impersonation.ts";
 import type { KubeconfigEntry } from "./kubeconfig.ts";
 import { type FileMaterial, type Material, readMaterial } from "./material.ts";
+import { isRecord } from "./parse.ts";
 import { certificateProblem, privateKeyProblem } from "./pem.ts";
 import { Secret } from "./secret.ts";
 import { maySendCredentials } from "./server.ts";
 import { quote } from "./wording.ts";
 
-/** How a user proves who they are: by a bearer token or a password, and by a client certificate. */
+/** How a user proves who they are: by a bearer token or a password, by a client certificate, or by what a plugin gives. */
 export interface ResolvedUser {
   /** Name of the user entry. */
   readonly name: string;
@@ -19,6 +21,8 @@ export interface ResolvedUser {
   readonly tokenFile?: FileMaterial;
   /** A user name and password. */
   readonly basic?: { readonly username: string; readonly password: Secret };
+  /** A program that gives a token or a client certificate. */
+  readonly exec?: ExecPlugin;
   /** Who to act as. */
   readonly impersonation?: Impersonation;
 }
@@ -30,11 +34,12 @@ export interface ResolvedUser {
  */
 export function resolveUser(entry: KubeconfigEntry, server: URL): ResolvedUser {
   const fields = new EntryFields(entry);
-  refuseLogins(fields);
+  refuseAuthProvider(fields);
   const clientCertificate = readClientCertificate(fields);
   const token = readToken(fields);
   const path = fields.text("tokenFile");
   const basic = readBasic(fields);
+  const exec = readPlugin(fields);
   const impersonation = readImpersonation(fields);
   if (basic !== undefined && (token !== undefined || path !== undefined)) {
     throw fields.error(
@@ -48,7 +53,7 @@ export function resolveUser(entry: KubeconfigEntry, server: URL): ResolvedUser {
       `cannot be shown to ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
     );
   }
-  for (const field of ["token", "tokenFile", "username"]) {
+  for (const field of ["token", "tokenFile", "username", "exec"]) {
     if (fields.has(field) && !maySendCredentials(server)) {
       throw fields.error(
         field,
@@ -62,6 +67,7 @@ export function resolveUser(entry: KubeconfigEntry, server: URL): ResolvedUser {
     ...(token && { token }),
     ...(path !== undefined && { tokenFile: { type: "file" as const, path, place: fields.place("tokenFile") } }),
     ...(basic && { basic }),
+    ...(exec && { exec }),
     ...(impersonation && { impersonation }),
   };
 }
@@ -74,20 +80,33 @@ export function tokenProblem(token: string): string | undefined {
     : "holds blanks, line ends or characters beyond ASCII, which no token has";
 }
 
-function refuseLogins(fields: EntryFields): void {
-  if (fields.has("exec")) {
-    throw fields.error(
-      "exec",
-      "asks for a credential plugin to be run, which this toolkit does not do: " +
-        `run the plugin yourself, and pass the token it prints as "token" or "tokenFile"`,
-    );
-  }
-  if (fields.has("auth-provider")) {
-    throw fields.error(
-      "auth-provider",
-      `asks for a login by a provider, which this toolkit does not do: pass a token as "token" or "tokenFile"`,
-    );
-  }
+/** What took the place of the logins that client-go had built in, by their name. */
+const REPLACEMENTS: Readonly<Record<string, string>> = {
+  gcp: `install "gke-gcloud-auth-plugin" and run "gcloud container clusters get-credentials"`,
+  azure: `install "kubelogin" (github.com/Azure/kubelogin) and run "kubelogin convert-kubeconfig"`,
+  oidc: `install "kubectl-oidc_login" (github.com/int128/kubelogin) and write it as "exec"`,
+  openstack: `install "client-keystone-auth" (kubernetes/cloud-provider-openstack) and write it as "exec"`,
+};
+
+function refuseAuthProvider(fields: EntryFields): void {
+  if (!fields.has("auth-provider")) return;
+  const provider = fields.raw("auth-provider");
+  const name = isRecord(provider) && typeof provider.name === "string" ? provider.name : "";
+  const instead = Object.hasOwn(REPLACEMENTS, name) ? REPLACEMENTS[name] : `use a credential plugin, written as "exec"`;
+  throw fields.error(
+    "auth-provider",
+    `asks for the login ${quote(name)} that clients once had built in, which this one has not: ${instead}, ` +
+      `or pass a token as "token" or "tokenFile"`,
+  );
+}
+
+function readPlugin(fields: EntryFields): ExecPlugin | undefined {
+  const exec = readExec(fields);
+  if (exec === undefined) return undefined;
+  const rivals = ["token", "tokenFile", "username", "client-certificate", "client-certificate-data"];
+  const rival = rivals.find((field) => fields.has(field));
+  if (rival === undefined) return exec;
+  throw fields.error("exec", `stands beside "${rival}", and kubectl would not run it then: remove one of them`);
 }
 
 function readClientCertificate(fields: EntryFields): ResolvedUser["clientCertificate"] {

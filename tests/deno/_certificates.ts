@@ -8,13 +8,14 @@ export interface Certificates extends AsyncDisposable {
   readonly path: (name: string) => string;
 }
 
-const NAMES = ["ca", "other-ca", "server", "other-server", "client", "other-client", "second"].flatMap((
+const NAMES = ["ca", "other-ca", "server", "other-server", "named-server", "client", "other-client", "second"].flatMap((
   name,
 ) => [`${name}.crt`, `${name}.key`]);
 
 /**
  * Makes two authorities, "ca" and "other-ca", and for each a server certificate for 127.0.0.1 and a client
- * certificate; "second" is another client of "ca". */
+ * certificate; "second" is another client of "ca", and "named-server" a server of the name "kubernetes.test".
+ */
 export async function makeCertificates(): Promise<Certificates> {
   const folder = await Deno.makeTempDir({ prefix: "informer-tls-" });
   const authority = (name: string) =>
@@ -31,6 +32,7 @@ export async function makeCertificates(): Promise<Certificates> {
     await leaf(`${prefix}server`, `${prefix}ca`, "serverAuth", "-addext", "subjectAltName=IP:127.0.0.1");
     await leaf(`${prefix}client`, `${prefix}ca`, "clientAuth");
   }
+  await leaf("named-server", "ca", "serverAuth", "-addext", "subjectAltName=DNS:kubernetes.test");
   await leaf("second", "ca", "clientAuth");
   const texts = new Map<string, string>();
   for (const name of NAMES) texts.set(name, await Deno.readTextFile(`${folder}/${name}`));

@@ -1,5 +1,6 @@
 import type { Connection } from "../../src/deno/connection.ts";
 import type { Host } from "../../src/deno/host.ts";
+import { runProgram } from "../../src/deno/program.ts";
 import type { Seen } from "./_server.ts";
 
 /** A machine that has the real files and only these variables. */
@@ -7,6 +8,8 @@ export function hostWith(env: Readonly<Record<string, string>> = {}, overrides: 
   return {
     env: (name) => env[name],
     readTextFile: (path) => Deno.readTextFile(path),
+    runProgram,
+    isTerminal: () => false,
     windows: false,
     serviceAccountFolder: "/nonexistent/serviceaccount",
     ...overrides,

@@ -26,6 +26,8 @@ export interface TestServerOptions {
   readonly certificates?: Certificates;
   /** Use `other-server.crt`. */
   readonly other?: boolean;
+  /** Use `named-server.crt`. */
+  readonly named?: boolean;
   /** Refuse clients without a certificate of `ca.crt`. */
   readonly requestCert?: boolean;
   /** Refuse requests whose `Authorization` is another. */
@@ -34,7 +36,7 @@ export interface TestServerOptions {
 
 /** Serves until it is disposed. */
 export async function serve(options: TestServerOptions = {}): Promise<TestServer> {
-  const { certificates, other = false, requestCert = false, authorization } = options;
+  const { certificates, other = false, named = false, requestCert = false, authorization } = options;
   const answer: http.RequestListener = (request, response) => {
     const lines: [string, string][] = [];
     for (let i = 0; i < request.rawHeaders.length; i += 2) {
@@ -47,12 +49,14 @@ export async function serve(options: TestServerOptions = {}): Promise<TestServer
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(seen));
   };
-  const name = other ? "other-server" : "server";
+  const name = other ? "other-server" : named ? "named-server" : "server";
   const server = certificates === undefined ? http.createServer(answer) : https.createServer({
     cert: certificates.text(`${name}.crt`),
     key: certificates.text(`${name}.key`),
     ...(requestCert && { ca: certificates.text("ca.crt"), requestCert, rejectUnauthorized: true }),
   }, answer);
+  // Longer than any client keeps its own.
+  server.keepAliveTimeout = 60_000;
   let connections = 0;
   server.on(certificates === undefined ? "connection" : "secureConnection", () => connections++);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

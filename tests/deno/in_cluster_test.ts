@@ -57,7 +57,7 @@ Deno.test("C146 connect uses the service account of its pod, when there is no ku
   }
 });
 
-Deno.test("C146 connect follows the rotation of token and CA in a pod", async () => {
+Deno.test("connect follows the rotation of token and CA in a pod", async () => {
   await using certificates = await makeCertificates();
   let expected = "Bearer first";
   await using server = await serve({ certificates, authorization: () => expected });
@@ -82,7 +82,7 @@ Deno.test("C146 connect follows the rotation of token and CA in a pod", async ()
   assertEquals((await ask(there)).path, "/version");
 });
 
-Deno.test("C146 connect prefers a kubeconfig that says something to the pod", async () => {
+Deno.test("connect prefers a kubeconfig that says something to the pod", async () => {
   await using certificates = await makeCertificates();
   const pod = await Pod.make(certificates);
   const KUBECONFIG = await writeKubeconfig(certificates.path("config"), { server: "https://farm.example" });
@@ -100,7 +100,7 @@ Deno.test("C146 connect prefers a kubeconfig that says something to the pod", as
   assertEquals(inside.origin.source, "in-cluster");
 });
 
-Deno.test("C146 connect takes the namespace of the options, of POD_NAMESPACE, of the file, or default", async () => {
+Deno.test("connect takes the namespace of the options, of POD_NAMESPACE, of the file, or default", async () => {
   await using certificates = await makeCertificates();
   const pod = await Pod.make(certificates);
   const url = "https://10.0.0.1:6443";
@@ -124,7 +124,7 @@ Deno.test("C146 connect takes the namespace of the options, of POD_NAMESPACE, of
   assertEquals(connection.namespace, "default");
 });
 
-Deno.test("C146 connect puts the options' token and CA in the place of the pod's", async () => {
+Deno.test("connect puts the options' token and CA in the place of the pod's", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, other: true });
   const pod = await Pod.make(certificates);

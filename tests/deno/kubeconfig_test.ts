@@ -224,7 +224,7 @@ Deno.test("C141 connect needs each kubeconfig that the option names", async () =
   assertStringIncludes(empty.message, "it has no clusters, contexts or users");
 });
 
-Deno.test("C141 connect passes over files of KUBECONFIG that are missing or empty, and takes each once", async () => {
+Deno.test("connect passes over files of KUBECONFIG that are missing or empty, and takes each once", async () => {
   await using folder = await makeFolder();
   const path = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
   await Deno.writeTextFile(`${folder.path}/empty`, "");
@@ -242,7 +242,7 @@ Deno.test("C141 connect passes over files of KUBECONFIG that are missing or empt
   assertEquals(connection.origin.files, [`${folder.path}/empty`, path]);
 });
 
-Deno.test("C141 connect does not pass over a file of KUBECONFIG that is broken or may not be read", async () => {
+Deno.test("connect does not pass over a file of KUBECONFIG that is broken or may not be read", async () => {
   await using folder = await makeFolder();
   const good = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
   await Deno.writeTextFile(`${folder.path}/broken`, "users: [");
@@ -402,7 +402,17 @@ Deno.test("C144 connect with another server or CA replaces the cluster's", async
   assertEquals(connection.origin.source, "kubeconfig");
 });
 
-Deno.test("C147 connect hands on disable-compression", async () => {
+Deno.test("connect with a CA of its own overrides insecure-skip-tls-verify", async () => {
+  await using certificates = await makeCertificates();
+  const cluster = { server: "https://farm.example", "insecure-skip-tls-verify": true };
+  for (const [options, insecure] of [[{}, true], [{ caFile: certificates.path("ca.crt") }, undefined]] as const) {
+    const connection = await connectBy(certificates, cluster, {}, options);
+    using _transport = connection.transport;
+    assertEquals(connection.origin.insecure, insecure);
+  }
+});
+
+Deno.test("connect hands on disable-compression", async () => {
   await using certificates = await makeCertificates();
   for (const disabled of [true, false]) {
     const connection = await connectBy(certificates, {

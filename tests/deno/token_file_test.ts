@@ -27,7 +27,7 @@ async function sent(
   return headers.get("authorization");
 }
 
-Deno.test("C138 TokenFile reads its file again 50 s after it was last read", async () => {
+Deno.test("TokenFile reads its file again 50 s after it was last read", async () => {
   using time = new FakeTime();
   const file = new FakeFile();
   const token = file.tokenFile();
@@ -66,7 +66,7 @@ Deno.test("TokenFile reads again when the clock was set back", async () => {
   assertEquals(await sent(token), "Bearer second");
 });
 
-Deno.test("C138 TokenFile shares one reading among requests that come together", async () => {
+Deno.test("TokenFile shares one reading among requests that come together", async () => {
   const file = new FakeFile();
   const token = file.tokenFile();
   const all = await Promise.all(Array.from({ length: 20 }, () => sent(token, { refresh: true })));
@@ -74,7 +74,7 @@ Deno.test("C138 TokenFile shares one reading among requests that come together",
   assertEquals(file.reads, 1);
 });
 
-Deno.test("C138 TokenFile keeps the last token when the file cannot be read any more, and says so once", async () => {
+Deno.test("TokenFile keeps the last token when the file cannot be read any more, and says so once", async () => {
   using time = new FakeTime();
   const warnings: string[] = [];
   const file = new FakeFile();
@@ -106,7 +106,7 @@ Deno.test("TokenFile does not send a token again that was refused", async () => 
   await assertRejects(() => sent(token), Error, "there is no such file");
 });
 
-Deno.test("C147 TokenFile uses the static token while the file has never been read", async () => {
+Deno.test("TokenFile uses the static token while the file has never been read", async () => {
   const warnings: string[] = [];
   const file = new FakeFile();
   file.content = new Deno.errors.NotFound("no such file");

@@ -76,7 +76,7 @@ Deno.test("denoTransport offers HTTP/2 only when told to", async () => {
   }
 });
 
-Deno.test("C147 denoTransport sends each header line as a line, unless the request has that name", async () => {
+Deno.test("denoTransport sends each header line as a line, unless the request has that name", async () => {
   await using server = await serve();
   using transport = denoTransport({
     headers: [["impersonate-user", "J\u00c3\u00bcrgen"], ["Impersonate-Group", "dev"], [
@@ -234,7 +234,7 @@ Deno.test("C139 DenoTransport looks at its CA file again after 5 minutes, and no
   assertEquals(files.reads, 1);
 });
 
-Deno.test("C139 DenoTransport looks at its CA file again after a request that failed", async () => {
+Deno.test("DenoTransport looks at its CA file again after a request that failed", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, other: true });
   const files = new Files();
@@ -246,7 +246,7 @@ Deno.test("C139 DenoTransport looks at its CA file again after a request that fa
   assertEquals(files.reads, 1);
 });
 
-Deno.test("C139 DenoTransport keeps what it has when the files are gone, junk or as before", async () => {
+Deno.test("DenoTransport keeps what it has when the files are gone, junk or as before", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   using time = new FakeTime();
@@ -283,7 +283,7 @@ Deno.test("C140 DenoTransport shows a new client certificate on new connections,
   assertEquals((await open.json() as Seen).clientName, "client");
 });
 
-Deno.test("C138 DenoTransport reads its files once for requests that come together", async () => {
+Deno.test("DenoTransport reads its files once for requests that come together", async () => {
   await using server = await serve();
   using time = new FakeTime();
   const files = new Files();

@@ -26,7 +26,18 @@ const scalar = fc.oneof(
   fc.string({ unit: "binary" }),
   fc.constantFrom(pemData("CERTIFICATE"), pemData("PRIVATE KEY"), SECRET),
 );
+const plugin = fc.record({
+  apiVersion: fc.constantFrom("client.authentication.k8s.io/v1beta1", "v1"),
+  command: scalar,
+  args: fc.array(scalar, { maxLength: 2 }),
+  env: fc.array(fc.record({ name: scalar, value: scalar }), { maxLength: 2 }),
+  interactiveMode: scalar,
+}, { requiredKeys: ["apiVersion"] });
+const extension = fc.record({ name: fc.constantFrom("client.authentication.k8s.io/exec", "x"), extension: scalar });
 const value = fc.oneof(
+  { weight: 1, arbitrary: plugin },
+  { weight: 1, arbitrary: fc.array(extension, { maxLength: 2 }) },
+  { weight: 1, arbitrary: fc.constantFrom(`http://u:${SECRET}@p.example`, `socks5://${SECRET}%@p`) },
   { weight: 4, arbitrary: scalar },
   fc.array(scalar, { maxLength: 3 }),
   fc.dictionary(fc.string(), fc.array(scalar, { maxLength: 2 }), { maxKeys: 2 }),
@@ -70,6 +81,8 @@ const config = fc.record({
       "as-uid",
       "as-groups",
       "as-user-extra",
+      "exec",
+      "auth-provider",
     ),
   ),
 }, { requiredKeys: [] });

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { impersonationHeaders, isHeaderValue } from "../../src/kubeconfig/impersonation.ts";
 
-Deno.test("C147 impersonationHeaders gives a line for each group and each value", () => {
+Deno.test("impersonationHeaders gives a line for each group and each value", () => {
   const lines = impersonationHeaders({
     user: "grace",
     uid: "42",

@@ -3,7 +3,7 @@ import { isEmpty } from "../../src/kubeconfig/kubeconfig.ts";
 import { mergeKubeconfigs } from "../../src/kubeconfig/merge.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse.ts";
 
-Deno.test("C142 mergeKubeconfigs takes each name from the first file that defines it, as a whole", () => {
+Deno.test("mergeKubeconfigs takes each name from the first file that defines it, as a whole", () => {
   const config = mergeKubeconfigs([
     parseKubeconfig("users: [{name: ada, user: {username: ada}}, {name: bob, user: {token: b}}]", "/one/config"),
     parseKubeconfig(
@@ -13,12 +13,12 @@ Deno.test("C142 mergeKubeconfigs takes each name from the first file that define
   ]);
   assertEquals(config.files, ["/one/config", "/two/config"]);
   assertEquals([...config.users.keys()], ["ada", "bob", "cyd"]);
-  assertEquals(config.users.get("ada")?.fields, { username: "ada" });
+  assertEquals(config.users.get("ada")?.fields(), { username: "ada" });
   assertEquals(config.users.get("ada")?.file, "/one/config");
   assertEquals(config.users.get("cyd")?.file, "/two/config");
 });
 
-Deno.test("C142 mergeKubeconfigs takes the first current context that is not empty", () => {
+Deno.test("mergeKubeconfigs takes the first current context that is not empty", () => {
   const config = mergeKubeconfigs([
     parseKubeconfig("current-context: ''", "/one"),
     parseKubeconfig("current-context: two", "/two"),

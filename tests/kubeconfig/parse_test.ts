@@ -16,9 +16,9 @@ Deno.test("parseKubeconfig reads YAML and JSON alike", () => {
     const config = parseKubeconfig(json, FILE);
     assertEquals(config.currentContext, { name: "home", file: FILE });
     assertEquals([...config.clusters.keys()], ["farm"]);
-    assertEquals(config.clusters.get("farm")?.fields, yaml.clusters.get("farm")?.fields);
+    assertEquals(config.clusters.get("farm")?.fields(), yaml.clusters.get("farm")?.fields());
     assertEquals(config.users.get("ada")?.file, FILE);
-    assertEquals(config.contexts.get("home")?.fields, { cluster: "farm", user: "ada" });
+    assertEquals(config.contexts.get("home")?.fields(), { cluster: "farm", user: "ada" });
   }
 });
 
@@ -47,7 +47,7 @@ Deno.test("parseKubeconfig names line and column of a syntax error and keeps the
 
 Deno.test("parseKubeconfig reads numbers as they are written", () => {
   const config = parseKubeconfig("users: [{name: 007, user: {username: 1e3, password: 0123}}]", FILE);
-  assertEquals(config.users.get("007")?.fields, { username: "1e3", password: "0123" });
+  assertEquals(config.users.get("007")?.fields(), { username: "1e3", password: "0123" });
 });
 
 Deno.test("parseKubeconfig knows merge keys and anchors", () => {
@@ -55,7 +55,7 @@ Deno.test("parseKubeconfig knows merge keys and anchors", () => {
     "clusters:\n- name: a\n  cluster: &a {server: 'https://a', proxy-url: ''}\n- name: b\n  cluster: {<<: *a, server: 'https://b'}\n",
     FILE,
   );
-  assertEquals(config.clusters.get("b")?.fields, { server: "https://b", "proxy-url": "" });
+  assertEquals(config.clusters.get("b")?.fields(), { server: "https://b", "proxy-url": "" });
 });
 
 Deno.test("C143 parseKubeconfig refuses a name that a file has twice", () => {
@@ -105,7 +105,7 @@ Deno.test("parseKubeconfig leaves preferences and extensions alone", () => {
 Deno.test("KubeconfigEntry shows no credential when it is printed", () => {
   const config = parseKubeconfig("users: [{name: a, user: {token: hunter2, password: hunter3}}]", FILE);
   const entry = config.users.get("a")!;
-  assertEquals(entry.fields.token, "hunter2");
+  assertEquals(entry.fields().token, "hunter2");
   for (
     const printed of [
       Deno.inspect(config),

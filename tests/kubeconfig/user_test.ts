@@ -17,7 +17,7 @@ function refused(user: Record<string, unknown>, server?: string): KubeconfigErro
   return error;
 }
 
-Deno.test("C147 resolveUser applies token, token file, basic login and client certificate", () => {
+Deno.test("resolveUser applies token, token file, basic login and client certificate", () => {
   assertEquals(resolved({ token: "abc" }).token?.reveal(), "abc");
   assertEquals(resolved({ tokenFile: "secrets/token" }).tokenFile?.path, "secrets/token");
   const { basic } = resolved({ username: "ada", password: "a:b c" });
@@ -35,7 +35,7 @@ Deno.test("C147 resolveUser applies token, token file, basic login and client ce
   assertEquals([both.token?.reveal(), both.tokenFile?.path], ["abc", "token"]);
 });
 
-Deno.test("C147 resolveUser applies impersonation", () => {
+Deno.test("resolveUser applies impersonation", () => {
   const { impersonation } = resolved({
     as: "grace",
     "as-uid": "42",
@@ -50,7 +50,7 @@ Deno.test("C147 resolveUser applies impersonation", () => {
   });
 });
 
-Deno.test("C145 resolveUser refuses what contradicts itself or is incomplete", () => {
+Deno.test("resolveUser refuses what contradicts itself or is incomplete", () => {
   const cases: readonly [user: Record<string, unknown>, field: string, includes: string][] = [
     [{ token: "t", username: "u", password: "p" }, "token", `stands beside "username", and only one can be sent`],
     [{ tokenFile: "t", username: "u" }, "tokenFile", `stands beside "username"`],
@@ -107,13 +107,23 @@ Deno.test("C145 resolveUser refuses what contradicts itself or is incomplete", (
   }
 });
 
-Deno.test("C145 resolveUser refuses logins it cannot perform and says what to do", () => {
-  const exec = refused({ exec: { apiVersion: "client.authentication.k8s.io/v1", command: "aws" } });
-  assertEquals(exec.field, "exec");
-  assertStringIncludes(exec.message, `run the plugin yourself, and pass the token it prints`);
-  const provider = refused({ "auth-provider": { name: "oidc" } });
-  assertEquals(provider.field, "auth-provider");
-  assertStringIncludes(provider.message, `pass a token`);
+Deno.test("resolveUser refuses auth-provider and names what took its place", () => {
+  for (
+    const [provider, includes] of [
+      [{ name: "gcp", config: { "access-token": "hunter2" } }, "gke-gcloud-auth-plugin"],
+      [{ name: "azure" }, "kubelogin convert-kubeconfig"],
+      [{ name: "oidc", config: { "id-token": "hunter2", "refresh-token": "hunter2" } }, "kubectl-oidc_login"],
+      [{ name: "openstack" }, "client-keystone-auth"],
+      [{ name: "__proto__" }, "use a credential plugin"],
+      ["gcp", "use a credential plugin"],
+    ] as const
+  ) {
+    const error = refused({ "auth-provider": provider });
+    assertEquals(error.field, "auth-provider");
+    assertStringIncludes(error.message, includes);
+    assertStringIncludes(error.message, `pass a token as "token" or "tokenFile"`);
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+  }
 });
 
 Deno.test("resolveUser refuses unknown fields and names the nearest", () => {
@@ -128,7 +138,9 @@ Deno.test("resolveUser refuses unknown fields and names the nearest", () => {
 });
 
 Deno.test("resolveUser sends credentials over TLS and to this machine only", () => {
-  const users = [{ token: "hunter2" }, { tokenFile: "t" }, { username: "u", password: "hunter2" }];
+  const users = [{ token: "hunter2" }, { tokenFile: "t" }, { username: "u", password: "hunter2" }, {
+    exec: { apiVersion: "client.authentication.k8s.io/v1beta1", command: "aws" },
+  }];
   for (const user of users) {
     const error = refused(user, "http://farm.example:8080");
     assertEquals(error.field, Object.keys(user)[0]);

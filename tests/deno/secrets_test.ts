@@ -1,0 +1,223 @@
+import { assert, assertEquals, assertInstanceOf } from "@std/assert";
+import { inspect } from "node:util";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource } from "../../src/api/resource.ts";
+import { StatusError, UnreachableError } from "../../src/api/errors.ts";
+import { Client } from "../../src/client/client.ts";
+import type { ConnectOptions } from "../../src/deno/connection.ts";
+import { CredentialPluginError } from "../../src/deno/exec.ts";
+import { denoTransport } from "../../src/deno/mod.ts";
+import { resolveConnection } from "../../src/deno/resolve_connection.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { KubeconfigError } from "../../src/kubeconfig/kubeconfig_error.ts";
+import { mergeKubeconfigs } from "../../src/kubeconfig/merge.ts";
+import { parseKubeconfig } from "../../src/kubeconfig/parse.ts";
+import { resolveContext } from "../../src/kubeconfig/resolve.ts";
+import { serveApi } from "./_api_server.ts";
+import { type Certificates, makeCertificates } from "./_certificates.ts";
+import { hostWith, writeKubeconfig } from "./_host.ts";
+import { Scripts, V1 } from "./_plugin.ts";
+
+interface SecretObject extends KubernetesObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+const SECRETS = defineResource<SecretObject>({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
+
+/** Stands in every secret that the test plants, but for keys, which are what openssl makes. */
+const PLANTED = "hunter2";
+
+/** Every way in which a value gets onto a screen or into a file. */
+function* printed(value: unknown): Generator<string> {
+  yield Deno.inspect(value, {
+    depth: 20,
+    showHidden: true,
+    getters: true,
+    iterableLimit: 1_000,
+    strAbbreviateSize: 1e6,
+  });
+  yield inspect(value, { depth: 20, showHidden: true, getters: true });
+  yield JSON.stringify(value, circular()) ?? "";
+  yield String(value);
+  yield `${Object.values(Object(value)).map((part) => Deno.inspect(part, { depth: 20 })).join(" ")}`;
+  for (let cause: unknown = value; cause instanceof Error; cause = cause.cause) yield `${cause.message} ${cause.stack}`;
+}
+
+function circular(): (name: string, value: unknown) => unknown {
+  const seen = new Set<unknown>();
+  return (_name, value) => {
+    if (typeof value !== "object" || value === null) return value;
+    if (seen.has(value)) return undefined;
+    seen.add(value);
+    return value;
+  };
+}
+
+/** Collects what is printed while it lasts, and looks for secrets in that and in all it is shown. */
+class Watchman implements Disposable {
+  readonly #secrets: string[];
+  readonly #lines: string[] = [];
+  readonly #real = new Map<"log" | "info" | "warn" | "error" | "debug", typeof console.log>();
+  #seen = 0;
+
+  constructor(certificates: Certificates) {
+    const keyOf = (name: string): string => certificates.text(`${name}.key`).split("\n")[1];
+    this.#secrets = [PLANTED, btoa(`ada:${PLANTED}`), btoa(PLANTED), keyOf("client"), keyOf("second")];
+    for (const name of ["log", "info", "warn", "error", "debug"] as const) {
+      this.#real.set(name, console[name]);
+      console[name] = (...values: unknown[]): void => void this.#lines.push(values.map((v) => Deno.inspect(v)).join());
+    }
+  }
+
+  show(what: string, ...values: unknown[]): void {
+    for (const value of values) {
+      for (const text of printed(value)) this.#check(what, text);
+      console.log(value);
+    }
+  }
+
+  #check(what: string, text: string): void {
+    this.#seen++;
+    for (const secret of this.#secrets) {
+      assert(!text.includes(secret), `${what} shows a secret: ${text.slice(0, 2_000)}`);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const [name, real] of this.#real) console[name] = real;
+    for (const line of this.#lines) this.#check("console", line);
+    assert(this.#seen > 0);
+  }
+}
+
+/** Connects, follows Secrets, is refused, and shows all there is on the way. */
+async function goThrough(
+  watchman: Watchman,
+  what: string,
+  options: ConnectOptions,
+  server: Awaited<ReturnType<typeof serveApi>>,
+  revoke: (isRevoked: boolean) => void,
+): Promise<void> {
+  revoke(false);
+  const warnings: string[] = [];
+  const onWarning = (warning: string): void => void warnings.push(warning);
+  const connection = await resolveConnection({ onWarning, ...options }, hostWith());
+  const { transport, credentials, origin } = connection;
+  using client = new Client(connection);
+  const errors: unknown[] = [];
+  await using informers = new SharedInformerFactory(client, { onError: (_resource, error) => void errors.push(error) });
+  const secrets = informers.forResource(SECRETS, { reflector: { backoff: { initialMs: 1, maxMs: 2 } } });
+  const events: unknown[] = [];
+  const registration = secrets.addEventHandler({ onAdd: (event) => void events.push(event) });
+  informers.start();
+  await informers.waitForCacheSync();
+  await registration.waitForSync();
+  watchman.show(what, connection, transport, credentials, origin, client, informers, secrets, secrets.status());
+  watchman.show(`${what} events`, ...events, registration);
+  watchman.show(`${what} requests`, server.fake.requests);
+  assertEquals([events.length, atob(String(secrets.lister.list()[0].data?.password))], [1, PLANTED]);
+  revoke(true);
+  const refused = await client.fetch("/api").catch((error) => error);
+  assertInstanceOf(refused, StatusError);
+  watchman.show(`${what} refused`, refused);
+  server.fake.endWatches();
+  for await (const status of secrets.statusChanges()) {
+    watchman.show(`${what} status`, status, status.cause);
+    if (status.state === "unauthorized") break;
+  }
+  watchman.show(`${what} all`, ...errors, ...warnings);
+}
+
+Deno.test("connect and SharedIndexInformer never show a secret of any kind, whatever is printed", async () => {
+  await using certificates = await makeCertificates();
+  await using scripts = await Scripts.make();
+  using watchman = new Watchman(certificates);
+  let isRevoked = false;
+  await using server = await serveApi(certificates, ({ token, name }) => !isRevoked && token + name !== "");
+  server.fake.create(SECRETS, { metadata: { name: "login" }, data: { password: btoa(PLANTED) } });
+  const revoke = (value: boolean): void => void (isRevoked = value);
+  await Deno.writeTextFile(certificates.path("token"), `${PLANTED}-file`);
+  await scripts.printer({
+    token: `${PLANTED}-exec`,
+    clientCertificateData: certificates.text("second.crt"),
+    clientKeyData: certificates.text("second.key"),
+  });
+  const exec = {
+    ...{ apiVersion: V1, command: `${scripts.folder}/plugin`, interactiveMode: "Never", args: ["--token", PLANTED] },
+    env: [{ name: "SESSION", value: PLANTED }],
+  };
+  const users: Readonly<Record<string, Record<string, unknown>>> = {
+    token: { token: `${PLANTED}-token` },
+    tokenFile: { tokenFile: "token", token: `${PLANTED}-fallback` },
+    basic: { username: "ada", password: PLANTED },
+    exec: { exec },
+    "client-key-data": {
+      "client-certificate-data": btoa(certificates.text("client.crt")),
+      "client-key-data": btoa(certificates.text("client.key")),
+    },
+    "client-key": { "client-certificate": "client.crt", "client-key": "client.key", as: "grace" },
+  };
+  const cluster = { server: server.url, "certificate-authority": "ca.crt" };
+  for (const [what, user] of Object.entries(users)) {
+    const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, user);
+    await goThrough(watchman, what, { kubeconfig }, server, revoke);
+    const config = mergeKubeconfigs([parseKubeconfig(await Deno.readTextFile(kubeconfig), kubeconfig)]);
+    watchman.show(`${what} kubeconfig`, config, [...config.users.values()], resolveContext(config));
+  }
+  const caFile = certificates.path("ca.crt");
+  await goThrough(watchman, "option token", { server: server.url, token: `${PLANTED}-own`, caFile }, server, revoke);
+});
+
+Deno.test("connect never shows a secret when it fails", async () => {
+  await using certificates = await makeCertificates();
+  await using scripts = await Scripts.make();
+  using watchman = new Watchman(certificates);
+  const cluster = { server: "https://127.0.0.1:1" };
+  const key = certificates.text("client.key");
+  const cases: readonly [cluster: Record<string, unknown>, user: Record<string, unknown>][] = [
+    [cluster, { token: `${PLANTED} ${PLANTED}` }],
+    [cluster, { token: PLANTED, username: "ada", password: PLANTED }],
+    [cluster, { password: PLANTED }],
+    [cluster, { tokn: PLANTED }],
+    [cluster, { "client-certificate": "second.crt", "client-key-data": btoa(key) }],
+    [cluster, { "client-key-data": btoa(key) }],
+    [cluster, { "client-certificate-data": btoa(key), "client-key-data": btoa(key) }],
+    [cluster, { "auth-provider": { name: "oidc", config: { "refresh-token": PLANTED } } }],
+    [cluster, { exec: { command: "x", env: [{ name: "A", value: PLANTED }], args: [PLANTED] } }],
+    [{ ...cluster, "proxy-url": `http://ada:${PLANTED}@127.0.0.1/x` }, {}],
+    [{ ...cluster, "proxy-url": `ftp://ada:${PLANTED}@127.0.0.1` }, {}],
+    [{ server: `https://ada:${PLANTED}@127.0.0.1` }, {}],
+    [{ server: "http://farm.example" }, { token: PLANTED }],
+  ];
+  for (const [cluster, user] of cases) {
+    const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, user);
+    const error = await resolveConnection({ kubeconfig }, hostWith()).catch((error) => error);
+    assertInstanceOf(error, KubeconfigError, JSON.stringify(user));
+    watchman.show("error", error);
+  }
+  await Deno.writeTextFile(certificates.path("token"), `${PLANTED}\n${PLANTED}`);
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, { tokenFile: "token" });
+  watchman.show("token file", await resolveConnection({ kubeconfig }, hostWith()).catch((error) => error));
+  for (const proxy of [`http://ada:${PLANTED}@127.0.0.1:1`, `socks5://ada:${PLANTED}@127.0.0.1:1`]) {
+    using client = new Client({ server: "https://farm.example", transport: denoTransport({ proxyUrl: proxy }) });
+    const error = await client.fetch("/api").catch((error) => error);
+    assertInstanceOf(error, UnreachableError);
+    watchman.show("proxy", error, client);
+  }
+  for (
+    const body of [
+      `echo "failed with token=${PLANTED} and $SECRET" >&2; exit 1`,
+      `echo 'token: ${PLANTED}'`,
+      `echo '{"kind":"ExecCredential","status":{"token":"${PLANTED}"}}'`,
+    ]
+  ) {
+    await scripts.write("plugin", body);
+    const env = [{ name: "SECRET", value: PLANTED }];
+    const exec = { apiVersion: V1, command: `${scripts.folder}/plugin`, interactiveMode: "Never", env };
+    const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, { exec });
+    using client = new Client(await resolveConnection({ kubeconfig }, hostWith()));
+    const error = await client.fetch("/api").catch((error) => error);
+    assertInstanceOf(error, CredentialPluginError);
+    watchman.show("plugin", error);
+  }
+});
