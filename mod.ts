@@ -1,0 +1,87 @@
+/**
+ * A Kubernetes informer toolkit: a cache that stays equal to the server, handlers that hear every change in order, and
+ * listers and indexes to read from.
+ *
+ * *An API server is asked by a client, followed by a reflector, whose changes are ordered by a queue, remembered in a
+ * store, and told by an informer to handlers and listers; what handlers want done waits in a workqueue.*
+ *
+ * @example
+ * ```ts
+ * import { Client, SharedInformerFactory } from "@kube/informer";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ *
+ * const server = new FakeApiServer(); // or connect() from "@kube/informer/deno", for a real one
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using informers = new SharedInformerFactory(client);
+ * const pods = informers.forResource(Pod);
+ * pods.addEventHandler({
+ *   onAdd: ({ key }) => console.log("added", key),
+ *   onUpdate: ({ object, previous }) => console.log(previous.status?.phase, "→", object.status?.phase),
+ *   onDelete: ({ key }) => console.log("deleted", key),
+ * });
+ * informers.start();
+ * await informers.waitForCacheSync();
+ * server.create(Pod, pod({ name: "cart-0", namespace: "shop" }));
+ * await pods.until((pod) => pod.metadata.name === "cart-0");
+ * console.log(pods.lister.namespace("shop").list().length); // 1
+ * ```
+ *
+ * @module
+ */
+
+// The vocabulary.
+export * from "./src/api/object.ts";
+export * from "./src/api/resource.ts";
+export * from "./src/api/key.ts";
+export { type Entry, entryOf } from "./src/api/entry.ts";
+export * from "./src/api/change.ts";
+export * from "./src/api/options.ts";
+export * from "./src/api/selector.ts";
+export { compareResourceVersions } from "./src/api/resource_version.ts";
+export type { Status, StatusCause, StatusDetails } from "./src/api/status.ts";
+export * from "./src/api/errors.ts";
+export type { Transport } from "./src/api/transport.ts";
+export type { BackoffOptions } from "./src/timing/backoff.ts";
+
+// A client asks.
+export { Client, type ClientOptions } from "./src/client/client.ts";
+export type { Credentials } from "./src/client/credentials.ts";
+export * from "./src/client/resource_client.ts";
+export type { ApiResource, DiscoverOptions } from "./src/client/discovery.ts";
+export { findResource } from "./src/client/find_resource.ts";
+
+// A reflector follows.
+export * from "./src/reflector/list_watch.ts";
+export { type Failure, type ReflectorPhase, ShortWatchError } from "./src/reflector/phase.ts";
+export * from "./src/reflector/reflector.ts";
+
+// A queue orders.
+export * from "./src/queue/delta.ts";
+export * from "./src/queue/delta_fifo.ts";
+
+// A store remembers.
+export type { Indexers, IndexFunction } from "./src/store/index.ts";
+export * from "./src/store/indexer.ts";
+
+// An informer tells.
+export * from "./src/informer/controller.ts";
+export type {
+  AddedEvent,
+  DeletedEvent,
+  InformerEvent,
+  ObjectEvent,
+  SyncedEvent,
+  UpdatedEvent,
+} from "./src/informer/event.ts";
+export type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./src/informer/handler.ts";
+export type { BacklogPolicy } from "./src/informer/backlog.ts";
+export type { Lister, NamespaceLister } from "./src/informer/lister.ts";
+export type { InformerState, InformerStatus } from "./src/informer/status.ts";
+export type { HandlerStatus } from "./src/informer/processor.ts";
+export type { CacheOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
+export { type InformerView, SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
+export { SharedInformerFactory, type SharedInformerFactoryOptions } from "./src/informer/shared_informer_factory.ts";
+
+// A workqueue lets workers act.
+export * from "./src/workqueue/mod.ts";

@@ -1,0 +1,360 @@
+/**
+ * What type-checks, and what must not. Most of the work is done before anything runs: `deno check` fails when a type here
+ * is another than is said, or when something that is marked as wrong is not.
+ */
+import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  type AddedEvent,
+  Client,
+  compareResourceVersions,
+  Controller,
+  defineResource,
+  type DeletedEvent,
+  DeltaFIFO,
+  type Draft,
+  type Entry,
+  entryOf,
+  type HandlerOptions,
+  Indexer,
+  type InformerEvent,
+  type InformerView,
+  keyOf,
+  type KnownObjects,
+  type KubernetesObject,
+  type ListerWatcher,
+  metadataOf,
+  type ReadonlyIndexer,
+  Reflector,
+  type ReflectorPhase,
+  type ReflectorStore,
+  type Requirement,
+  type Resource,
+  type ResourceClient,
+  SharedIndexInformer,
+  SharedInformerFactory,
+  type Transport,
+  type UpdatedEvent,
+  type WatchEvent,
+  WorkQueue,
+} from "../mod.ts";
+import type { connect } from "../src/deno/mod.ts";
+import { Deployment } from "../src/kinds/apps/v1.ts";
+import { Lease } from "../src/kinds/coordination/v1.ts";
+import { Node, Pod } from "../src/kinds/core/v1.ts";
+import { FakeApiServer } from "../src/testing/mod.ts";
+
+interface CronTab extends KubernetesObject {
+  readonly spec: { readonly cronSpec: string; readonly replicas: number };
+}
+const CronTab: Resource<CronTab> = defineResource<CronTab>({
+  group: "stable.example.com",
+  version: "v1",
+  plural: "crontabs",
+  kind: "CronTab",
+});
+
+/** Type-checks only when both types are the same. */
+function same<A, B>(..._same: Equal<A, B> extends true ? [] : [different: never]): void {}
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
+
+function fakeClient(): Client {
+  return new Client({ server: "http://fake", transport: new FakeApiServer() });
+}
+
+Deno.test("Resource is a value beside a type of one name, built in or custom", () => {
+  const pod: Pod = { metadata: { name: "a", uid: "u", resourceVersion: "1" }, spec: { containers: [] } };
+  const tab: CronTab = { metadata: pod.metadata, spec: { cronSpec: "* * * * *", replicas: 1 } };
+  assertEquals([Pod, Deployment, Node, Lease, CronTab].map(({ kind, scope }) => `${kind} ${scope}`), [
+    "Pod Namespaced",
+    "Deployment Namespaced",
+    "Node Cluster",
+    "Lease Namespaced",
+    "CronTab Namespaced",
+  ]);
+  same<typeof Pod, Resource<Pod>>();
+  same<typeof CronTab, Resource<CronTab>>();
+  const any: Resource = Pod;
+  // @ts-expect-error a Pod is not a CronTab
+  const wrong: Resource<CronTab> = Pod;
+  // @ts-expect-error nor are its objects
+  const wrongObject: CronTab = pod;
+  // @ts-expect-error a resource has a kind
+  assertThrows(() => defineResource<CronTab>({ version: "v1", plural: "crontabs" }), TypeError);
+  // @ts-expect-error there are two scopes
+  defineResource({ version: "v1", plural: "crontabs", kind: "CronTab", scope: "Everywhere" });
+  // @ts-expect-error objects are read-only
+  tab.spec.replicas = 2;
+  const metadata = metadataOf(CronTab);
+  same<typeof metadata, Resource<KubernetesObject>>();
+  // @ts-expect-error metadata only: there is no spec to read
+  const wrongRepresentation: Resource<CronTab> = metadata;
+  assertEquals([any.kind, wrong.kind, wrongObject, wrongRepresentation.representation], [
+    "Pod",
+    "Pod",
+    pod,
+    "metadata",
+  ]);
+});
+
+Deno.test("Draft may lack what the server fills in, and nothing else", () => {
+  const drafts: Draft<CronTab>[] = [
+    { metadata: { name: "a" }, spec: { cronSpec: "", replicas: 1 } },
+    { metadata: { generateName: "a-" }, spec: { cronSpec: "", replicas: 1 }, status: {} },
+    // @ts-expect-error the spec is the caller's
+    { metadata: { name: "a" } },
+    // @ts-expect-error metadata is needed, if only to name it
+    { spec: { cronSpec: "", replicas: 1 } },
+  ];
+  assertEquals(drafts.length, 4);
+});
+
+Deno.test("Indexer knows the names of its indexes", () => {
+  const plain = new Indexer<Pod>({ keyOf });
+  same<typeof plain, Indexer<Pod, never>>();
+  // @ts-expect-error no index at all
+  assertThrows(() => plain.byIndex("node", "worker-1"), RangeError);
+  const byNode = plain.withIndexers({ node: (pod) => [pod.spec?.nodeName ?? ""] });
+  same<typeof byNode, Indexer<Pod, "node">>();
+  const byBoth = byNode.withIndexers({ phase: (pod) => [pod.status?.phase ?? ""] });
+  same<typeof byBoth, Indexer<Pod, "node" | "phase">>();
+  same<ReturnType<typeof byBoth.byIndex>, Pod[]>();
+  assertEquals([byBoth.byIndex("node", ""), byBoth.indexKeys("phase", ""), byBoth.indexValues("node")], [[], [], []]);
+  // @ts-expect-error an index nobody defined
+  assertThrows(() => byBoth.byIndex("zone", "eu-1"), RangeError);
+  // @ts-expect-error an index function says under what, not whether
+  new Indexer<Pod, "ready">({ keyOf, indexers: { ready: (pod) => pod.status?.phase === "Running" } });
+  // @ts-expect-error the index that was named is missing
+  new Indexer<Pod, "node">({ keyOf, indexers: {} });
+  const inferred = new Indexer({ keyOf: (word: string) => word, indexers: { length: (word) => [`${word.length}`] } });
+  same<typeof inferred, Indexer<string, "length">>();
+  const readers: ReadonlyIndexer<Pod, "node"> = byBoth;
+  // @ts-expect-error readers do not write
+  readers.add;
+});
+
+Deno.test("SharedIndexInformer infers the names of its indexes, and has the one by namespace", async () => {
+  using client = fakeClient();
+  await using informers = new SharedInformerFactory(client);
+  const pods = informers.forResource(Pod, {
+    indexers: { node: (pod) => pod.spec?.nodeName ? [pod.spec.nodeName] : [] },
+  });
+  same<typeof pods, SharedIndexInformer<Pod, "node">>();
+  const more = pods.withIndexers({ phase: (pod) => [pod.status?.phase ?? ""] });
+  same<typeof more, SharedIndexInformer<Pod, "node" | "phase">>();
+  same<typeof more.indexer, ReadonlyIndexer<Pod, "node" | "phase" | "namespace">>();
+  same<typeof more.entries, ReadonlyIndexer<Entry<Pod>, "node" | "phase" | "namespace">>();
+  assertEquals([
+    more.indexer.byIndex("node", "worker-1"),
+    more.indexer.indexKeys("phase", "Running"),
+    more.entries.byIndex("namespace", "shop"),
+  ], [[], [], []]);
+  // @ts-expect-error an index nobody defined
+  assertThrows(() => pods.indexer.byIndex("nod", "worker-1"), RangeError);
+  // @ts-expect-error readers do not write
+  pods.indexer.add;
+  // @ts-expect-error a field that pods do not have
+  informers.forResource(Node, { indexers: { wrong: (node) => [node.nodeName] } });
+  const tabs = informers.forResource(CronTab);
+  same<typeof tabs, SharedIndexInformer<CronTab, never>>();
+  same<ReturnType<typeof tabs.lister.list>, CronTab[]>();
+  const tab = tabs.lister.namespace("shop").get("nightly");
+  same<typeof tab, CronTab | undefined>();
+  assertEquals(tab, undefined);
+});
+
+Deno.test("InformerView takes any informer, whatever its indexes", async () => {
+  using client = fakeClient();
+  await using pods = new SharedIndexInformer<Pod, "node">(client.resource(Pod), {
+    indexers: { node: (pod) => [pod.spec?.nodeName ?? ""] },
+  });
+  await using tabs = new SharedIndexInformer(client.resource(CronTab));
+  same<typeof tabs, SharedIndexInformer<CronTab, never>>();
+  const views: readonly InformerView<KubernetesObject>[] = [pods, tabs];
+  const view: InformerView<Pod> = pods;
+  assertEquals([...views, view].map((view) => view.status().state), ["idle", "idle", "idle"]);
+  // @ts-expect-error pods are not crontabs
+  const wrong: InformerView<CronTab> = pods;
+  assertEquals(wrong.hasSynced, false);
+});
+
+Deno.test("InformerEvent closes a switch, and each case has its own fields", () => {
+  function tell(event: InformerEvent<CronTab>): string {
+    switch (event.type) {
+      case "added":
+        same<typeof event, AddedEvent<CronTab>>();
+        // @ts-expect-error nothing was before
+        event.previous;
+        return `${event.key} ${event.object.spec.cronSpec} ${event.initial}`;
+      case "updated":
+        same<typeof event, UpdatedEvent<CronTab>>();
+        return `${event.previous.spec.replicas} → ${event.object.spec.replicas} ${event.resync}`;
+      case "deleted":
+        same<typeof event, DeletedEvent<CronTab>>();
+        return `${event.metadata.name} ${event.finalStateUnknown}`;
+      case "synced":
+        // @ts-expect-error it is about no object
+        event.object;
+        return `${event.objects} at ${event.resourceVersion}`;
+      default:
+        return event satisfies never;
+    }
+  }
+  function open(event: InformerEvent<CronTab>): string {
+    switch (event.type) {
+      case "added":
+      case "updated":
+      case "synced":
+        return event.type;
+      default:
+        // @ts-expect-error deletions were forgotten
+        return event satisfies never;
+    }
+  }
+  assertEquals(tell({ type: "synced", objects: 2, resourceVersion: "7" }), "2 at 7");
+  assertEquals(open({ type: "synced", objects: 0, resourceVersion: "7" }), "synced");
+});
+
+Deno.test("WatchEvent, ReflectorPhase and Requirement close switches", () => {
+  function version(event: WatchEvent<Pod>): string {
+    switch (event.type) {
+      case "ADDED":
+      case "MODIFIED":
+      case "DELETED":
+        return event.object.metadata.resourceVersion;
+      case "BOOKMARK":
+        return event.resourceVersion;
+      default:
+        return event satisfies never;
+    }
+  }
+  function sign(operator: Requirement["operator"]): string {
+    switch (operator) {
+      case "In":
+      case "NotIn":
+      case "GreaterThan":
+      case "LessThan":
+        return "values";
+      case "Exists":
+      case "DoesNotExist":
+        return "none";
+      default:
+        return operator satisfies never;
+    }
+  }
+  const stopped = (phase: ReflectorPhase): boolean => phase.name === "stopped";
+  assertEquals(version({ type: "BOOKMARK", resourceVersion: "7", initialEventsEnd: false }), "7");
+  assertEquals([sign("In"), sign("Exists"), stopped({ name: "stopped" })], ["values", "none", true]);
+  // @ts-expect-error a phase that does not exist
+  stopped({ name: "sleeping" });
+});
+
+Deno.test("ResourceClient, DeltaFIFO and Indexer fit a Reflector without knowing it", () => {
+  using client = fakeClient();
+  const collection: ResourceClient<Pod> = client.resource(Pod, { namespace: "shop" });
+  const source: ListerWatcher<Pod> = collection;
+  // @ts-expect-error a source of pods is none of crontabs
+  const wrongSource: ListerWatcher<CronTab> = collection;
+  const store = new Indexer<Entry<Pod>>({ keyOf: (entry) => entry.key });
+  const known: KnownObjects<Entry<Pod>> = store;
+  const queue = new DeltaFIFO<Entry<Pod>>({ keyOf: (entry) => entry.key, knownObjects: known });
+  const stores: readonly ReflectorStore<Entry<Pod>>[] = [store, queue];
+  for (const store of stores) store.flush?.("1");
+  // @ts-expect-error a store of pods takes no crontabs
+  const wrongStore: ReflectorStore<Entry<CronTab>> = store;
+  const reflectors = stores.map((store) => new Reflector(source, store));
+  assertEquals(reflectors.map(({ phase }) => phase.name), ["stopped", "stopped"]);
+  // @ts-expect-error a reflector writes entries, not objects
+  new Reflector(source, new Indexer<Pod>({ keyOf }));
+  const controller = new Controller({ source, queue, process: ({ key, deltas }) => `${key} ${deltas.length}` });
+  assertStrictEquals<unknown>(wrongSource, source);
+  assertStrictEquals<unknown>(wrongStore, store);
+  assertEquals(controller.hasSynced, false);
+});
+
+Deno.test("DeltaFIFO and Indexer need no Kubernetes", () => {
+  const plain = new Indexer<Pod, "node">({ keyOf, indexers: { node: (pod) => [pod.spec?.nodeName ?? ""] } });
+  const queue: ReflectorStore<Pod> = new DeltaFIFO<Pod>({ keyOf, knownObjects: plain });
+  const store: ReflectorStore<Pod> = plain;
+  queue.resync?.();
+  assertEquals(store.flush, undefined);
+  const words = new DeltaFIFO({ keyOf: (word: string) => word, knownObjects: new Map().set("a", 1) as never });
+  same<typeof words, DeltaFIFO<string>>();
+  words.pop(({ deltas: [first] }) => {
+    same<typeof first.value, string>();
+    // @ts-expect-error only a deletion says whether it was seen
+    first.finalStateUnknown;
+    if (first.type === "Deleted") same<typeof first.finalStateUnknown, boolean>();
+  });
+});
+
+Deno.test("FakeApiServer is a Transport, and a client of it is a client", async () => {
+  const server = new FakeApiServer();
+  const transport: Transport = server;
+  using client = new Client({ server: "http://fake", transport });
+  const tabs = client.resource(Pod).namespace("shop");
+  same<Awaited<ReturnType<typeof tabs.get>>, Pod>();
+  const created = await tabs.create({ metadata: { name: "a" }, spec: { containers: [] } });
+  same<typeof created, Pod>();
+  assert(compareResourceVersions(created.metadata.resourceVersion, "0") > 0);
+  same<Awaited<ReturnType<typeof connect>>, Client>();
+});
+
+Deno.test("Entry knows its object", () => {
+  const entry = entryOf<CronTab>({
+    metadata: { name: "nightly", namespace: "shop", uid: "u", resourceVersion: "1" },
+    spec: { cronSpec: "0 0 * * *", replicas: 1 },
+  });
+  same<typeof entry, Entry<CronTab>>();
+  same<typeof entry.object, CronTab>();
+  // @ts-expect-error entries are read-only
+  void ((): string => entry.key = "");
+  assertEquals(entry.object.spec.cronSpec, "0 0 * * *");
+});
+
+Deno.test("HandlerOptions are checked", () => {
+  const options: HandlerOptions<CronTab>[] = [
+    { filter: (tab) => tab.spec.replicas > 0, backlog: "latestPerKey", resyncMs: 30_000 },
+    { backlog: { max: 100 } },
+    // @ts-expect-error a policy that does not exist
+    { backlog: "drop" },
+    // @ts-expect-error a crontab has no phase
+    { filter: (tab) => tab.status.phase === "Running" },
+  ];
+  assertEquals(options.length, 4);
+});
+
+/** A controller as users write them: type-checked, and not run. */
+export async function controller(options: { readonly client: Client; readonly signal: AbortSignal }): Promise<void> {
+  const { client, signal } = options;
+  await using informers = new SharedInformerFactory(client, { namespace: "shop" });
+  const pods = informers.forResource(Pod);
+  const tabs = informers.forResource(CronTab);
+  await using queue = new WorkQueue();
+  pods.addEventHandler({
+    onAdd: ({ key }) => queue.add(key),
+    onUpdate: ({ key, previous, object }) => previous.spec === object.spec ? undefined : queue.add(key),
+    onDelete: ({ key, finalStateUnknown }) => finalStateUnknown ? undefined : queue.add(key),
+    // @ts-expect-error a handler that does not exist
+    onChange: () => {},
+  });
+  informers.start({ signal });
+  await informers.waitForCacheSync({ signal });
+  for await (using item of queue) {
+    const tab = tabs.lister.get(item.key);
+    if (tab !== undefined) await client.resource(CronTab).update({ ...tab, spec: { ...tab.spec, replicas: 0 } });
+    // @ts-expect-error a pod is not a crontab
+    await client.resource(CronTab).update(pods.lister.get(item.key)!);
+    queue.forget(item.key);
+  }
+}
+
+/** The same by pulling: type-checked, and not run. */
+export async function follow(informer: SharedIndexInformer<Pod>, signal: AbortSignal): Promise<string> {
+  for await (const event of informer.events({ signal })) {
+    if (event.type === "updated") return `${event.previous.status?.phase} → ${event.object.status?.phase}`;
+  }
+  await informer.atLeast("7", { signal });
+  const running = await informer.until((pod) => pod.status?.phase === "Running", { signal });
+  return running.metadata.name;
+}
