@@ -1,0 +1,30 @@
+// Follows all deployments, tells what happens to them, and reads the cache with a lister.
+//   deno run -A examples/deployments.ts
+import { SharedInformerFactory } from "@kube/informer";
+import { connect } from "@kube/informer/deno";
+import { Deployment } from "@kube/informer/kinds/apps/v1";
+
+const stop = new AbortController();
+Deno.addSignalListener("SIGINT", () => stop.abort());
+
+using client = await connect();
+await using informers = new SharedInformerFactory(client, { onError: (_, error) => console.error(error) });
+const deployments = informers.forResource(Deployment);
+
+deployments.addEventHandler({
+  onAdd: ({ key, object }) => console.log(`added ${key}, ${object.spec.replicas ?? 1} replicas`),
+  onUpdate: ({ key, object, previous }) => {
+    if (object.spec.replicas !== previous.spec.replicas) {
+      console.log(`scaled ${key} from ${previous.spec.replicas} to ${object.spec.replicas}`);
+    }
+  },
+  onDelete: ({ key, finalStateUnknown }) => console.log(`deleted ${key}${finalStateUnknown ? ", some time ago" : ""}`),
+});
+
+informers.start({ signal: stop.signal });
+await informers.waitForCacheSync({ signal: stop.signal });
+
+const web = deployments.lister.list("app=web");
+console.log(`synced: ${deployments.lister.list().length} deployments, ${web.length} of them with app=web`);
+
+await new Promise((resolve) => stop.signal.addEventListener("abort", resolve));

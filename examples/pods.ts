@@ -1,0 +1,23 @@
+// Follows the pods of one namespace, connected by kubeconfig or, in a pod, by its service account.
+//   deno run -A examples/pods.ts [namespace]
+import { SharedIndexInformer } from "@kube/informer";
+import { connect } from "@kube/informer/deno";
+import { Pod } from "@kube/informer/kinds/core/v1";
+
+const stop = new AbortController();
+Deno.addSignalListener("SIGINT", () => stop.abort());
+
+using client = await connect();
+const namespace = Deno.args[0] ?? client.namespace;
+await using pods = new SharedIndexInformer(client.resource(Pod, { namespace }), {
+  onError: (error) => console.error(error),
+});
+
+pods.addEventHandler({
+  onAdd: ({ name, initial }) => console.log(initial ? "found" : "added", name),
+  onUpdate: ({ name, object }) => console.log("updated", name, object.status?.phase ?? ""),
+  onDelete: ({ name }) => console.log("deleted", name),
+  onSynced: ({ objects }) => console.log(`synced: ${objects} pods in ${namespace}`),
+});
+
+await pods.run({ signal: stop.signal });

@@ -1,0 +1,118 @@
+import type { Pod as PodObject } from "../kinds/core/v1.ts";
+import { Client } from "../client/client.ts";
+import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import { Pod } from "../kinds/core/v1.ts";
+import { FakeApiServer, pods } from "../testing/mod.ts";
+import { Churn } from "./churn.ts";
+import { checkCounts } from "./counts.ts";
+import { durationMs } from "./duration.ts";
+import { EXIT, lineOf } from "./exit_code.ts";
+import { LiveView } from "./live_view.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The flags of `demo`. */
+export interface DemoFlags {
+  /** How many pods there are at first. */
+  readonly pods: number;
+  /** Changes per second. */
+  readonly churn: number;
+  /** How long it runs, as a duration; until interrupted on a terminal, 10 s elsewhere, unless given. */
+  readonly for?: string;
+}
+
+/** The whole line on one screen: a fake API server over real HTTP, an informer on it, and in the end a comparison. */
+export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  const forMs = flags.for === undefined ? (terminal.interactive ? undefined : 10_000) : durationMs(flags.for, "for");
+  checkCounts({ pods: flags.pods, churn: flags.churn });
+  using server = new FakeApiServer({ bookmarkMs: 1_000 });
+  for (const pod of pods(flags.pods)) server.create(Pod, pod);
+  const { promise: listening, resolve } = Promise.withResolvers<Deno.NetAddr>();
+  const http = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: resolve },
+    (request, info) => server.fetch(request, info),
+  );
+  const { port } = await listening;
+  const address = `http://127.0.0.1:${port}`;
+  using client = new Client({ server: address });
+  const informers = new SharedInformerFactory(client, {
+    onError: (resource, error) => terminal.say(`${resource.plural}: ${lineOf(error)}`),
+  });
+  const informer = informers.forResource(Pod, {
+    indexers: { node: (pod: PodObject) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]) },
+  });
+  const told = { added: 0, updated: 0, deleted: 0 };
+  informer.addEventHandler({
+    onAdd: () => void told.added++,
+    onUpdate: () => void told.updated++,
+    onDelete: () => void told.deleted++,
+  }, { name: "demo" });
+  const churn = new Churn(server, { perSecond: flags.churn, mix: "all" });
+  try {
+    terminal.say(`fake API server on ${address} with ${flags.pods} pods and ${flags.churn} changes/s`);
+    const startedAt = performance.now();
+    informers.start();
+    await informers.waitForCacheSync({ signal });
+    terminal.say(`synced ${informer.indexer.size} pods in ${(performance.now() - startedAt).toFixed(0)} ms`);
+    {
+      using _view = new LiveView([{ resource: Pod, informer }], terminal);
+      if (terminal.interactive && forMs === undefined) terminal.say("press Ctrl-C to end");
+      churn.start();
+      await end(forMs, signal);
+      churn.stop();
+    }
+    await informer.atLeast(server.resourceVersion, { signal: AbortSignal.timeout(5_000) });
+    const { events, lists, watches, errors } = informer.status();
+    const equal = sameObjects(server, informer.indexer.list());
+    const busiest = informer.indexer.indexValues("node")
+      .map((node) => ({ node, pods: informer.indexer.byIndex("node", node).length }))
+      .sort((a, b) => b.pods - a.pods)[0];
+    for (
+      const line of [
+        `objects   ${informer.indexer.size} cached, ${server.keys(Pod).length} on the server`,
+        `events    ${events} changes; told ${told.added} added, ${told.updated} updated, ${told.deleted} deleted`,
+        `requests  ${lists} lists, ${watches} watches, ${errors} errors`,
+        ...(busiest === undefined ? [] : [`index     busiest node ${busiest.node} with ${busiest.pods} pods`]),
+        equal ? "equal     yes: the cache equals the server" : "equal     NO: the cache differs from the server",
+      ]
+    ) terminal.result(line);
+    return equal ? EXIT.done : EXIT.failed;
+  } finally {
+    churn.stop();
+    await informers.shutdown();
+    server[Symbol.dispose]();
+    await http.shutdown();
+  }
+}
+
+/** Resolves after `ms`, or when told to stop: both are a good end. */
+function end(ms: number | undefined, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = ms === undefined ? undefined : setTimeout(finish, ms);
+    function finish(): void {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", finish);
+      resolve();
+    }
+    if (signal.aborted) finish();
+    else signal.addEventListener("abort", finish, { once: true });
+  });
+}
+
+/** Whether the cache and the server hold the same, managedFields aside, which the informer drops. */
+function sameObjects(server: FakeApiServer, cached: readonly PodObject[]): boolean {
+  const textOf = (pod: PodObject): string => {
+    const { managedFields: _dropped, ...metadata } = pod.metadata;
+    return canonical({ ...pod, metadata });
+  };
+  const ours = cached.map(textOf).sort();
+  const theirs = server.list(Pod).map(textOf).sort();
+  return ours.length === theirs.length && ours.every((text, i) => text === theirs[i]);
+}
+
+/** JSON with sorted keys: equal for equal values. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part) => {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

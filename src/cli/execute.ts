@@ -1,0 +1,32 @@
+import { ValidationError } from "@cliffy/command";
+import { EXIT, explain } from "./exit_code.ts";
+import { COMMANDS, type Context, runProgram } from "./program.ts";
+
+/** Runs the command line, says in one line what went wrong if something did, and returns the exit code. */
+export async function execute(args: string[], context: Context): Promise<number> {
+  const { terminal, stop } = context;
+  let code: number;
+  try {
+    code = await runProgram(args, context);
+  } catch (error) {
+    // Told to stop, it stopped: that is no failure.
+    code = stop.signal.aborted && error === stop.signal.reason ? EXIT.done : end(error, args, context);
+  }
+  try {
+    await terminal.flush();
+  } catch (error) {
+    code = end(error, args, context);
+  }
+  return code;
+}
+
+function end(error: unknown, args: string[], { terminal }: Context): number {
+  const { code, message } = explain(error);
+  terminal.say(`error: ${message}${error instanceof ValidationError ? seeHelp(message, args[0]) : ""}`);
+  return code;
+}
+
+function seeHelp(message: string, command: string): string {
+  const help = COMMANDS.includes(command) ? `informer ${command} --help` : "informer --help";
+  return message.endsWith("?") ? ` See ${help}` : `; see ${help}`;
+}

@@ -1,0 +1,86 @@
+import { Pod } from "../kinds/core/v1.ts";
+import { FakeApiServer, pods } from "../testing/mod.ts";
+import { Churn } from "./churn.ts";
+import { checkCounts } from "./counts.ts";
+import { durationMs } from "./duration.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The flags of `fake`. */
+export interface FakeFlags {
+  /** The port; 0 is any free one. */
+  readonly port: number;
+  /** How many pods there are at first. */
+  readonly pods: number;
+  /** Changes per second. */
+  readonly churn: number;
+  /** What changes. */
+  readonly churnMix: "update" | "all";
+  /** After how long the changes end, as a duration. */
+  readonly churnFor?: string;
+  /** Where randomness comes from. */
+  readonly seed: number;
+  /** Where to write a kubeconfig. */
+  readonly kubeconfig?: string;
+}
+
+/** Serves the fake API server over HTTP until told to stop. */
+export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
+  const forMs = flags.churnFor === undefined ? Infinity : durationMs(flags.churnFor, "churn-for");
+  checkCounts({ port: flags.port, pods: flags.pods, churn: flags.churn });
+  if (flags.port > 65_535) throw new UsageError(`--port must be at most 65535, found ${flags.port}`);
+  if (flags.churnFor !== undefined && flags.churn === 0) {
+    throw new UsageError("--churn-for ends what --churn begins; add --churn, or leave it out");
+  }
+  if (flags.kubeconfig?.startsWith("-")) {
+    throw new UsageError(`--kubeconfig needs a file, found "${flags.kubeconfig}"`);
+  }
+  using server = new FakeApiServer({ seed: flags.seed });
+  for (const pod of pods(flags.pods, flags.seed)) server.create(Pod, pod);
+  const { promise, resolve } = Promise.withResolvers<Deno.NetAddr>();
+  let http: Deno.HttpServer<Deno.NetAddr>;
+  try {
+    http = Deno.serve(
+      { hostname: "127.0.0.1", port: flags.port, onListen: resolve },
+      (request, info) => server.fetch(request, info),
+    );
+  } catch (error) {
+    const reason = error instanceof Deno.errors.AddrInUse ? "is taken" : "cannot be used";
+    throw new Error(`port ${flags.port} ${reason}; choose another, or 0 for any free one`, { cause: error });
+  }
+  const { port } = await promise;
+  const address = `http://127.0.0.1:${port}`;
+  const churn = new Churn(server, { perSecond: flags.churn, mix: flags.churnMix, forMs, seed: flags.seed });
+  try {
+    if (flags.kubeconfig !== undefined) await writeKubeconfig(flags.kubeconfig, address);
+    terminal.result(address);
+    const then = flags.kubeconfig === undefined ? `--server ${address}` : `--kubeconfig ${flags.kubeconfig}`;
+    terminal.say(`serving ${flags.pods} pods on ${address}; try: informer watch pods -A ${then}`);
+    churn.start();
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  } finally {
+    churn.stop();
+    server[Symbol.dispose]();
+    await http.shutdown();
+  }
+  return EXIT.done;
+}
+
+async function writeKubeconfig(path: string, server: string): Promise<void> {
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "fake",
+    clusters: [{ name: "fake", cluster: { server } }],
+    contexts: [{ name: "fake", context: { cluster: "fake", user: "fake", namespace: "default" } }],
+    users: [{ name: "fake", user: {} }],
+  };
+  try {
+    await Deno.writeTextFile(path, `${JSON.stringify(config, undefined, 2)}\n`);
+  } catch (error) {
+    throw new UsageError(`--kubeconfig: "${path}" cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+}

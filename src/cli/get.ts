@@ -1,0 +1,109 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { Resource } from "../api/resource.ts";
+import { EXIT, UsageError } from "./exit_code.ts";
+import { type Format, headOf, nameOf, redacted, rowOf, tableLines } from "./print.ts";
+import {
+  checkSelection,
+  clientFor,
+  type ConnectionFlags,
+  explainRefusal,
+  resourcesFor,
+  type SelectionFlags,
+  selectionFor,
+} from "./target.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The flags of `get`. */
+export interface GetFlags extends ConnectionFlags, SelectionFlags {
+  /** How results are printed. */
+  readonly output: Format;
+  /** Whether what Secrets hold is printed. */
+  readonly showSecrets?: boolean;
+  /** Whether managedFields are printed. */
+  readonly showManagedFields?: boolean;
+}
+
+/** Prints one object, or lists a resource in pages. */
+export async function get(
+  flags: GetFlags,
+  target: { readonly resource: string; readonly name?: string },
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const { resource: named, name } = splitName(target);
+  checkSelection(flags, name === undefined ? [named] : [named, name]);
+  if (name === "") throw new UsageError("the name is empty; leave it out to list all");
+  if (
+    name !== undefined && (flags.selector !== undefined || flags.fieldSelector !== undefined || flags.allNamespaces)
+  ) {
+    throw new UsageError("a name selects one object; leave out -l, --field-selector and -A");
+  }
+  if (named.includes(",")) {
+    throw new UsageError(`get takes one resource, found "${named}"; informer watch takes several`);
+  }
+  using client = await clientFor(flags, terminal);
+  const [resource] = await resourcesFor(client, [named], "list", { signal, terminal });
+  const selection = selectionFor(flags, client);
+  const objects = client.resource(resource, selection);
+  const show = (object: KubernetesObject): KubernetesObject =>
+    redacted(withoutManagedFields(object, flags.showManagedFields ?? false), resource, flags.showSecrets ?? false);
+  if (name !== undefined) {
+    const object = show(await objects.get(name, { signal }));
+    if (flags.output === "json") terminal.result(JSON.stringify(object, undefined, 2));
+    else printAll(resource, [object], flags.output, terminal);
+    return EXIT.done;
+  }
+  const found: KubernetesObject[] = [];
+  let resourceVersion = "";
+  try {
+    for await (const page of objects.pages({ signal })) {
+      resourceVersion = page.resourceVersion;
+      for (const item of page.items) found.push(show(item));
+      if (page.remainingItemCount) {
+        terminal.live(`${found.length} of ${found.length + page.remainingItemCount} ${resource.plural}`);
+      }
+    }
+  } catch (error) {
+    throw explainRefusal(error, flags);
+  }
+  terminal.live("");
+  if (flags.output === "json") {
+    // As kubectl prints a list; item by item, so that no text is as long as all of them.
+    terminal.result(`{"apiVersion":"v1","kind":"List","metadata":${JSON.stringify({ resourceVersion })},"items":[`);
+    found.forEach((object, i) => terminal.result(JSON.stringify(object) + (i === found.length - 1 ? "" : ",")));
+    terminal.result("]}");
+  } else {
+    printAll(resource, found, flags.output, terminal);
+  }
+  return EXIT.done;
+}
+
+function printAll(resource: Resource, objects: readonly KubernetesObject[], format: Format, terminal: Terminal): void {
+  if (format === "name") {
+    for (const object of objects) terminal.result(nameOf(resource, object.metadata.name));
+    return;
+  }
+  if (objects.length === 0) {
+    terminal.say(`no ${resource.plural} found`);
+    return;
+  }
+  for (const line of tableLines([headOf(resource), ...objects.map((object) => rowOf(resource, object))])) {
+    terminal.result(line);
+  }
+}
+
+/** `pod/cart-0`, as `-o name` prints it, is a resource and a name. */
+function splitName(target: { readonly resource: string; readonly name?: string }): typeof target {
+  const [resource, name, ...rest] = target.resource.split("/");
+  if (name === undefined) return target;
+  if (target.name !== undefined || rest.length > 0) {
+    throw new UsageError(`"${target.resource}" names an object already; leave out the rest`);
+  }
+  return { resource, name };
+}
+
+function withoutManagedFields<T extends KubernetesObject>(object: T, keep: boolean): T {
+  if (keep || object.metadata.managedFields === undefined) return object;
+  const { managedFields: _dropped, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

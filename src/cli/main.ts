@@ -1,0 +1,50 @@
+/**
+ * The command line: watches a cluster through informers, lists, and serves a fake API server.
+ *
+ * ```sh
+ * deno run -A jsr:@kube/informer/cli watch pods -A
+ * deno run -A jsr:@kube/informer/cli --help
+ * ```
+ *
+ * Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot connect or not allowed. Results go to standard output, everything
+ * else to standard error.
+ *
+ * @module
+ */
+import { execute } from "./execute.ts";
+import { Terminal } from "./terminal.ts";
+
+/** A signal after this time, in milliseconds, is not an echo of the first: somebody is tired of waiting. */
+const ECHO_MS = 1_000;
+
+/**
+ * Runs the command line and returns its exit code; stops in good order on SIGINT and SIGTERM. A second one, more than a
+ * second later, ends the process at once with code 130.
+ *
+ * @example
+ * ```ts
+ * import { main } from "@kube/informer/cli";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(await main(["get", "pods", "--fake", "-A", "-o", "name", "-l", "app=none"]), 0);
+ * ```
+ */
+export async function main(args: string[]): Promise<number> {
+  const stop = new AbortController();
+  const terminal = new Terminal(() => stop.abort(new DOMException("Nobody reads the output any more", "AbortError")));
+  let interruptedAt: number | undefined;
+  const interrupt = (): void => {
+    if (interruptedAt !== undefined && performance.now() - interruptedAt > ECHO_MS) Deno.exit(130);
+    interruptedAt ??= performance.now();
+    stop.abort(new DOMException("Interrupted", "AbortError"));
+  };
+  const signals: Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] : ["SIGINT", "SIGTERM"];
+  for (const signal of signals) Deno.addSignalListener(signal, interrupt);
+  try {
+    return await execute(args, { terminal, stop });
+  } finally {
+    for (const signal of signals) Deno.removeSignalListener(signal, interrupt);
+  }
+}
+
+if (import.meta.main) Deno.exit(await main(Deno.args));

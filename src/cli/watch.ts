@@ -1,0 +1,223 @@
+import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/errors.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import type { Client } from "../client/client.ts";
+import type { HandlerRegistration } from "../informer/handler.ts";
+import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import type { ReflectorPhase } from "../reflector/phase.ts";
+import { DerivedController } from "../timing/derived.ts";
+import { nextTurn } from "../timing/turn.ts";
+import { checkCacheFile, writeCacheFile } from "./cache_file.ts";
+import { Complaints } from "./complaints.ts";
+import { durationMs } from "./duration.ts";
+import { EventLines, type ObjectEvent } from "./event_line.ts";
+import { EXIT, lineOf, UsageError } from "./exit_code.ts";
+import { LiveView } from "./live_view.ts";
+import { type Format, GrowingTable, redacted } from "./print.ts";
+import {
+  checkSelection,
+  clientFor,
+  type ConnectionFlags,
+  explainRefusal,
+  resourcesFor,
+  type SelectionFlags,
+  selectionFor,
+} from "./target.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** The flags of `watch`. */
+export interface WatchFlags extends ConnectionFlags, SelectionFlags {
+  /** How often everything is told again, as a duration. */
+  readonly resync?: string;
+  /** Whether only metadata is asked for. */
+  readonly metadataOnly?: boolean;
+  /** Whether the initial state comes over the watch. */
+  readonly streamingList: "auto" | "on" | "off";
+  /** Whether to end once all is there. */
+  readonly untilSynced?: boolean;
+  /** When to end, as a duration. */
+  readonly timeout?: string;
+  /** Where to write the cache in the end. */
+  readonly cache?: string;
+  /** Whether what Secrets hold is printed and written. */
+  readonly showSecrets?: boolean;
+  /** Whether objects are printed. */
+  readonly object: boolean;
+  /** How results are printed. */
+  readonly output: Format;
+}
+
+interface Watched {
+  readonly resource: Resource<KubernetesObject>;
+  readonly informer: SharedIndexInformer<KubernetesObject>;
+  readonly printer: HandlerRegistration;
+}
+
+/** Runs informers and prints what they tell, until told to stop. */
+export async function watch(
+  flags: WatchFlags,
+  names: readonly string[],
+  terminal: Terminal,
+  stop: AbortController,
+): Promise<number> {
+  checkSelection(flags, names);
+  const resyncMs = flags.resync === undefined ? 0 : durationMs(flags.resync, "resync");
+  const timeoutMs = flags.timeout === undefined ? undefined : durationMs(flags.timeout, "timeout");
+  if (timeoutMs === 0) throw new UsageError(`--timeout must be longer than 0; leave it out to watch on`);
+  if (flags.untilSynced && resyncMs > 0) {
+    throw new UsageError("--until-synced ends before a resync; leave out --resync");
+  }
+  if (flags.cache !== undefined) await checkCacheFile(flags.cache);
+  const { signal } = stop;
+  const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");
+  const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop.abort(timeUp), timeoutMs);
+  const hurry = (): void => terminal.hurry();
+  signal.addEventListener("abort", hurry, { once: true });
+  try {
+    using client = await clientFor(flags, terminal);
+    const { metadataOnly } = flags;
+    const resources = await resourcesFor(client, names, "watch", { metadataOnly, signal, terminal });
+    return await follow(client, resources, { ...flags, resyncMs, timeUp }, terminal, signal);
+  } catch (error) {
+    if (error !== timeUp) throw error;
+    const [code, kind] = flags.untilSynced ? [EXIT.failed, "error"] : [EXIT.done, "warning"];
+    terminal.say(`${kind}: no answer within --timeout ${flags.timeout}; check the server, or give it more time`);
+    return code;
+  } finally {
+    signal.removeEventListener("abort", hurry);
+    clearTimeout(timer);
+  }
+}
+
+/** Runs the informers, and in the end writes the cache. */
+async function follow(
+  client: Client,
+  resources: readonly Resource<KubernetesObject>[],
+  flags: WatchFlags & { readonly resyncMs: number; readonly timeUp: DOMException },
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  const { resyncMs, streamingList } = flags;
+  const informers = new SharedInformerFactory(client, { ...selectionFor(flags, client), resyncMs });
+  const table = new GrowingTable();
+  /** Ends it when the server refuses before anything was ever live: that is not a matter of time. */
+  using job = new DerivedController(signal);
+  const watched = resources.map((resource): Watched => {
+    const complaints = new Complaints(resourceName(resource), (line) => terminal.say(line));
+    let wasLive = false;
+    const onPhase = (phase: ReflectorPhase): void => {
+      if (phase.name !== "watching" || !phase.open) return;
+      wasLive = true;
+      complaints.well();
+    };
+    const informer = informers.forResource(resource, {
+      reflector: { streamingList, onPhase },
+      onError: (error) => {
+        const trying = informer.status().cause === error;
+        if (trying && !wasLive && isRefused(error)) job.abort(error);
+        else complaints.complain(error, trying);
+      },
+    });
+    const { output, object, showSecrets = false } = flags;
+    const lines = new EventLines(resource, { output, object, showSecrets, table, several: resources.length > 1 });
+    return { resource, informer, printer: print(resource, informer, lines, terminal) };
+  });
+  const unsynced = (): string =>
+    watched.filter(({ informer }) => !informer.hasSynced).map(({ resource }) => resourceName(resource)).join(", ");
+  using view = new LiveView(watched, terminal);
+  informers.start();
+  try {
+    await informers.waitForCacheSync({ signal: job.signal, patient: true });
+    if (flags.untilSynced) { for (const { printer } of watched) await printer.waitForSync({ signal }); }
+    else throw await aborted(job.signal);
+  } catch (error) {
+    if (!signal.aborted) throw explainRefusal(error, flags);
+  } finally {
+    // In the turn in which the informers stop, what they have told is printed: the cache says the same.
+    await drained(watched);
+    try {
+      await informers.shutdown();
+    } finally {
+      view[Symbol.dispose]();
+      if (flags.cache !== undefined) await save(flags.cache, watched, unsynced(), flags.showSecrets ?? false, terminal);
+    }
+  }
+  if (!flags.untilSynced || unsynced() === "" || signal.reason !== flags.timeUp) return EXIT.done;
+  const cause = watched.map(({ informer }) => informer.status().cause).find((cause) => cause !== undefined);
+  const why = cause === undefined ? "" : `: ${lineOf(cause)}`;
+  terminal.say(
+    `error: ${unsynced()} not synced within --timeout ${flags.timeout}${why}; check the server, or give it more time`,
+  );
+  return EXIT.failed;
+}
+
+/** Prints each event as a line, in the order of the handler's calls; waits where nobody reads so fast. */
+function print(
+  resource: Resource<KubernetesObject>,
+  informer: SharedIndexInformer<KubernetesObject>,
+  lines: EventLines,
+  terminal: Terminal,
+): HandlerRegistration {
+  const handle = (event: ObjectEvent): Promise<void> | void => {
+    terminal.result(lines.of(event));
+    return terminal.room;
+  };
+  return informer.addEventHandler({
+    onAdd: handle,
+    onUpdate: handle,
+    onDelete: handle,
+    onSynced: (event) => {
+      const line = lines.synced(event);
+      if (line !== undefined) terminal.result(line);
+      else terminal.say(`synced ${event.objects} ${resource.plural} at version ${event.resourceVersion}`);
+    },
+  }, { name: "print" });
+}
+
+/** Writes the cache, if there is one: what an earlier run has saved is better than nothing. */
+async function save(
+  path: string,
+  watched: readonly Watched[],
+  unsynced: string,
+  showSecrets: boolean,
+  terminal: Terminal,
+): Promise<void> {
+  if (unsynced !== "") {
+    terminal.say(`--cache: "${path}" was not written, as ${unsynced} never synced`);
+    return;
+  }
+  const unreadable = watched.reduce((sum, { informer }) => sum + informer.status().quarantined, 0);
+  await writeCacheFile(path, cached(watched, showSecrets), showSecrets ? { mode: 0o600 } : {});
+  if (unreadable > 0) terminal.say(`--cache: ${unreadable} objects cannot be read, and are not in "${path}"`);
+}
+
+/** All that is cached, sorted by key, as it may be shown. */
+function* cached(watched: readonly Watched[], showSecrets: boolean): Generator<KubernetesObject> {
+  for (const { resource, informer } of watched) {
+    for (const key of [...informer.indexer.keys()].sort()) {
+      const entry = informer.entries.getByKey(key)!;
+      if (entry.error === undefined) yield redacted(entry.object, resource, showSecrets);
+    }
+  }
+}
+
+/** Whether the server will go on saying no, as long as the question is the same. */
+function isRefused(error: unknown): boolean {
+  if (isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
+  if (error instanceof StatusError) return error.status.code === 400 || error.status.code === 422;
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
+/** Resolves in a turn in which all that has been told is printed. */
+async function drained(watched: readonly Watched[]): Promise<void> {
+  while (watched.some(({ printer }) => printer.pending > 0)) await nextTurn();
+}
+
+/** Resolves with the reason, once there is one. */
+function aborted(signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(signal.reason);
+    else signal.addEventListener("abort", () => resolve(signal.reason), { once: true });
+  });
+}

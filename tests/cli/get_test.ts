@@ -1,0 +1,97 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { defineResource } from "../../src/api/resource.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { deployment, FakeApiServer, namespace, pod, pods } from "../../src/testing/mod.ts";
+import { serve } from "./_serve.ts";
+import { run, Session } from "./_session.ts";
+
+const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
+
+Deno.test("informer get prints a table, names, or a list in JSON", async () => {
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" } }));
+  server.create(Pod, pod({ name: "db-0", namespace: "shop" }));
+  server.create(Pod, pod({ name: "web-0", namespace: "bank", labels: { app: "web" } }));
+  await using served = await serve(server);
+  const get = (...args: string[]): ReturnType<typeof run> => run("get", ...args, "--server", served.url);
+
+  const table = await get("po", "-n", "shop");
+  assertEquals([table.code, table.err, table.out.length], [0, [], 3]);
+  assertMatch(table.out[0], /^NAMESPACE +NAME +STATE +AGE$/);
+  assertMatch(table.out[1], /^shop +db-0 .*\d+d$/);
+
+  assertEquals((await get("pods", "-A", "-o", "name", "-l", "app=web")).out, ["pod/web-0", "pod/web-0"]);
+  const one = await get("pods", "-A", "-o", "name", "--field-selector", "metadata.namespace=bank");
+  assertEquals([one.code, one.out, one.err], [0, ["pod/web-0"], []]);
+  assertEquals((await get("pods", "-n", "bank", "-l", "app=none")).err, ["no pods found"]);
+
+  const { out, err } = await get("pods", "-A", "-o", "json");
+  const list = JSON.parse(out.join("\n"));
+  assertEquals(err, []);
+  assertEquals([list.kind, list.apiVersion, list.metadata], ["List", "v1", {
+    resourceVersion: server.resourceVersion,
+  }]);
+  assertEquals(
+    list.items.map(({ kind, apiVersion, metadata }: Pod) => [kind, apiVersion, metadata.namespace, metadata.name]),
+    [["Pod", "v1", "bank", "web-0"], ["Pod", "v1", "shop", "db-0"], ["Pod", "v1", "shop", "web-0"]],
+  );
+  assertEquals(list.items.some((item: Pod) => "managedFields" in item.metadata), false);
+  assertEquals(JSON.parse((await get("pods", "-n", "empty", "-o", "json")).out.join("\n")).items, []);
+});
+
+Deno.test("informer get prints one object by name, also as -o name prints it", async () => {
+  using server = new FakeApiServer();
+  server.create(Deployment, deployment({ name: "web", namespace: "shop" }));
+  server.create(Namespace, namespace({ name: "shop" }));
+  await using served = await serve(server);
+  const get = (...args: string[]): ReturnType<typeof run> => run("get", ...args, "--server", served.url);
+
+  const plain = JSON.parse((await get("deploy", "web", "-n", "shop", "-o", "json")).out.join("\n"));
+  assertEquals([plain.kind, plain.metadata.name, "managedFields" in plain.metadata], ["Deployment", "web", false]);
+  const full = await get("deployment.apps/web", "-n", "shop", "-o", "json", "--show-managed-fields");
+  assertEquals(JSON.parse(full.out.join("\n")), server.get(Deployment, "shop/web"));
+  assertEquals((await get("deployment.v1.apps", "web", "-n", "shop", "-o", "name")).out, ["deployment.apps/web"]);
+  const [head, row] = (await get("ns/shop")).out;
+  assertMatch(head, /^NAME +STATE +AGE$/);
+  assertMatch(row, /^shop /);
+});
+
+Deno.test("informer get redacts Secrets unless told otherwise", async () => {
+  using server = new FakeApiServer();
+  server.create(
+    Secret,
+    { metadata: { name: "login", namespace: "default" }, data: { password: "aHVudGVyMg==" } } as never,
+  );
+  await using served = await serve(server);
+  for (
+    const target of [["secrets"], ["secret", "login"], ["secrets", "-o", "json"], ["secret", "login", "-o", "json"]]
+  ) {
+    const { code, out } = await run("get", ...target, "--server", served.url);
+    assertEquals([code, out.join("\n").includes("aHVudGVyMg")], [0, false], target.join(" "));
+  }
+  const shown = await run("get", "secret", "login", "-o", "json", "--show-secrets", "--server", served.url);
+  assertEquals(JSON.parse(shown.out.join("\n")).data, { password: "aHVudGVyMg==" });
+});
+
+Deno.test("informer get lists in pages and shows how far it is", async () => {
+  using server = new FakeApiServer();
+  for (const each of pods(1_100)) server.create(Pod, each);
+  await using served = await serve(server);
+  const session = new Session(["get", "pods", "-A", "-o", "name", "--server", served.url], { terminal: true });
+  assertEquals(await session.code, 0);
+  assertMatch(session.err.text, /500 of 1100 pods.*1000 of 1100 pods/s);
+  assertEquals(session.out.lines.length, 1_100);
+  assertEquals(session.err.text.endsWith("\r\x1b[2K"), true, "the live line is gone");
+});
+
+Deno.test("informer get told to stop prints nothing half and exits with 0", async () => {
+  using server = new FakeApiServer();
+  for (const each of pods(3)) server.create(Pod, each);
+  server.latency(60_000);
+  await using served = await serve(server);
+  const session = new Session(["get", "pods", "-A", "--server", served.url]);
+  session.interrupt();
+  assertEquals([await session.code, session.out.text, session.err.text], [0, "", ""]);
+  server.latency(0);
+});

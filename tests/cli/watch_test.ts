@@ -1,0 +1,276 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { defineResource } from "../../src/api/resource.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { configMap, deployment, FakeApiServer, pod, pods } from "../../src/testing/mod.ts";
+import { Folder, serve } from "./_serve.ts";
+import { json, run, Session } from "./_session.ts";
+
+const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
+
+Deno.test("informer watch -o json prints each event on a line, synced once, and nothing else", async () => {
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "a" }));
+  await using served = await serve(server);
+  const session = new Session(["watch", "pods", "-A", "-o", "json", "--server", served.url]);
+  await session.out.line(/"synced"/);
+  server.patch(Pod, "a", { metadata: { labels: { app: "web" } } });
+  server.create(Pod, pod({ name: "b" }));
+  server.delete(Pod, "a");
+  await session.out.line(/"deleted"/);
+  session.interrupt();
+  assertEquals([await session.code, session.err.text], [0, ""]);
+  const events = json(session.out.lines);
+  assertEquals(
+    events.map(({ type, key, initial, resync, finalStateUnknown, objects }) => ({
+      type,
+      key,
+      flag: initial ?? resync ?? finalStateUnknown,
+      objects,
+    })),
+    [
+      { type: "added", key: "default/a", flag: true, objects: undefined },
+      { type: "synced", key: undefined, flag: undefined, objects: 1 },
+      { type: "updated", key: "default/a", flag: false, objects: undefined },
+      { type: "added", key: "default/b", flag: false, objects: undefined },
+      { type: "deleted", key: "default/a", flag: false, objects: undefined },
+    ],
+  );
+  assertEquals(events[2].object.metadata.labels, { app: "web" });
+  for (const event of events.filter(({ type }) => type !== "synced")) {
+    assertEquals(event.object.metadata.resourceVersion, event.resourceVersion);
+    assertEquals("managedFields" in event.object.metadata, false);
+  }
+});
+
+Deno.test("informer watch prints a table or names, and what it selects", async () => {
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" }, node: "n1" }));
+  server.create(Pod, pod({ name: "web-1", namespace: "bank", labels: { app: "web" }, node: "n2" }));
+  server.create(Pod, pod({ name: "db-0", namespace: "shop", node: "n1" }));
+  await using served = await serve(server);
+  const once = (...args: string[]): ReturnType<typeof run> =>
+    run("watch", "pods", "--until-synced", ...args, "--server", served.url);
+
+  const table = await once("-n", "shop", "-l", "app=web");
+  assertEquals([table.code, table.err], [0, [`synced 1 pods at version ${server.resourceVersion}`]]);
+  assertMatch(table.out.join("\n"), /^added {3}shop {3}web-0 {3}.* on n1 {3}\d+d$/);
+
+  assertEquals((await once("-A", "-o", "name", "-l", "app=web")).out, ["pod/web-1", "pod/web-0"]);
+  assertEquals((await once("-A", "-o", "name", "--field-selector", "spec.nodeName=n2")).out, ["pod/web-1"]);
+  assertEquals((await once("-n", "shop", "--no-object")).out, ["added   shop   db-0", "added   shop   web-0"]);
+  const bare = json((await once("-A", "--no-object", "-o", "json")).out);
+  assertEquals([bare.length, bare.some((event) => "object" in event)], [4, false]);
+});
+
+Deno.test("informer watch follows several resources, each event with its resource", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "web-0" }));
+  server.create(Deployment, deployment({ name: "web" }));
+  server.create(ConfigMap, configMap({ name: "settings" }));
+  await using served = await serve(server);
+  const cache = folder.file("cache.json");
+  const args = ["pods,deploy", "cm", "po", "--until-synced", "--cache", cache, "--server", served.url];
+  const { code, out } = await run("watch", ...args, "-o", "json", "--no-object");
+  assertEquals(code, 0);
+  const said = json(out).map(({ type, resource, key, objects }) => `${type} ${resource} ${key ?? objects}`).sort();
+  assertEquals(said, [
+    "added configmaps default/settings",
+    "added deployments.apps default/web",
+    "added pods default/web-0",
+    "synced configmaps 1",
+    "synced deployments.apps 1",
+    "synced pods 1",
+  ]);
+  const kinds = JSON.parse(await Deno.readTextFile(cache)).map(({ kind }: { kind: string }) => kind);
+  assertEquals(kinds, ["Pod", "Deployment", "ConfigMap"]);
+  const table = await run("watch", ...args);
+  assertMatch(table.out.join("\n"), /added {3}deployments {3}default {3}web /);
+});
+
+Deno.test("informer watch asks for metadata alone, and streams or pages the first state, as it is told", async () => {
+  using server = new FakeApiServer();
+  server.create(Deployment, deployment({ name: "web" }));
+  await using served = await serve(server);
+  const once = async (...args: string[]): Promise<{ objects: unknown[]; lists: number; streams: number }> => {
+    const before = server.requests.length;
+    const { code, out } = await run(
+      ...["watch", "deploy", "--until-synced", "-o", "json", ...args, "--server", served.url],
+    );
+    assertEquals(code, 0);
+    const asked = server.requests.slice(before).filter(({ resource }) => resource === "deployments");
+    const streams = asked.filter(({ query }) => query.has("sendInitialEvents")).length;
+    return {
+      objects: json(out).flatMap(({ object }) => object === undefined ? [] : [object]),
+      lists: asked.filter(({ verb }) => verb === "list").length,
+      streams,
+    };
+  };
+  const metadata = await once("--metadata-only");
+  assertEquals(metadata.objects.map((object) => Object.keys(object as object).sort()), [[
+    "apiVersion",
+    "kind",
+    "metadata",
+  ]]);
+  for (const [mode, lists, streams] of [["on", 0, 1], ["off", 1, 0], ["auto", 0, 1]] as const) {
+    const got = await once("--streaming-list", mode);
+    assertEquals([mode, got.lists, got.streams, got.objects.length], [mode, lists, streams, 1]);
+  }
+});
+
+Deno.test("informer watch falls back to pages on a server without streaming lists, unless it is told not to", async () => {
+  using server = new FakeApiServer({ streamingList: false });
+  server.create(Pod, pod({ name: "a" }));
+  await using served = await serve(server);
+  const args = ["watch", "pods", "--until-synced", "-o", "name", "--server", served.url];
+  assertEquals((await run(...args)).out, ["pod/a"]);
+  const { code, out, err } = await run(...args, "--streaming-list", "on");
+  assertEquals([code, out, err.length], [1, [], 1], err.join("\n"));
+  assertMatch(err[0], /^error: .*422/);
+});
+
+Deno.test("informer watch tells everything again at each resync", async () => {
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "a" }));
+  await using served = await serve(server);
+  const session = new Session([
+    "watch",
+    "pods",
+    "-o",
+    "json",
+    "--resync",
+    "50ms",
+    "--no-object",
+    "--server",
+    served.url,
+  ]);
+  await session.out.until((lines) => lines.filter((line) => line.includes(`"resync":true`)).length >= 2);
+  session.interrupt();
+  assertEquals(await session.code, 0);
+  assertMatch(session.out.lines[2], /^\{"type":"updated","key":"default\/a","resourceVersion":"\d+","resync":true\}$/);
+});
+
+Deno.test("informer watch redacts Secrets in what it prints and in the cache, unless told otherwise", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  const secret = { metadata: { name: "login", namespace: "default" }, data: { password: "aHVudGVyMg==" } };
+  server.create(Secret, secret as never);
+  await using served = await serve(server);
+  const cache = folder.file("cache.json");
+  const args = ["watch", "secrets", "-o", "json", "--until-synced", "--cache", cache, "--server", served.url];
+  const hidden = await run(...args);
+  assertEquals(json(hidden.out)[0].object.data, { password: "[redacted]" });
+  assertEquals(JSON.parse(await Deno.readTextFile(cache))[0].data, { password: "[redacted]" });
+  const shown = await run(...args, "--show-secrets");
+  assertEquals(json(shown.out)[0].object.data, { password: "aHVudGVyMg==" });
+  assertEquals(JSON.parse(await Deno.readTextFile(cache))[0].data, { password: "aHVudGVyMg==" });
+  if (Deno.build.os !== "windows") assertEquals((await Deno.stat(cache)).mode! & 0o077, 0, "for its owner alone");
+});
+
+Deno.test("informer watch writes a cache that equals what get prints", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  for (const each of pods(700)) server.create(Pod, each);
+  await using served = await serve(server);
+  const cache = folder.file("cache.json");
+  const session = new Session(
+    ["watch", "pods", "-A", "-o", "json", "--no-object", "--cache", cache, "--server", served.url],
+  );
+  await session.out.line(/"synced","objects":700/);
+  const [first, second, ...rest] = server.keys(Pod);
+  server.delete(Pod, first);
+  server.patch(Pod, second, { metadata: { labels: { changed: "yes" } } });
+  server.create(Pod, pod({ name: "zz" }));
+  for (const key of rest.slice(0, 50)) server.patch(Pod, key, { status: { phase: "Failed" } });
+  await session.out.until((lines) => lines.length === 700 + 1 + 53);
+  session.interrupt();
+  assertEquals([await session.code, session.err.text], [0, ""]);
+  const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+  const saved = JSON.parse(await Deno.readTextFile(cache)) as Pod[];
+  const list = JSON.parse((await run("get", "pods", "-A", "-o", "json", "--server", served.url)).out.join("\n"));
+  const keys = saved.map(keyOf);
+  assertEquals(keys, [...keys].sort(), "sorted by key");
+  const byKey = new Map((list.items as Pod[]).map((item) => [keyOf(item), item]));
+  assertEquals(saved.length, byKey.size);
+  for (const object of saved) assertEquals(object, byKey.get(keyOf(object)));
+});
+
+Deno.test("informer watch --timeout ends it in good order, with --until-synced as a failure", async () => {
+  await using folder = new Folder();
+  const cache = folder.write("cache.json", "[1]");
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "a" }));
+  await using served = await serve(server);
+  const watch = (...args: string[]): ReturnType<typeof run> =>
+    run("watch", "pods", "-o", "name", "--timeout", "400ms", ...args);
+  const at = ["--server", served.url];
+  const good = await watch(...at);
+  assertEquals([good.code, good.out], [0, ["pod/a"]]);
+  assertEquals((await watch("--until-synced", ...at)).code, 0);
+
+  server.failNext(500, 1_000, ({ resource }) => resource === "pods");
+  const bad = await watch("--until-synced", "--cache", cache, ...at);
+  assertEquals([bad.code, bad.out], [1, []]);
+  assert(bad.err.includes(`--cache: "${cache}" was not written, as pods never synced`), bad.err.join("\n"));
+  assertMatch(bad.err.at(-1)!, /^error: pods not synced within --timeout 400ms: .*500.*; check the server, or give it/);
+  assertEquals(await Deno.readTextFile(cache), "[1]", "an earlier cache stays");
+
+  using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 }); // connections are made, and nobody answers
+  const { port } = mute.addr as Deno.NetAddr;
+  const patient = await watch("--server", `http://127.0.0.1:${port}`);
+  assertEquals([patient.code, patient.err.length], [0, 1]);
+  assertMatch(patient.err[0], /^warning: no answer within/);
+  const silent = await watch("--until-synced", "--server", `http://127.0.0.1:${port}`);
+  assertEquals(silent, {
+    code: 1,
+    out: [],
+    err: ["error: no answer within --timeout 400ms; check the server, or give it more time"],
+  });
+});
+
+Deno.test("informer watch on a terminal shows a live line under what it prints, and takes it away", async () => {
+  using server = new FakeApiServer();
+  for (const each of pods(20)) server.create(Pod, each);
+  await using served = await serve(server);
+  const session = new Session(["watch", "pods", "-A", "--no-object", "--server", served.url], {
+    terminal: true,
+    columns: 30,
+  });
+  await session.err.until(() => session.err.text.includes("pods: live, 20 objects"));
+  session.interrupt();
+  assertEquals(await session.code, 0);
+  assert(session.err.text.endsWith("\r\x1b[2K"), "the live line is gone");
+  // deno-lint-ignore no-control-regex -- what takes a line back
+  for (const shown of session.err.text.split(/\r\x1b\[2K|\n/)) {
+    assert(!shown.startsWith("pods:") || shown.length <= 29, `too wide: ${shown}`);
+  }
+});
+
+Deno.test("informer watch ends when nobody reads it any more", async () => {
+  using server = new FakeApiServer();
+  for (const each of pods(20)) server.create(Pod, each);
+  await using served = await serve(server);
+  const session = new Session(["watch", "pods", "-A", "-o", "name", "--server", served.url]);
+  session.out.failure = new Deno.errors.BrokenPipe("Broken pipe");
+  assertEquals(await session.code, 0);
+});
+
+Deno.test("informer watch told to stop prints to a slow reader all that the cache has, in order", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  for (const each of pods(1_500)) server.create(Pod, each);
+  await using served = await serve(server);
+  const cache = folder.file("cache.json");
+  const session = new Session(["watch", "pods", "-A", "-o", "json", "--cache", cache, "--server", served.url]);
+  Object.defineProperty(session.out, "blocked", { get: () => new Promise((resolve) => setTimeout(resolve, 1)) });
+  await session.out.line(/"added"/);
+  const read = session.out.lines.length;
+  session.interrupt();
+  assert(read < 500, `all was read before it was told to stop: ${read} lines`);
+  assertEquals([await session.code, session.err.text], [0, ""]);
+  const events = json(session.out.lines);
+  assertEquals(events.at(-1).type, "synced");
+  assertEquals(events.slice(0, -1).map(({ object }) => object), JSON.parse(await Deno.readTextFile(cache)));
+  assertEquals(events.length, 1_501);
+});

@@ -1,0 +1,169 @@
+import { assert, assertEquals } from "@std/assert";
+import { Deployment } from "../src/kinds/apps/v1.ts";
+import { Pod } from "../src/kinds/core/v1.ts";
+import { defineResource, type Resource } from "../src/api/resource.ts";
+import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
+import { Program } from "./cli/_process.ts";
+import { Folder, serve } from "./cli/_serve.ts";
+import { writeKubeconfig } from "./deno/_host.ts";
+
+const CronTab: Resource = defineResource({
+  group: "stable.example.com",
+  version: "v1",
+  plural: "crontabs",
+  kind: "CronTab",
+});
+
+/** One example on its way, and the server it talks to. */
+interface Running {
+  readonly server: FakeApiServer;
+  /** Resolves once a line says exactly this. */
+  readonly says: (line: string | RegExp) => Promise<void>;
+}
+
+/** Tests that an example does what `story` tells, and ends with 0; `ends` says whether it does so by itself. */
+function example(
+  name: string,
+  options: {
+    readonly args?: readonly string[];
+    readonly ends?: boolean;
+    readonly story: (run: Running) => Promise<void>;
+  },
+): void {
+  Deno.test(`examples/${name}.ts does what it says`, { ignore: Deno.build.os === "windows" }, async () => {
+    await using folder = new Folder();
+    using server = new FakeApiServer();
+    server.create(Pod, pod({ name: "web-0", node: "n1", labels: { app: "web" } }));
+    server.create(Pod, pod({ name: "web-1", node: "n2", labels: { app: "web" } }));
+    server.create(Pod, pod({ name: "db-0", node: "n1", namespace: "data" }));
+    server.create(Deployment, deployment({ name: "web", replicas: 2, labels: { app: "web" } }));
+    server.create(Deployment, deployment({ name: "db", namespace: "data" }));
+    await using served = await serve(server);
+    const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
+    await using program = new Program(`examples/${name}.ts`, [], { KUBECONFIG: kubeconfig });
+    await options.story({
+      server,
+      says: (wanted) =>
+        program.out.until((lines) =>
+          lines.some((line) => typeof wanted === "string" ? line === wanted : wanted.test(line))
+        ),
+    });
+    if (!options.ends) program.kill("SIGINT");
+    assertEquals([await program.code, program.err.text], [0, ""]);
+  });
+}
+
+Deno.test("examples are programs of fewer than 40 lines, each with a test", async () => {
+  const found: string[] = [];
+  for await (const { name } of Deno.readDir(new URL("../examples", import.meta.url))) {
+    if (!name.endsWith(".ts")) continue;
+    found.push(name.slice(0, -3));
+    const text = await Deno.readTextFile(new URL(`../examples/${name}`, import.meta.url));
+    assert(text.trimEnd().split("\n").length < 40, `${name} is too long`);
+    assert(text.includes(`deno run -A examples/${name}`), `${name} does not say how it is run`);
+  }
+  assertEquals(found.sort(), tested.sort());
+});
+
+const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
+  controller: {
+    story: async ({ server, says }) => {
+      await says("synced: 3 pods");
+      for (const [key, node] of [["default/web-0", "n1"], ["default/web-1", "n2"], ["data/db-0", "n1"]]) {
+        await says(`labelled ${key} with ${node}`);
+        assertEquals(server.get(Pod, key)?.metadata.labels?.["example.com/node"], node);
+      }
+      server.create(Pod, pod({ name: "late", node: "n9" }));
+      await says("labelled default/late with n9");
+      server.delete(Pod, "default/late");
+    },
+  },
+  custom_resource: {
+    story: async ({ server, says }) => {
+      server.define(CronTab);
+      server.create(CronTab, { metadata: { name: "nightly" }, spec: { cronSpec: "0 3 * * *" } } as never);
+      await says(`default/nightly runs at "0 3 * * *"`);
+      await says("synced: 1 crontabs");
+      server.delete(CronTab, "nightly");
+      await says("default/nightly runs no more");
+    },
+  },
+  deployments: {
+    story: async ({ server, says }) => {
+      await says("synced: 2 deployments, 1 of them with app=web");
+      await says("added default/web, 2 replicas");
+      server.patch(Deployment, "web", { spec: { replicas: 5 } });
+      await says("scaled default/web from 2 to 5");
+      server.delete(Deployment, "data/db");
+      await says("deleted data/db");
+    },
+  },
+  events: {
+    ends: true,
+    story: async ({ server, says }) => {
+      await says("synced: 3 pods");
+      for (const key of ["default/web-0", "default/web-1", "data/db-0"]) await says(`found ${key}`);
+      server.patch(Pod, "web-0", { status: { phase: "Failed" } });
+      await says("updated default/web-0 Running → Failed");
+      server.delete(Pod, "web-0");
+      await says("deleted default/web-0");
+      for (let i = 0; i < 8; i++) server.create(Pod, pod({ name: `new-${i}` }));
+      await says("added default/new-7");
+    },
+  },
+  index_by_node: {
+    ends: true,
+    story: async ({ says }) => {
+      await says("n1: 2 pods, 2 running");
+      await says("n2: 1 pods, 1 running");
+      await says("synced: 3 pods on 2 nodes");
+    },
+  },
+  late_handler: {
+    ends: true,
+    story: async ({ says }) => {
+      await says("cached: 3 pods");
+      await says("synced: the late handler was told of 3 pods");
+    },
+  },
+  plain_watch: {
+    story: async ({ server, says }) => {
+      await says(/^listed: 3 pods at version \d+$/);
+      server.create(Pod, pod({ name: "new" }));
+      await says("ADDED new");
+      server.patch(Pod, "new", { metadata: { labels: { a: "b" } } });
+      await says("MODIFIED new");
+      server.endWatches();
+      server.delete(Pod, "new");
+      await says("DELETED new");
+    },
+  },
+  pods: {
+    story: async ({ server, says }) => {
+      await says("found web-0");
+      await says("found web-1");
+      await says("synced: 2 pods in default");
+      server.create(Pod, pod({ name: "new" }));
+      await says("added new");
+      server.patch(Pod, "new", { status: { phase: "Running" } });
+      await says("updated new Running");
+      server.delete(Pod, "new");
+      await says("deleted new");
+    },
+  },
+};
+
+const tested = Object.keys(STORIES);
+for (const [name, story] of Object.entries(STORIES)) example(name, story);
+
+Deno.test("examples/pods.ts follows the namespace it is given", { ignore: Deno.build.os === "windows" }, async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "db-0", namespace: "data" }));
+  await using served = await serve(server);
+  const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
+  await using program = new Program("examples/pods.ts", ["data"], { KUBECONFIG: kubeconfig });
+  await program.out.line(/^synced: 1 pods in data$/);
+  program.kill("SIGINT");
+  assertEquals([await program.code, program.out.text], [0, "found db-0\nsynced: 1 pods in data\n"]);
+});
