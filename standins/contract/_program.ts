@@ -48,7 +48,10 @@ export function plain(text: string): string {
 }
 
 /** The message of the usage error that these words make. */
-export async function wrong(make: () => { parse(args: string[]): Promise<unknown> }, ...words: string[]): Promise<string> {
+export async function wrong(
+  make: () => { parse(args: string[]): Promise<unknown> },
+  ...words: string[]
+): Promise<string> {
   const error = await assertRejects(() => make().parse(words), ValidationError);
   assertEquals(error.exitCode, 2);
   return error.message;

@@ -1,6 +1,6 @@
 import { Command, ValidationError } from "@cliffy/command";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { outcomeOf, plain, program, wrong } from "./_program.ts";
+import { outcomeOf, plain, program } from "./_program.ts";
 
 Deno.test("Command shows its help when there are only subcommands and none is named", async () => {
   const { out, exitCode, error } = await outcomeOf(() =>

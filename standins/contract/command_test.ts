@@ -185,4 +185,3 @@ Deno.test("Command skips the environment where it may not read it", { permission
   const { options } = await new Command().noExit().env("HOME=<h:string>", "h").parse([]);
   assertEquals(options, {});
 });
-

@@ -1,4 +1,4 @@
-import { Command, EnumType, Type, ValidationError } from "@cliffy/command";
+import { Command, EnumType, ValidationError } from "@cliffy/command";
 import { assertEquals, assertInstanceOf, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { program, watchCommand, wrong } from "./_program.ts";
 

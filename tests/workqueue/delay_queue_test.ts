@@ -15,7 +15,7 @@ Deno.test("C125 WorkQueue addAfter adds a key when its delay is over, not before
   assertEquals([queue.length, queue.status().delayed, time.timers], [1, 0, 0]);
 });
 
-Deno.test("C125 WorkQueue addAfter adds keys of different delays separately", () => {
+Deno.test("WorkQueue addAfter adds keys of different delays separately", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.addAfter("late", 70);
@@ -26,7 +26,7 @@ Deno.test("C125 WorkQueue addAfter adds keys of different delays separately", ()
   assertEquals([queue.tryGet()?.key, queue.length], ["late", 0]);
 });
 
-Deno.test("C125 WorkQueue addAfter keeps the earlier of two times, and adds once", async (t) => {
+Deno.test("WorkQueue addAfter keeps the earlier of two times, and adds once", async (t) => {
   for (const [first, second, due] of [[50, 70, 50], [50, 30, 30]]) {
     await t.step(`${first} ms, then ${second} ms`, () => {
       using time = new FakeTime();
@@ -44,7 +44,7 @@ Deno.test("C125 WorkQueue addAfter keeps the earlier of two times, and adds once
   }
 });
 
-Deno.test("C125 WorkQueue addAfter orders by time even if a later call has the earlier time", () => {
+Deno.test("WorkQueue addAfter orders by time even if a later call has the earlier time", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.addAfter("c", 30);

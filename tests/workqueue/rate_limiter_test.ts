@@ -20,14 +20,14 @@ Deno.test("C126 exponentialBackoff doubles the wait of each key until it is forg
   assertEquals([limiter.retries("one"), limiter.when("one"), limiter.when("two")], [0, 1, 4]);
 });
 
-Deno.test("C126 exponentialBackoff never exceeds its longest wait, however many failures", () => {
+Deno.test("exponentialBackoff never exceeds its longest wait, however many failures", () => {
   const limiter = exponentialBackoff<string>({ baseMs: 1, maxMs: 1_000 });
   const all = waits(limiter, "one", 2_000);
   assertEquals(all.slice(8, 12), [256, 512, 1_000, 1_000]);
   assertEquals(all.slice(10).every((wait) => wait === 1_000), true);
 });
 
-Deno.test("C126 fastSlow turns from fast to slow after so many tries", () => {
+Deno.test("fastSlow turns from fast to slow after so many tries", () => {
   const limiter = fastSlow<string>({ fastMs: 5, slowMs: 10_000, maxFast: 3 });
   assertEquals(waits(limiter, "one", 5), [5, 5, 5, 10_000, 10_000]);
   assertEquals(waits(limiter, "two", 2), [5, 5]);
@@ -36,7 +36,7 @@ Deno.test("C126 fastSlow turns from fast to slow after so many tries", () => {
   assertEquals([limiter.retries("one"), limiter.when("one")], [0, 5]);
 });
 
-Deno.test("C126 tokenBucket lets a burst pass, then so many a second, of all keys together", () => {
+Deno.test("tokenBucket lets a burst pass, then so many a second, of all keys together", () => {
   using time = new FakeTime();
   const limiter = tokenBucket<string>({ perSecond: 2, burst: 3 });
   assertEquals([...waits(limiter, "one", 2), ...waits(limiter, "two", 3)], [0, 0, 0, 500, 1_000]);
@@ -48,7 +48,7 @@ Deno.test("C126 tokenBucket lets a burst pass, then so many a second, of all key
   assertEquals(waits(limiter, "one", 4), [0, 0, 0, 500]);
 });
 
-Deno.test("C126 maxOf takes the longest wait, and every limiter counts", () => {
+Deno.test("maxOf takes the longest wait, and every limiter counts", () => {
   const limiter = maxOf(
     fastSlow<string>({ fastMs: 5, slowMs: 3_000, maxFast: 3 }),
     exponentialBackoff<string>({ baseMs: 1, maxMs: 1_000_000 }),
@@ -60,13 +60,13 @@ Deno.test("C126 maxOf takes the longest wait, and every limiter counts", () => {
   assertEquals([limiter.retries("one"), limiter.when("one")], [0, 5]);
 });
 
-Deno.test("C126 maxOf reports the most retries of its limiters", () => {
+Deno.test("maxOf reports the most retries of its limiters", () => {
   const limiter = maxOf(tokenBucket<string>(), exponentialBackoff<string>());
   limiter.when("one");
   assertEquals(limiter.retries("one"), 1);
 });
 
-Deno.test("C126 withMaxWait caps the waits of a limiter, which goes on counting", () => {
+Deno.test("withMaxWait caps the waits of a limiter, which goes on counting", () => {
   const limiter = withMaxWait(exponentialBackoff<string>({ baseMs: 1 }), 4);
   assertEquals(waits(limiter, "one", 5), [1, 2, 4, 4, 4]);
   assertEquals(limiter.retries("one"), 5);
@@ -74,7 +74,7 @@ Deno.test("C126 withMaxWait caps the waits of a limiter, which goes on counting"
   assertEquals([limiter.retries("one"), limiter.when("one")], [0, 1]);
 });
 
-Deno.test("C126 defaultRateLimiter is 5 ms to 1000 s for each key, and 10 a second of all after 100", () => {
+Deno.test("defaultRateLimiter is 5 ms to 1000 s for each key, and 10 a second of all after 100", () => {
   using time = new FakeTime();
   const limiter = defaultRateLimiter<number>();
   assertEquals(waits(limiter, 0, 3), [5, 10, 20]);

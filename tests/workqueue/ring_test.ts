@@ -36,7 +36,7 @@ Deno.test("C124 Ring lets go of what was taken", async () => {
   assertEquals(ring.length, 30);
 });
 
-Deno.test("C124 WorkQueue lets go of items that are done", async () => {
+Deno.test("WorkQueue lets go of items that are done", async () => {
   const queue = new WorkQueue<number>();
   const refs = (() => {
     for (let key = 0; key < 40; key++) queue.add(key);

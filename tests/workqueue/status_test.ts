@@ -63,7 +63,7 @@ Deno.test("C127 WorkQueue status follows a key from being added to being done", 
   });
 });
 
-Deno.test("C127 WorkQueue status sums unfinished work, and tells the longest", () => {
+Deno.test("WorkQueue status sums unfinished work, and tells the longest", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.add("a");
@@ -77,7 +77,7 @@ Deno.test("C127 WorkQueue status sums unfinished work, and tells the longest", (
   assertEquals([queue.status().unfinishedWorkMs, queue.status().longestRunningMs], [10, 10]);
 });
 
-Deno.test("C127 WorkQueue status counts retries and delays", () => {
+Deno.test("WorkQueue status counts retries and delays", () => {
   using time = new FakeTime();
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
   queue.addRateLimited("a");
@@ -88,7 +88,7 @@ Deno.test("C127 WorkQueue status counts retries and delays", () => {
   assertEquals([queue.status().retries, queue.status().delayed, queue.status().adds], [3, 0, 3]);
 });
 
-Deno.test("C127 WorkQueue status keeps no timer, during its life or after shutdown", () => {
+Deno.test("WorkQueue status keeps no timer, during its life or after shutdown", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.add("a");

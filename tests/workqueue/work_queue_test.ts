@@ -60,14 +60,14 @@ Deno.test("C122 WorkQueue hands out a key added during its processing once more,
   assertEquals([queue.tryGet(), queue.length], [undefined, 0]);
 });
 
-Deno.test("C122 WorkQueue keeps a key once however often it is added, at its first place", () => {
+Deno.test("WorkQueue keeps a key once however often it is added, at its first place", () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b", "a", "c", "b", "a"]) queue.add(key);
   assertEquals(queue.length, 3);
   assertEquals(takeAll(queue), ["a", "b", "c"]);
 });
 
-Deno.test("C122 WorkQueue puts a returning key behind those that came meanwhile", () => {
+Deno.test("WorkQueue puts a returning key behind those that came meanwhile", () => {
   const queue = new WorkQueue();
   queue.add("a");
   using _first = queue.tryGet()!;
@@ -93,7 +93,7 @@ Deno.test("C123 WorkQueue drains until every key handed out is done", async () =
   assertEquals(drain.settled, true);
 });
 
-Deno.test("C123 WorkQueue drains until every key that waits is done, even if no worker has one", async () => {
+Deno.test("WorkQueue drains until every key that waits is done, even if no worker has one", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   const drain = watch(queue.shutDownWithDrain());
@@ -108,7 +108,7 @@ Deno.test("C123 WorkQueue drains until every key that waits is done, even if no 
   assertEquals(drain.settled, true);
 });
 
-Deno.test("C123 WorkQueue hands out again during a drain what was added while it was processed", async () => {
+Deno.test("WorkQueue hands out again during a drain what was added while it was processed", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   const first = queue.tryGet()!;
@@ -124,7 +124,7 @@ Deno.test("C123 WorkQueue hands out again during a drain what was added while it
   assertEquals([drain.settled, await queue.get()], [true, undefined]);
 });
 
-Deno.test("C123 WorkQueue does not wait for workers when it is shut down, and then ends a pending drain", async () => {
+Deno.test("WorkQueue does not wait for workers when it is shut down, and then ends a pending drain", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   using _item = queue.tryGet();
@@ -134,7 +134,7 @@ Deno.test("C123 WorkQueue does not wait for workers when it is shut down, and th
   assertEquals(queue.status().processing, 1);
 });
 
-Deno.test("C123 WorkQueue drains at once when nothing is left, again and again", async () => {
+Deno.test("WorkQueue drains at once when nothing is left, again and again", async () => {
   const queue = new WorkQueue();
   await queue.shutDownWithDrain();
   queue.shutDown();
@@ -142,7 +142,7 @@ Deno.test("C123 WorkQueue drains at once when nothing is left, again and again",
   assertEquals(queue.isShutDown, true);
 });
 
-Deno.test("C123 WorkQueue drain can be waited for after shutdown", async () => {
+Deno.test("WorkQueue drain can be waited for after shutdown", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   queue.shutDown();
