@@ -1,0 +1,53 @@
+import type { KubernetesObject, Transport } from "@kube/informer";
+
+/** A transport that does to answers what no server would, but something in between might. */
+export class Meddler implements Transport {
+  readonly #send: (request: Request) => Promise<Response>;
+  /** How many requests there were. */
+  requests = 0;
+  /** Whether watches end at once, having said nothing. */
+  short = false;
+  /** The version of a bookmark that the next streaming list begins with. */
+  earlyBookmark: string | undefined;
+  /** An object that the next plain watch begins by telling as deleted. */
+  lateDeletion: KubernetesObject | undefined;
+
+  constructor(send: (request: Request) => Promise<Response>) {
+    this.#send = send;
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    this.requests++;
+    const { searchParams } = new URL(request.url);
+    if (this.short && searchParams.has("watch")) {
+      return new Response("", { headers: { "content-type": "application/json" } });
+    }
+    const response = await this.#send(request);
+    const line = this.#lineFor(searchParams);
+    return line === undefined || response.body === null ? response : withFirst(line, response);
+  }
+
+  /** What is put in front of the answer, once. */
+  #lineFor(searchParams: URLSearchParams): string | undefined {
+    if (!searchParams.has("watch")) return undefined;
+    if (searchParams.has("sendInitialEvents")) {
+      if (this.earlyBookmark === undefined) return undefined;
+      const metadata = { resourceVersion: this.earlyBookmark };
+      this.earlyBookmark = undefined;
+      return JSON.stringify({ type: "BOOKMARK", object: { kind: "ConfigMap", apiVersion: "v1", metadata } });
+    }
+    const object = this.lateDeletion;
+    this.lateDeletion = undefined;
+    return object && JSON.stringify({ type: "DELETED", object });
+  }
+}
+
+function withFirst(line: string, response: Response): Response {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  writer.write(new TextEncoder().encode(`${line}\n`)).then(() => {
+    writer.releaseLock();
+    return response.body!.pipeTo(writable);
+  }).catch((error) => writable.abort(error).catch(() => error)); // both ends are gone: whoever reads has seen it
+  return new Response(readable, { headers: response.headers });
+}

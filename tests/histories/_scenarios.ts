@@ -1,0 +1,175 @@
+import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
+
+/** A history that somebody thought of. */
+export interface Scenario {
+  readonly name: string;
+  readonly script: Script;
+}
+
+const PLAN: InformerPlan = {
+  metadataOnly: false,
+  streamingList: "auto",
+  pageSize: 500,
+  watchTimeoutMs: 120_000,
+  parse: "lazy",
+};
+const READS: ListenerPlan = { kind: "reads", resyncMs: 0 };
+
+function informer(plan: Partial<InformerPlan> = {}, ...listeners: ListenerPlan[]): WorldStep {
+  return { do: "informer", plan: { ...PLAN, ...plan }, listeners: listeners.length === 0 ? [READS] : listeners };
+}
+
+function write(name: string, value: number, again = false): WorldStep {
+  return { do: "write", namespace: "a", name, tier: value % 2 === 0 ? "web" : "db", value, again };
+}
+
+function remove(name: string): WorldStep {
+  return { do: "delete", namespace: "a", name };
+}
+
+function wait(ms: number): WorldStep {
+  return { do: "wait", ms };
+}
+
+function script(steps: readonly WorldStep[], options: Partial<Script> = {}): Script {
+  return { seed: 1, faults: "all", history: 10_000, chunkBytes: 65_536, streamingList: true, steps, ...options };
+}
+
+const THREE = [write("n0", 0), write("n1", 1), write("n2", 2)];
+
+/** What random histories meet too seldom. */
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "lists at a version are refused as expired for ever: the newest state is listed instead",
+    script: script([
+      ...THREE,
+      informer({ streamingList: "off" }),
+      wait(100),
+      { do: "refuseVersioned", code: 410, times: 1_000 },
+      { do: "failWatches", code: 410 },
+      write("n1", 5),
+      { do: "expectWithin", ms: 1_000 },
+    ]),
+  },
+  {
+    name: "an error inside the stream that is not a 410 leads to a new list",
+    script: script([...THREE, informer(), wait(100), { do: "failWatches", code: 500 }, wait(60_000)], {
+      relists: [1, 1],
+    }),
+  },
+  {
+    name: "an error inside the stream that throttles leads to no new list",
+    script: script([...THREE, informer(), wait(100), { do: "failWatches", code: 429 }, wait(60_000)], {
+      relists: [0, 0],
+    }),
+  },
+  {
+    name: "after failures and a long time of health the next failure is got over quickly",
+    script: script([
+      ...THREE,
+      informer(),
+      wait(100),
+      ...Array.from(
+        { length: 8 },
+        (): WorldStep[] => [{ do: "drop" }, { do: "refuse", code: 503, times: 1, verb: "watch" }, wait(30_000)],
+      ).flat(),
+      wait(600_000),
+      { do: "drop" },
+      { do: "refuse", code: 503, times: 1, verb: "watch" },
+      write("n1", 5),
+      { do: "expectWithin", ms: 5_000 },
+    ], { faults: "harmless" }),
+  },
+  {
+    name: "watches that end at once are not asked for in a hurry",
+    script: script([
+      ...THREE,
+      informer({ streamingList: "off" }),
+      wait(100),
+      { do: "end" },
+      { do: "shortWatches", ms: 60_000 },
+      { do: "expectWithin", ms: 60_000, requests: 20 },
+    ], { faults: "harmless" }),
+  },
+  {
+    name: "a black hole is noticed",
+    script: script([
+      ...THREE,
+      informer({ watchTimeoutMs: 20_000 }),
+      wait(100),
+      { do: "stall", ms: 100_000_000 },
+      write("n1", 5),
+      { do: "expectWithin", ms: 60_000 },
+    ], { faults: "harmless" }),
+  },
+  {
+    name: "a bookmark that is not the end of a streaming list does not end it",
+    script: script([...THREE, { do: "earlyBookmark" }, informer(), { do: "expectWithin", ms: 1_000 }], {
+      chunkBytes: 40,
+    }),
+  },
+  {
+    name: "a token that expires between two pages: the list begins anew, without what was deleted since",
+    script: script([
+      ...THREE,
+      write("n3", 3),
+      informer({ streamingList: "off", pageSize: 1 }),
+      wait(2_000),
+      { do: "latency", ms: 900 },
+      { do: "failWatches", code: 500 },
+      wait(2_550), // 0.8 to 1.6 s of back-off, 0.9 s for the first page; the second is not answered before 2.6 s
+      remove("n0"),
+      { do: "compact" },
+      wait(10_000),
+    ], { relists: [1, 1] }),
+  },
+  {
+    name: "the end of an object is told again when its name has been taken by another",
+    script: script([
+      ...THREE,
+      informer(),
+      wait(1_000),
+      write("n1", 5, true),
+      wait(1_000),
+      { do: "lateDeletion" },
+      { do: "end" },
+      { do: "expectWithin", ms: 5_000 },
+    ], { faults: "harmless", outdated: 1 }),
+  },
+  {
+    name: "a server that ends watches in a hurry, having said something, is not asked in a hurry",
+    script: script([
+      ...THREE,
+      informer({ streamingList: "off" }),
+      wait(2_000),
+      ...Array.from({ length: 60 }, (): WorldStep[] => [{ do: "bookmark" }, { do: "end" }, wait(100)]).flat(),
+      { do: "expectWithin", ms: 60_000, requests: 20 },
+    ], { faults: "harmless" }),
+  },
+  {
+    name: "writes in the turn in which a streaming list is answered",
+    script: script([
+      ...THREE,
+      informer(),
+      wait(0),
+      write("n1", 5),
+      write("n1", 7),
+      remove("n2"),
+      write("n3", 3),
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
+  },
+  {
+    name: "many changes of one object in one turn are all told, in order",
+    script: script([
+      ...THREE,
+      informer(),
+      wait(1_000),
+      ...Array.from({ length: 6 }, (_, i) => write("n1", i)),
+      remove("n1"),
+      write("n1", 9),
+      write("n2", 4, true),
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
+  },
+];

@@ -1,0 +1,109 @@
+import { history, type HistoryStep } from "@kube/informer/testing";
+import { Random } from "../../src/testing/random.ts";
+
+/** How an informer of a history is set up. */
+export interface InformerPlan {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly metadataOnly: boolean;
+  readonly streamingList: "auto" | "on" | "off";
+  readonly pageSize: number;
+  readonly watchTimeoutMs: number;
+  readonly parse: "lazy" | "eager";
+}
+
+/** How a listener of a history behaves. */
+export interface ListenerPlan {
+  readonly kind: "keys" | "reads" | "slow" | "throws" | "latestPerKey" | "events" | "filter";
+  readonly resyncMs: number;
+}
+
+/** Something that happens in a history, to the server or to those who watch it. */
+export type WorldStep =
+  | HistoryStep
+  | { readonly do: "wait"; readonly ms: number }
+  | { readonly do: "informer"; readonly plan: InformerPlan; readonly listeners: readonly ListenerPlan[] }
+  | { readonly do: "stopInformer"; readonly which: number }
+  | { readonly do: "listener"; readonly which: number; readonly plan: ListenerPlan }
+  | { readonly do: "removeListener"; readonly which: number; readonly listener: number }
+  /** Lists that name a version are refused. */
+  | { readonly do: "refuseVersioned"; readonly code: number; readonly times: number }
+  /** Watches are answered, say nothing, and end at once. */
+  | { readonly do: "shortWatches"; readonly ms: number }
+  /** The next streaming list begins with a bookmark that does not end it. */
+  | { readonly do: "earlyBookmark" }
+  /** The next watch begins with the last deletion there was, told again. */
+  | { readonly do: "lateDeletion" }
+  /** Everybody has caught up within this time, having sent no more than so many requests. */
+  | { readonly do: "expectWithin"; readonly ms: number; readonly requests?: number };
+
+/** A whole history, as data: it can be printed, cut down and played again. */
+export interface Script {
+  readonly seed: number;
+  readonly faults: "none" | "harmless" | "all";
+  /** How many writes the server remembers. */
+  readonly history: number;
+  /** How small the pieces are in which it answers. */
+  readonly chunkBytes: number;
+  /** Whether the server has streaming lists. */
+  readonly streamingList: boolean;
+  readonly steps: readonly WorldStep[];
+  /** How often the first informer lists again after its first sync, where that is known: at least, at most. */
+  readonly relists?: readonly [number, number];
+  /** How many changes come too late, and are passed over. */
+  readonly outdated?: number;
+}
+
+/** The script of a seed: the same one for the same seed. */
+export function scriptOf(seed: number): Script {
+  const random = new Random(seed ^ 0x5eed);
+  const faults = random.pick(["none", "harmless", "all", "all"] as const);
+  const steps: WorldStep[] = [];
+  for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
+    if (steps.length === 0 || random.next() < 0.08) steps.push(informer(random));
+    if (random.next() < 0.06) steps.push({ do: "stopInformer", which: random.below(8) });
+    if (random.next() < 0.12) steps.push({ do: "listener", which: random.below(8), plan: listener(random) });
+    if (random.next() < 0.06) steps.push({ do: "removeListener", which: random.below(8), listener: random.below(8) });
+    steps.push(step);
+    if (random.next() < 0.6) steps.push({ do: "wait", ms: random.pick([0, 1, 30, 700, 5_000, 70_000, 250_000]) });
+  }
+  return {
+    seed,
+    faults,
+    history: faults === "all" ? random.pick([3, 20, 10_000]) : 10_000,
+    chunkBytes: random.pick([5, 40, 300, 65_536]),
+    streamingList: random.next() < 0.8,
+    steps,
+  };
+}
+
+function informer(random: Random): WorldStep {
+  const scope = random.pick([{}, {}, { namespace: "a" }, { labelSelector: "tier=web" }]);
+  return {
+    do: "informer",
+    plan: {
+      ...scope,
+      metadataOnly: random.next() < 0.15,
+      streamingList: random.pick(["auto", "auto", "off"]),
+      pageSize: random.pick([1, 2, 3, 500]),
+      watchTimeoutMs: random.pick([20_000, 120_000]),
+      parse: random.pick(["lazy", "eager"]),
+    },
+    listeners: Array.from({ length: 1 + random.below(3) }, () => listener(random)),
+  };
+}
+
+function listener(random: Random): ListenerPlan {
+  return {
+    kind: random.pick(["keys", "reads", "reads", "slow", "throws", "latestPerKey", "events", "filter"]),
+    resyncMs: random.next() < 0.2 ? random.pick([20_000, 300_000]) : 0,
+  };
+}
+
+/** A script in a form that people read: a line to a step. */
+export function printed(script: Script): string {
+  const { steps, ...head } = script;
+  return [JSON.stringify(head), ...steps.map((step, i) => `${String(i).padStart(3)}  ${JSON.stringify(step)}`)].join(
+    "\n",
+  );
+}

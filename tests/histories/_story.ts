@@ -1,0 +1,123 @@
+import { assert, assertEquals } from "@std/assert";
+import { compareResourceVersions, type InformerEvent, type KubernetesObject } from "@kube/informer";
+import type { Truth } from "./_truth.ts";
+
+interface Known {
+  readonly uid: string;
+  readonly version: string;
+}
+
+/** What is demanded of a story beyond order. */
+export interface StoryOptions {
+  /** What it is called in failures. */
+  readonly name: string;
+  /** Whether every state that the cache went through is told; else states may be folded away. */
+  readonly every: boolean;
+  /** Whether objects are read; else only who they are. */
+  readonly reads: boolean;
+  /** Whether resyncs may come. */
+  readonly resyncs: boolean;
+  /** What really happened; nothing where objects end for this listener alone. */
+  readonly truth: Truth | undefined;
+}
+
+/** What one listener was told, held to the promises as it is told. */
+export class Story {
+  readonly #options: StoryOptions;
+  readonly #known = new Map<string, Known>();
+  #synced = 0;
+  #events = 0;
+  /** The versions it was told of. */
+  readonly told = new Set<number>();
+  /** The version at which the cache was, when it was told of the end of the beginning. */
+  syncedAt = Infinity;
+  /** The first promise that was broken. */
+  failure: unknown;
+
+  constructor(options: StoryOptions) {
+    this.#options = options;
+  }
+
+  /** How many events it was told. */
+  get events(): number {
+    return this.#events;
+  }
+
+  /** Whether every state is to be told. */
+  get every(): boolean {
+    return this.#options.every;
+  }
+
+  /** Whether the end of the beginning was told. */
+  get synced(): boolean {
+    return this.#synced > 0;
+  }
+
+  /** Who is there, by what was told: version by key. */
+  get versions(): Map<string, string> {
+    return new Map([...this.#known].map(([key, { version }]) => [key, version]));
+  }
+
+  /** Holds one more event to the promises; what is broken is kept, not thrown, so that listeners go on. */
+  tell(event: InformerEvent<KubernetesObject>): void {
+    this.#events++;
+    try {
+      this.#check(event);
+    } catch (error) {
+      this.failure ??= new Error(`${this.#options.name}, on ${JSON.stringify(event)}: ${(error as Error).message}`);
+    }
+  }
+
+  #check(event: InformerEvent<KubernetesObject>): void {
+    const { every, reads, resyncs, truth } = this.#options;
+    if (event.type === "synced") {
+      this.#synced++;
+      this.syncedAt = Number(event.resourceVersion);
+      assertEquals(this.#synced, 1, "synced is told once");
+      if (every) assertEquals(event.objects, this.#known.size, "synced counts what was told");
+      return;
+    }
+    const { key, uid, resourceVersion: version } = event;
+    const known = this.#known.get(key);
+    this.told.add(Number(version));
+    if (reads) {
+      assertEquals(event.object.metadata.resourceVersion, version, "the object is the one of the event");
+      assertEquals(event.object.metadata.managedFields, undefined, "managedFields are dropped");
+    }
+    switch (event.type) {
+      case "added":
+        assertEquals(known, undefined, "nobody is added twice");
+        if (event.initial) assertEquals(this.#synced, 0, "initial ends with the sync");
+        else if (every) assertEquals(this.#synced, 1, "what is there at first is initial");
+        this.#known.set(key, { uid, version });
+        return;
+      case "updated":
+        assert(known !== undefined, "only who was added is updated");
+        assertEquals(uid, known.uid, "another object is not an update");
+        if (event.resync) {
+          assert(resyncs, "only who asked for resyncs is resynced");
+          assertEquals(version, known.version, "a resync changes nothing");
+          return;
+        }
+        assert(compareResourceVersions(version, known.version) > 0, "versions rise");
+        if (every && reads) {
+          assertEquals(event.previous.metadata.resourceVersion, known.version, "previous is what was told");
+        }
+        this.#known.set(key, { uid, version });
+        return;
+      case "deleted":
+        assert(known !== undefined, "only who was added is deleted");
+        assertEquals(uid, known.uid, "who is deleted is who was there");
+        if (!event.finalStateUnknown) {
+          assert(
+            truth === undefined || truth.ended(uid, version),
+            "a final state that is known is the last state there was",
+          );
+        } else if (every) assertEquals(version, known.version, "an unknown final state is the last one seen");
+        this.#known.delete(key);
+        return;
+      default:
+        event satisfies never;
+    }
+  }
+}

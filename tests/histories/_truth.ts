@@ -1,0 +1,55 @@
+import type { KubernetesObject } from "@kube/informer";
+
+interface Happened {
+  readonly version: number;
+  readonly deleted: boolean;
+}
+
+/** What really happened on a server, version by version. */
+export class Truth {
+  readonly #objects = new Map<string, Happened[]>();
+  readonly #ends = new Set<string>();
+
+  /** An object went from one state to another, of which one may be none, by versions after `revision`. */
+  happened(
+    key: string,
+    before: KubernetesObject | undefined,
+    after: KubernetesObject | undefined,
+    revision: number,
+  ): void {
+    const story = this.#objects.get(key) ?? [];
+    this.#objects.set(key, story);
+    const another = before !== undefined && before.metadata.uid !== after?.metadata.uid;
+    if (another) story.push({ version: revision + 1, deleted: true });
+    if (after !== undefined) story.push({ version: Number(after.metadata.resourceVersion), deleted: false });
+    // A deletion is the next version; so is the change that takes an object out of a selection.
+    if (before !== undefined) this.#ends.add(`${before.metadata.uid}@${revision + 1}`);
+  }
+
+  /** Whether an object ended, for somebody, with this version. */
+  ended(uid: string, version: string): boolean {
+    return this.#ends.has(`${uid}@${version}`);
+  }
+
+  /** The version that an object had when the server was at `version`; nothing when it was not there. */
+  versionAt(key: string, version: number): string | undefined {
+    const last = this.#objects.get(key)?.findLast((happened) => happened.version <= version);
+    return last === undefined || last.deleted ? undefined : String(last.version);
+  }
+
+  /** How many objects there were at `version`, in a namespace, or in any. */
+  countAt(version: number, namespace?: string): number {
+    const keys = [...this.#objects.keys()].filter((key) => namespace === undefined || key.startsWith(`${namespace}/`));
+    return keys.filter((key) => this.versionAt(key, version) !== undefined).length;
+  }
+
+  /** All versions after `version`, of objects in a namespace, or in any. */
+  since(version: number, namespace?: string): number[] {
+    const found: number[] = [];
+    for (const [key, story] of this.#objects) {
+      if (namespace !== undefined && !key.startsWith(`${namespace}/`)) continue;
+      for (const happened of story) if (happened.version > version) found.push(happened.version);
+    }
+    return found.sort((a, b) => a - b);
+  }
+}

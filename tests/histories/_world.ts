@@ -1,0 +1,489 @@
+import { assert, assertEquals } from "@std/assert";
+import {
+  Client,
+  type HandlerRegistration,
+  type InformerEvent,
+  type KubernetesObject,
+  metadataOf,
+  type Resource,
+  SharedIndexInformer,
+  type SyncedEvent,
+} from "@kube/informer";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
+import { Random } from "../../src/testing/random.ts";
+import { FakeTime } from "../_time.ts";
+import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
+import { Meddler } from "./_meddler.ts";
+import { Story } from "./_story.ts";
+import { Truth } from "./_truth.ts";
+
+/** What a history came to. */
+export interface Outcome {
+  /** Events told to listeners. */
+  readonly events: number;
+  /** Lists and watches asked for. */
+  readonly requests: number;
+  /** How often an informer listed anew after it had synced. */
+  readonly relists: number;
+}
+
+interface Listening {
+  readonly plan: ListenerPlan;
+  readonly story: Story;
+  readonly registration: HandlerRegistration | undefined;
+  readonly stop: AbortController;
+  removed: boolean;
+}
+
+interface Following {
+  readonly plan: InformerPlan;
+  readonly informer: SharedIndexInformer<KubernetesObject, "tier">;
+  readonly running: Promise<void>;
+  readonly listening: Listening[];
+  /** Lists begun, by pages or by a stream, since the first sync. */
+  relists: number;
+  /** Lists begun at all. */
+  lists: number;
+  stopped: boolean;
+}
+
+const QUIET_MS = 30_000;
+const PATIENCE = 120;
+
+/** Plays a script under fake time and holds everything it comes to to what informers promise. @throws what is broken. */
+export async function play(script: Script): Promise<Outcome> {
+  using _random = new SeededMath(script.seed);
+  using time = new FakeTime();
+  const world = new World(script, time);
+  try {
+    for (const step of script.steps) await world.step(step);
+    await world.settle();
+    world.check();
+  } finally {
+    await world.stop();
+  }
+  world.checkNothingLeft();
+  return world.outcome;
+}
+
+class World {
+  readonly #script: Script;
+  readonly #time: FakeTime;
+  readonly #server: FakeApiServer;
+  readonly #client: Client;
+  readonly #meddler: Meddler;
+  readonly #random: Random;
+  readonly #truth = new Truth();
+  readonly #following: Following[] = [];
+  readonly #lasting: Disposable[] = [];
+  readonly #timers: ReturnType<typeof setTimeout>[] = [];
+  readonly #reading: Promise<void>[] = [];
+  #lastDeleted: KubernetesObject | undefined;
+  #harmful = 0;
+  /** Whether an event may have been lost that no list has repaired. */
+  #lost = false;
+  /** Whether an event may have been lost at all. */
+  #lossy = false;
+
+  constructor(script: Script, time: FakeTime) {
+    this.#script = script;
+    this.#time = time;
+    this.#random = new Random(script.seed ^ 0xabcd);
+    const { history, chunkBytes, streamingList, seed } = script;
+    this.#server = new FakeApiServer({ history, chunkBytes, streamingList, seed, bookmarkMs: 10_000 });
+    this.#meddler = new Meddler((request) => this.#server.fetch(request));
+    this.#client = new Client({ server: "http://fake", transport: this.#meddler });
+  }
+
+  get outcome(): Outcome {
+    const stories = this.#following.flatMap(({ listening }) => listening.map(({ story }) => story));
+    return {
+      events: stories.reduce((sum, story) => sum + story.events, 0),
+      requests: this.#server.requests.length,
+      relists: this.#following.reduce((sum, { relists }) => sum + relists, 0),
+    };
+  }
+
+  async step(step: WorldStep): Promise<void> {
+    switch (step.do) {
+      case "wait":
+        return await this.#time.tickAsync(step.ms);
+      case "informer":
+        return this.#follow(step.plan, step.listeners);
+      case "stopInformer":
+        return await this.#stopOne(step.which);
+      case "listener": {
+        const following = this.#pick(step.which);
+        if (following !== undefined) this.#listen(following, step.plan);
+        return;
+      }
+      case "removeListener": {
+        const following = this.#pick(step.which);
+        const listening = following?.listening[step.listener % following.listening.length];
+        if (listening === undefined || listening.removed) return;
+        listening.removed = true;
+        listening.registration?.remove();
+        listening.stop.abort();
+        return;
+      }
+      case "refuseVersioned":
+        this.#harmful += step.times;
+        return this.#server.failNext(step.code, step.times, ({ url }) => {
+          const { searchParams } = new URL(url, "http://fake");
+          return !searchParams.has("watch") && (searchParams.get("resourceVersion") ?? "") !== "";
+        });
+      case "shortWatches":
+        this.#meddler.short = true;
+        await this.#time.tickAsync(step.ms);
+        this.#meddler.short = false;
+        return;
+      case "earlyBookmark":
+        this.#meddler.earlyBookmark = this.#server.resourceVersion;
+        return;
+      case "lateDeletion":
+        this.#meddler.lateDeletion = this.#lastDeleted;
+        return;
+      case "expectWithin": {
+        const before = this.#meddler.requests;
+        await this.#time.tickAsync(step.ms);
+        this.#server.bookmark();
+        await this.#time.tickAsync(10);
+        for (const following of this.#live()) {
+          assert(
+            this.#caughtUp(following),
+            `caught up within ${step.ms} ms: ${JSON.stringify(following.informer.status())}`,
+          );
+        }
+        const sent = this.#meddler.requests - before;
+        assert(
+          sent <= (step.requests ?? Infinity),
+          `${sent} requests within ${step.ms} ms, at most ${step.requests} expected`,
+        );
+        return;
+      }
+      default:
+        this.#happen(step);
+    }
+  }
+
+  /** Ends what lasts, and waits until everybody has caught up. */
+  async settle(): Promise<void> {
+    this.#server.latency(0);
+    // A history that was cut down may have lost its own relist.
+    if (this.#lost) this.#happen({ do: "forceRelist" });
+    for (const lasting of this.#lasting.splice(0)) lasting[Symbol.dispose]();
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    for (let tries = 0; tries < PATIENCE; tries++) {
+      this.#server.bookmark();
+      await this.#time.tickAsync(QUIET_MS);
+      if (this.#live().every((following) => this.#caughtUp(following))) return;
+    }
+    const late = this.#live().filter((following) => !this.#caughtUp(following));
+    const said = late.map(({ informer, plan }) => {
+      const { cause, state, resourceVersion, handlers } = informer.status();
+      return JSON.stringify({ plan, state, resourceVersion, handlers, cause: String(cause) });
+    });
+    throw new Error(`not caught up with version ${this.#server.resourceVersion}: ${said.join("; ")}`);
+  }
+
+  /** Holds all caches and stories to the server. */
+  check(): void {
+    for (const following of this.#live()) {
+      this.#checkCache(following);
+      for (const listening of following.listening) this.#checkStory(following, listening);
+      if (this.#script.faults !== "all") assertEquals(following.relists, 0, "no list that was not needed");
+      else {
+        const most = 4 * this.#harmful + 2;
+        assert(following.relists <= most, `${following.relists} lists after the first, at most ${most} were needed`);
+      }
+      if (this.#script.faults === "none") assertEquals(following.lists, 1, "one list to a start");
+    }
+    const [least, most] = this.#script.relists ?? [0, Infinity];
+    const { relists = 0 } = this.#following[0] ?? {};
+    assert(relists >= least && relists <= most, `${relists} lists after the first, ${least} to ${most} expected`);
+    for (const { listening } of this.#following) {
+      for (const { story } of listening) if (story.failure !== undefined) throw story.failure;
+    }
+  }
+
+  /** Stops everything, as time goes on. */
+  async stop(): Promise<void> {
+    const stopping = this.#following.map(({ informer }) => informer[Symbol.asyncDispose]());
+    let over = false;
+    const all = Promise.allSettled([...stopping, ...this.#reading]).then(() => over = true);
+    for (let tries = 0; !over && tries < 50; tries++) await this.#time.tickAsync(100);
+    assert(over, "stopping ends");
+    await all;
+    for (const { running } of this.#following) await running;
+    this.#client[Symbol.dispose]();
+  }
+
+  checkNothingLeft(): void {
+    assertEquals(this.#server.watches, 0, "no watch is left");
+    assertEquals(this.#time.timers, 0, "no timer is left");
+  }
+
+  #live(): Following[] {
+    return this.#following.filter(({ stopped }) => !stopped);
+  }
+
+  #pick(which: number): Following | undefined {
+    const live = this.#live();
+    return live[which % live.length];
+  }
+
+  #resource({ metadataOnly }: InformerPlan): Resource<KubernetesObject> {
+    return metadataOnly ? metadataOf(ConfigMap) : ConfigMap as Resource<KubernetesObject>;
+  }
+
+  #follow(plan: InformerPlan, listeners: readonly ListenerPlan[]): void {
+    if (this.#live().length >= 4) return;
+    const { namespace, labelSelector, streamingList, pageSize, watchTimeoutMs, parse } = plan;
+    const source = this.#client.resource(this.#resource(plan), { namespace, labelSelector });
+    const following: Following = {
+      plan,
+      informer: new SharedIndexInformer<KubernetesObject, "tier">(source, {
+        parse,
+        freeze: true,
+        indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] },
+        reflector: {
+          streamingList,
+          pageSize,
+          watchTimeoutMs,
+          onPhase: (phase) => {
+            if (phase.name !== "listing") return;
+            following.lists++;
+            if (following.informer.hasSynced) following.relists++;
+          },
+        },
+      }),
+      running: Promise.resolve(),
+      listening: [],
+      relists: 0,
+      lists: 0,
+      stopped: false,
+    };
+    for (const listener of listeners) this.#listen(following, listener);
+    (following as { running: Promise<void> }).running = following.informer.run();
+    this.#following.push(following);
+  }
+
+  async #stopOne(which: number): Promise<void> {
+    const following = this.#pick(which);
+    if (following === undefined) return;
+    following.stopped = true;
+    let over = false;
+    const stopping = following.informer[Symbol.asyncDispose]().then(() => over = true);
+    while (!over) await this.#time.tickAsync(100);
+    await stopping;
+  }
+
+  #listen(following: Following, plan: ListenerPlan): void {
+    const { kind, resyncMs } = plan;
+    const number = following.listening.length;
+    const story = new Story({
+      name: `listener ${number} (${kind}) of informer ${this.#following.indexOf(following)}`,
+      every: kind !== "latestPerKey" && kind !== "filter",
+      reads: kind === "reads" || kind === "events" || kind === "throws",
+      resyncs: resyncMs > 0,
+      truth: kind === "filter" ? undefined : this.#truth, // an object that ceases to pass goes on living
+    });
+    const stop = new AbortController();
+    const options = {
+      resyncMs,
+      ...(kind === "latestPerKey" ? { backlog: "latestPerKey" as const } : {}),
+      ...(kind === "filter" ? { filter: passes } : {}),
+    };
+    if (kind === "events") {
+      const events = following.informer.events({ ...options, signal: stop.signal });
+      following.listening.push({ plan, story, registration: undefined, stop, removed: false });
+      this.#reading.push(read(events, story, stop.signal));
+      return;
+    }
+    const tell = async (event: InformerEvent<KubernetesObject>): Promise<void> => {
+      quick(event);
+      if (kind === "slow" || kind === "latestPerKey") await new Promise((resolve) => setTimeout(resolve, 40));
+      if (kind === "throws" && this.#random.next() < 0.3) throw new Error("a handler that fails now and then");
+    };
+    const quick = (event: InformerEvent<KubernetesObject>): void => {
+      if (listening.removed) story.failure ??= new Error(`${JSON.stringify(event)} was told after the removal`);
+      story.tell(event);
+      if (event.type === "synced") this.#checkCount(following, event, story);
+      else this.#checkSnapshot(following, event.key, story);
+    };
+    const on = kind === "keys" || kind === "reads" || kind === "filter" ? quick : tell;
+    const handler = { onAdd: on, onUpdate: on, onDelete: on, onSynced: on };
+    const registration = following.informer.addEventHandler(handler, options);
+    const listening: Listening = { plan, story, registration, stop, removed: false };
+    following.listening.push(listening);
+  }
+
+  /** Does a step to the server, and takes down which objects ended by it, for whom. */
+  #happen(step: HistoryStep): void {
+    this.#harmful += harmOf(step);
+    if (step.do === "lose") this.#lost = this.#lossy = true;
+    if (step.do === "forceRelist") this.#lost = false;
+    const key = step.do === "write" || step.do === "delete" ? `${step.namespace}/${step.name}` : undefined;
+    const before = key === undefined ? undefined : this.#server.get(ConfigMap, key);
+    const revision = Number(this.#server.resourceVersion);
+    const lasting = perform(this.#server, ConfigMap, step);
+    if (lasting !== undefined) {
+      this.#lasting.push(lasting);
+      if ("ms" in step) this.#timers.push(setTimeout(() => lasting[Symbol.dispose](), step.ms));
+    }
+    if (key === undefined || Number(this.#server.resourceVersion) === revision) return;
+    const after = this.#server.get(ConfigMap, key);
+    if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
+      this.#lastDeleted = { ...before, metadata: { ...before.metadata, resourceVersion: String(revision + 1) } };
+    }
+    this.#truth.happened(key, before, after, revision);
+  }
+
+  /** What was there at first is all that the server had at that version. */
+  #checkCount({ plan }: Following, { objects, resourceVersion }: SyncedEvent, story: Story): void {
+    if (plan.labelSelector !== undefined || !story.every || this.#lossy) return;
+    const expected = this.#truth.countAt(Number(resourceVersion), plan.namespace);
+    if (objects !== expected) {
+      story.failure ??= new Error(
+        `synced with ${objects} objects at version ${resourceVersion}, the server had ${expected}`,
+      );
+    }
+  }
+
+  /** The cache shows, of this object, what the server had at the version that the cache says it has. */
+  #checkSnapshot({ informer, plan }: Following, key: string, story: Story): void {
+    const version = informer.lastSyncResourceVersion;
+    if (plan.labelSelector !== undefined || version === "" || story.failure !== undefined) return;
+    if (this.#lossy) return; // until the relist, a cache lacks what was not told
+    const cached = informer.entries.getByKey(key)?.resourceVersion;
+    const expected = this.#truth.versionAt(key, Number(version));
+    if (cached !== expected) {
+      story.failure = new Error(
+        `at version ${version} the cache has "${key}" at ${cached}, the server had ${expected}`,
+      );
+    }
+  }
+
+  #expected({ plan }: Following): Map<string, string> {
+    const { namespace, labelSelector, metadataOnly } = plan;
+    return new Map(
+      this.#server.list(ConfigMap, { namespace, labelSelector }).map((object) => {
+        const { managedFields: _dropped, ...metadata } = object.metadata;
+        const shown = metadataOnly
+          ? { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata }
+          : { ...object, metadata };
+        return [`${metadata.namespace}/${metadata.name}`, canonical(shown)];
+      }),
+    );
+  }
+
+  #caughtUp(following: Following): boolean {
+    const { informer, listening } = following;
+    if (!informer.hasSynced || informer.status().state !== "live") return false;
+    if (informer.lastSyncResourceVersion !== this.#server.resourceVersion) return false;
+    const resyncs = listening.some(({ plan }) => plan.resyncMs > 0); // one may be under way at any time
+    if (!resyncs && informer.status().handlers.some(({ pending }) => pending > 0)) return false;
+    return listening.every(({ removed, registration, story }) =>
+      removed || (registration === undefined ? story.synced : registration.hasSynced)
+    );
+  }
+
+  #checkCache(following: Following): void {
+    const { informer } = following;
+    const cached = new Map(
+      informer.indexer.list().map((object) => {
+        return [`${object.metadata.namespace}/${object.metadata.name}`, canonical(object)];
+      }),
+    );
+    const expected = this.#expected(following);
+    assertEquals([...cached.keys()].sort(), [...expected.keys()].sort(), "the cache has the server's objects");
+    for (const [key, text] of expected) assertEquals(cached.get(key), text, "the cache equals the server");
+    for (const tier of ["web", "db", "none"]) {
+      const scanned = informer.indexer.list().filter(({ metadata }) => (metadata.labels?.tier ?? "none") === tier);
+      const keys = scanned.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).sort();
+      assertEquals(informer.indexer.indexKeys("tier", tier), keys, "an index finds what a scan finds");
+    }
+    assertEquals(informer.status().quarantined, 0, "everything can be read");
+    assertEquals(informer.status().outdated, this.#script.outdated ?? 0, "what comes in the wrong order is counted");
+  }
+
+  #checkStory(following: Following, { plan, story, removed }: Listening): void {
+    if (story.failure !== undefined) throw story.failure;
+    if (removed) return;
+    const cached = [...following.informer.entries].filter((entry) => plan.kind !== "filter" || passes(entry.object));
+    assertEquals(
+      [...story.versions].sort(([a], [b]) => (a < b ? -1 : 1)),
+      cached.map(({ key, resourceVersion }) => [key, resourceVersion]).sort(([a], [b]) => (a < b ? -1 : 1)),
+      "what was told is what is cached",
+    );
+    if (this.#script.faults === "all" || following.plan.labelSelector !== undefined || !story.every) return;
+    // Without a list in between, every version there was is told.
+    const { namespace } = following.plan;
+    const untold = this.#truth.since(story.syncedAt, namespace).filter((version) => !story.told.has(version));
+    assertEquals(untold, [], "every version is told");
+  }
+}
+
+/** How many needed lists a step accounts for. */
+function harmOf(step: HistoryStep): number {
+  switch (step.do) {
+    case "refuse":
+    case "html":
+    case "empty":
+    case "gzip":
+      return step.times;
+    case "compact":
+    case "compactAt":
+    case "shortenHistory":
+    case "failWatches":
+    case "break":
+    case "corrupt":
+    case "lose":
+    case "forceRelist":
+      return 1;
+    case "restart":
+      return step.history === "lost" ? 1 : 0;
+    default:
+      return 0;
+  }
+}
+
+/** What the filtering listeners want to hear of. */
+function passes({ metadata }: KubernetesObject): boolean {
+  return metadata.labels?.tier === "db";
+}
+
+async function read(
+  events: AsyncIterableIterator<InformerEvent<KubernetesObject>>,
+  story: Story,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const event of events) story.tell(event);
+  } catch (error) {
+    if (!signal.aborted && !/has stopped already/.test((error as Error).message)) story.failure ??= error;
+  }
+}
+
+/** JSON with sorted keys: equal for equal values. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part) => {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** `Math.random` that is the same for the same seed, until disposed. */
+class SeededMath implements Disposable {
+  readonly #real = Math.random;
+
+  constructor(seed: number) {
+    const random = new Random(seed);
+    Math.random = (): number => random.next();
+  }
+
+  [Symbol.dispose](): void {
+    Math.random = this.#real;
+  }
+}

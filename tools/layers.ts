@@ -1,0 +1,139 @@
+/**
+ * Checks the layers of `src`: no import goes up, no cycles, only `src/deno` and `src/cli` say `Deno`, and nothing prints.
+ *
+ * Prints what is wrong, a line each, and exits with 1; prints a summary and exits with 0 when nothing is.
+ *
+ * @module
+ */
+import { dirname, join, normalize, relative } from "node:path/posix";
+
+/** What the files of a folder may import from other folders of `src`, and from packages. */
+const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; readonly packages: readonly string[] }>> =
+  {
+    api: { folders: [], packages: [] },
+    timing: { folders: [], packages: ["@std/async"] },
+    client: { folders: ["api", "timing"], packages: [] },
+    reflector: { folders: ["api", "timing"], packages: [] },
+    queue: { folders: [], packages: [] },
+    store: { folders: [], packages: [] },
+    informer: { folders: ["api", "reflector", "queue", "store", "timing"], packages: [] },
+    workqueue: { folders: ["timing"], packages: [] },
+    kinds: { folders: ["api"], packages: [] },
+    kubeconfig: { folders: ["api"], packages: ["js-yaml"] },
+    deno: { folders: ["api", "client", "kubeconfig"], packages: ["node:path", "node:url"] },
+    testing: { folders: ["api"], packages: [] },
+    cli: { folders: ["*"], packages: ["@cliffy/command", "node:path"] },
+  };
+
+/** Files that may import one more folder than their layer. */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  "informer/shared_informer_factory.ts": ["client"],
+};
+
+/** Folders that may name the runtime. */
+const RUNTIME = ["deno", "cli"];
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+/** Everything that is wrong with these sources, whose paths are relative to `src`. */
+export function problems(sources: readonly Source[]): string[] {
+  const found: string[] = [];
+  for (const { path, text, imports } of sources) {
+    const folder = folderOf(path);
+    const layer = LAYERS[folder];
+    if (layer === undefined) {
+      found.push(`src/${path}: folder "${folder}" is no layer; add it to the table in tools/layers.ts`);
+      continue;
+    }
+    for (const specifier of imports) {
+      if (!specifier.startsWith(".")) {
+        const allowed = layer.packages.some((name) => specifier === name || specifier.startsWith(`${name}/`));
+        if (!allowed) found.push(`src/${path}: imports "${specifier}", which "${folder}" may not`);
+        continue;
+      }
+      const target = folderOf(resolve(path, specifier));
+      const allowed = target === folder || layer.folders.includes(target) || layer.folders.includes("*") ||
+        (EXCEPTIONS[path]?.includes(target) ?? false);
+      if (!allowed) found.push(`src/${path}: reaches up to "${target}" by "${specifier}"`);
+    }
+    if (!RUNTIME.includes(folder) && /(?<![\w$."'])Deno\s*[.[]/.test(withoutWords(text))) {
+      found.push(`src/${path}: says Deno; only ${RUNTIME.map((name) => `src/${name}`).join(" and ")} may`);
+    }
+    if (/(?<![\w$."'])console\s*[.[]/.test(withoutWords(text))) {
+      found.push(`src/${path}: prints; the library never does`);
+    }
+  }
+  return [...found, ...cycles(sources)];
+}
+
+function cycles(sources: readonly Source[]): string[] {
+  const found: string[] = [];
+  const graph = new Map(sources.map((source) => {
+    return [source.path, source.imports.filter((it) => it.startsWith(".")).map((it) => resolve(source.path, it))];
+  }));
+  const done = new Set<string>();
+  const walk = (path: string, above: readonly string[]): void => {
+    if (above.includes(path)) {
+      found.push(`cycle: ${[...above.slice(above.indexOf(path)), path].join(" → ")}`);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const next of graph.get(path) ?? []) walk(next, [...above, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) walk(path, []);
+  return found;
+}
+
+function folderOf(path: string): string {
+  return path.split("/")[0];
+}
+
+function resolve(path: string, specifier: string): string {
+  return normalize(join(dirname(path), specifier));
+}
+
+/** The text without comments and strings, in which words mean nothing. */
+function withoutWords(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, "");
+}
+
+/** What a module imports and re-exports, types too. */
+export function importsOf(text: string): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/[^\n]*$/gm, "");
+  const found: string[] = [];
+  for (const match of code.matchAll(/^\s*(?:import|export)\b[^"'`;]*?["']([^"'\n]+)["']/gm)) {
+    // `export const x = "…"` is no import; one that is has `from`, or nothing between the word and the text.
+    if (/\bfrom\s*["']/.test(match[0]) || /^\s*import\s*["']/.test(match[0])) found.push(match[1]);
+  }
+  for (const match of code.matchAll(/\bimport\(\s*["']([^"'\n]+)["']/g)) found.push(match[1]);
+  return found;
+}
+
+function read(root: string): Source[] {
+  const sources: Source[] = [];
+  const walk = (folder: string): void => {
+    for (const entry of Deno.readDirSync(folder)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory) walk(path);
+      else if (entry.name.endsWith(".ts")) {
+        const text = Deno.readTextFileSync(path);
+        sources.push({ path: relative(root, path), text, imports: importsOf(text) });
+      }
+    }
+  };
+  walk(root);
+  return sources.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+if (import.meta.main) {
+  const sources = read(join(import.meta.dirname!, "../src"));
+  const found = problems(sources);
+  for (const problem of found) console.error(problem);
+  if (found.length === 0) console.log(`layers: ${sources.length} files, none reaches up, no cycles`);
+  Deno.exit(found.length === 0 ? 0 : 1);
+}
