@@ -1,0 +1,74 @@
+import { type Client, defineResource, type KubernetesObject, type Resource } from "@kube/informer";
+
+/** Who may do what, in one namespace. */
+interface Role extends KubernetesObject {
+  readonly rules: readonly {
+    readonly apiGroups: readonly string[];
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+}
+
+interface RoleBinding extends KubernetesObject {
+  readonly subjects: readonly Readonly<Record<string, string>>[];
+  readonly roleRef: Readonly<Record<string, string>>;
+}
+
+const group = "rbac.authorization.k8s.io";
+const Role: Resource<Role> = defineResource<Role>({ group, version: "v1", plural: "roles", kind: "Role" });
+const RoleBinding: Resource<RoleBinding> = defineResource<RoleBinding>({
+  group,
+  version: "v1",
+  plural: "rolebindings",
+  kind: "RoleBinding",
+});
+
+/** In whose name a program may come. */
+const ServiceAccount: Resource<KubernetesObject> = defineResource<KubernetesObject>({
+  version: "v1",
+  plural: "serviceaccounts",
+  kind: "ServiceAccount",
+});
+
+/** Somebody to give a right to. */
+export interface Subject {
+  readonly kind: "User" | "ServiceAccount";
+  readonly name: string;
+}
+
+/** Lets a subject list and watch `resource` of the core group in a namespace. */
+export async function grantReading(
+  client: Client,
+  namespace: string,
+  resource: string,
+  { kind, name }: Subject,
+): Promise<void> {
+  const metadata = { name: `${name}-reads-${resource}` };
+  await client.resource(Role, { namespace }).create({
+    metadata,
+    rules: [{ apiGroups: [""], resources: [resource], verbs: ["list", "watch"] }],
+  });
+  await client.resource(RoleBinding, { namespace }).create({
+    metadata,
+    subjects: [kind === "User" ? { kind, name, apiGroup: group } : { kind, name, namespace }],
+    roleRef: { apiGroup: group, kind: "Role", name: metadata.name },
+  });
+}
+
+/** Makes a service account, and a token for it that ends when the account is deleted. */
+export async function newAccount(client: Client, namespace: string, name: string): Promise<string> {
+  const accounts = client.resource(ServiceAccount, { namespace });
+  await accounts.create({ metadata: { name } });
+  const response = await client.fetch(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} }),
+  });
+  const { status } = await response.json() as { readonly status: { readonly token: string } };
+  return status.token;
+}
+
+/** Deletes a service account: the server refuses its tokens as soon as it no longer remembers them, within 10 s. */
+export async function deleteAccount(client: Client, namespace: string, name: string): Promise<void> {
+  await client.resource(ServiceAccount, { namespace }).delete(name);
+}

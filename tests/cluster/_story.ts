@@ -1,0 +1,89 @@
+import {
+  type AddedEvent,
+  compareResourceVersions,
+  type DeletedEvent,
+  type HandlerRegistration,
+  type KubernetesObject,
+  type ResourceEventHandler,
+  type SharedIndexInformer,
+  type UpdatedEvent,
+} from "@kube/informer";
+import { nextTurn } from "../../src/timing/turn.ts";
+
+/**
+ * A handler that checks what it is told: of every key a story without gaps, added, updated with rising versions,
+ * deleted, and after that nothing but added.
+ */
+export class Story<T extends KubernetesObject> implements ResourceEventHandler<T> {
+  /** What was told that cannot be true. */
+  readonly problems: string[] = [];
+  /** How many events of each kind were told. */
+  readonly told = { added: 0, updated: 0, deleted: 0 };
+  /** How many deletions were noticed afterwards. */
+  noticed = 0;
+  readonly #informer: SharedIndexInformer<T, string>;
+  readonly #registration: HandlerRegistration;
+  readonly #present = new Map<string, { readonly uid: string; readonly resourceVersion: string }>();
+
+  /** Begins to listen. */
+  constructor(informer: SharedIndexInformer<T, string>) {
+    this.#informer = informer;
+    this.#registration = informer.addEventHandler(this);
+  }
+
+  /** All in one line. */
+  get summary(): string {
+    const { added, updated, deleted } = this.told;
+    return `${added} added, ${updated} updated, ${deleted} deleted`;
+  }
+
+  /** There must be none of that key. */
+  onAdd({ key, uid, resourceVersion }: AddedEvent<T>): void {
+    this.told.added++;
+    if (this.#present.has(key)) this.problems.push(`"${key}" was added twice, the second time at ${resourceVersion}`);
+    this.#present.set(key, { uid, resourceVersion });
+  }
+
+  /** It must be the same object, newer. */
+  onUpdate({ key, uid, resourceVersion, previous }: UpdatedEvent<T>): void {
+    this.told.updated++;
+    const before = this.#present.get(key);
+    if (before === undefined) this.problems.push(`"${key}" was updated at ${resourceVersion} while it was not there`);
+    else {
+      if (before.uid !== uid) this.problems.push(`"${key}" became another object at ${resourceVersion}, by an update`);
+      if (compareResourceVersions(before.resourceVersion, resourceVersion) >= 0) {
+        this.problems.push(`"${key}" went from ${before.resourceVersion} to ${resourceVersion}`);
+      }
+      const { resourceVersion: said } = previous.metadata;
+      if (before.resourceVersion !== said) {
+        this.problems.push(`"${key}" was said to have been at ${said} before, and was at ${before.resourceVersion}`);
+      }
+    }
+    this.#present.set(key, { uid, resourceVersion });
+  }
+
+  /** It must be there. */
+  onDelete({ key, uid, resourceVersion, finalStateUnknown }: DeletedEvent<T>): void {
+    this.told.deleted++;
+    if (finalStateUnknown) this.noticed++;
+    const before = this.#present.get(key);
+    if (before === undefined) this.problems.push(`"${key}" was deleted while it was not there`);
+    else if (before.uid !== uid) this.problems.push(`"${key}" was deleted as another object than it was`);
+    else if (compareResourceVersions(before.resourceVersion, resourceVersion) > 0) {
+      this.problems.push(`"${key}" was deleted at ${resourceVersion}, before it was at ${before.resourceVersion}`);
+    }
+    this.#present.delete(key);
+  }
+
+  /** What is wrong with the story, now that all that the cache holds has been told: nothing, if all is well. */
+  async end(): Promise<readonly string[]> {
+    while (this.#registration.pending > 0) await nextTurn();
+    const { entries } = this.#informer;
+    const missing = entries.list().filter(({ key, resourceVersion }) =>
+      this.#present.get(key)?.resourceVersion !== resourceVersion
+    ).map(({ key, resourceVersion }) => `"${key}" is cached at ${resourceVersion}, which was not told`);
+    const extra = [...this.#present.keys()].filter((key) => entries.getByKey(key) === undefined)
+      .map((key) => `"${key}" is not cached, which was not told`);
+    return [...this.problems, ...missing, ...extra].slice(0, 20);
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  type Client,
+  type Draft,
+  isAlreadyExists,
+  isConflict,
+  isNotFound,
+  type KubernetesObject,
+  type Resource,
+  type SharedIndexInformer,
+} from "@kube/informer";
+import type { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
+import { pooledMap } from "@std/async";
+import { Random } from "../../src/testing/random.ts";
+import { within } from "./_within.ts";
+
+/** How many requests a test has under way at a time, for two cores. */
+const CONCURRENCY = 12;
+
+/** The end of a collection: written last, seen last. */
+const LAST = "zz-last";
+
+/** A pod that no scheduler takes: it stays as it is written. */
+export function podDraft(name: string, labels: Readonly<Record<string, string>> = {}, nodeName?: string): Draft<Pod> {
+  const spec = {
+    containers: [{ name: "app", image: "registry.example/app:1", env: [{ name: "GREETING", value: "ça va, 世界" }] }],
+    ...(nodeName === undefined ? { schedulerName: "nobody" } : { nodeName }),
+  };
+  return { metadata: { name, labels }, spec };
+}
+
+/** A config map of about a kilobyte. */
+export function mapDraft(name: string, labels: Readonly<Record<string, string>> = {}): Draft<ConfigMap> {
+  return { metadata: { name, labels }, data: { text: "0123456789abcdef".repeat(64) } };
+}
+
+/** Calls `work` for every item, a few at a time, and waits for all. */
+export async function forEach<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+  for await (const _ of pooledMap(CONCURRENCY, items, work));
+}
+
+/** `count` names, `"prefix-0007"`. */
+export function names(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `${prefix}-${String(i).padStart(4, "0")}`);
+}
+
+/**
+ * Writes an object in the end, and waits until the informer's cache has everything up to it. Answers with the
+ * milliseconds between the server's answer and that.
+ */
+export async function settle<T extends KubernetesObject>(
+  informers: readonly SharedIndexInformer<T, string>[],
+  client: Client,
+  resource: Resource<T>,
+  namespace: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const kind = resource.plural === "pods" ? podDraft(LAST, labels) : mapDraft(LAST, labels);
+  const collection = client.resource(resource, { namespace });
+  const annotations = { written: crypto.randomUUID() };
+  let last: T;
+  try {
+    last = await collection.patch(LAST, { type: "merge", body: { metadata: { annotations } } });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    last = await collection.create({ ...kind, metadata: { ...kind.metadata, annotations } } as unknown as Draft<T>);
+  }
+  const startedAt = performance.now();
+  const { resourceVersion } = last.metadata;
+  await within(
+    `version ${resourceVersion} of ${resource.plural}`,
+    (signal) => Promise.all(informers.map((informer) => informer.atLeast(resourceVersion, { signal }))),
+  );
+  return performance.now() - startedAt;
+}
+
+/** What a storm did, in requests that the server granted. */
+export interface Storm {
+  readonly created: number;
+  readonly patched: number;
+  readonly deleted: number;
+}
+
+/**
+ * One writer of several on the same names: creates, patches (labels too, so that objects enter and leave selections),
+ * replaces and deletes at random. What another writer did first is not an error.
+ */
+export async function storm(
+  client: Client,
+  resource: Resource<Pod> | Resource<ConfigMap>,
+  namespace: string,
+  options: { readonly seed: number; readonly writes: number; readonly objects: number },
+): Promise<Storm> {
+  const random = new Random(options.seed);
+  const collection = client.resource<Pod | ConfigMap>(resource, { namespace });
+  const done = { created: 0, patched: 0, deleted: 0 };
+  for (let write = 0; write < options.writes; write++) {
+    const name = `storm-${random.below(options.objects)}`;
+    const labels = { tier: random.pick(["web", "db"]), writer: String(options.seed) };
+    const dice = random.below(10);
+    try {
+      if (dice < 4) {
+        await collection.create(resource.plural === "pods" ? podDraft(name, labels) : mapDraft(name, labels));
+        done.created++;
+      } else if (dice < 7) {
+        const metadata = { labels, annotations: { write: String(write) } };
+        await collection.patch(name, { type: random.pick(["merge", "strategic"]), body: { metadata } });
+        done.patched++;
+      } else if (dice < 8) {
+        const object = await collection.get(name);
+        await collection.update({ ...object, metadata: { ...object.metadata, labels } });
+        done.patched++;
+      } else {
+        await collection.delete(name);
+        done.deleted++;
+      }
+    } catch (error) {
+      if (!isNotFound(error) && !isAlreadyExists(error) && !isConflict(error)) throw error;
+    }
+  }
+  return done;
+}

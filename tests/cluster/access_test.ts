@@ -1,0 +1,221 @@
+// Who may read, with which token, and what there is to read: all of it may change while informers run.
+import {
+  defineResource,
+  isForbidden,
+  isNotFound,
+  isUnauthorized,
+  type KubernetesObject,
+  type Resource,
+  SharedIndexInformer,
+} from "@kube/informer";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { delay } from "@std/async";
+import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
+import { assertEqualToServer } from "./_compare.ts";
+import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
+import { Story } from "./_story.ts";
+import { untilStatus, within } from "./_within.ts";
+import { mapDraft, settle } from "./_writers.ts";
+
+const cluster = clusterTests();
+
+/** Tries again within seconds, so that a test does not wait for half a minute. */
+const IMPATIENT = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } };
+
+/** How often a test asks again whether something has got about. */
+const ASK_MS = 250;
+
+/** Waits until the server no longer lets `token` read config maps. */
+async function refusedToken(setting: Setting, token: string): Promise<void> {
+  const client = await setting.connect({ token });
+  const maps = client.resource(ConfigMap, { namespace: setting.namespace });
+  await within("the refusal of a token whose account is gone", async (signal) => {
+    for (;;) {
+      try {
+        await maps.list({ limit: 1, signal });
+      } catch (error) {
+        if (isUnauthorized(error)) return;
+        throw error;
+      }
+      await delay(ASK_MS, { signal });
+    }
+  });
+}
+
+cluster.anywhere("SharedIndexInformer goes on with a token file that is replaced in time", async (setting) => {
+  const { client, namespace } = setting;
+  const tokenFile = await Deno.makeTempFile({ prefix: "informer-token-" });
+  try {
+    const tokens = { first: "", second: "" };
+    for (const name of ["first", "second"] as const) {
+      tokens[name] = await newAccount(client, namespace, name);
+      await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
+    }
+    await Deno.writeTextFile(tokenFile, tokens.first);
+    const reader = await setting.connect({ tokenFile });
+    const errors: unknown[] = [];
+    await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
+      reflector: IMPATIENT,
+      onError: (error) => errors.push(error),
+    });
+    const story = new Story(informer);
+    informer.run();
+    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+    const before = errors.length; // a right just granted may take a moment to get about
+
+    const startedAt = performance.now();
+    await Deno.writeTextFile(tokenFile, tokens.second);
+    await deleteAccount(client, namespace, "first");
+    await refusedToken(setting, tokens.first);
+    const refused = seconds(startedAt);
+    const { watches } = informer.status();
+    await untilStatus(informer, "a watch with the new token", (status) => status.watches > watches + 1);
+    await settle([informer], client, ConfigMap, namespace);
+    await assertEqualToServer(informer, client, ConfigMap, { namespace });
+    assertEquals(await story.end(), []);
+    assertEquals(errors.slice(before), []);
+    tell(
+      `old token refused after ${refused}; the informer took the new one, ${informer.status().watches} watches, no error`,
+    );
+  } finally {
+    await Deno.remove(tokenFile);
+  }
+});
+
+cluster.anywhere("SharedIndexInformer says that its token is refused until the file holds another", async (setting) => {
+  const { client, namespace } = setting;
+  const tokenFile = await Deno.makeTempFile({ prefix: "informer-token-" });
+  try {
+    await Deno.writeTextFile(tokenFile, await newAccount(client, namespace, "first"));
+    const second = await newAccount(client, namespace, "second");
+    for (const name of ["first", "second"]) {
+      await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
+    }
+    await client.resource(ConfigMap, { namespace }).create(mapDraft("kept"));
+    const reader = await setting.connect({ tokenFile });
+    await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
+    informer.run();
+    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+
+    const startedAt = performance.now();
+    await deleteAccount(client, namespace, "first");
+    const { cause } = await untilStatus(informer, "the refusal", ({ state }) => state === "unauthorized");
+    const refused = seconds(startedAt);
+    assert(isUnauthorized(cause));
+    assertEquals(informer.lister.namespace(namespace).get("kept")?.metadata.name, "kept"); // stale, and readable
+    await client.resource(ConfigMap, { namespace }).create(mapDraft("meanwhile"));
+    const replacedAt = performance.now();
+    await Deno.writeTextFile(tokenFile, second);
+    await untilStatus(informer, "the way back", ({ state }) => state === "live");
+    await settle([informer], client, ConfigMap, namespace);
+    await assertEqualToServer(informer, client, ConfigMap, { namespace });
+    tell(`token refused after ${refused}, live ${seconds(replacedAt)} after the file was replaced`);
+  } finally {
+    await Deno.remove(tokenFile);
+  }
+});
+
+cluster.withPlane("SharedIndexInformer is forbidden until somebody grants the right", async (setting) => {
+  const { client, namespace, plane } = setting;
+  const limited = await setting.connect({ kubeconfig: plane.limitedKubeconfig });
+  await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
+  informer.run();
+  const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
+  assert(isForbidden(error), `found ${error}`);
+  assertEquals(informer.status().state, "forbidden");
+  const patient = within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+  const startedAt = performance.now();
+  await grantReading(client, namespace, "configmaps", { kind: "User", name: "limited" });
+  await patient;
+  await untilStatus(informer, "a live watch", ({ state }) => state === "live");
+  const took = seconds(startedAt);
+  await settle([informer], client, ConfigMap, namespace);
+  await assertEqualToServer(informer, client, ConfigMap, { namespace });
+  tell(`forbidden (${error.message}), live ${took} after the right was granted`);
+});
+
+cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setting) => {
+  const { namespace, plane } = setting;
+  const client = await setting.connect({ kubeconfig: plane.tokenKubeconfig });
+  await using informer = new SharedIndexInformer(client.resource(ConfigMap, { namespace }));
+  informer.run();
+  await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+  await settle([informer], client, ConfigMap, namespace);
+  await assertEqualToServer(informer, client, ConfigMap, { namespace });
+  tell(`by bearer token: ${informer.status().lists} list requests, ${informer.status().watches} watches`);
+  const stranger = await setting.connect({ kubeconfig: plane.tokenKubeconfig, token: "nobody-knows-this" });
+  assert(isUnauthorized(await assertRejects(() => stranger.resource(ConfigMap, { namespace }).list())));
+});
+
+interface Widget extends KubernetesObject {
+  readonly spec: { readonly size: number };
+}
+const Widget: Resource<Widget> = defineResource<Widget>({
+  group: "informer.example.com",
+  version: "v1",
+  plural: "widgets",
+  kind: "Widget",
+});
+
+interface Definition extends KubernetesObject {
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+const Definition: Resource<Definition> = defineResource<Definition>({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  scope: "Cluster",
+});
+
+cluster.anywhere("SharedIndexInformer waits for a custom resource, uses it, and sees it go", async (setting) => {
+  const { client, namespace } = setting;
+  const definitions = client.resource(Definition);
+  const widgets = client.resource(Widget, { namespace });
+  await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
+  const story = new Story(informer);
+  informer.run();
+  const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
+  assert(isNotFound(error), `found ${error}`);
+  assertEquals(informer.status().state, "notFound");
+
+  const definedAt = performance.now();
+  const { group, plural, kind } = Widget;
+  const name = `${plural}.${group}`;
+  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  await definitions.create({
+    metadata: { name },
+    spec: {
+      group,
+      scope: "Namespaced",
+      names: { plural, kind, singular: "widget", listKind: "WidgetList" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  });
+  let left = true;
+  try {
+    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+    await untilStatus(informer, "a live watch", ({ state }) => state === "live");
+    const live = seconds(definedAt);
+    for (let size = 0; size < 20; size++) {
+      await widgets.create({ metadata: { name: `widget-${size}` }, spec: { size } });
+    }
+    for (let size = 0; size < 5; size++) await widgets.delete(`widget-${size}`);
+    const { metadata } = await widgets.patch("widget-9", { type: "merge", body: { spec: { size: 90 } } });
+    await within("the last write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
+    await assertEqualToServer(informer, client, Widget, { namespace });
+    assertEquals(informer.lister.namespace(namespace).get("widget-9")?.spec.size, 90);
+
+    const deletedAt = performance.now();
+    await definitions.delete(name);
+    left = false;
+    await untilStatus(informer, "its end", ({ state }) => state === "notFound");
+    assertEquals(informer.indexer.size, 0);
+    assertEquals(await story.end(), []);
+    assertEquals(story.told.deleted, 20);
+    tell(`custom resource live ${live} after its definition, gone ${seconds(deletedAt)} after that; ${story.summary}`);
+  } finally {
+    if (left) await definitions.delete(name);
+  }
+});

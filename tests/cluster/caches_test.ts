@@ -1,0 +1,198 @@
+// What informers keep of a real server that is left in peace: everything, whoever writes how much.
+import { type Client, metadataOf, SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
+import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
+import { assert, assertEquals } from "@std/assert";
+import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
+import { assertEqualToServer } from "./_compare.ts";
+import { Requests } from "./_requests.ts";
+import { Story } from "./_story.ts";
+import { within } from "./_within.ts";
+import { forEach, mapDraft, names, podDraft, settle, storm } from "./_writers.ts";
+
+const cluster = clusterTests();
+
+const PODS = 2_000;
+
+/** The namespace of 2,000 pods, made when it is first needed. */
+let many: string | undefined;
+
+async function manyPods(setting: Setting): Promise<string> {
+  if (many !== undefined) return many;
+  const namespace = await setting.newNamespace({ keep: true });
+  const startedAt = performance.now();
+  const pods = setting.client.resource(Pod, { namespace });
+  await forEach(names("pod", PODS), (name) => pods.create(podDraft(name, { tier: "web" })));
+  tell(`${PODS} pods created in ${seconds(startedAt)}`);
+  return many = namespace;
+}
+
+for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on"]] as const) {
+  cluster.anywhere(`SharedIndexInformer takes 2,000 pods by ${title} and follows them`, async (setting) => {
+    const { client } = setting;
+    const namespace = await manyPods(setting);
+    const requests = new Requests(client.resource(Pod, { namespace }));
+    await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
+    const story = new Story(informer);
+    const startedAt = performance.now();
+    informer.run();
+    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    const synced = seconds(startedAt);
+    assert(informer.indexer.size >= PODS);
+    await assertEqualToServer(informer, client, Pod, { namespace });
+
+    await changeSome(client, namespace, streamingList);
+    const lagMs = await settle([informer], client, Pod, namespace);
+    await assertEqualToServer(informer, client, Pod, { namespace });
+    assertEquals(await story.end(), []);
+    assertEquals(requests.lists, streamingList === "on" ? 0 : 1);
+    assertEquals(requests.watches, 1);
+    tell(
+      `by ${title}: synced in ${synced}, ${requests.pages} list requests, ${requests.watches} watches, ` +
+        `${story.summary}, last write seen after ${lagMs.toFixed(0)} ms`,
+    );
+  });
+}
+
+/** 50 pods patched, 50 deleted, and as many created. */
+async function changeSome(client: Client, namespace: string, mark: string): Promise<void> {
+  const pods = client.resource(Pod, { namespace });
+  await forEach(names("pod", 50), async (name) => {
+    await pods.patch(name, { type: "merge", body: { metadata: { labels: { mark } } } });
+  });
+  await forEach(names("pod", 100).slice(50), (name) => pods.delete(name, { gracePeriodSeconds: 0 }));
+  await forEach(names("pod", 100).slice(50), (name) => pods.create(podDraft(name, { mark })));
+}
+
+cluster.anywhere("ResourceClient.pages shows 2,000 pods at one version, 500 at a time", async (setting) => {
+  const { client } = setting;
+  const namespace = await manyPods(setting);
+  const startedAt = performance.now();
+  const versions = new Set<string>();
+  const sizes: number[] = [];
+  for await (const { items, resourceVersion } of client.resource(Pod, { namespace }).pages()) {
+    versions.add(resourceVersion);
+    sizes.push(items.length);
+  }
+  assertEquals(versions.size, 1);
+  assertEquals(sizes.slice(0, 4), [500, 500, 500, 500]);
+  tell(`pages of ${sizes.join(", ")} pods in ${seconds(startedAt)}`);
+});
+
+cluster.anywhere("SharedInformerFactory keeps four caches equal through a storm of three writers", async (setting) => {
+  const { client, namespace } = setting;
+  const errors: unknown[] = [];
+  await using informers = new SharedInformerFactory(client, { namespace, onError: (_, error) => errors.push(error) });
+  const web = { labelSelector: "tier=web" };
+  const pods = informers.forResource(Pod);
+  const webPods = informers.forResource(Pod, web);
+  const maps = informers.forResource(ConfigMap);
+  const podNames = informers.forResource(metadataOf(Pod));
+  const stories = [new Story(pods), new Story(webPods), new Story(maps), new Story(podNames)];
+  informers.start();
+  const startedAt = performance.now();
+  const writers = [1, 2, 3].flatMap((seed) => [
+    storm(client, Pod, namespace, { seed, writes: 400, objects: 60 }),
+    storm(client, ConfigMap, namespace, { seed, writes: 400, objects: 60 }),
+  ]);
+  await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+  // One that comes in the middle of it all is told no less.
+  stories.push(new Story(pods));
+  const done = await Promise.all(writers);
+  const took = seconds(startedAt);
+
+  await settle([pods, webPods], client, Pod, namespace, { tier: "web" });
+  await settle([podNames], client, metadataOf(Pod), namespace, { tier: "web" });
+  await settle([maps], client, ConfigMap, namespace);
+  await assertEqualToServer(pods, client, Pod, { namespace });
+  await assertEqualToServer(webPods, client, Pod, { namespace, ...web });
+  await assertEqualToServer(maps, client, ConfigMap, { namespace });
+  await assertEqualToServer(podNames, client, metadataOf(Pod), { namespace });
+  for (const story of stories) assertEquals(await story.end(), []);
+  assertEquals(errors, []);
+  assert(stories.every(({ told }) => told.updated > 0 && told.deleted > 0));
+  const sum = (what: "created" | "patched" | "deleted"): number => done.reduce((sum, one) => sum + one[what], 0);
+  tell(`${sum("created")} created, ${sum("patched")} changed, ${sum("deleted")} deleted in ${took}`);
+  tell(`pods: ${stories[0].summary}; selected: ${stories[1].summary}; metadata: ${stories[3].summary}`);
+});
+
+cluster.anywhere("SharedIndexInformer hears of 500 objects deleted at a stroke", async ({ client, namespace }) => {
+  const collection = client.resource(ConfigMap, { namespace, labelSelector: "batch=yes" });
+  await forEach(names("map", 500), (name) => collection.create(mapDraft(name, { batch: "yes" })));
+  await using informer = new SharedIndexInformer(collection);
+  const story = new Story(informer);
+  informer.run();
+  await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+  assertEquals(informer.indexer.size, 500);
+
+  const startedAt = performance.now();
+  await collection.deleteCollection();
+  await settle([informer], client, ConfigMap, namespace, { batch: "yes" });
+  const took = seconds(startedAt);
+  assertEquals(informer.indexer.size, 1);
+  assertEquals(await story.end(), []);
+  assertEquals(story.told.deleted, 500);
+  tell(`500 deletions asked for by one request and told within ${took}`);
+});
+
+cluster.anywhere("SharedInformerFactory empties one namespace and leaves its neighbour", async (setting) => {
+  const { client, namespace } = setting;
+  const neighbour = await setting.newNamespace();
+  // Of all namespaces, but of this test alone.
+  const labels = { test: namespace };
+  const selection = { labelSelector: `test=${namespace}` };
+  for (const place of [namespace, neighbour]) {
+    await forEach(names("a", 20), async (name) => {
+      await client.resource(Pod, { namespace: place }).create(podDraft(name, labels));
+      await client.resource(ConfigMap, { namespace: place }).create(mapDraft(name, labels));
+    });
+  }
+  await using informers = new SharedInformerFactory(client, selection);
+  const pods = informers.forResource(Pod);
+  const maps = informers.forResource(ConfigMap);
+  informers.start();
+  await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+  assertEquals(pods.lister.namespace(namespace).list().length, 20);
+
+  await client.resource(Pod, { namespace }).deleteCollection({ gracePeriodSeconds: 0 });
+  await client.resource(ConfigMap, { namespace }).deleteCollection();
+  await settle([pods], client, Pod, neighbour, labels);
+  await settle([maps], client, ConfigMap, neighbour, labels);
+  assertEquals(pods.lister.namespace(namespace).list(), []);
+  assertEquals(pods.indexer.indexValues("namespace").includes(namespace), false);
+  assertEquals(pods.lister.namespace(neighbour).list().length, 21);
+  await assertEqualToServer(pods, client, Pod, selection);
+  await assertEqualToServer(maps, client, ConfigMap, selection);
+  tell(`${pods.indexer.size} pods and ${maps.indexer.size} config maps left in all namespaces`);
+});
+
+cluster.anywhere("SharedIndexInformer.atLeast reads its own writes", async ({ client, namespace }) => {
+  const collection = client.resource(ConfigMap, { namespace });
+  await using informer = new SharedIndexInformer(collection);
+  informer.run();
+  const waits: number[] = [];
+  const written = async (version: string): Promise<void> => {
+    const startedAt = performance.now();
+    await within(`version ${version}`, (signal) => informer.atLeast(version, { signal }));
+    waits.push(performance.now() - startedAt);
+  };
+  for (const name of names("own", 50)) {
+    const created = await collection.create(mapDraft(name));
+    await written(created.metadata.resourceVersion);
+    assertEquals(informer.lister.namespace(namespace).get(name), await collection.get(name).then(withoutManagedFields));
+    const patched = await collection.patch(name, { type: "merge", body: { data: { text: "changed" } } });
+    await written(patched.metadata.resourceVersion);
+    assertEquals(informer.lister.namespace(namespace).get(name)?.data, { text: "changed" });
+  }
+  await collection.delete("own-0000");
+  await within("the deletion", (signal) => informer.untilDeleted(`${namespace}/own-0000`, { signal }));
+  assertEquals(informer.lister.namespace(namespace).get("own-0000"), undefined);
+  const mean = waits.reduce((sum, ms) => sum + ms, 0) / waits.length;
+  tell(
+    `${waits.length} writes read back after ${mean.toFixed(1)} ms on average, ${Math.max(...waits).toFixed(0)} at most`,
+  );
+});
+
+function withoutManagedFields(map: ConfigMap): ConfigMap {
+  const { managedFields: _, ...metadata } = map.metadata;
+  return { ...map, metadata };
+}

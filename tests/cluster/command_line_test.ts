@@ -1,0 +1,261 @@
+// The command line and the examples, as people run them, against a real server.
+import { defineResource, type KubernetesObject, type Resource } from "@kube/informer";
+import { Deployment } from "@kube/informer/kinds/apps/v1";
+import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
+import { differences } from "./_compare.ts";
+import { Program } from "./_program.ts";
+import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
+
+const cluster = clusterTests();
+
+const INFORMER = "src/cli/main.ts";
+
+/** A line of `watch -o json`. */
+interface Line {
+  readonly type: "added" | "updated" | "deleted" | "synced";
+  readonly key?: string;
+  readonly resourceVersion: string;
+  readonly object?: KubernetesObject;
+}
+
+/** What `get RESOURCE -A -o json` prints. */
+async function got(resource: string, kubeconfig: string): Promise<KubernetesObject[]> {
+  await using program = new Program(INFORMER, ["get", resource, "-A", "-o", "json", "--kubeconfig", kubeconfig]);
+  const { code, lines, errors } = await program.ended();
+  assertEquals([code, errors], [0, ""]);
+  return (JSON.parse(lines.join("\n")) as { readonly items: KubernetesObject[] }).items;
+}
+
+/** The objects that the lines leave behind; fails where a line cannot follow those before it. */
+function replayed(lines: readonly Line[]): KubernetesObject[] {
+  const objects = new Map<string, KubernetesObject>();
+  for (const { type, key, object } of lines) {
+    if (type === "synced") continue;
+    assert(key !== undefined && object !== undefined, `a line of type "${type}" without a key or object`);
+    assertEquals(objects.has(key), type !== "added", `"${key}" was ${type}`);
+    if (type === "deleted") objects.delete(key);
+    else objects.set(key, object);
+  }
+  return [...objects.values()];
+}
+
+cluster.withPlane(
+  "informer watch prints every change over a restart and writes the cache that get lists",
+  async (setting) => {
+    const { client, namespace, plane } = setting;
+    const pods = client.resource(Pod, { namespace });
+    await forEach(names("pod", 200), (name) => pods.create(podDraft(name, { tier: "web" })));
+    const cache = `${plane.folder}/pods.json`;
+    await using program = new Program(INFORMER, [
+      ...["watch", "pods", "-A", "-o", "json", "--timeout", "5m", "--cache", cache, "--kubeconfig", plane.kubeconfig],
+    ]);
+    await program.until("the sync", (line) => line.includes(`"synced"`));
+    const change = async (round: string, from: number): Promise<void> => {
+      const some = names("pod", from + 60).slice(from);
+      await forEach(some, (name) => pods.patch(name, { type: "merge", body: { metadata: { labels: { round } } } }));
+      await forEach(some.slice(30), (name) => pods.delete(name, { gracePeriodSeconds: 0 }));
+      await forEach(names(round, 30), (name) => pods.create(podDraft(name)));
+    };
+    await change("before", 0);
+    const startedAt = performance.now();
+    await plane.kill9("apiserver");
+    await plane.start("apiserver");
+    await change("after", 100);
+    await pods.create(podDraft("zz-last"));
+    await program.until("the last write", (line) => (JSON.parse(line) as Line).key === `${namespace}/zz-last`);
+    const recovered = seconds(startedAt);
+    program.signal("SIGTERM");
+    const { code, lines, errors } = await program.ended();
+    assertEquals(code, 0, errors);
+
+    const parsed = lines.map((line) => JSON.parse(line) as Line);
+    const expected = await got("pods", plane.kubeconfig);
+    const cached = JSON.parse(await Deno.readTextFile(cache)) as KubernetesObject[];
+    assertEquals(differences(cached, expected), []);
+    assertEquals(differences(replayed(parsed), expected), []);
+    assertEquals(cached.length, expected.length);
+    const counts = Map.groupBy(parsed, ({ type }) => type);
+    assertEquals(counts.get("synced")?.length, 1);
+    const summary = [...counts].map(([type, { length }]) => `${length} ${type}`).join(", ");
+    tell(`lines: ${summary}; all told ${recovered} after a kill; ${cached.length} pods in the cache file`);
+    tell(`on standard error: ${errors.trim().split("\n").join(" | ")}`);
+  },
+);
+
+cluster.anywhere(
+  "informer watch ends by --timeout with a cache like the list of get",
+  async ({ client, kubeconfig, namespace }) => {
+    await forEach(names("map", 20), (name) => client.resource(ConfigMap, { namespace }).create(mapDraft(name)));
+    const cache = await Deno.makeTempFile({ prefix: "informer-cache-" });
+    try {
+      await using program = new Program(INFORMER, [
+        ...[
+          "watch",
+          "cm",
+          "-n",
+          namespace,
+          "-o",
+          "json",
+          "--timeout",
+          "5s",
+          "--cache",
+          cache,
+          "--kubeconfig",
+          kubeconfig,
+        ],
+      ]);
+      await program.until("the sync", (line) => line.includes(`"synced"`));
+      await client.resource(ConfigMap, { namespace }).create(mapDraft("zz-last"));
+      await program.until("the last write", (line) => (JSON.parse(line) as Line).key === `${namespace}/zz-last`);
+      const { code, lines, errors } = await program.ended();
+      assertEquals([code, errors], [0, ""]);
+      const expected = (await got("configmaps", kubeconfig)).filter(({ metadata }) => metadata.namespace === namespace);
+      assertEquals(differences(JSON.parse(await Deno.readTextFile(cache)), expected), []);
+      assertEquals(differences(replayed(lines.map((line) => JSON.parse(line))), expected), []);
+      tell(`${lines.length} lines and ${expected.length} cached objects, ended by --timeout`);
+    } finally {
+      await Deno.remove(cache);
+    }
+  },
+);
+
+cluster.withPlane("informer says who may not, and ends with 3", async ({ plane }) => {
+  await using program = new Program(INFORMER, [
+    ...["watch", "pods", "-A", "--kubeconfig", plane.limitedKubeconfig],
+  ]);
+  const { code, lines, errors } = await program.ended();
+  assertEquals([code, lines.length], [3, 0]);
+  tell(`on standard error: ${errors.trim()}`);
+  assertMatch(errors, /403 Forbidden: .*User "limited" cannot list resource "pods"/);
+});
+
+interface CronTab extends KubernetesObject {
+  readonly spec: { readonly cronSpec: string };
+}
+const CronTab: Resource<CronTab> = defineResource<CronTab>({
+  group: "stable.example.com",
+  version: "v1",
+  plural: "crontabs",
+  kind: "CronTab",
+});
+
+interface Definition extends KubernetesObject {
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+const Definition: Resource<Definition> = defineResource<Definition>({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  scope: "Cluster",
+});
+
+/** What an example is shown, and what it must say. */
+interface Example {
+  readonly args?: readonly string[];
+  /** Lines that must come, in this order; then `change` is called. */
+  readonly first: readonly RegExp[];
+  readonly change?: (setting: PlaneSetting) => Promise<unknown>;
+  /** Lines that must come after that, in this order. */
+  readonly then?: readonly RegExp[];
+  /** It ends by itself; else SIGINT ends it. */
+  readonly ends?: boolean;
+}
+
+const EXAMPLES: Readonly<Record<string, Example>> = {
+  "controller.ts": {
+    first: [/^synced: \d+ pods$/, /^labelled shop\/cart-\d+ with worker-\d$/],
+    change: ({ client }) => client.resource(Pod, { namespace: "shop" }).create(podDraft("new-0", {}, "worker-9")),
+    then: [/^labelled shop\/new-0 with worker-9$/],
+  },
+  "custom_resource.ts": {
+    first: [/^synced: 0 crontabs$/],
+    change: async ({ client }) => {
+      const tabs = client.resource(CronTab, { namespace: "shop" });
+      await tabs.create({ metadata: { name: "hourly" }, spec: { cronSpec: "0 * * * *" } });
+      await tabs.delete("hourly");
+    },
+    then: [/^shop\/hourly runs at "0 \* \* \* \*"$/, /^shop\/hourly runs no more$/],
+  },
+  "deployments.ts": {
+    first: [/^synced: 1 deployments, 1 of them with app=web$/],
+    change: async ({ client }) => {
+      const deployments = client.resource(Deployment, { namespace: "shop" });
+      await deployments.patch("web", { type: "merge", body: { spec: { replicas: 5 } } });
+    },
+    then: [/^scaled shop\/web from 2 to 5$/],
+  },
+  "events.ts": {
+    first: [/^found shop\/cart-\d+$/, /^synced: \d+ pods$/],
+    change: ({ client }) => {
+      const pods = client.resource(Pod, { namespace: "shop" });
+      return forEach(names("event", 10), (name) => pods.create(podDraft(name)));
+    },
+    then: [/^added shop\/event-\d+$/],
+    ends: true,
+  },
+  "index_by_node.ts": { first: [/^worker-\d: \d+ pods, 0 running$/, /^synced: \d+ pods on \d+ nodes$/], ends: true },
+  "late_handler.ts": { first: [/^cached: \d+ pods$/, /^synced: the late handler was told of \d+ pods$/], ends: true },
+  "plain_watch.ts": {
+    first: [/^listed: \d+ pods at version \d+$/],
+    change: ({ client }) => client.resource(Pod, { namespace: "shop" }).create(podDraft("plain-0")),
+    then: [/^ADDED plain-0$/],
+  },
+  "pods.ts": {
+    args: ["shop"],
+    first: [/^found cart-\d+$/, /^synced: \d+ pods in shop$/],
+    change: ({ client }) => client.resource(Pod, { namespace: "shop" }).create(podDraft("pods-0")),
+    then: [/^added pods-0$/],
+  },
+};
+
+/** What the examples look at: pods on nodes, a deployment, a custom resource. */
+async function furnish({ client }: PlaneSetting): Promise<void> {
+  await client.resource(Namespace).create({ metadata: { name: "shop" } });
+  const pods = client.resource(Pod, { namespace: "shop" });
+  await forEach(names("cart", 12), (name) => pods.create(podDraft(name, {}, `worker-${Number(name.slice(-4)) % 3}`)));
+  const labels = { app: "web" };
+  await client.resource(Deployment, { namespace: "shop" }).create({
+    metadata: { name: "web", labels },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "web", image: "registry.example/web:1" }] } },
+    },
+  });
+  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  await client.resource(Definition).create({
+    metadata: { name: "crontabs.stable.example.com" },
+    spec: {
+      group: CronTab.group,
+      scope: "Namespaced",
+      names: { plural: CronTab.plural, kind: CronTab.kind, singular: "crontab", listKind: "CronTabList" },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  });
+}
+
+let furnished = false;
+
+const examples = [...Deno.readDirSync(new URL("../../examples", import.meta.url))].map(({ name }) => name).sort();
+for (const name of examples) {
+  cluster.withPlane(`examples/${name} says what it should and ends with 0`, async (setting) => {
+    const example = EXAMPLES[name];
+    assert(example !== undefined, `nobody has said here what examples/${name} should say`);
+    if (!furnished) await furnish(setting);
+    furnished = true;
+    const startedAt = performance.now();
+    await using program = new Program(`examples/${name}`, example.args, { KUBECONFIG: setting.plane.kubeconfig });
+    for (const pattern of example.first) await program.until(`a line like ${pattern}`, (line) => pattern.test(line));
+    await example.change?.(setting);
+    for (const pattern of example.then ?? []) {
+      await program.until(`a line like ${pattern}`, (line) => pattern.test(line));
+    }
+    if (!example.ends) program.signal("SIGINT");
+    const { code, lines, errors } = await program.ended();
+    assertEquals([code, errors], [0, ""]);
+    tell(`${lines.length} lines, ended with 0 after ${seconds(startedAt)}`);
+  });
+}

@@ -1,0 +1,316 @@
+// What informers go through: crashes, restarts, black holes, a history that is gone. In the end every cache is equal.
+import {
+  type Client,
+  isExpired,
+  type ReflectorOptions,
+  SharedIndexInformer,
+  type UnreachableError,
+} from "@kube/informer";
+import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
+import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async";
+import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
+import { assertEqualToServer } from "./_compare.ts";
+import { Phases } from "./_phases.ts";
+import { Story } from "./_story.ts";
+import { untilStatus, within } from "./_within.ts";
+import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
+
+// Open watches end when the server is told to, as behind a load balancer; they would live on for a minute.
+const cluster = clusterTests({ flags: ["--shutdown-watch-termination-grace-period=2s"] });
+
+/** A silence too short to be taken for the end. */
+const SILENCE_MS = 2_000;
+
+/** What every outage is watched by: two informers and what they were told. */
+class Observed implements AsyncDisposable {
+  readonly pods: SharedIndexInformer<Pod>;
+  readonly maps: SharedIndexInformer<ConfigMap>;
+  readonly phases = { pods: new Phases(), maps: new Phases() };
+  readonly errors: unknown[] = [];
+  readonly #client: Client;
+  readonly #namespace: string;
+  readonly #stories: { end(): Promise<readonly string[]> }[];
+
+  constructor({ client, namespace }: Pick<PlaneSetting, "client" | "namespace">, options: ReflectorOptions = {}) {
+    this.#client = client;
+    this.#namespace = namespace;
+    const onError = (error: unknown): number => this.errors.push(error);
+    this.pods = new SharedIndexInformer(client.resource(Pod, { namespace }), {
+      onError,
+      reflector: { ...options, streamingList: "off", onPhase: this.phases.pods.onPhase },
+    });
+    this.maps = new SharedIndexInformer(client.resource(ConfigMap, { namespace }), {
+      onError,
+      reflector: { ...options, onPhase: this.phases.maps.onPhase },
+    });
+    this.#stories = [new Story(this.pods), new Story(this.maps)];
+  }
+
+  async begin(): Promise<void> {
+    await this.write("first", 20);
+    this.run();
+    await within(
+      "the first syncs",
+      (signal) => Promise.all([this.pods.waitForCacheSync({ signal }), this.maps.waitForCacheSync({ signal })]),
+    );
+  }
+
+  run(): void {
+    this.pods.run();
+    this.maps.run();
+  }
+
+  /** Creates `count` pods and config maps. */
+  async write(prefix: string, count: number): Promise<void> {
+    const namespace = this.#namespace;
+    await forEach(names(prefix, count), async (name) => {
+      await this.#client.resource(Pod, { namespace }).create(podDraft(name));
+      await this.#client.resource(ConfigMap, { namespace }).create(mapDraft(name));
+    });
+  }
+
+  /** Deletes what `write` created. */
+  async delete(prefix: string, count: number): Promise<void> {
+    const namespace = this.#namespace;
+    await forEach(names(prefix, count), async (name) => {
+      await this.#client.resource(Pod, { namespace }).delete(name, { gracePeriodSeconds: 0 });
+      await this.#client.resource(ConfigMap, { namespace }).delete(name);
+    });
+  }
+
+  /** Both caches have everything that was written. */
+  async settle(): Promise<void> {
+    await settle([this.pods], this.#client, Pod, this.#namespace);
+    await settle([this.maps], this.#client, ConfigMap, this.#namespace);
+  }
+
+  /** Fails unless both caches are equal to the server and all stories are true. */
+  async check(): Promise<void> {
+    await this.settle();
+    await assertEqualToServer(this.pods, this.#client, Pod, { namespace: this.#namespace });
+    await assertEqualToServer(this.maps, this.#client, ConfigMap, { namespace: this.#namespace });
+    for (const story of this.#stories) assertEquals(await story.end(), []);
+  }
+
+  /** What it took, in one line. */
+  get summary(): string {
+    return ([["pods", this.pods], ["config maps", this.maps]] as const).map(([name, informer]) => {
+      const { completeLists, failures } = name === "pods" ? this.phases.pods : this.phases.maps;
+      return `${name}: ${completeLists} lists, ${informer.status().watches} watches, ${failures} failures`;
+    }).join("; ");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.pods[Symbol.asyncDispose]();
+    await this.maps[Symbol.asyncDispose]();
+  }
+}
+
+cluster.withPlane(
+  "SharedIndexInformer recovers when the API server is killed, with writes before and after",
+  async (setting) => {
+    const { plane } = setting;
+    await using observed = new Observed(setting);
+    await observed.begin();
+    await observed.write("before", 20);
+    const startedAt = performance.now();
+    await plane.kill9("apiserver");
+    await untilStatus(observed.pods, "a state that tells of the crash", ({ state }) => state === "unreachable");
+    await plane.start("apiserver");
+    const ready = seconds(startedAt);
+    await observed.delete("first", 10);
+    await observed.write("after", 20);
+    await observed.settle();
+    const took = seconds(startedAt);
+    await observed.check();
+    const { pods, maps } = observed.phases;
+    assert(pods.completeLists <= 2 && maps.completeLists <= 2, observed.summary);
+    tell(`API server killed: back after ${ready}, caches after ${took}. ${observed.summary}`);
+  },
+);
+
+cluster.withPlane("SharedIndexInformer recovers from three kills of the API server during writes", async (setting) => {
+  const { client, namespace, plane } = setting;
+  await using observed = new Observed(setting);
+  await observed.begin();
+  const startedAt = performance.now();
+  let refused = 0;
+  for (let round = 0; round < 3; round++) {
+    const collection = client.resource(ConfigMap, { namespace });
+    // The server dies in the middle of these; who writes is told so, and what was written stays.
+    const writing = forEach(names(`round-${round}`, 400), async (name) => {
+      await collection.create(mapDraft(name)).catch((error: UnreachableError) => {
+        if (error.name !== "UnreachableError") throw error;
+        refused++;
+      });
+    });
+    const half = `${namespace}/round-${round}-0200`;
+    await within(half, (signal) => observed.maps.until(() => true, { key: half, signal }));
+    await plane.kill9("apiserver");
+    await writing;
+    await plane.start("apiserver");
+  }
+  await observed.settle();
+  const took = seconds(startedAt);
+  await observed.check();
+  tell(`three kills in the middle of 1,200 writes, ${refused} refused: recovered after ${took}. ${observed.summary}`);
+});
+
+cluster.withPlane("SharedIndexInformer recovers when etcd is killed, with writes before and after", async (setting) => {
+  const { plane } = setting;
+  await using observed = new Observed(setting);
+  await observed.begin();
+  await observed.write("before", 20);
+  const startedAt = performance.now();
+  await plane.kill9("etcd");
+  await plane.start("etcd");
+  const ready = seconds(startedAt);
+  await observed.write("after", 20);
+  await observed.delete("before", 10);
+  await observed.settle();
+  const took = seconds(startedAt);
+  await observed.check();
+  const { pods, maps } = observed.phases;
+  assert(pods.completeLists <= 2 && maps.completeLists <= 2, observed.summary);
+  tell(`etcd killed: back after ${ready}, caches after ${took}. ${observed.summary}`);
+});
+
+cluster.withPlane(
+  "SharedIndexInformer goes on when the API server is told to end in the middle of a watch",
+  async (setting) => {
+    const { plane } = setting;
+    await using observed = new Observed(setting);
+    await observed.begin();
+    await observed.write("before", 20);
+    const startedAt = performance.now();
+    await plane.terminate("apiserver");
+    const ended = seconds(startedAt);
+    await plane.start("apiserver");
+    await observed.write("after", 20);
+    await observed.settle();
+    const took = seconds(startedAt);
+    await observed.check();
+    const { pods, maps } = observed.phases;
+    assert(pods.completeLists <= 2 && maps.completeLists <= 2, observed.summary);
+    tell(`API server told to end: gone after ${ended}, caches after ${took}. ${observed.summary}`);
+  },
+);
+
+cluster.withPlane("SharedIndexInformer notices a server that is silent beyond the idle limit", async (setting) => {
+  const { client, namespace, plane } = setting;
+  const limits = { watchTimeoutMs: 1_000, listIdleMs: 2_000 };
+  await using observed = new Observed(setting, limits);
+  await observed.begin();
+  await observed.settle();
+  const startedAt = performance.now();
+  await plane.pause("apiserver");
+  // They come when nobody answers any more, and say so before they have a cache.
+  await using late = new Observed(setting, limits);
+  late.run();
+  for (const informer of [late.pods, late.maps]) {
+    const { listing } = await untilStatus(informer, "a late informer", ({ state }) => state === "unreachable");
+    assertEquals([informer.hasSynced, listing], [false, undefined]);
+  }
+  const noticedList = seconds(startedAt);
+  const statuses = await Promise.all(
+    [observed.pods, observed.maps].map((informer) =>
+      untilStatus(informer, "a state that tells of the silence", ({ state }) => state === "unreachable")
+    ),
+  );
+  const noticed = seconds(startedAt);
+  assertEquals(observed.pods.lister.namespace(namespace).list().length, 21); // what was cached stays readable
+  await plane.resume("apiserver");
+  const resumedAt = performance.now();
+  await client.resource(Pod, { namespace }).create(podDraft("after"));
+  await observed.settle();
+  const took = seconds(resumedAt);
+  await observed.check();
+  await late.check();
+  tell(`silent server noticed by watches after ${noticed} (${(statuses[0].cause as Error).message})`);
+  tell(`and by first lists after ${noticedList}; caches equal ${took} after it went on. ${observed.summary}`);
+});
+
+cluster.withPlane("SharedIndexInformer recovers over HTTP/2 when the API server is killed", async (setting) => {
+  const { namespace, plane } = setting;
+  await using observed = new Observed({ client: await setting.connect({ http2: true }), namespace });
+  await observed.begin();
+  await observed.write("before", 20);
+  const startedAt = performance.now();
+  await plane.kill9("apiserver");
+  await untilStatus(observed.pods, "a state that tells of the crash", ({ state }) => state === "unreachable");
+  await plane.start("apiserver");
+  await observed.delete("first", 10);
+  await observed.write("after", 20);
+  await observed.settle();
+  const took = seconds(startedAt);
+  await observed.check();
+  tell(`API server killed under HTTP/2: caches after ${took}. ${observed.summary}`);
+});
+
+cluster.withPlane("SharedIndexInformer lists once when its history was compacted during a restart", async (setting) => {
+  const { plane } = setting;
+  await using observed = new Observed(setting);
+  await observed.begin();
+  await observed.write("before", 20);
+  await observed.settle();
+  const startedAt = performance.now();
+  await plane.kill9("apiserver");
+  // Moves etcd's revision too, so that the server begins its watch cache behind what the informers have seen.
+  await plane.compact();
+  await plane.start("apiserver");
+  await observed.delete("first", 20);
+  await observed.settle();
+  const took = seconds(startedAt);
+  await observed.check();
+  assertEquals([observed.phases.pods.completeLists, observed.phases.maps.completeLists], [2, 2], observed.summary);
+  tell(`compacted during a restart: caches after ${took}. ${observed.summary}`);
+});
+
+cluster.withPlane(
+  "ResourceClient.follow goes on over a silence and says when to list again after a restart",
+  async (setting) => {
+    const { client, namespace, plane } = setting;
+    const collection = client.resource(ConfigMap, { namespace });
+    const seen = new Set<string>();
+    const last = "zz-last";
+    let lists = 0;
+    let interruptions = 0;
+    // As a program without an informer does it: list, follow, and list again when the version has expired.
+    const following = within("the last write", async (signal) => {
+      while (!seen.has(last)) {
+        const { items, resourceVersion } = await collection.list({ signal });
+        lists++;
+        for (const { metadata } of items) seen.add(metadata.name);
+        try {
+          for await (
+            const event of collection.follow({
+              resourceVersion,
+              signal,
+              onInterrupted: () => interruptions++,
+            })
+          ) {
+            if (event.type !== "BOOKMARK") seen.add(event.object.metadata.name);
+            if (seen.has(last)) break;
+          }
+        } catch (error) {
+          if (!isExpired(error)) throw error;
+        }
+      }
+    });
+    await collection.create(mapDraft("a-first"));
+    await plane.pause("apiserver");
+    const paused = collection.create(mapDraft("b-paused"));
+    await delay(SILENCE_MS);
+    await plane.resume("apiserver");
+    await paused;
+    const startedAt = performance.now();
+    await plane.kill9("apiserver");
+    await plane.start("apiserver");
+    await collection.create(mapDraft("c-after"));
+    await collection.create(mapDraft(last));
+    await following;
+    assertEquals([...seen].sort(), ["a-first", "b-paused", "c-after", last]);
+    tell(`followed over a kill in ${seconds(startedAt)}: ${lists} lists, ${interruptions} interruptions`);
+  },
+);
