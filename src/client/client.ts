@@ -65,6 +65,7 @@ export class Client implements Disposable {
   readonly #server: URL;
   readonly #connection: Connection;
   readonly #maxObjectBytes: number | undefined;
+  #discovered: { readonly at: number; readonly resources: readonly ApiResource[] } | undefined;
 
   /**
    * A client of one server; nothing is sent yet.
@@ -130,19 +131,33 @@ export class Client implements Disposable {
    * What the server has: kinds with their names, verbs and versions. See `findResource` for what a person types.
    *
    * Two requests on servers since 1.27, one more for each group version on older ones. A group that cannot be asked (the
-   * server behind an aggregated API is down) is told to `onError`, and does not hide the others.
+   * server behind an aggregated API is down) is told to `onError`, and does not hide the others. A complete answer is
+   * remembered for a minute, or as long as `maxAgeMs` allows.
    *
    * @throws what the first request failed with, when nothing at all could be read.
    */
   async discover(options: DiscoverOptions = {}): Promise<ApiResource[]> {
-    return await discover(
+    const { signal, maxAgeMs = 60_000, onError } = options;
+    signal?.throwIfAborted();
+    const known = this.#discovered;
+    if (known !== undefined && Date.now() - known.at < maxAgeMs) return [...known.resources];
+    let complete = true;
+    const resources = await discover(
       (path, accept) =>
         this.#connection.json(
           { action: `discover "${path}"`, path, init: { headers: { accept } }, patient: true },
-          options.signal,
+          signal,
         ),
-      options,
+      {
+        signal,
+        onError: (error, groupVersion) => {
+          complete = false;
+          onError?.(error, groupVersion);
+        },
+      },
     );
+    if (complete) this.#discovered = { at: Date.now(), resources };
+    return [...resources];
   }
 
   /** Ends all requests and watches under way, which reject, and frees the transport. Twice does no harm. */

@@ -1,3 +1,4 @@
+import { FakeTime } from "../_time.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { isForbidden, StatusError } from "../../src/api/errors.ts";
 import { Client } from "../../src/client/client.ts";
@@ -207,4 +208,27 @@ Deno.test("Client.resource takes what was discovered", async () => {
   }, asked);
   const nodes = (await client.discover()).find(({ plural }) => plural === "nodes")!;
   assertEquals((await client.resource(nodes).list()).resourceVersion, "1");
+});
+
+Deno.test("Client.discover remembers a complete answer for a minute, and asks anew when told to", async () => {
+  const asked: Request[] = [];
+  using time = new FakeTime();
+  const client = clientOf({ "/api": json(core), "/apis": json({ ...groups, items: [] }) }, asked);
+  const first = await client.discover();
+  time.tick(59_999);
+  assertEquals(await client.discover(), first);
+  assertEquals(asked.length, 2);
+  await client.discover({ maxAgeMs: 0 });
+  assertEquals(asked.length, 4);
+  time.tick(60_000);
+  await client.discover();
+  assertEquals(asked.length, 6);
+});
+
+Deno.test("Client.discover does not remember an answer in which a group is missing", async () => {
+  const asked: Request[] = [];
+  const client = clientOf({ "/api": json(core), "/apis": json(groups) }, asked);
+  await client.discover();
+  await client.discover();
+  assertEquals(asked.length, 4);
 });
