@@ -1,4 +1,5 @@
 const BUFFER_BYTES = 65_536;
+const SMALLEST_BYTES = 16_384;
 
 /**
  * The chunks of a body as they arrive. A chunk is valid only until the next one is asked for: its buffer is used again.
@@ -47,9 +48,9 @@ function byobReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader 
   }
 }
 
-/** Bytes that arrived in parts, joined in one buffer that grows by doubling. */
+/** Bytes that arrived in parts, joined in one buffer that is made when the first comes, and grows by doubling. */
 export class ByteBuffer {
-  #bytes = new Uint8Array(BUFFER_BYTES);
+  #bytes = new Uint8Array(0);
   #length = 0;
 
   /** How many bytes there are. */
@@ -66,7 +67,7 @@ export class ByteBuffer {
   append(bytes: Uint8Array, start: number, end: number): void {
     const length = this.#length + end - start;
     if (length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(this.#bytes.length * 2, length));
+      const larger = new Uint8Array(Math.max(this.#bytes.length * 2, length, SMALLEST_BYTES));
       larger.set(this.#bytes.subarray(0, this.#length));
       this.#bytes = larger;
     }
@@ -77,6 +78,6 @@ export class ByteBuffer {
   /** Forgets the bytes; a buffer that one large object has blown up is let go. */
   clear(): void {
     this.#length = 0;
-    if (this.#bytes.length > 16 * BUFFER_BYTES) this.#bytes = new Uint8Array(BUFFER_BYTES);
+    if (this.#bytes.length > 16 * BUFFER_BYTES) this.#bytes = new Uint8Array(0);
   }
 }

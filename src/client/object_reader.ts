@@ -24,7 +24,8 @@ const encoder = new TextEncoder();
 export class ObjectReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
   readonly #walker = new Walker();
-  #scratch = new Uint8Array(65_536);
+  /** Made when something is first rewritten: a quiet watch needs none. */
+  #scratch = new Uint8Array(0);
   #head = new Uint8Array(1_024);
   #namespace = "";
   #kind = "";
@@ -175,7 +176,7 @@ export class ObjectReader<T extends KubernetesObject> {
     const { cutStart, cutEnd } = this.#walker;
     const needed = end - start + prefix;
     if (needed > this.#scratch.length || (this.#scratch.length > 1_048_576 && needed <= 65_536)) {
-      this.#scratch = new Uint8Array(Math.max(needed * 2, 65_536));
+      this.#scratch = new Uint8Array(Math.max(needed * 2, 16_384));
     }
     const scratch = this.#scratch;
     let from = start;
