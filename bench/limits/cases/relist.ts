@@ -1,0 +1,94 @@
+/**
+ * L10: a relist of which 1 % has changed, by frames, through a queue into a store, the changed objects read; beside parsing
+ * every frame anew into a Map. KIND (`pods` or `leases`), REPETITIONS.
+ */
+import { DeltaFIFO, type Entry, Indexer, type KubernetesObject } from "../../../mod.ts";
+import { sameVersion } from "../../../src/api/entry.ts";
+import { readChanges } from "../../../src/client/watch_reader.ts";
+import { Lease } from "../../../src/kinds/coordination/v1.ts";
+import { Pod } from "../../../src/kinds/core/v1.ts";
+import { type Item, leaseItem, podItem, streamOf, typed, watchBody } from "../../_data.ts";
+import { collect } from "../../collect.ts";
+import { median } from "../../statistics.ts";
+
+const [kind, repetitions] = Deno.args;
+const leases = kind === "leases";
+const resource = leases ? Lease : Pod;
+const COUNT = 10_000;
+
+function itemAt(index: number, changed: boolean): Item {
+  const item = leases ? typed("Lease", "coordination.k8s.io/v1", leaseItem(index)) : typed("Pod", "v1", podItem(index));
+  if (changed && index % 100 === 0) {
+    (item.metadata as Record<string, unknown>).resourceVersion = String(5_000_000 + index);
+  }
+  return item;
+}
+
+const bodies = [false, true].map((changed) =>
+  watchBody(Array.from({ length: COUNT }, (_, index) => itemAt(index, changed)))
+);
+
+const keyOf = (entry: Entry<KubernetesObject>): string => entry.key;
+const store = new Indexer({ keyOf, indexers: { namespace: (entry) => [entry.namespace] } });
+const queue = new DeltaFIFO({ keyOf, knownObjects: store, same: sameVersion });
+
+async function relist(body: Uint8Array): Promise<number> {
+  const replacement = queue.replacing();
+  for await (const batch of readChanges<KubernetesObject>(streamOf(body), { resource, managedFields: "drop" })) {
+    const entries: Entry<KubernetesObject>[] = [];
+    for (const change of batch) if (change.type !== "BOOKMARK") entries.push(change.entry);
+    replacement.add(entries);
+  }
+  replacement.commit("1");
+  let read = 0;
+  while (
+    queue.pop(({ key, deltas }) => {
+      const { value } = deltas.at(-1)!;
+      store.set(key, value);
+      if (value.object !== undefined) read++;
+    })
+  );
+  return read;
+}
+
+const decoder = new TextDecoder();
+let cache = new Map<string, KubernetesObject>();
+
+async function reparse(body: Uint8Array): Promise<number> {
+  const fresh = new Map<string, KubernetesObject>();
+  let carry = new Uint8Array(0);
+  for await (const chunk of streamOf(body)) {
+    let start = 0;
+    for (let end = chunk.indexOf(10); end !== -1; start = end + 1, end = chunk.indexOf(10, start)) {
+      let line = chunk.subarray(start, end);
+      if (carry.length > 0) {
+        const whole = new Uint8Array(carry.length + end - start);
+        whole.set(carry);
+        whole.set(line, carry.length);
+        line = whole;
+        carry = new Uint8Array(0);
+      }
+      const { object } = JSON.parse(decoder.decode(line)) as { object: KubernetesObject };
+      fresh.set(`${object.metadata.namespace}/${object.metadata.name}`, object);
+    }
+    carry = chunk.slice(start);
+  }
+  cache = fresh;
+  return cache.size;
+}
+
+await relist(bodies[0]);
+await reparse(bodies[0]);
+const bareMs: number[] = [];
+const oursMs: number[] = [];
+for (let repetition = 0; repetition < Number(repetitions); repetition++) {
+  const body = bodies[(repetition + 1) % 2];
+  for (const [times, job, expected] of [[bareMs, reparse, COUNT], [oursMs, relist, COUNT / 100]] as const) {
+    collect();
+    const began = performance.now();
+    const told = await job(body);
+    times.push(performance.now() - began);
+    if (told !== expected) throw new Error(`Cannot measure: ${told} objects were told, expected ${expected}`);
+  }
+}
+console.log(JSON.stringify({ bareMs: median(bareMs), oursMs: median(oursMs) }));

@@ -1,0 +1,81 @@
+import { type ProcessStat, statOf } from "./process_stat.ts";
+
+/** A command line. */
+export type Command = readonly [program: string, ...args: string[]];
+
+/** A process that prints one line when it is ready, and ends when its standard input does. */
+export class Child implements AsyncDisposable {
+  readonly #process: Deno.ChildProcess;
+  readonly #stderr: Promise<string>;
+  readonly #name: string;
+
+  /** Starts it, in the folder of the benches. */
+  constructor(command: Command) {
+    const [program, ...args] = command;
+    this.#name = [program.split("/").at(-1), ...args].join(" ");
+    this.#process = new Deno.Command(program, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();
+    this.#stderr = new Response(this.#process.stderr).text();
+  }
+
+  /**
+   * The line it prints.
+   *
+   * @throws {Error} with the end of what it wrote to its standard error, when it ends before that or takes too long.
+   */
+  async line(timeoutMs: number): Promise<string> {
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), timeoutMs);
+    let text = "";
+    try {
+      const reader = this.#process.stdout.pipeThrough(new TextDecoderStream()).getReader();
+      while (!text.includes("\n")) {
+        const { value, done } = await reader.read();
+        if (done) break;
+        text += value;
+      }
+      if (text.includes("\n")) {
+        await reader.cancel();
+        return text.slice(0, text.indexOf("\n"));
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+    const { signal, code } = await this.#process.status;
+    const said = (await this.#stderr).trim().split("\n").slice(-4).join(" / ");
+    const ended = signal === "SIGKILL" ? `nothing for ${timeoutMs / 1_000} s` : `it ended with ${signal ?? code}`;
+    throw new Error(`Cannot hear from "${this.#name}": ${ended}: ${said || "it said nothing"}`);
+  }
+
+  /** What the system says about it now. */
+  stat(): Promise<ProcessStat> {
+    return statOf(this.#process.pid);
+  }
+
+  /** Ends it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process.stdin.close();
+    const timer = setTimeout(() => this.#process.kill("SIGKILL"), 2_000);
+    await this.#process.status;
+    clearTimeout(timer);
+    await this.#stderr;
+  }
+}
+
+/** Runs a command to its end. @throws {Error} with the end of what it said, when it fails or is not there. */
+export async function run(
+  command: Command,
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Promise<string> {
+  const [program, ...args] = command;
+  let output: Deno.CommandOutput;
+  try {
+    output = await new Deno.Command(program, { args, ...options, stderr: "piped" }).output();
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.NotFound)) throw cause;
+    throw new Error(`Cannot run "${command.join(" ")}": there is no "${program}" on this machine`, { cause });
+  }
+  const { success, stdout, stderr } = output;
+  const decoder = new TextDecoder();
+  if (success) return decoder.decode(stdout);
+  const said = decoder.decode(stderr).trim().split("\n").slice(-3).join(" / ");
+  throw new Error(`Cannot run "${command.join(" ")}": ${said}`);
+}

@@ -1,0 +1,46 @@
+/**
+ * `npm:kubernetes-fluent-client`, its Watch as its README has it, as a process: URL PODS EVENTS CHANGED. Fetched when it is
+ * first measured, like client-node.
+ */
+import process from "node:process";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Progress } from "../progress.ts";
+
+interface FluentClient {
+  K8s(model: unknown): {
+    Watch(told: (object: { metadata: { resourceVersion: string } }, phase: string) => void, config?: unknown): {
+      start(): Promise<unknown>;
+    };
+  };
+  readonly kind: { readonly Pod: unknown };
+}
+
+const PACKAGE: string = "npm:kubernetes-fluent-client@3.11.6";
+const progress = new Progress();
+// It reads the usual places and nothing else.
+const file = join(await mkdtemp(join(tmpdir(), "peers-")), "kubeconfig.json");
+const kubeconfig = {
+  apiVersion: "v1",
+  kind: "Config",
+  clusters: [{ name: "bench", cluster: { "server": progress.url, "insecure-skip-tls-verify": true } }],
+  users: [{ name: "bench", user: {} }],
+  contexts: [{ name: "bench", context: { cluster: "bench", user: "bench" } }],
+  "current-context": "bench",
+};
+await writeFile(file, JSON.stringify(kubeconfig));
+process.env.KUBECONFIG = file;
+const { K8s, kind } = await import(PACKAGE) as FluentClient;
+const seen = new Map<unknown, string>();
+const watcher = K8s(kind.Pod).Watch((object) => {
+  const { uid, resourceVersion } = object.metadata as { uid?: string; resourceVersion: string };
+  const known = seen.get(uid);
+  if (known === resourceVersion) return; // it tells everything again with each of its relists
+  seen.set(uid, resourceVersion);
+  if (known === undefined) progress.added();
+  else progress.updated();
+});
+progress.begin();
+await watcher.start();
+await progress.finish();

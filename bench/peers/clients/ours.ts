@@ -1,0 +1,55 @@
+/**
+ * Our informer, as a process: URL PODS EVENTS CHANGED MODE. Modes: `full` (every object parsed as it arrives, managedFields
+ * kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object), `nothing` (the default,
+ * nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them).
+ */
+import { Client, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
+import { Pod } from "../../../src/kinds/core/v1.ts";
+import { Progress } from "../progress.ts";
+
+const progress = new Progress();
+const { mode } = progress;
+// A real API server is only for Deno, whose TLS it takes; what is loaded then must not be in the file for Node.
+const DENO: string = "../../../src/deno/mod.ts";
+const client: Client = progress.url.startsWith("/")
+  ? await (await import(DENO)).connect({ kubeconfig: progress.url })
+  : new Client({ server: progress.url });
+const pods = new SharedIndexInformer(client.resource(Pod), {
+  parse: mode === "full" || mode === "eager" ? "eager" : "lazy",
+  managedFields: mode === "full" ? "keep" : "drop",
+  onError: (error) => {
+    if (!progress.synced) throw error; // afterwards the watch expires, which is part of the job
+  },
+});
+const queue = new WorkQueue();
+if (mode === "keys") {
+  // A key that waits already is not queued again, so events are counted where they are told.
+  pods.addEventHandler({
+    onAdd: ({ key }) => {
+      queue.add(key);
+      progress.added();
+    },
+    onUpdate: ({ key }) => {
+      queue.add(key);
+      progress.updated();
+    },
+  });
+  void queue.run(() => {});
+} else if (mode === "nothing") {
+  pods.addEventHandler({ onAdd: () => progress.added(), onUpdate: () => progress.updated() });
+} else {
+  let read = 0;
+  pods.addEventHandler({
+    onAdd: ({ object }) => {
+      if (object.status !== undefined) read++;
+      progress.added();
+    },
+    onUpdate: ({ object }) => {
+      if (object.status !== undefined) read++;
+      progress.updated();
+    },
+  });
+}
+progress.begin();
+void pods.run();
+await progress.finish();

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// follow runs one shared informer with one handler that counts.
+func follow(job job, protobuf bool) {
+	config := &rest.Config{Host: job.url}
+	if strings.HasPrefix(job.url, "/") {
+		var err error
+		config, err = clientcmd.BuildConfigFromFlags("", job.url)
+		check(err)
+	}
+	config.QPS = -1
+	config.ContentType = "application/json"
+	config.AcceptContentTypes = "application/json"
+	if protobuf {
+		config.ContentType = "application/vnd.kubernetes.protobuf"
+		config.AcceptContentTypes = "application/vnd.kubernetes.protobuf"
+	}
+	clients, err := kubernetes.NewForConfig(config)
+	check(err)
+
+	stall := watchStalls()
+	began := time.Now()
+	var synced, first, last time.Time
+	added, updated, relisted := 0, 0, 0
+	done := make(chan time.Time, 1)
+	informer := informers.NewSharedInformerFactory(clients, 0).Core().V1().Pods().Informer()
+	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(any) {
+			if added++; added == job.pods {
+				synced = time.Now()
+				if job.events == 0 {
+					done <- synced // only the list is measured
+				}
+			}
+		},
+		UpdateFunc: func(before, after any) {
+			if updated < job.events {
+				if updated++; updated == 1 {
+					first = time.Now()
+				}
+				if updated == job.events {
+					last = time.Now()
+				}
+				return
+			}
+			// A relist tells of unchanged objects too.
+			if before.(*corev1.Pod).ResourceVersion == after.(*corev1.Pod).ResourceVersion {
+				return
+			}
+			if relisted++; relisted == job.changed {
+				done <- time.Now()
+			}
+		},
+	})
+	check(err)
+	stop := make(chan struct{})
+	go informer.Run(stop)
+	end := <-done
+	values := map[string]float64{
+		"syncMs":  milliseconds(synced.Sub(began)),
+		"stallMs": milliseconds(time.Duration(stall.Load())),
+	}
+	if job.events > 0 {
+		values["eventsPerSecond"] = float64(job.events-1) / last.Sub(first).Seconds()
+		values["relistMs"] = milliseconds(end.Sub(last))
+	}
+	report(values)
+	// The parent reads memory and CPU time of a process that is still there.
+	_, err = io.Copy(io.Discard, os.Stdin)
+	check(err)
+}
+
+// watchStalls keeps the longest delay of a goroutine that wants to run every 2 ms.
+func watchStalls() *atomic.Int64 {
+	worst := &atomic.Int64{}
+	go func() {
+		const period = 2 * time.Millisecond
+		for last := time.Now(); ; {
+			time.Sleep(period)
+			now := time.Now()
+			if late := int64(now.Sub(last) - period); late > worst.Load() {
+				worst.Store(late)
+			}
+			last = now
+		}
+	}()
+	return worst
+}
+
+func milliseconds(duration time.Duration) float64 {
+	value, err := strconv.ParseFloat(strconv.FormatFloat(float64(duration)/1e6, 'f', 2, 64), 64)
+	check(err)
+	return value
+}
+
+func report(values map[string]float64) {
+	check(json.NewEncoder(os.Stdout).Encode(values))
+}

@@ -1,0 +1,43 @@
+// Measures client-go on the same job as the other clients, and serves that job in protobuf.
+//
+//	client-go client URL PODS EVENTS CHANGED json|protobuf
+//	client-go serve URL PODS EVENTS CHANGED
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+)
+
+func main() {
+	if len(os.Args) < 6 {
+		fmt.Fprintln(os.Stderr, "usage: client-go client|serve URL PODS EVENTS CHANGED [json|protobuf]")
+		os.Exit(2)
+	}
+	job := job{url: os.Args[2], pods: number(os.Args[3]), events: number(os.Args[4]), changed: number(os.Args[5])}
+	if os.Args[1] == "serve" {
+		serve(job)
+		return
+	}
+	follow(job, len(os.Args) > 6 && os.Args[6] == "protobuf")
+}
+
+// job is what a client has to do: sync, follow events, and get over a relist.
+type job struct {
+	url                   string
+	pods, events, changed int
+}
+
+func number(text string) int {
+	value, err := strconv.Atoi(text)
+	check(err)
+	return value
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "client-go:", err)
+		os.Exit(1)
+	}
+}

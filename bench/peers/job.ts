@@ -1,0 +1,31 @@
+/** What every client has to do: sync `pods` objects, follow `events` changes, get over a relist that brings `changed` more. */
+export interface Job {
+  /** Objects in the first list. */
+  readonly pods: number;
+  /** Events, one write each, round and round over the objects. */
+  readonly events: number;
+  /** Objects that have changed when the watch has expired. */
+  readonly changed: number;
+}
+
+/** The resourceVersion that the first object is one newer than: all versions have seven digits. */
+export const FIRST_VERSION = 1_000_000;
+
+/** The version of the list before, or after, the events and the changes that nobody is told of. */
+export function listVersion(job: Job, told: boolean): number {
+  return FIRST_VERSION + job.pods + (told ? job.events + job.changed : 0);
+}
+
+/** The version of event number `event`. */
+export function eventVersion(job: Job, event: number): number {
+  return FIRST_VERSION + job.pods + event + 1;
+}
+
+/** The version of object number `index` in a list before, or after, the events and the changes that nobody is told of. */
+export function objectVersion(job: Job, index: number, told: boolean): number {
+  const { pods, events, changed } = job;
+  if (!told) return FIRST_VERSION + index + 1;
+  if (index < changed) return FIRST_VERSION + pods + events + index + 1;
+  const rounds = Math.max(0, Math.ceil((events - index) / pods));
+  return rounds === 0 ? FIRST_VERSION + index + 1 : eventVersion(job, (rounds - 1) * pods + index);
+}

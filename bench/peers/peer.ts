@@ -1,0 +1,99 @@
+import { fileURLToPath } from "node:url";
+import { type Command, run } from "./child.ts";
+
+/** One client of the comparison. */
+export interface Peer {
+  /** What it is called on the command line. */
+  readonly id: string;
+  /** What it is called in the table. */
+  readonly name: string;
+  /** Which server it talks to. @default {"json"} */
+  readonly server?: "protobuf";
+  /** What is to be run; builds it where needed. @throws {Error} when it cannot be had on this machine. */
+  command(): Promise<Command>;
+  /** What stands behind the job on its command line. */
+  readonly mode?: string;
+}
+
+/** Path of a file beside this one. */
+export function pathOf(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/** A module beside this one, as a process on this Deno with default flags. */
+export function denoRun(name: string): Command {
+  return [Deno.execPath(), "run", "-A", "--quiet", "--no-lock", pathOf(name)];
+}
+
+function ours(mode: string, name: string): Peer {
+  return { id: mode, name: `ours, ${name}`, mode, command: () => Promise.resolve(denoRun("clients/ours.ts")) };
+}
+
+function onDeno(id: string, name: string, file: string): Peer {
+  return { id, name, command: () => Promise.resolve(denoRun(`clients/${file}`)) };
+}
+
+/** What Node has since version 22, and the core needs. */
+const WITH_RESOLVERS = "Promise.withResolvers ??= function () { let resolve, reject; " +
+  "const promise = new this((a, b) => { resolve = a; reject = b; }); return { promise, resolve, reject }; };";
+
+/** Our core on Node, in one file without Deno in it; `using` is rewritten for versions of Node that lack it. */
+async function bundled(): Promise<Command> {
+  const version = (await run(["node", "--version"])).trim().slice(1);
+  const whole = pathOf("build/ours.mjs");
+  const output = pathOf("build/ours_on_node.mjs");
+  await run([Deno.execPath(), "bundle", "--quiet", "--no-lock", "--output", whole, pathOf("clients/ours.ts")]);
+  const esbuild = [
+    Deno.execPath(),
+    "run",
+    "-A",
+    "--quiet",
+    "--no-lock",
+    "npm:esbuild@0.27.7",
+    "--log-level=error",
+  ] as const;
+  const target = [`--target=node${version}`, "--format=esm", `--banner:js=${WITH_RESOLVERS}`];
+  await run([...esbuild, whole, ...target, `--outfile=${output}`]);
+  return ["node", output];
+}
+
+/** The Go program, client-go and its protobuf server. */
+export async function goProgram(): Promise<string> {
+  const program = pathOf("build/client-go");
+  await run(["go", "build", "-o", program, "."], { cwd: pathOf("go") });
+  return program;
+}
+
+async function rustProgram(): Promise<string> {
+  const target = pathOf("build/rust");
+  await run(["cargo", "build", "--release", "--quiet"], { cwd: pathOf("rust"), env: { CARGO_TARGET_DIR: target } });
+  return `${target}/release/informer-peers`;
+}
+
+/** All of them, in the order of the table. The first is what the others are compared with. */
+export const PEERS: readonly Peer[] = [
+  ours("keys", "default, keys to a work queue"),
+  ours("nothing", "default, nothing read"),
+  ours("read", "default, every object read"),
+  ours("eager", "eager"),
+  ours("full", "eager, managedFields kept"),
+  { id: "node-keys", name: "ours on Node, default, keys", mode: "keys", command: bundled },
+  { id: "node-read", name: "ours on Node, every object read", mode: "read", command: bundled },
+  onDeno("bare", "bare fetch + JSON.parse + Map", "bare.ts"),
+  onDeno("client-node", "@kubernetes/client-node 2.0.1", "client_node.ts"),
+  onDeno("fluent", "kubernetes-fluent-client 3.11.6 Watch", "fluent.ts"),
+  {
+    id: "client-go",
+    name: "client-go 0.36.3, JSON",
+    mode: "json",
+    command: async () => [await goProgram(), "client"],
+  },
+  {
+    id: "client-go-protobuf",
+    name: "client-go 0.36.3, protobuf",
+    mode: "protobuf",
+    server: "protobuf",
+    command: async () => [await goProgram(), "client"],
+  },
+  { id: "kube-rs", name: "kube-rs 5.0.0, JSON", command: async () => [await rustProgram()] },
+];

@@ -1,0 +1,94 @@
+import process from "node:process";
+import type { Job } from "./job.ts";
+
+/** What a client says about itself when it is done. */
+export interface Report {
+  /** From its first request until it has told of every object, in milliseconds. */
+  readonly syncMs: number;
+  /** Events told per second, from the first to the last; null where there are none. */
+  readonly eventsPerSecond: number | null;
+  /** The longest time for which the event loop was not free, in milliseconds. */
+  readonly stallMs: number;
+  /** From the last event until it has told of all that a relist changed, in milliseconds; absent where it does not relist. */
+  readonly relistMs?: number;
+}
+
+const PERIOD_MS = 2;
+
+/** Where a client written in JavaScript is in its job; without events it is over with the list. Runs on Deno and Node. */
+export class Progress {
+  /** What is to be done. */
+  readonly job: Job;
+  /** Where the server is; of a real one, the path of a kubeconfig. */
+  readonly url: string;
+  #began = NaN;
+  #synced = NaN;
+  #first = NaN;
+  #last = NaN;
+  #stallMs = 0;
+  #added = 0;
+  #updated = 0;
+  #relisted = 0;
+  readonly #done = Promise.withResolvers<number>();
+
+  /** Reads the command line: URL PODS EVENTS CHANGED, and what else a client wants to know. */
+  constructor() {
+    const [url, pods, events, changed] = process.argv.slice(2);
+    this.url = url;
+    this.job = { pods: Number(pods), events: Number(events), changed: Number(changed) };
+  }
+
+  /** What stands behind the job on the command line. */
+  get mode(): string {
+    return process.argv[6] ?? "";
+  }
+
+  /** Whether every object of the first list has been told of. */
+  get synced(): boolean {
+    return this.#added >= this.job.pods;
+  }
+
+  /** The first request goes out now. */
+  begin(): void {
+    let last = this.#began = performance.now();
+    setInterval(() => {
+      const now = performance.now();
+      this.#stallMs = Math.max(this.#stallMs, now - last - PERIOD_MS);
+      last = now;
+    }, PERIOD_MS);
+  }
+
+  /** An object of the first list was told of. */
+  added(): void {
+    if (++this.#added < this.job.pods) return;
+    this.#synced = performance.now();
+    if (this.job.events === 0) this.#done.resolve(NaN); // only the list is measured
+  }
+
+  /** A change was told of: an event, or after the last of them what a relist found. */
+  updated(): void {
+    const { events, changed } = this.job;
+    if (this.#updated === events) {
+      if (++this.#relisted === changed) this.#done.resolve(performance.now());
+      return;
+    }
+    this.#updated++;
+    if (this.#updated === 1) this.#first = performance.now();
+    if (this.#updated === events) this.#last = performance.now();
+  }
+
+  /** Waits for the end of the job, reports, and stays until the parent has looked at the process. */
+  async finish(): Promise<never> {
+    const end = await this.#done.promise;
+    const report: Report = {
+      syncMs: this.#synced - this.#began,
+      eventsPerSecond: (this.job.events - 1) * 1_000 / (this.#last - this.#first),
+      stallMs: this.#stallMs,
+      ...(Number.isNaN(end) ? {} : { relistMs: end - this.#last }),
+    };
+    process.stdout.write(`${JSON.stringify(report)}\n`);
+    process.stdin.resume();
+    await new Promise((resolve) => process.stdin.once("end", resolve));
+    process.exit(0);
+  }
+}

@@ -1,0 +1,68 @@
+import { Child } from "./child.ts";
+import type { Job } from "./job.ts";
+import { denoRun, goProgram, type Peer } from "./peer.ts";
+import type { ProcessStat } from "./process_stat.ts";
+import type { Report } from "./progress.ts";
+
+/** What one client did, once or as medians of several times. */
+export type Result = Report & ProcessStat;
+
+/** How a comparison is run. */
+export interface RaceOptions {
+  /** What every client has to do. */
+  readonly job: Job;
+  /** How often each of them does it; runs are interleaved. */
+  readonly repetitions: number;
+  /** Whether the server has streaming lists. @default {false, so that every client lists} */
+  readonly streamingLists?: boolean;
+  /** How long one run may take, in milliseconds. @default {180_000} */
+  readonly timeoutMs?: number;
+  /** Told of each run as it is over. */
+  readonly onRun?: (peer: Peer, outcome: Result | Error) => void;
+}
+
+/** Every run of each client by its id, or why it has none. */
+export async function race(peers: readonly Peer[], options: RaceOptions): Promise<Map<string, Result[] | Error>> {
+  const { job, repetitions, onRun } = options;
+  const results = new Map<string, Result[] | Error>();
+  const commands = new Map<string, readonly [string, ...string[]]>();
+  for (const peer of peers) {
+    try {
+      commands.set(peer.id, await peer.command());
+    } catch (error) {
+      results.set(peer.id, asError(error));
+      onRun?.(peer, asError(error));
+    }
+  }
+  const size = [job.pods, job.events, job.changed].map(String);
+  await using server = new Child([...denoRun("server.ts"), ...size, options.streamingLists ? "on" : "off"]);
+  const json = await server.line(60_000);
+  await using protobufServer = peers.some((peer) => peer.server === "protobuf" && commands.has(peer.id))
+    ? new Child([await goProgram(), "serve", json, ...size])
+    : undefined;
+  const protobuf = await protobufServer?.line(120_000);
+  for (let repetition = 0; repetition < repetitions; repetition++) {
+    for (const peer of peers) {
+      const command = commands.get(peer.id);
+      if (command === undefined || results.get(peer.id) instanceof Error) continue;
+      const url = peer.server === "protobuf" ? protobuf! : json;
+      await (await fetch(`${url}/reset`, { method: "POST" })).body?.cancel();
+      try {
+        const mode = peer.mode === undefined ? [] : [peer.mode];
+        await using client = new Child([...command, url, ...size, ...mode]);
+        const report = JSON.parse(await client.line(options.timeoutMs ?? 180_000)) as Report;
+        const result = { ...report, ...await client.stat() };
+        results.set(peer.id, [...(results.get(peer.id) as Result[] | undefined ?? []), result]);
+        onRun?.(peer, result);
+      } catch (error) {
+        results.set(peer.id, asError(error));
+        onRun?.(peer, asError(error));
+      }
+    }
+  }
+  return results;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,116 @@
+/**
+ * An informer that is told of so many changes to a thousand small objects: 18 updates, a deletion and an addition in turn,
+ * with relists in between. Prints what its handlers were told, and what was on the heap after a tenth and at the end.
+ *
+ * Needs `--v8-flags=--expose-gc`.
+ */
+import { setImmediate } from "node:timers";
+import {
+  type Change,
+  type Entry,
+  entryOf,
+  type KubernetesObject,
+  type ListerWatcher,
+  type ListPart,
+  SharedIndexInformer,
+  WorkQueue,
+} from "../mod.ts";
+
+const OBJECTS = 1_000;
+const BATCH = 500;
+const RELISTS = 10;
+const changes = Number(Deno.args[0]);
+
+const versions = new Array<number>(OBJECTS).fill(1);
+let version = 1;
+
+function entryAt(index: number): Entry<KubernetesObject> {
+  return entryOf({
+    metadata: {
+      name: `object-${index}`,
+      namespace: `namespace-${index % 10}`,
+      uid: `uid-${index}`,
+      resourceVersion: String(versions[index]),
+      labels: { step: String(version % 50) },
+    },
+  });
+}
+
+/** What is sent in one turn. */
+function* batch(from: number): Generator<Change<KubernetesObject>> {
+  for (let change = from; change < from + BATCH; change++) {
+    const step = change % 20;
+    // The object that is deleted is the one that is added again.
+    const index = step >= 18 ? Math.floor(change / 20) % OBJECTS : change % OBJECTS;
+    versions[index] = ++version;
+    yield { type: step === 18 ? "DELETED" : step === 19 ? "ADDED" : "MODIFIED", entry: entryAt(index) };
+  }
+}
+
+/** More comes when the first handler has heard all that was sent: a server that is faster than handlers proves nothing. */
+let sent = 0;
+let heard = 0;
+let caughtUp = Promise.withResolvers<void>();
+
+class Source implements ListerWatcher<KubernetesObject> {
+  async *listEntries(): AsyncGenerator<ListPart<KubernetesObject>, void, undefined> {
+    await Promise.resolve();
+    yield { entries: versions.map((_, index) => entryAt(index)), resourceVersion: String(version) };
+  }
+
+  async *watchChanges(
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<readonly Change<KubernetesObject>[], void, undefined> {
+    yield [];
+    const end = Math.min(changes, (Math.floor(sent / (changes / RELISTS)) + 1) * (changes / RELISTS));
+    while (sent < end) {
+      const told = [...batch(sent)];
+      sent += told.length;
+      yield told;
+      if (heard < sent) await caughtUp.promise;
+      await new Promise((resolve) => setImmediate(resolve)); // as from a socket: in a turn of its own
+    }
+    yield [{ type: "BOOKMARK", resourceVersion: String(++version), initialEventsEnd: false }];
+    if (sent < changes) return; // the watch ends in good order, and the next goes on
+    await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
+  }
+}
+
+function liveBytes(): number {
+  (globalThis as unknown as { gc(): void }).gc();
+  return Deno.memoryUsage().heapUsed;
+}
+
+const told = { updated: 0, added: 0, deleted: 0 };
+let beforeBytes = NaN;
+const done = Promise.withResolvers<void>();
+function hear(kind: keyof typeof told): void {
+  told[kind]++;
+  heard++;
+  if (heard === changes / 10) beforeBytes = liveBytes();
+  if (heard === changes) done.resolve();
+  if (heard < sent) return;
+  caughtUp.resolve();
+  caughtUp = Promise.withResolvers();
+}
+
+const informer = new SharedIndexInformer<KubernetesObject, "step">(new Source(), {
+  indexers: { step: (object) => [object.metadata.labels?.step ?? ""] },
+  reflector: { streamingList: "off", backoff: { initialMs: 1, maxMs: 1, jitter: 0 } },
+});
+informer.addEventHandler({
+  onAdd: ({ initial }) => initial ? undefined : hear("added"),
+  onUpdate: () => hear("updated"),
+  onDelete: () => hear("deleted"),
+});
+const queue = new WorkQueue();
+informer.addEventHandler({ onUpdate: ({ key }) => queue.add(key), onDelete: ({ key }) => queue.add(key) });
+const stop = new AbortController();
+const working = queue.run(() => {}, { signal: stop.signal });
+const running = informer.run({ signal: stop.signal });
+await done.promise;
+const objects = informer.indexer.size;
+const afterBytes = liveBytes();
+stop.abort();
+await Promise.all([running, working]);
+console.log(JSON.stringify({ told, objects, beforeBytes, afterBytes }));
