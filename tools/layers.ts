@@ -22,7 +22,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     kubeconfig: { folders: ["api"], packages: ["js-yaml"] },
     deno: { folders: ["api", "client", "kubeconfig"], packages: ["node:path", "node:url"] },
     testing: { folders: ["api"], packages: [] },
-    cli: { folders: ["*"], packages: ["@cliffy/command", "node:path"] },
+    cli: { folders: ["*"], packages: ["@cliffy/command", "node:path", "node:tls"] },
   };
 
 /** Files that may import one more folder than their layer. */

@@ -102,8 +102,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "one handler's error stops another",
     file: "src/informer/listener.ts",
-    find: "this.#fail(event.type, error);",
-    replace: "this.#fail(event.type, error); throw error;",
+    find: "this.#fail(event, error);",
+    replace: "this.#fail(event, error); throw error;",
   },
   {
     name: "updates of one key swapped",

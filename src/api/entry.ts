@@ -50,7 +50,7 @@ export function entryOf<T extends KubernetesObject>(object: T): Entry<T> {
     uid: metadata?.uid ?? "",
     resourceVersion: metadata?.resourceVersion ?? "",
   };
-  if (identity.key !== "") return new JsonEntry<T>(identity, undefined, 0, 0, object, undefined);
+  if (identity.key !== "") return new JsonEntry<T>(identity, object, 0, READ, undefined);
   return brokenEntry(identity, new DecodeError(`Cannot file ${describe(object)}: it has no metadata.name`));
 }
 
@@ -70,12 +70,12 @@ export function unreadEntry<T extends KubernetesObject>(
   metadataStart: number,
   metadataEnd: number,
 ): Entry<T> {
-  return new JsonEntry<T>(identity, text, metadataStart, metadataEnd, undefined, undefined);
+  return new JsonEntry<T>(identity, text, metadataStart, metadataEnd, undefined);
 }
 
 /** An entry whose object cannot be had, because of `error`. */
 export function brokenEntry<T extends KubernetesObject>(identity: Identity, error: DecodeError): Entry<T> {
-  return new JsonEntry<T>(identity, undefined, 0, 0, undefined, error);
+  return new JsonEntry<T>(identity, undefined, 0, BROKEN, error);
 }
 
 /**
@@ -94,37 +94,38 @@ export function sameVersion<T>(a: Entry<T>, b: Entry<T>): boolean {
 
 const decoder = new TextDecoder();
 
-/** One class for all entries, so that readers see one shape. */
+/** What an entry holds: its object, nothing because it is broken, or text of which the metadata ends at this place. */
+const READ = 0;
+const BROKEN = -1;
+
+/** One class for all entries, so that readers see one shape; and few fields, because there are as many as objects. */
 class JsonEntry<T extends KubernetesObject> implements Entry<T> {
   readonly key: ObjectKey;
   readonly namespace: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  #text: string | Uint8Array | undefined;
+  uid: string;
+  resourceVersion: string;
+  #body: string | Uint8Array | T | undefined;
   readonly #metadataStart: number;
-  readonly #metadataEnd: number;
-  #metadata: ObjectMeta | undefined;
-  #object: T | undefined;
-  #error: DecodeError | undefined;
+  /** Where the metadata ends in the text; {@linkcode READ} and {@linkcode BROKEN} when there is no text. */
+  #metadataEnd: number;
+  /** Beside text the metadata, once somebody has asked for it; of a broken entry the error. */
+  #aside: ObjectMeta | DecodeError | undefined;
 
   constructor(
-    identity: Identity,
-    text: string | Uint8Array | undefined,
+    { key, namespace, uid, resourceVersion }: Identity,
+    body: string | Uint8Array | T | undefined,
     metadataStart: number,
     metadataEnd: number,
-    object: T | undefined,
     error: DecodeError | undefined,
   ) {
-    this.key = identity.key;
-    this.namespace = identity.namespace;
-    this.uid = identity.uid;
-    this.resourceVersion = identity.resourceVersion;
-    this.#text = text;
+    this.key = key;
+    this.namespace = namespace;
+    this.uid = uid;
+    this.resourceVersion = resourceVersion;
+    this.#body = body;
     this.#metadataStart = metadataStart;
     this.#metadataEnd = metadataEnd;
-    this.#metadata = object?.metadata;
-    this.#object = object;
-    this.#error = error;
+    this.#aside = error;
   }
 
   get name(): string {
@@ -132,48 +133,57 @@ class JsonEntry<T extends KubernetesObject> implements Entry<T> {
   }
 
   get error(): DecodeError | undefined {
-    return this.#error;
+    return this.#metadataEnd === BROKEN ? this.#aside as DecodeError : undefined;
   }
 
   get metadata(): ObjectMeta {
-    if (this.#metadata === undefined) {
-      const text = this.#text;
-      if (text === undefined) return this.object.metadata;
+    if (this.#metadataEnd <= READ) return this.object.metadata;
+    if (this.#aside === undefined) {
+      const text = this.#body as string | Uint8Array;
       const part = typeof text === "string"
         ? text.slice(this.#metadataStart, this.#metadataEnd)
         : decoder.decode(text.subarray(this.#metadataStart, this.#metadataEnd));
       try {
-        this.#metadata = JSON.parse(part) as ObjectMeta;
+        this.#aside = JSON.parse(part) as ObjectMeta;
       } catch (cause) {
         throw this.#broken(cause);
       }
     }
-    return this.#metadata;
+    return this.#aside as ObjectMeta;
   }
 
   get object(): T {
-    if (this.#object === undefined) {
-      const text = this.#text;
-      if (text === undefined) throw this.#error ?? this.#broken(undefined);
-      try {
-        this.#object = parseObject(typeof text === "string" ? text : decoder.decode(text)) as T;
-      } catch (cause) {
-        throw this.#broken(cause);
-      }
-      this.#metadata = this.#object.metadata;
-      this.#text = undefined;
+    if (this.#metadataEnd > READ) this.#read(this.#body as string | Uint8Array);
+    if (this.#metadataEnd === BROKEN) throw this.#aside;
+    return this.#body as T;
+  }
+
+  #read(text: string | Uint8Array): void {
+    let object: T;
+    try {
+      object = parseObject(typeof text === "string" ? text : decoder.decode(text)) as T;
+    } catch (cause) {
+      throw this.#broken(cause);
     }
-    return this.#object;
+    this.#body = object;
+    this.#aside = undefined;
+    this.#metadataEnd = READ;
+    // The object has these strings too: one of each is enough.
+    const { uid, resourceVersion } = object.metadata ?? {};
+    if (uid === this.uid) this.uid = uid;
+    if (resourceVersion === this.resourceVersion) this.resourceVersion = resourceVersion;
   }
 
   /** Remembers why, and lets go of the text: a second reader gets the same answer. */
   #broken(cause: unknown): DecodeError {
-    this.#error ??= new DecodeError(`Cannot parse "${this.key}" at version ${this.resourceVersion}: ${reason(cause)}`, {
+    const error = new DecodeError(`Cannot parse "${this.key}" at version ${this.resourceVersion}: ${reason(cause)}`, {
       cause,
       key: this.key,
     });
-    this.#text = undefined;
-    return this.#error;
+    this.#body = undefined;
+    this.#aside = error;
+    this.#metadataEnd = BROKEN;
+    return error;
   }
 }
 

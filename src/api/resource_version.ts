@@ -27,6 +27,20 @@ export function isOlder(a: string, b: string): boolean {
   return a !== b && order(a, b) < 0 && isResourceVersion(a) && isResourceVersion(b);
 }
 
+/**
+ * The oldest of several versions; `""` when one of them is, or when they differ and one cannot be ordered: then nobody knows
+ * what all of them have.
+ */
+export function oldestVersion(versions: readonly string[]): string {
+  let oldest = versions[0] ?? "";
+  for (const version of versions) {
+    if (version === oldest) continue;
+    if (!isResourceVersion(version) || !isResourceVersion(oldest)) return "";
+    if (order(version, oldest) < 0) oldest = version;
+  }
+  return oldest;
+}
+
 function order(a: string, b: string): number {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }

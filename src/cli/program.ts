@@ -2,6 +2,7 @@ import { Command, EnumType } from "@cliffy/command";
 import { CompletionsCommand } from "@cliffy/command/completions";
 import { VERSION } from "../client/version.ts";
 import { demo } from "./demo.ts";
+import { doctor } from "./doctor.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
 import { fake } from "./fake.ts";
 import { get } from "./get.ts";
@@ -9,7 +10,7 @@ import type { Terminal } from "./terminal.ts";
 import { watch } from "./watch.ts";
 
 /** The commands that there are. */
-export const COMMANDS: readonly string[] = ["watch", "get", "fake", "demo", "completions"];
+export const COMMANDS: readonly string[] = ["watch", "get", "doctor", "fake", "demo", "completions"];
 
 /** What commands act on. */
 export interface Context {
@@ -37,6 +38,7 @@ export async function runProgram(args: string[], { terminal, stop }: Context): P
   let code: number = EXIT.done;
   const formats = new EnumType(["table", "json", "name"]);
   const streaming = new EnumType(["auto", "on", "off"]);
+  const reports = new EnumType(["table", "json"]);
   const mixes = new EnumType(["update", "all"]);
 
   await new Command()
@@ -102,6 +104,26 @@ export async function runProgram(args: string[], { terminal, stop }: Context): P
     .example("One object", "informer get deploy web -n shop -o json")
     .action(async (options, resource, name) => {
       code = await get(options, { resource, name }, terminal, stop.signal);
+    })
+    .reset()
+    .command("doctor [resources...:string]", "Say what is wrong between here and the server, and what to do.")
+    .description(
+      "Looks at the configuration, the way to the server, its certificate, the credentials, what they allow for each " +
+        "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s.",
+    )
+    .type("report", reports)
+    .option("-n, --namespace <namespace:string>", "What is allowed in one namespace.")
+    .option("-A, --all-namespaces", "What is allowed in all namespaces.")
+    .option("-o, --output <format:report>", "How to print.", { default: "table" as const })
+    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
+    .option("--context <name:string>", "The context in it.")
+    .option("--server <url:string>", "The API server's address.")
+    .option("--token-file <file:string>", "A file with a bearer token.")
+    .option("--fake", "Use a fake API server in this process.")
+    .example("What informers on pods would meet", "informer doctor")
+    .example("For a program", "informer doctor pods deployments.apps -A -o json")
+    .action(async (options, ...resources) => {
+      code = await doctor(options, resources, terminal, stop.signal);
     })
     .reset()
     .command("fake", "Serve a fake API server over HTTP on loopback.")

@@ -1,6 +1,6 @@
 import type { Change, ListPart, WatchEvent } from "../api/change.ts";
 import type { Draft, KubernetesObject } from "../api/object.ts";
-import type { Abortable, ListOptions, Selection, WatchOptions } from "../api/options.ts";
+import type { Abortable, DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
 import type { Connection } from "./connection.ts";
@@ -101,13 +101,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.listEntries}. */
   listEntries(options: ListOptions = {}): AsyncIterableIterator<ListPart<T>> {
     const ask = listRequest(this.#target, options, false);
-    return stoppable(options.signal, (signal) => this.#parts(ask, options, signal));
+    return stoppable(options.signal, (signal) => this.#parts(ask, this.#reading(options, "later"), signal));
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
     const ask = watchRequest(this.#target, options);
-    return stoppable(options.signal, (signal) => this.#changes(ask, options, signal));
+    return stoppable(options.signal, (signal) => this.#changes(ask, this.#reading(options, "later"), signal));
   }
 
   /** As {@linkcode ResourceClient.create}. */
@@ -150,7 +150,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   ): Promise<ObjectList<T>> {
     const items: T[] = [];
     let last: ListPart<T> = { entries: [] };
-    for await (const part of this.#parts(listRequest(this.#target, options, true), options, signal)) {
+    const ask = listRequest(this.#target, options, true);
+    for await (const part of this.#parts(ask, this.#reading(options, "now"), signal)) {
       for (const entry of part.entries) items.push(entry.object);
       if (part.continue !== undefined) onContinue?.(part.continue);
       last = part;
@@ -159,32 +160,30 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { items, resourceVersion, ...rest };
   }
 
-  async *#parts(ask: Ask, options: ListOptions, signal?: AbortSignal): AsyncGenerator<ListPart<T>, void, undefined> {
+  async *#parts(ask: Ask, read: ReadOptions, signal?: AbortSignal): AsyncGenerator<ListPart<T>, void, undefined> {
     const exchange = await this.#connection.open(ask, signal);
-    const read = this.#reading(options);
     yield* exchange.stream<ListPart<T>>({ entries: [] }, (body) => readList<T>(body, read), { plain: false });
   }
 
   async *#changes(
     ask: Ask,
-    options: WatchOptions,
+    read: ReadOptions,
     signal: AbortSignal,
   ): AsyncGenerator<readonly Change<T>[], void, undefined> {
     const exchange = await this.#connection.open(ask, signal);
-    const read = this.#reading(options);
     yield* exchange.stream<readonly Change<T>[]>([], (body) => readChanges<T>(body, read), { plain: true });
   }
 
   async *#events(ask: Ask, options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchEvent<T>, void, undefined> {
-    for await (const batch of this.#changes(ask, options, signal)) {
+    for await (const batch of this.#changes(ask, this.#reading(options, "now"), signal)) {
       for (const change of batch) {
         yield change.type === "BOOKMARK" ? change : { type: change.type, object: change.entry.object };
       }
     }
   }
 
-  #reading(options: { readonly managedFields?: "drop" | "keep" }): ReadOptions {
+  #reading({ managedFields = "keep", known }: DecodeOptions & KnownEntries, parse: "now" | "later"): ReadOptions {
     const { maxObjectBytes } = this.#options;
-    return { resource: this.resource, managedFields: options.managedFields ?? "keep", maxObjectBytes };
+    return { resource: this.resource, managedFields, known, parse, maxObjectBytes };
   }
 }

@@ -17,6 +17,8 @@ export interface ItemScannerTarget {
   outline(bytes: Uint8Array, start: number, end: number): void;
   /** The array of items begins; the outline so far ends with its `[`. */
   itemsBegin(): void;
+  /** An item begins: where its metadata ends, if that is seen at once; -1 when it is to be looked for byte by byte. */
+  head(bytes: Uint8Array, start: number, end: number): number;
   /** The beginning or middle of an item that goes on in the next chunk. */
   part(bytes: Uint8Array, start: number, end: number): void;
   /** The end of an item: all of it, unless parts came before. */
@@ -127,6 +129,13 @@ export class ItemScanner {
     let depth = this.#depth;
     let inString = this.#inString;
     let at = this.#escaped ? start + 1 : start;
+    if (depth === 0 && !inString) {
+      const behind = this.#target.head(chunk, start, end);
+      if (behind !== -1) {
+        at = behind;
+        depth = 1;
+      }
+    }
     for (;;) {
       if (inString) {
         while (at < end) {

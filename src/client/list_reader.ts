@@ -56,6 +56,7 @@ class ListReader<T extends KubernetesObject> {
     this.#scanner = new ItemScanner({
       outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
       itemsBegin: () => this.#begin(),
+      head: (bytes, start, end) => this.#objects.walk(bytes, start, end),
       part: (bytes, start, end) => this.#append(this.#carry, bytes, start, end),
       item: (bytes, start, end) => this.#item(bytes, start, end),
     });

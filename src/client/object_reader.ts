@@ -1,5 +1,6 @@
 import { brokenEntry, type Entry, entryOf, type Identity, parseObject, unreadEntry } from "../api/entry.ts";
 import { DecodeError } from "../api/errors.ts";
+import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { Walker } from "./walker.ts";
@@ -10,6 +11,10 @@ export interface ReadOptions {
   readonly resource: Resource;
   /** Whether `metadata.managedFields` is cut out of the bytes before anything is parsed. */
   readonly managedFields: "drop" | "keep";
+  /** Whether objects are parsed at once, because all of them are read. @default {"later"} */
+  readonly parse?: "now" | "later";
+  /** Entries that the caller has: one of the same uid and version is yielded in place of a new one. @default {none} */
+  readonly known?: (key: ObjectKey) => Entry<unknown> | undefined;
   /** What one object may measure, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
 }
@@ -19,6 +24,7 @@ export const utf8: TextDecoder = new TextDecoder();
 
 const SLASH = 47;
 const encoder = new TextEncoder();
+const METADATA_FIRST = encoder.encode(`{"metadata":`);
 
 /** Makes entries from the bytes of objects, unread ones where the {@linkcode Walker} can tell who they are. */
 export class ObjectReader<T extends KubernetesObject> {
@@ -32,10 +38,16 @@ export class ObjectReader<T extends KubernetesObject> {
   #apiVersion = "";
   /** `"kind":"Pod","apiVersion":"v1",`, put in front of what a list's items have. */
   #typeMeta = new Uint8Array(0);
+  /** Where the walker last walked, ahead of {@linkcode read}. */
+  #walked: Uint8Array | undefined;
+  #walkedStart = -1;
+  /** Whether nothing is gained by looking at the bytes first. */
+  readonly #parsesAll: boolean;
 
   /** A reader of one resource's objects. */
   constructor(options: ReadOptions) {
     this.#options = options;
+    this.#parsesAll = options.parse === "now" && options.managedFields === "keep";
   }
 
   /** From now on objects that begin with `metadata` get these in front, in the order of watch events. */
@@ -46,6 +58,17 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
+   * Where the metadata of the object that begins at `start` ends, if that can be told from bytes up to `end`; else -1. The
+   * walk is not done again when {@linkcode read} is then called for the same bytes.
+   */
+  walk(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#parsesAll || !this.#walker.walk(bytes, start, end)) return -1;
+    this.#walked = bytes;
+    this.#walkedStart = start;
+    return this.#walker.metadataEnd;
+  }
+
+  /**
    * The object in `bytes[start, end)`, unread where possible. The bytes may be used again afterwards.
    *
    * An object without a name makes a broken entry with the key `""`.
@@ -53,13 +76,18 @@ export class ObjectReader<T extends KubernetesObject> {
    * @throws {DecodeError} when it is no JSON object with metadata.
    */
   read(bytes: Uint8Array, start: number, end: number): Entry<T> {
+    if (this.#parsesAll) return this.#parseNow(bytes, start, end);
     const walker = this.#walker;
-    if (!walker.walk(bytes, start, end) || walker.nameStart === -1 || walker.nameStart === walker.nameEnd) {
+    const walked = this.#walked === bytes && this.#walkedStart === start;
+    this.#walked = undefined;
+    if (!(walked || walker.walk(bytes, start, end)) || walker.nameStart === -1 || walker.nameStart === walker.nameEnd) {
       return this.parse(bytes, start, end);
     }
     // Neither the layout of a built-in kind's items nor one that has all it needs: it is filled in after the parse.
     if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end);
     const identity = this.#identity(bytes);
+    const known = this.#options.known?.(identity.key);
+    if (known !== undefined && isSame(known, identity)) return known as Entry<T>;
     const cut = this.#options.managedFields === "drop" && walker.cutStart !== -1;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
     let text = bytes;
@@ -78,6 +106,13 @@ export class ObjectReader<T extends KubernetesObject> {
     return string.length === own.length
       ? unreadEntry<T>(identity, string, metadataStart, metadataEnd)
       : unreadEntry<T>(identity, own.slice(), metadataStart, metadataEnd);
+  }
+
+  /** The object, parsed at once, in the shape that it would have if it were read later. */
+  #parseNow(bytes: Uint8Array, start: number, end: number): Entry<T> {
+    const prefix = this.#typeMeta.length;
+    if (prefix === 0 || !startsWith(bytes, start, end, METADATA_FIRST)) return this.parse(bytes, start, end);
+    return this.parse(this.#rewrite(bytes, start, end, false, prefix), 0, end - start + prefix);
   }
 
   /** The object in `bytes[start, end)`, parsed at once: the way of everything unusual. */
@@ -131,7 +166,7 @@ export class ObjectReader<T extends KubernetesObject> {
     return entryOf(whole as unknown as T);
   }
 
-  /** The strings that identify the object, all cut from one short string of their own, never from the text. */
+  /** The strings that identify the object: short strings of their own, never parts of the text. */
   #identity(bytes: Uint8Array): Identity {
     const walker = this.#walker;
     const namespace = walker.namespaceStart === -1
@@ -146,8 +181,14 @@ export class ObjectReader<T extends KubernetesObject> {
     if (walker.uidStart !== -1) length = this.#copy(bytes, walker.uidStart, walker.uidEnd, length);
     const uid = length;
     if (walker.versionStart !== -1) length = this.#copy(bytes, walker.versionStart, walker.versionEnd, length);
-    const head = utf8.decode(this.#head.subarray(0, length));
-    return { key: head.slice(0, key), namespace, uid: head.slice(key, uid), resourceVersion: head.slice(uid, length) };
+    // The key lives as long as the entry; the others are given up for the object's own when that is parsed.
+    const rest = utf8.decode(this.#head.subarray(key, length));
+    return {
+      key: utf8.decode(this.#head.subarray(0, key)),
+      namespace,
+      uid: rest.slice(0, uid - key),
+      resourceVersion: rest.slice(uid - key),
+    };
   }
 
   #copy(bytes: Uint8Array, start: number, end: number, at: number): number {
@@ -199,4 +240,17 @@ export class ObjectReader<T extends KubernetesObject> {
 function withoutManagedFields(metadata: object): object {
   const { managedFields: _dropped, ...rest } = metadata as { managedFields?: unknown };
   return rest;
+}
+
+/** Whether an entry is the version of the object that `identity` names. A broken one is nobody's. */
+function isSame(entry: Entry<unknown>, { uid, resourceVersion }: Identity): boolean {
+  return entry.resourceVersion === resourceVersion && entry.uid === uid && resourceVersion !== "" &&
+    entry.error === undefined;
+}
+
+/** Whether `bytes[start, end)` begins with `prefix`. */
+export function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
+  if (end - start < prefix.length) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
+  return true;
 }

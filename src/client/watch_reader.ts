@@ -5,7 +5,7 @@ import { resourceName } from "../api/resource.ts";
 import { statusFrom } from "../api/status.ts";
 import { chunksOf } from "./bytes.ts";
 import { LineSplitter } from "./lines.ts";
-import { ObjectReader, type ReadOptions, utf8 } from "./object_reader.ts";
+import { ObjectReader, type ReadOptions, startsWith, utf8 } from "./object_reader.ts";
 
 const encoder = new TextEncoder();
 const CLOSE_BRACE = 125;
@@ -100,12 +100,6 @@ class EventReader<T extends KubernetesObject> {
         throw new DecodeError(`Cannot read an event of "${name}": found ${excerpt(text)}, expected a known type`);
     }
   }
-}
-
-function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
-  if (end - start < prefix.length) return false;
-  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
-  return true;
 }
 
 function excerpt(text: string): string {

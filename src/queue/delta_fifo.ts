@@ -1,4 +1,5 @@
 import type { Delta, Deltas, KnownObjects } from "./delta.ts";
+import { Pending } from "./pending.ts";
 
 /** How a queue files and compares its values. */
 export interface DeltaFIFOOptions<V> {
@@ -46,9 +47,7 @@ export interface DeltaFIFOOptions<V> {
  */
 export class DeltaFIFO<V> implements Disposable {
   readonly #options: DeltaFIFOOptions<V>;
-  readonly #items = new Map<string, Delta<V>[]>();
-  /** Kept between pops: a new iterator would step over all that was popped before. */
-  #cursor: MapIterator<[string, Delta<V>[]]> | undefined;
+  readonly #items = new Pending<V>();
   #populated = false;
   #initialLeft = 0;
   #closed = false;
@@ -110,7 +109,7 @@ export class DeltaFIFO<V> implements Disposable {
     for (const key of knownObjects.keys()) {
       if (this.#items.has(key)) continue;
       const value = knownObjects.getByKey(key);
-      if (value !== undefined) this.#items.set(key, [{ type: "Sync", value }]);
+      if (value !== undefined) this.#items.add(key, { type: "Sync", value });
     }
   }
 
@@ -125,15 +124,9 @@ export class DeltaFIFO<V> implements Disposable {
    * What `process` throws is thrown; the deltas are gone then, and count as processed.
    */
   pop(process: (deltas: Deltas<V>) => void): boolean {
-    this.#cursor ??= this.#items.entries();
-    const { value: item, done } = this.#cursor.next();
-    if (done) {
-      this.#cursor = undefined;
-      if (this.#items.size === 0) return false;
-      return this.pop(process); // queued after the cursor had seen the end
-    }
-    const [key, deltas] = item;
-    this.#items.delete(key);
+    const item = this.#items.shift();
+    if (item === undefined) return false;
+    const { key, deltas } = item;
     const initial = !this.hasSynced;
     try {
       process({ key, deltas: deltas as [Delta<V>, ...Delta<V>[]], initial });
@@ -164,7 +157,7 @@ export class DeltaFIFO<V> implements Disposable {
 
   #append(key: string, delta: Delta<V>): void {
     const deltas = this.#items.get(key);
-    if (deltas === undefined) this.#items.set(key, [delta]);
+    if (deltas === undefined) this.#items.add(key, delta);
     else deltas.push(delta);
   }
 

@@ -30,11 +30,14 @@ const NO_VALUES: readonly string[] = [];
 export class Index<V> {
   /** Computes the values. */
   readonly valuesOf: IndexFunction<V>;
+  /** Whether the values depend on the key alone, so that they are computed once per key, and are never changed. */
+  readonly byKey: boolean;
   readonly #buckets = new Map<string, Map<string, Slot<V>>>();
 
   /** An empty index. */
-  constructor(valuesOf: IndexFunction<V>) {
+  constructor(valuesOf: IndexFunction<V>, byKey = false) {
     this.valuesOf = valuesOf;
+    this.byKey = byKey;
   }
 
   /** The slots filed under `value`, by key. */
@@ -47,6 +50,7 @@ export class Index<V> {
    * a part of the value, which could be changed in place.
    */
   valuesFor(value: V, before: readonly string[] = NO_VALUES): readonly string[] {
+    if (this.byKey) return before === NO_VALUES ? this.valuesOf(value) : before;
     const values = this.valuesOf(value);
     return sameValues(values, before) ? before : values.slice();
   }

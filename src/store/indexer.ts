@@ -24,6 +24,12 @@ export interface IndexerOptions<V, Name extends string = never> {
   readonly keyOf: (value: V) => string;
   /** Further ways to file them. */
   readonly indexers?: Indexers<V, Name>;
+  /**
+   * Those of the indexes whose values depend on the key alone. Their functions are called once per key, and what they
+   * return is kept as it is, so that many keys may share it.
+   * @default {none}
+   */
+  readonly byKey?: readonly NoInfer<Name>[];
 }
 
 /**
@@ -54,11 +60,15 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   #slots = new Map<string, Slot<V>>();
   readonly #indexes: Index<V>[] = [];
   readonly #names = new Map<string, Index<V>>();
+  #allByKey = true;
+  /** The slot last looked up by key. */
+  #last: Slot<V> | undefined;
 
   /** An empty store. */
   constructor(options: IndexerOptions<V, Name>) {
-    this.#keyOf = options.keyOf;
-    if (options.indexers !== undefined) this.withIndexers(options.indexers);
+    const { keyOf, indexers, byKey = [] } = options;
+    this.#keyOf = keyOf;
+    if (indexers !== undefined) this.#addIndexers(indexers, byKey);
   }
 
   /** How many values there are. */
@@ -74,6 +84,11 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   /** The value of a key. */
   getByKey(key: string): V | undefined {
     return this.#slots.get(key)?.value;
+  }
+
+  /** As {@linkcode getByKey}, for who is about to change what is there: it will not be looked up again for that. */
+  lookUp(key: string): V | undefined {
+    return (this.#last = this.#slotOf(key))?.value;
   }
 
   /** All keys. */
@@ -117,11 +132,16 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
    * @throws {Error} when there is an index of one of these names already; nothing is added then.
    */
   withIndexers<More extends string>(indexers: Indexers<V, More>): Indexer<V, Name | More> {
+    this.#addIndexers(indexers, []);
+    return this as unknown as Indexer<V, Name | More>;
+  }
+
+  #addIndexers(indexers: Indexers<V, string>, byKey: readonly string[]): void {
     const functions = Object.entries(indexers) as [string, IndexFunction<V>][];
     for (const [name] of functions) {
       if (this.#names.has(name)) throw new Error(`Cannot add index "${name}": there is one of that name already`);
     }
-    const added = functions.map(([, valuesOf]) => new Index<V>(valuesOf));
+    const added = functions.map(([name, valuesOf]) => new Index<V>(valuesOf, byKey.includes(name)));
     const values = [...this.#slots.values()].map((slot) => added.map((index) => index.valuesFor(slot.value)));
     let row = 0;
     for (const slot of this.#slots.values()) {
@@ -131,7 +151,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     }
     functions.forEach(([name], i) => this.#names.set(name, added[i]));
     this.#indexes.push(...added);
-    return this as unknown as Indexer<V, Name | More>;
+    this.#allByKey = this.#indexes.every((index) => index.byKey);
   }
 
   /** Stores a value, new or not. */
@@ -146,9 +166,14 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** Stores a value whose key is known already. */
   set(key: string, value: V): void {
-    const slot = this.#slots.get(key);
+    const slot = this.#slotOf(key);
+    if (slot !== undefined && this.#allByKey && !slot.staged) {
+      slot.value = value;
+      return;
+    }
     const filed = this.#valuesOf(value, slot?.filed);
     if (slot === undefined || slot.staged) {
+      this.#last = undefined;
       if (slot !== undefined) this.#unfile(slot);
       const added = new Slot(key, value, filed);
       this.#slots.set(key, added);
@@ -167,8 +192,9 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** Removes the value of a key, if there is one. */
   deleteByKey(key: string): void {
-    const slot = this.#slots.get(key);
+    const slot = this.#slotOf(key);
     if (slot === undefined) return;
+    this.#last = undefined;
     this.#slots.delete(key);
     this.#unfile(slot);
   }
@@ -200,6 +226,11 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     for (const slot of this.#slots.values()) yield slot.value;
   }
 
+  /** Who changes a key has mostly just looked it up: that answer is still at hand. */
+  #slotOf(key: string): Slot<V> | undefined {
+    return this.#last !== undefined && this.#last.key === key ? this.#last : this.#slots.get(key);
+  }
+
   #valuesOf(value: V, before?: readonly (readonly string[])[]): (readonly string[])[] {
     const indexes = this.#indexes;
     const filed = new Array<readonly string[]>(indexes.length);
@@ -222,6 +253,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
       for (let i = 0; i < slot.filed.length; i++) this.#indexes[i].file(slot, slot.filed[i]);
     }
     this.#slots = staged;
+    this.#last = undefined;
   }
 
   #index(name: string): Index<V> {
@@ -284,9 +316,9 @@ export class StagedSlots<V> {
   }
 }
 
+/** The values, by way of the slots: spreading them is several times faster than stepping through. */
 function valuesOf<V>(slots: ReadonlyMap<string, Slot<V>>): V[] {
-  const values = new Array<V>(slots.size);
-  let i = 0;
-  for (const slot of slots.values()) values[i++] = slot.value;
-  return values;
+  const values: unknown[] = [...slots.values()];
+  for (let i = 0; i < values.length; i++) values[i] = (values[i] as Slot<V>).value;
+  return values as V[];
 }

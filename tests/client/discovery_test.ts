@@ -211,7 +211,7 @@ Deno.test("Client.resource takes what was discovered", async () => {
 });
 
 Deno.test("Client.discover remembers a complete answer for a minute, and asks anew when told to", async () => {
-  const asked: Request[] = [];
+  const asked: Sent[] = [];
   using time = new FakeTime();
   const client = clientOf({ "/api": json(core), "/apis": json({ ...groups, items: [] }) }, asked);
   const first = await client.discover();
@@ -226,7 +226,7 @@ Deno.test("Client.discover remembers a complete answer for a minute, and asks an
 });
 
 Deno.test("Client.discover does not remember an answer in which a group is missing", async () => {
-  const asked: Request[] = [];
+  const asked: Sent[] = [];
   const client = clientOf({ "/api": json(core), "/apis": json(groups) }, asked);
   await client.discover();
   await client.discover();

@@ -28,7 +28,7 @@ function parseTexts(): number {
 
 async function readBody(): Promise<number> {
   let read = 0;
-  for await (const batch of readChanges(streamOf(body), { resource, managedFields: "keep" })) {
+  for await (const batch of readChanges(streamOf(body), { resource, managedFields: "keep", parse: "now" })) {
     for (const change of batch) if (change.type !== "BOOKMARK" && change.entry.object !== undefined) read++;
   }
   return read;

@@ -34,21 +34,23 @@ const queue = new DeltaFIFO({ keyOf, knownObjects: store, same: sameVersion });
 
 async function relist(body: Uint8Array): Promise<number> {
   const replacement = queue.replacing();
-  for await (const batch of readChanges<KubernetesObject>(streamOf(body), { resource, managedFields: "drop" })) {
+  const known = (key: string): Entry<KubernetesObject> | undefined => store.lookUp(key); // as an informer does
+  const read = { resource, managedFields: "drop", known } as const;
+  for await (const batch of readChanges<KubernetesObject>(streamOf(body), read)) {
     const entries: Entry<KubernetesObject>[] = [];
     for (const change of batch) if (change.type !== "BOOKMARK") entries.push(change.entry);
     replacement.add(entries);
   }
   replacement.commit("1");
-  let read = 0;
+  let told = 0;
   while (
     queue.pop(({ key, deltas }) => {
       const { value } = deltas.at(-1)!;
       store.set(key, value);
-      if (value.object !== undefined) read++;
+      if (value.object !== undefined) told++;
     })
   );
-  return read;
+  return told;
 }
 
 const decoder = new TextDecoder();
