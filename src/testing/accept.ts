@@ -1,3 +1,4 @@
+import { PROTOBUF } from "./protobuf.ts";
 import { refusal } from "./refusal.ts";
 
 /** How a client wants objects. */
@@ -56,14 +57,19 @@ function parseAccept(accept: string): MediaRange[] {
   return ranges.filter((range) => range.quality > 0).sort((a, b) => b.quality - a.quality);
 }
 
+/** The type that a `Content-Type` header names, without its parameters; JSON where there is none. */
+export function mediaTypeOf(contentType: string | null): string {
+  return (contentType ?? "application/json").split(";")[0].trim().toLowerCase();
+}
+
 /**
- * Refuses a body that is not JSON.
+ * Refuses a body that is neither JSON nor protobuf.
  *
  * @throws {StatusError} 415.
  */
 export function requireJson(contentType: string | null): void {
-  const type = (contentType ?? "application/json").split(";")[0].trim().toLowerCase();
-  if (type === "application/json") return;
+  const type = mediaTypeOf(contentType);
+  if (type === "application/json" || type === PROTOBUF) return;
   throw unsupportedMediaType(["application/json"]);
 }
 

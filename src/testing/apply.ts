@@ -8,7 +8,7 @@ import {
   valueAt,
   withoutFields,
 } from "./field_set.ts";
-import { equalJson, type JsonObject, type MutableJson, objectOr } from "./json.ts";
+import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr } from "./json.ts";
 import { appliedFields, entryOf, isEntryOf, type ManagedKind, type Manager, managersOf } from "./managed_fields.ts";
 import { mergeApplied } from "./patch.ts";
 import { refusal } from "./refusal.ts";
@@ -62,12 +62,17 @@ function conflictsOf(
 ): Conflict[] {
   const conflicts: Conflict[] = [];
   for (const path of fieldPaths(wanted)) {
-    if (path.at(-1) === "." || equalJson(valueAt(object, path), valueAt(config, path))) continue;
+    if (path.at(-1) === "." || agrees(valueAt(object, path), valueAt(config, path))) continue;
     for (const entry of others) {
       if (hasField(objectOr(entry.fieldsV1), path)) conflicts.push({ entry, path });
     }
   }
   return conflicts;
+}
+
+/** Whether a value need not change: an object that is applied empty wants nothing of the one that is there. */
+function agrees(value: Json | undefined, wanted: Json | undefined): boolean {
+  return equalJson(value, wanted) || (isObject(value) && isObject(wanted) && Object.keys(wanted).length === 0);
 }
 
 /** The set of one field. */

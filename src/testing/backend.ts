@@ -1,4 +1,5 @@
 import { Access } from "./access.ts";
+import { Admission } from "./admission.ts";
 import { BUILT_IN, definitionOf } from "./built_in.ts";
 import type { Collection } from "./collection.ts";
 import { define } from "./definition.ts";
@@ -7,6 +8,7 @@ import type { StoreEvent } from "./event_log.ts";
 import { Faults } from "./faults.ts";
 import { definedBy } from "./kind_defaults.ts";
 import { Lister } from "./list.ts";
+import { OpenApi } from "./openapi.ts";
 import type { FakeApiServerOptions } from "./options.ts";
 import { Random } from "./random.ts";
 import type { OpenRecord } from "./recorded_request.ts";
@@ -34,6 +36,8 @@ export class Backend {
   readonly handler: RequestHandler;
   /** What goes wrong on the way. */
   readonly faults: Faults = new Faults();
+  /** Who looks at writes. */
+  readonly admission: Admission = new Admission();
   /** What the server can do, now. */
   readonly abilities: Abilities;
   /** Who waits for a revision. */
@@ -75,7 +79,13 @@ export class Backend {
     const now = (): number => clock() + this.faults.skewMs;
     const { abilities } = this;
     this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, abilities, until });
-    this.writer = new Writer(store, { now, uid: () => random.uid(), suffix: () => random.suffix(), managedFields });
+    this.writer = new Writer(store, {
+      now,
+      uid: () => random.uid(),
+      suffix: () => random.suffix(),
+      managedFields,
+      admission: this.admission,
+    });
     const { watches, writer } = this;
     const discovery = new Discovery(store);
     const lister = new Lister(store, until);
@@ -83,6 +93,7 @@ export class Backend {
       access: new Access(options.tokens, options.authorize),
       faults: this.faults,
       discovery,
+      openApi: new OpenApi(store),
       resources: new ResourceHandler({ store, lister, watches, writer, discovery, abilities, now }),
       chunkBytes,
       now,

@@ -18,6 +18,8 @@ export const VERSION = {
   platform: "linux/amd64",
 } as const;
 
+/** What the path `scale` of an object answers with. */
+const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
 const PART_VERBS = ["get", "patch", "update"];
 
 /** What the server says about itself: groups, versions, resources. */
@@ -132,7 +134,7 @@ function resourcesOf(definition: Definition): unknown[] {
       name: `${plural}/${part}`,
       singularName: "",
       namespaced,
-      kind,
+      ...(part === "scale" ? { group: SCALE.group, version: SCALE.version, kind: SCALE.kind } : { kind }),
       verbs: PART_VERBS,
     })),
   ];
@@ -151,12 +153,16 @@ function aggregatedOf(definition: Definition): unknown {
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(parts.length === 0 ? {} : {
-      subresources: parts.map((subresource) => ({ subresource, responseKind, verbs: PART_VERBS })),
+      subresources: parts.map((subresource) => ({
+        subresource,
+        responseKind: subresource === "scale" ? SCALE : responseKind,
+        verbs: PART_VERBS,
+      })),
     }),
   };
 }
 
 /** Discovery names only what is there to be asked for. */
 function servedParts(subresources: readonly string[]): string[] {
-  return subresources.filter((part) => part === "status");
+  return subresources.filter((part) => part === "status" || part === "scale");
 }

@@ -3,11 +3,13 @@ import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import type { AdmissionHook } from "./admission.ts";
 import { Backend } from "./backend.ts";
 import { definitionOf } from "./built_in.ts";
 import type { Collection } from "./collection.ts";
 import type { ResourceDefinition } from "./definition.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
+import { collectGarbage } from "./garbage.ts";
 import type { JsonObject } from "./json.ts";
 import type { FakeApiServerOptions } from "./options.ts";
 import { mergePatch } from "./patch.ts";
@@ -26,15 +28,18 @@ const TRUTH: WriteMode = { manager: "fake", subresource: "", dryRun: false, trut
  * What a test changes with {@linkcode create}, {@linkcode update}, {@linkcode patch} and {@linkcode delete} is the truth:
  * it is there when the call returns, watches are told in the same turn, and nobody is asked for permission. Requests come
  * in through {@linkcode fetch} and are answered as kube-apiserver 1.36 answers them: lists with pages and versions,
- * watches with history, bookmarks and streaming lists, conflicts, selectors, patches, discovery, and the errors. Faults
- * are verbs as well.
+ * watches with history, bookmarks and streaming lists, conflicts, selectors, patches, server-side apply, the paths
+ * `status` and `scale`, tables, discovery, OpenAPI v3, and the errors: `kubectl` from 1.29 on works with it. Faults are verbs
+ * as well; they are described at {@linkcode FaultVerbs}.
  *
  * - Every write has a revision of its own, one counter for all resources, as in etcd; lists and watches agree on it.
- * - There are no controllers: pods stay as they are written, owners' objects are not collected, namespaces need not exist
- *   and go at once when deleted.
- * - It speaks JSON, as objects or as their metadata alone; YAML, protobuf and tables get 406, and nothing is compressed.
- * - It fills in and checks metadata, but no more of an object than a pod's phase. An apply is merged, without a look at who
- *   owns which field, and removes nothing. The versions of a custom resource are collections of their own.
+ * - There are no controllers: pods stay as they are written, what an owner leaves behind goes when
+ *   {@linkcode collectGarbage} is called, namespaces need not exist and go at once when deleted.
+ * - It answers in JSON: as objects, as their metadata alone, or as tables; nothing else, and nothing is compressed. It
+ *   reads JSON, also where YAML is announced, and the protobuf of the kinds that `kubectl create` makes.
+ * - It fills in and checks metadata, but no more of an object than a pod's phase and a secret's type. It has no schemas: an
+ *   apply tells the elements of well-known lists apart by their keys, and takes other lists as a whole.
+ * - The scale of a custom resource is `spec.replicas`. Its versions are collections of their own.
  * - What a watch's reader has not read yet waits in memory, without a limit.
  * - All timers are global `setTimeout`s, so fake time governs them; when no watch is open, none is left.
  *
@@ -192,6 +197,50 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     const collection = this.#store.collection(resource);
     if (collection === undefined) return [];
     return [...collection.slice({ namespace: "", revision: this.#store.revision })].map((stored) => stored.key);
+  }
+
+  /**
+   * Lets a hook change or refuse the writes to a resource that come as requests, as an admission webhook does: all hooks
+   * change, then all judge, in the order they came. What the test itself writes passes. Disposing what is returned removes
+   * the hook.
+   *
+   * ```ts
+   * import { defineResource } from "@kube/informer";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const ConfigMap = defineResource({ version: "v1", plural: "configmaps", kind: "ConfigMap" });
+   * const server = new FakeApiServer();
+   * server.admit(ConfigMap, {
+   *   mutate: ({ object }) => object && { ...object, metadata: { ...object.metadata, labels: { seen: "yes" } } },
+   *   validate: ({ operation }) => (operation === "DELETE" ? "config maps are here to stay" : undefined),
+   * });
+   *
+   * const maps = "http://fake/api/v1/namespaces/shop/configmaps";
+   * const headers = { "content-type": "application/json" };
+   * const body = '{"metadata":{"name":"a"}}';
+   * const created = await server.fetch(new Request(maps, { method: "POST", headers, body }));
+   * assertEquals((await created.json()).metadata.labels, { seen: "yes" });
+   * const deleted = await server.fetch(new Request(`${maps}/a`, { method: "DELETE" }));
+   * assertEquals(deleted.status, 400);
+   * await deleted.body?.cancel();
+   * ```
+   */
+  admit<T extends KubernetesObject>(resource: Resource<T>, hook: AdmissionHook<T>): Disposable {
+    return this.#backend.admission.add(resource, hook);
+  }
+
+  /**
+   * Does at once what the garbage collector of a cluster does in time: deletes objects whose owners are gone, and finishes
+   * deletions in the foreground and those that leave orphans. Finalizers of others hold what they hold. Returns how many
+   * changes that took; 0 when there was nothing to do.
+   */
+  collectGarbage(): number {
+    return collectGarbage(
+      this.#store,
+      (collection, { key }) => this.#writer.delete(collection, key, { dryRun: false, truth: false }),
+      (collection, { key }, object) => this.#writer.update(collection, key, object, TRUTH),
+    );
   }
 
   /** Serves a resource from now on, as a CustomResourceDefinition would. Again, it may say more about it. */

@@ -14,6 +14,9 @@ export function admit(definition: Definition, object: MutableJson, time: string)
       object.spec ??= { finalizers: ["kubernetes"] };
       object.status ??= { phase: "Active" };
       return;
+    case "secrets":
+      object.type ??= "Opaque";
+      return;
     case "customresourcedefinitions":
       admitDefinition(object, time);
   }

@@ -15,6 +15,50 @@
  * assertEquals((await response.json()).kind, "PodList");
  * ```
  *
+ * A test of a controller needs three things: the truth, which it sets and reads on the server itself; the controller, which
+ * is given a client of that server; and what goes wrong, by a verb of the server. Here an informer misses deletions while
+ * the server restarts and forgets, and hears of them all the same:
+ *
+ * @example
+ * ```ts
+ * import { Client, SharedIndexInformer } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using server = new FakeApiServer();
+ * for (const name of ["a", "b"]) server.create(ConfigMap, { metadata: { name } });
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using informer = new SharedIndexInformer(client.resource(ConfigMap), {
+ *   reflector: { backoff: { initialMs: 1, jitter: 0 } },
+ * });
+ * const told: string[] = [];
+ * const gone = Promise.withResolvers<void>();
+ * informer.addEventHandler({
+ *   onAdd: ({ key }) => void told.push(`+${key}`),
+ *   onDelete: ({ key }) => {
+ *     told.push(`-${key}`);
+ *     gone.resolve();
+ *   },
+ * });
+ * const running = informer.run();
+ * await informer.waitForCacheSync();
+ *
+ * server.beforeNext(() => { // the connection is gone, and nobody hears of this
+ *   server.delete(ConfigMap, "default/a");
+ *   server.compact();
+ * }, 1, (request) => request.verb === "watch");
+ * server.restart();
+ *
+ * await gone.promise;
+ * assertEquals(told, ["+default/a", "+default/b", "-default/a"]);
+ * await informer[Symbol.asyncDispose]();
+ * await running;
+ * ```
+ *
+ * The same server on a port is one that `kubectl` works with: `informer fake --port 8001`, or
+ * `Deno.serve({ port: 8001 }, server.fetch)`, and then `kubectl --server http://127.0.0.1:8001 get pods`.
+ *
  * @module
  */
 export { FakeApiServer } from "./fake_api_server.ts";
@@ -23,6 +67,7 @@ export type { FakeApiServerOptions } from "./options.ts";
 export type { PrinterColumn, ResourceDefinition } from "./definition.ts";
 export type { RecordedRequest } from "./recorded_request.ts";
 export type { Failure, RequestFilter, RequestHook } from "./faults.ts";
+export type { AdmissionHook, AdmissionRequest } from "./admission.ts";
 export type { Authorize, RequestAttributes, Tokens } from "./access.ts";
 export {
   type BuildOptions,

@@ -36,14 +36,19 @@ export function patchType(contentType: string | null, custom: boolean): PatchTyp
 }
 
 /**
- * An object with a patch applied; neither is changed. An apply is merged strategically.
+ * An object with a patch applied; neither is changed.
  *
  * @throws {StatusError} 400 when the patch is not what its type asks for, 422 when a JSON patch cannot be carried out.
  */
-export function applyPatch(object: JsonObject, patch: unknown, type: PatchType): JsonObject {
+export function applyPatch(object: JsonObject, patch: unknown, type: Exclude<PatchType, "apply">): JsonObject {
   if (type === "json") return jsonPatch(object, patch);
   if (!isObject(patch)) throw badRequest("the patch must be a JSON object");
   return type === "merge" ? objectOr(mergePatch(object, patch)) : objectOr(strategicMerge("", object, patch));
+}
+
+/** An object with what is applied merged into it: the lists of custom resources are replaced as a whole. */
+export function mergeApplied(object: JsonObject, config: JsonObject, custom: boolean): JsonObject {
+  return objectOr(custom ? mergePatch(object, config) : strategicMerge("", object, config));
 }
 
 /** RFC 7386. */

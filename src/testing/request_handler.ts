@@ -1,14 +1,16 @@
-import { negotiate } from "./accept.ts";
+import { mediaTypeOf, negotiate, unsupportedMediaType } from "./accept.ts";
 import type { Access, RequestAttributes } from "./access.ts";
 import { answerError, answerJson, answerText, type Exchange } from "./answer.ts";
 import type { ByteBody } from "./byte_body.ts";
 import { type Discovery, VERSION } from "./discovery.ts";
 import { BrokenConnection, type Faults } from "./faults.ts";
 import { gzipped } from "./gzip.ts";
-import { at, objectOr } from "./json.ts";
+import { at, type JsonObject, objectOr } from "./json.ts";
+import type { OpenApi } from "./openapi.ts";
 import { type OpenRecord, recordOf } from "./recorded_request.ts";
-import { noMethod, noPath } from "./refusal.ts";
+import { badRequest, noMethod, noPath } from "./refusal.ts";
 import { parseObject, type ResourceHandler, verbOf } from "./resource_handler.ts";
+import { PROTOBUF, readProtobuf } from "./protobuf.ts";
 import { parseRoute, type Route } from "./route.ts";
 
 /** What a request goes through. */
@@ -19,6 +21,8 @@ export interface RequestHandlerParts {
   readonly faults: Faults;
   /** What the server says of itself. */
   readonly discovery: Discovery;
+  /** What the server says of its paths. */
+  readonly openApi: OpenApi;
   /** Collections and objects. */
   readonly resources: ResourceHandler;
   /** Most bytes to a chunk of an answer. */
@@ -62,7 +66,7 @@ export class RequestHandler {
       const user = access.user(request.headers);
       const attributes = attributesOf(request, url, user);
       await access.check(attributes);
-      const body = request.body === null ? "" : await request.text();
+      const body = request.body === null ? "" : await bodyOf(request);
       if (body !== "") open.body = body;
       signal?.throwIfAborted();
       const response = await this.#route(exchange, attributes, body);
@@ -85,7 +89,7 @@ export class RequestHandler {
   }
 
   async #route(exchange: Exchange, attributes: RequestAttributes, body: string): Promise<Response> {
-    const { discovery, resources } = this.#parts;
+    const { discovery, openApi, resources } = this.#parts;
     const route = parseRoute(exchange.url.pathname);
     if (route.type === "resource") {
       if (isAccessReview(route, attributes.verb)) return await this.#review(exchange, attributes, body);
@@ -100,6 +104,8 @@ export class RequestHandler {
       case "versions":
         return aggregated(exchange, () => discovery.aggregated(true)) ??
           answerJson(exchange, discovery.versions(exchange.url.host));
+      case "openapi":
+        return found(exchange, route.path === "" ? openApi.index : openApi.document(route.path));
       case "groups":
         return aggregated(exchange, () => discovery.aggregated(false)) ?? answerJson(exchange, discovery.groups());
       case "group":
@@ -137,6 +143,20 @@ export class RequestHandler {
     };
     return answerJson(exchange, answer, 201);
   }
+}
+
+/** The body as text; protobuf as the JSON that says the same. */
+async function bodyOf(request: Request): Promise<string> {
+  if (mediaTypeOf(request.headers.get("content-type")) !== PROTOBUF) return await request.text();
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  let object: JsonObject | undefined;
+  try {
+    object = readProtobuf(bytes);
+  } catch (error) {
+    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+  }
+  if (object === undefined) throw unsupportedMediaType(["application/json"]);
+  return JSON.stringify(object);
 }
 
 function isAccessReview(route: Route & { readonly type: "resource" }, verb: string): boolean {

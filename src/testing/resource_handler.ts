@@ -20,9 +20,10 @@ import {
   requiredField,
 } from "./refusal.ts";
 import type { ResourceRoute } from "./route.ts";
+import { scaled, scaleOf } from "./scale.ts";
 import { StoredSelection } from "./selection.ts";
 import type { Store } from "./store.ts";
-import { partialOf, type Stored } from "./stored.ts";
+import { parse, partialOf, type Stored } from "./stored.ts";
 import { includeObjectOf, tableOf, type View } from "./table.ts";
 import type { Abilities, Watches } from "./watches.ts";
 import type { DeleteMode, WriteMode, Writer } from "./writer.ts";
@@ -44,6 +45,9 @@ export interface ResourceHandlerParts {
   /** What the server can do, now. */
   readonly abilities: Abilities;
 }
+
+/** The parts of objects that have a path of their own here. */
+const SERVED_PARTS = ["status", "scale"];
 
 /** A request to a collection, an object or a part of one, with what is needed to answer it. */
 interface ResourceRequest {
@@ -90,7 +94,7 @@ export class ResourceHandler {
     const { scope, subresources } = collection.definition;
     if (namespace !== "" && scope === "Cluster") throw noResource();
     if (namespace === "" && scope === "Namespaced" && name !== undefined) throw noResource();
-    if (subresource !== undefined && (subresource !== "status" || !subresources.includes(subresource))) {
+    if (subresource !== undefined && !(SERVED_PARTS.includes(subresource) && subresources.includes(subresource))) {
       throw noResource();
     }
     return collection;
@@ -168,7 +172,11 @@ export class ResourceHandler {
     const { exchange, collection, route } = request;
     requireJson(exchange.request.headers.get("content-type"));
     const body = parseObject(request.body);
-    return this.#object(request, this.#parts.writer.update(collection, keyOf(route), body, writeMode(request)), 200);
+    const { writer } = this.#parts;
+    const stored = route.subresource === "scale"
+      ? writer.change(collection, keyOf(route), (object) => scaled(object, body), writeMode(request)).stored
+      : writer.update(collection, keyOf(route), body, writeMode(request));
+    return this.#object(request, stored, 200);
   }
 
   #patch(request: ResourceRequest): Response {
@@ -178,28 +186,24 @@ export class ResourceHandler {
     const type = patchType(exchange.request.headers.get("content-type"), definition.custom);
     const patch = parseJson(request.body);
     const mode = writeMode(request);
-    const before = collection.get(keyOf(route));
     if (type === "apply") {
-      if (!exchange.url.searchParams.get("fieldManager")) {
+      const { searchParams } = exchange.url;
+      if (!searchParams.get("fieldManager")) {
         const causes = [requiredField("fieldManager", "is required for apply patch")];
         throw invalid({ group: "meta.k8s.io", kind: "PatchOptions", name: "" }, causes);
       }
-      if (before === undefined && route.subresource === undefined) {
-        const body = objectOr(patch);
-        const named = { ...body, metadata: { ...objectOr(body.metadata), name: route.name! } };
-        return this.#object(
-          request,
-          writer.create(collection, route.namespace, named, { ...mode, operation: "Apply" }),
-          201,
-        );
-      }
+      if (route.subresource === "scale") throw noMethod();
+      const force = isTrue(searchParams.get("force"));
+      const config = objectOr(patch);
+      const applied = writer.apply(collection, route.namespace, route.name!, config, { ...mode, force });
+      return this.#object(request, applied.stored, applied.created ? 201 : 200);
     }
-    if (before === undefined) throw notFound(definition, route.name!);
-    const operation = type === "apply" ? "Apply" : "Update";
     // A version in the patch is a precondition: it is no longer the object's own.
-    const change = (object: JsonObject): JsonObject => applyPatch(object, patch, type);
-    const { stored } = writer.change(collection, keyOf(route), change, { ...mode, operation });
-    return this.#object(request, stored, 200);
+    const change = (object: JsonObject): JsonObject =>
+      route.subresource === "scale"
+        ? scaled(object, applyPatch(scaleOf(object), patch, type))
+        : applyPatch(object, patch, type);
+    return this.#object(request, writer.change(collection, keyOf(route), change, mode).stored, 200);
   }
 
   #delete(request: ResourceRequest): Response {
@@ -223,7 +227,8 @@ export class ResourceHandler {
   }
 
   #object(request: ResourceRequest, stored: Stored, code: number): Response {
-    const { exchange, collection: { definition } } = request;
+    const { exchange, collection: { definition }, route } = request;
+    if (route.subresource === "scale") return answerJson(exchange, scaleOf(parse(stored)), code);
     const view = this.#view(exchange, ["PartialObjectMetadata", "Table"]);
     const bytes = view.as === "object"
       ? stored.bytes
@@ -287,6 +292,10 @@ function writeMode({ exchange, route }: ResourceRequest): WriteMode {
     dryRun: isDryRun(searchParams.getAll("dryRun"), "CreateOptions"),
     truth: false,
   };
+}
+
+function isTrue(value: string | null): boolean {
+  return value !== null && /^(1|t|true)$/i.test(value);
 }
 
 function deleteMode({ url: { searchParams } }: Exchange, text: string): DeleteMode {

@@ -22,6 +22,7 @@ export interface ResourceRoute {
 export type Route =
   | ResourceRoute
   | { readonly type: "versions" | "groups" | "version" | "health" }
+  | { readonly type: "openapi"; readonly path: string }
   | { readonly type: "group"; readonly group: string }
   | { readonly type: "resources"; readonly group: string; readonly version: string };
 
@@ -42,6 +43,9 @@ export function parseRoute(pathname: string): Route {
     case "livez":
     case "readyz":
       return { type: "health" };
+    case "openapi":
+      if (parts[1] !== "v3") throw noPath();
+      return { type: "openapi", path: parts.slice(2).join("/") };
     case "api":
       if (parts.length === 1) return { type: "versions" };
       return below("", parts[1], parts.slice(2));

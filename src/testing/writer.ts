@@ -1,23 +1,16 @@
-import type { StatusError } from "../api/errors.ts";
-import type { StatusCause } from "../api/status.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import type { Admission } from "./admission.ts";
+import { apply } from "./apply.ts";
 import type { Collection } from "./collection.ts";
-import { equalJson, isObject, type JsonObject, type MutableJson, objectOr } from "./json.ts";
+import { desiredChanged, newOwners, unmanaged } from "./differences.ts";
+import { cloneJson, equalJson, type JsonObject, type MutableJson, objectOr } from "./json.ts";
 import { admit } from "./kind_defaults.ts";
 import { mergePatch } from "./patch.ts";
-import { managedAfter } from "./managed_fields.ts";
-import {
-  alreadyExists,
-  badRequest,
-  conflict,
-  invalid,
-  invalidField,
-  noMethod,
-  notFound,
-  refusal,
-  requiredField,
-} from "./refusal.ts";
+import { appliedFields, entryOf, managedAfter } from "./managed_fields.ts";
+import { alreadyExists, conflict, invalid, noMethod, notFound, refusal, requiredField } from "./refusal.ts";
 import type { Store } from "./store.ts";
 import { parse, store, type Stored } from "./stored.ts";
+import { checkIdentity, checkName, checkType, namespaceMismatch } from "./write_checks.ts";
 
 /** How a write is made. */
 export interface WriteMode {
@@ -25,8 +18,10 @@ export interface WriteMode {
   readonly manager: string;
   /** Whether it was an apply. @default {"Update"} */
   readonly operation?: "Update" | "Apply";
-  /** `"status"`, or `""` for the object. */
+  /** `"status"`, `"scale"`, or `""` for the object. */
   readonly subresource: string;
+  /** Whether an apply takes what others own. */
+  readonly force?: boolean;
   /** Answers as if it were done, and does nothing. */
   readonly dryRun: boolean;
   /** Written by the test itself: status and object in one, and what the server would fill in may be given. */
@@ -43,6 +38,8 @@ export interface WriterOptions {
   readonly suffix: () => string;
   /** Whether writes leave managedFields. */
   readonly managedFields: boolean;
+  /** Who looks at writes that come as requests. */
+  readonly admission: Admission;
 }
 
 /** What may be said with a deletion. */
@@ -61,6 +58,14 @@ export interface Written {
   readonly stored: Stored;
   /** The object in this state, parsed; of what the change was given, it may hold parts. */
   readonly object: JsonObject;
+}
+
+/** What an apply came to. */
+export interface Applied {
+  /** The state that was written, or that was there when nothing changed. */
+  readonly stored: Stored;
+  /** Whether there was no such object before. */
+  readonly created: boolean;
 }
 
 /** What a deletion came to. */
@@ -109,10 +114,11 @@ export class Writer {
     metadata.creationTimestamp ??= this.#timestamp();
     if (definition.generation) metadata.generation = mode.truth && metadata.generation ? metadata.generation : 1;
     else if (!mode.truth) delete metadata.generation;
-    const object: MutableJson = { ...body, metadata };
+    let object: MutableJson = { ...body, metadata };
     if (!mode.truth && definition.subresources.includes("status")) delete object.status;
     admit(definition, object, this.#timestamp());
     if (!mode.truth) delete metadata.managedFields;
+    object = this.#admit(collection, "CREATE", undefined, object, mode);
     this.#manage(collection, undefined, object, mode);
     if (mode.dryRun) return store(definition, object, 0);
     return this.#store.put(collection, object);
@@ -137,6 +143,31 @@ export class Writer {
     const before = this.#existing(collection, key);
     const old = parse(before);
     return this.#replace(collection, before, old, change(old), mode);
+  }
+
+  /**
+   * Merges what is applied into an object, or creates it: server-side apply.
+   *
+   * @throws {StatusError} 400, 409 or 422 as the server does.
+   */
+  apply(collection: Collection, namespace: string, name: string, config: JsonObject, mode: WriteMode): Applied {
+    const { definition } = collection;
+    const operation = "Apply";
+    const key = namespace === "" ? name : `${namespace}/${name}`;
+    const before = collection.get(key);
+    if (before === undefined && mode.subresource === "") {
+      const named = { ...config, metadata: { ...objectOr(config.metadata), name } };
+      return { stored: this.create(collection, namespace, named, { ...mode, operation }), created: true };
+    }
+    if (before === undefined) throw notFound(definition, name);
+    const old = parse(before);
+    const { manager, force = false, subresource } = mode;
+    const next = apply(old, config, definition, {
+      manager: { name: manager, operation, subresource, time: this.#timestamp() },
+      force,
+      withStatus: this.#reachesStatus(collection, mode),
+    });
+    return { stored: this.#replace(collection, before, old, next, { ...mode, operation }).stored, created: false };
   }
 
   /**
@@ -168,9 +199,11 @@ export class Writer {
       const why = `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${before.uid}`;
       throw conflict(definition, before.name, why);
     }
-    const object = this.#next(collection, old, body, mode);
+    const object = this.#admit(collection, "UPDATE", old, this.#next(collection, old, body, mode), mode);
     const metadata = object.metadata as MutableJson;
-    if (equalJson(unmanaged(old), unmanaged(object))) return { stored: before, object: old };
+    if (equalJson(unmanaged(old), unmanaged(object)) && !(mode.operation === "Apply" && newOwners(old, object))) {
+      return { stored: before, object: old };
+    }
     if (definition.generation && desiredChanged(old, object) && metadata.generation === oldMetadata.generation) {
       metadata.generation = Number(oldMetadata.generation ?? 0) + 1;
     }
@@ -207,6 +240,7 @@ export class Writer {
         `record (${before.revision}). The object might have been modified`;
       throw conflict(definition, before.name, why);
     }
+    if (!mode.truth) this.#judgeDeletion(collection, before, mode);
     if (mode.dryRun) return { stored: before, gone: true };
     if (mode.truth) return { stored: this.#store.remove(collection, before), gone: true };
     const object = parse(before);
@@ -273,12 +307,9 @@ export class Writer {
     if (mode.truth) {
       for (const field of MARKS) if (given[field] !== undefined) kept[field] = given[field];
     }
-    if (mode.subresource !== "") {
-      return {
-        ...old,
-        [mode.subresource]: body[mode.subresource],
-        metadata: { ...oldMetadata },
-      };
+    if (mode.subresource === "status") {
+      const managed = mode.operation === "Apply" ? { managedFields: given.managedFields } : {};
+      return { ...old, status: body.status, metadata: { ...oldMetadata, ...managed } };
     }
     const metadata: MutableJson = { ...given };
     for (const field of FIXED_METADATA) delete metadata[field];
@@ -300,8 +331,45 @@ export class Writer {
     const { definition } = collection;
     const { manager: name, operation = "Update", subresource } = mode;
     const manager = { name, operation, subresource, time: this.#timestamp() };
-    const withStatus = mode.truth || subresource === "status" || !definition.subresources.includes("status");
-    metadata.managedFields = managedAfter(before, object, definition, manager, withStatus);
+    const withStatus = this.#reachesStatus(collection, mode);
+    if (operation === "Update") {
+      metadata.managedFields = managedAfter(before, object, definition, manager, withStatus);
+    } else if (before === undefined) {
+      metadata.managedFields = [entryOf(definition, manager, appliedFields(object, definition.custom, withStatus))];
+    }
+  }
+
+  #reachesStatus({ definition }: Collection, { truth, subresource }: WriteMode): boolean {
+    return truth || subresource === "status" || !definition.subresources.includes("status");
+  }
+
+  /** What admission makes of a write. Who an object is, it cannot change. */
+  #admit(
+    { definition }: Collection,
+    operation: "CREATE" | "UPDATE",
+    old: JsonObject | undefined,
+    next: MutableJson,
+    { subresource, dryRun, truth }: WriteMode,
+  ): MutableJson {
+    const { admission } = this.#options;
+    if (truth || admission.ignores(definition)) return next;
+    const { apiVersion, kind } = definition;
+    const typed = { apiVersion, kind, ...next };
+    const copy = (object: JsonObject | undefined): KubernetesObject | undefined =>
+      object === undefined ? undefined : cloneJson(object) as unknown as KubernetesObject;
+    const request = { operation, old: copy(old), subresource, dryRun };
+    const mutated = admission.mutate(definition, { ...request, object: copy(typed) });
+    const { name, namespace, uid } = objectOr(next.metadata);
+    const object = { ...mutated, metadata: { ...objectOr(mutated.metadata), name, namespace, uid } };
+    admission.validate(definition, { ...request, object: copy(object) });
+    return object;
+  }
+
+  #judgeDeletion({ definition }: Collection, stored: Stored, { dryRun }: DeleteMode): void {
+    const { admission } = this.#options;
+    if (admission.ignores(definition)) return;
+    const old = parse(stored) as unknown as KubernetesObject;
+    admission.validate(definition, { operation: "DELETE", object: undefined, old, subresource: "", dryRun });
   }
 
   #timestamp(plusSeconds = 0): string {
@@ -313,63 +381,6 @@ export class Writer {
 const MARKS = ["generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
 /** What an update cannot change. */
 const FIXED_METADATA = ["name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", ...MARKS];
-
-function namespaceMismatch(): StatusError {
-  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
-}
-
-/** What is written must be the object that is addressed, and say which version it means where that is asked for. */
-function checkIdentity(collection: Collection, before: Stored, body: JsonObject, mode: WriteMode): void {
-  checkType(collection, body);
-  const { name, namespace, resourceVersion } = objectOr(body.metadata);
-  if (name !== undefined && name !== before.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${before.name})`);
-  }
-  if (namespace !== undefined && namespace !== "" && namespace !== before.namespace) throw namespaceMismatch();
-  if (mode.truth || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
-  const { group, plural } = collection.definition;
-  const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
-  throw invalid({ group, kind: plural, name: before.name }, causes);
-}
-
-/** The body may leave kind and apiVersion out, but not name others; labels and annotations are texts. */
-function checkType({ definition }: Collection, body: JsonObject): void {
-  for (const field of ["labels", "annotations"]) {
-    for (const [key, value] of Object.entries(objectOr(objectOr(body.metadata)[field]))) {
-      if (typeof value === "string") continue;
-      throw badRequest(
-        `${definition.kind} in version ${
-          JSON.stringify(definition.version)
-        } cannot be handled as a ${definition.kind}: ` +
-          `metadata.${field}[${JSON.stringify(key)}] must be a string, found ${JSON.stringify(value)}`,
-      );
-    }
-  }
-  const { kind = definition.kind, apiVersion = definition.apiVersion } = body;
-  if (kind === definition.kind && apiVersion === definition.apiVersion) return;
-  throw badRequest(
-    `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
-      `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
-  );
-}
-
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const SUBDOMAIN_TEXT =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-
-function checkName({ definition: { group, kind } }: Collection, name: string): void {
-  const causes: Required<StatusCause>[] = [];
-  // RBAC's names may be anything that fits into a path.
-  const free = group === "rbac.authorization.k8s.io";
-  if (free ? /[/%]/.test(name) || name === "." || name === ".." : !SUBDOMAIN.test(name)) {
-    causes.push(invalidField("metadata.name", JSON.stringify(name), SUBDOMAIN_TEXT));
-  } else if (name.length > 253) {
-    causes.push(invalidField("metadata.name", JSON.stringify(name), "must be no more than 253 bytes"));
-  }
-  if (causes.length > 0) throw invalid({ group, kind, name }, causes);
-}
 
 /** Pods that run somewhere are given time; what was never scheduled, or is done, goes at once. */
 function gracePeriod(object: JsonObject, asked: number | undefined): number {
@@ -386,22 +397,4 @@ function withPropagation(finalizers: unknown, policy: string | undefined): strin
   if (policy === "Foreground") kept.push("foregroundDeletion");
   if (policy === "Orphan") kept.push("orphan");
   return kept;
-}
-
-/** An object without what changes by itself, for comparing. */
-function unmanaged(object: JsonObject): JsonObject {
-  const { managedFields: _, resourceVersion: __, ...metadata } = objectOr(object.metadata) as MutableJson;
-  for (const field of ["labels", "annotations", "finalizers", "ownerReferences"]) {
-    const value = metadata[field];
-    if ((Array.isArray(value) || isObject(value)) && Object.keys(value).length === 0) delete metadata[field];
-  }
-  const { kind: ___, apiVersion: ____, ...rest } = object as MutableJson;
-  return { ...rest, metadata };
-}
-
-/** Whether anything but metadata and status is different. */
-function desiredChanged(before: JsonObject, after: JsonObject): boolean {
-  const { metadata: _, status: __, kind: ___, apiVersion: ____, ...old } = before as MutableJson;
-  const { metadata: _m, status: _s, kind: _k, apiVersion: _a, ...next } = after as MutableJson;
-  return !equalJson(old, next);
 }

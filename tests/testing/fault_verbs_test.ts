@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { Client, DecodeError } from "../../mod.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../_time.ts";
 import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "./_help.ts";
@@ -466,4 +467,23 @@ Deno.test("sendBookmarks holds for the bookmarks that come by themselves", async
   await time.tickAsync(1_000);
   server.endWatches();
   assertEquals((await watch.all()).map(brief), ["BOOKMARK @3"]);
+});
+
+Deno.test("Client refuses what gzipNext, htmlNext and emptyNext answer, and says why", async () => {
+  const server = new FakeApiServer();
+  fiveMaps(server);
+  using client = new Client({ server: "http://fake", transport: server });
+  const maps = client.resource(ConfigMap);
+  const watch = async (): Promise<void> => {
+    for await (const _ of maps.watchChanges({ resourceVersion: "6" })) server.endWatches();
+  };
+  server.gzipNext();
+  await assertRejects(watch, DecodeError, 'encoded in "gzip"');
+  server.htmlNext(2);
+  await assertRejects(watch, DecodeError, "text/html");
+  await assertRejects(() => maps.list(), DecodeError, "text/html");
+  server.emptyNext();
+  await assertRejects(() => maps.list(), DecodeError);
+  await watch();
+  assertEquals(server.watches, 0);
 });

@@ -355,7 +355,7 @@ Deno.test("FakeApiServer takes what it can of an Accept header, else answers 406
   const list = (accept: string) => ask(server, `${MAPS}?limit=1`, { headers: { accept } });
   assertEquals((await list("application/cbor, application/json;q=0.9")).json.kind, "ConfigMapList");
   assertEquals(
-    (await list("application/json;as=Table;g=meta.k8s.io;v=v1, application/json")).json.kind,
+    (await list("application/json;as=Table;g=meta.k8s.io;v=v1beta1, application/json")).json.kind,
     "ConfigMapList",
   );
   assertEquals((await list("*/*")).status, 200);

@@ -145,8 +145,8 @@ Deno.test("FakeApiServer creates and merges what is applied, and asks who applie
   });
   assertEquals([created.status, created.json.metadata.name], [201, "map-0"]);
   const [entry] = created.json.metadata.managedFields;
-  assertEquals([entry.manager, entry.operation, entry.fieldsV1], ["me", "Apply", { "f:data": { ".": {}, "f:a": {} } }]);
-  const merged = await patch(server, `${path}?fieldManager=me`, "apply", { data: { b: "2" } });
+  assertEquals([entry.manager, entry.operation, entry.fieldsV1], ["me", "Apply", { "f:data": { "f:a": {} } }]);
+  const merged = await patch(server, `${path}?fieldManager=you`, "apply", { data: { b: "2" } });
   assertEquals([merged.status, merged.json.data], [200, { a: "1", b: "2" }]);
   assertEquals(server.list(ConfigMap).length, 1);
 });

@@ -1,0 +1,204 @@
+import { type Json, type JsonObject, type MutableJson, setMember } from "./json.ts";
+import { KINDS, MESSAGES } from "./protobuf_messages.ts";
+
+/** What Kubernetes calls its protobuf: an envelope that names the kind, around the message of that kind. */
+export const PROTOBUF = "application/vnd.kubernetes.protobuf";
+
+interface Field {
+  readonly name: string;
+  readonly type: string;
+  readonly list: boolean;
+  readonly map: boolean;
+  /** Whether the value counts even where it is zero. */
+  readonly keepsZero: boolean;
+  /** Whether its members belong to the message around it. */
+  readonly inline: boolean;
+}
+
+/** A value as it stands on the wire. */
+type Wire = number | bigint | Uint8Array;
+
+const MAGIC = [0x6b, 0x38, 0x73, 0];
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * The object in a body of Kubernetes' protobuf: of the kinds that `kubectl create` makes, and what controllers write most.
+ * Undefined when it is of another kind, or has a field that is not known here.
+ *
+ * @throws {Error} when it is no protobuf.
+ */
+export function readProtobuf(bytes: Uint8Array): JsonObject | undefined {
+  if (!MAGIC.every((byte, at) => bytes[at] === byte)) {
+    throw new Error("Cannot read the body: it does not begin as Kubernetes' protobuf does");
+  }
+  const envelope = new Map(fieldsIn(bytes.subarray(MAGIC.length)));
+  const type = new Map(fieldsIn(bytesOf(envelope.get(1) ?? new Uint8Array())));
+  const apiVersion = text(type.get(1) ?? new Uint8Array());
+  const kind = text(type.get(2) ?? new Uint8Array());
+  const message = KINDS[`${apiVersion} ${kind}`] ?? (kind === "DeleteOptions" ? kind : undefined);
+  if (message === undefined) return undefined;
+  try {
+    return { apiVersion, kind, ...readMessage(message, bytesOf(envelope.get(2) ?? new Uint8Array())) };
+  } catch (error) {
+    if (error instanceof UnknownField) return undefined;
+    throw error;
+  }
+}
+
+/** A field that the tables do not have. */
+class UnknownField extends Error {
+  /** `"UnknownField"`. */
+  override readonly name = "UnknownField";
+}
+
+const parsed = new Map<string, ReadonlyMap<number, Field>>();
+
+function fieldsOf(message: string): ReadonlyMap<number, Field> {
+  let fields = parsed.get(message);
+  if (fields === undefined) {
+    fields = new Map(
+      MESSAGES[message].split("|").filter((field) => field !== "").map((field) => {
+        const [number, name, type] = field.split(" ");
+        return [Number(number), {
+          name: name.replace("?", ""),
+          type: type.replace(/[*{}]/g, ""),
+          list: type.startsWith("*"),
+          map: type.startsWith("{"),
+          keepsZero: name.startsWith("?"),
+          inline: name.endsWith("+"),
+        }];
+      }),
+    );
+    parsed.set(message, fields);
+  }
+  return fields;
+}
+
+function readMessage(message: string, bytes: Uint8Array): MutableJson {
+  const object: MutableJson = {};
+  const fields = fieldsOf(message);
+  for (const [number, wire] of fieldsIn(bytes)) {
+    const field = fields.get(number);
+    if (field === undefined) {
+      if (wire instanceof Uint8Array && wire.length === 0) continue;
+      throw new UnknownField(`Cannot read field ${number} of ${message}: it is not known here`);
+    }
+    const { name } = field;
+    if (field.map) {
+      const entry = new Map(fieldsIn(bytesOf(wire)));
+      const value = entry.get(2) ?? (field.type in MESSAGES ? new Uint8Array() : ZERO[field.type] ?? new Uint8Array());
+      const map = (object[name] ??= {}) as MutableJson;
+      setMember(map, text(entry.get(1) ?? new Uint8Array()), readValue(field.type, value));
+    } else if (field.list) {
+      const list = (object[name] ??= []) as Json[];
+      list.push(readValue(field.type, wire) ?? null);
+    } else {
+      const value = readValue(field.type, wire);
+      if (field.inline) Object.assign(object, value);
+      else if (value !== undefined && (field.keepsZero || !isZero(value))) setMember(object, name, value);
+    }
+  }
+  return object;
+}
+
+const ZERO: Readonly<Record<string, Wire>> = { int: 0n, bool: 0n };
+
+function isZero(value: Json): boolean {
+  return value === "" || value === 0 || value === false;
+}
+
+function readValue(type: string, wire: Wire): Json | undefined {
+  switch (type) {
+    case "string":
+      return text(wire);
+    case "int":
+      return Number(BigInt.asIntN(64, BigInt(wire as bigint)));
+    case "bool":
+      return wire !== 0n;
+    case "double":
+      return wire as number;
+    case "bytes":
+      return btoa(String.fromCharCode(...bytesOf(wire)));
+    case "quantity":
+      return text(new Map(fieldsIn(bytesOf(wire))).get(1) ?? new Uint8Array());
+    case "raw":
+      return readRaw(bytesOf(wire));
+    case "time":
+    case "microtime":
+      return readTime(bytesOf(wire), type === "microtime");
+    case "intorstring": {
+      const fields = new Map(fieldsIn(bytesOf(wire)));
+      return fields.get(1) === 1n ? text(fields.get(3) ?? new Uint8Array()) : Number(fields.get(2) ?? 0n);
+    }
+    default:
+      return readMessage(type, bytesOf(wire));
+  }
+}
+
+function readRaw(bytes: Uint8Array): Json {
+  const raw = bytesOf(new Map(fieldsIn(bytes)).get(1) ?? new Uint8Array());
+  return raw.length === 0 ? {} : JSON.parse(decoder.decode(raw));
+}
+
+/** Go's zero time is left out: it means that there is none. */
+function readTime(bytes: Uint8Array, micro: boolean): Json | undefined {
+  const fields = new Map(fieldsIn(bytes));
+  const seconds = Number(BigInt.asIntN(64, (fields.get(1) ?? 0n) as bigint));
+  if (seconds <= 0) return undefined;
+  const time = new Date(seconds * 1_000).toISOString().replace(/\.\d+Z$/, "");
+  if (!micro) return `${time}Z`;
+  const micros = Math.floor(Number(fields.get(2) ?? 0n) / 1_000);
+  return `${time}.${String(micros).padStart(6, "0")}Z`;
+}
+
+function text(wire: Wire): string {
+  return decoder.decode(bytesOf(wire));
+}
+
+function bytesOf(wire: Wire): Uint8Array {
+  if (wire instanceof Uint8Array) return wire;
+  throw new Error("Cannot read the body: a number stands where its protobuf should have bytes");
+}
+
+/** The fields of a message as they come. */
+function* fieldsIn(bytes: Uint8Array): Generator<[number, Wire]> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let at = 0;
+  const varint = (): bigint => {
+    let value = 0n;
+    for (let shift = 0n;; shift += 7n) {
+      if (at >= bytes.length || shift > 63n) throw new Error("Cannot read the body: its protobuf ends inside a number");
+      const byte = bytes[at++];
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+  };
+  const take = (size: number): number => {
+    if (at + size > bytes.length) throw new Error("Cannot read the body: its protobuf ends inside a field");
+    at += size;
+    return at - size;
+  };
+  while (at < bytes.length) {
+    const tag = Number(varint());
+    const field = tag >>> 3;
+    switch (tag & 7) {
+      case 0:
+        yield [field, varint()];
+        break;
+      case 1:
+        yield [field, view.getFloat64(take(8), true)];
+        break;
+      case 2: {
+        const size = Number(varint());
+        const start = take(size);
+        yield [field, bytes.subarray(start, start + size)];
+        break;
+      }
+      case 5:
+        yield [field, view.getFloat32(take(4), true)];
+        break;
+      default:
+        throw new Error(`Cannot read the body: its protobuf has a field of the unknown wire type ${tag & 7}`);
+    }
+  }
+}

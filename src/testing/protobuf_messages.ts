@@ -1,0 +1,277 @@
+/**
+ * The messages that some kinds are made of in protobuf, with the numbers that `generated.proto` of k8s.io/api 0.36 gives to
+ * their fields, and the names that the same fields have in JSON.
+ *
+ * A field reads `NUMBER NAME TYPE`. Before the name, `?` is a field whose zero counts; `+` in place of it, a message whose
+ * fields stand among those of the one around it. Before the type, `*` is a list; in braces, the values of a map by text.
+ * Rare volumes, affinities and windows are left out.
+ */
+export const MESSAGES: Readonly<Record<string, string>> = {
+  ConfigMap: "1 metadata ObjectMeta|4 ?immutable bool|2 data {string}|3 binaryData {bytes}",
+  ObjectMeta: "1 name string|2 generateName string|3 namespace string|4 selfLink string|5 uid string" +
+    "|6 resourceVersion string|7 generation int|8 creationTimestamp time|9 ?deletionTimestamp time" +
+    "|10 ?deletionGracePeriodSeconds int|11 labels {string}|12 annotations {string}" +
+    "|13 ownerReferences *OwnerReference|14 finalizers *string|17 managedFields *ManagedFieldsEntry",
+  OwnerReference: "5 apiVersion string|1 kind string|3 name string|4 uid string|6 ?controller bool" +
+    "|7 ?blockOwnerDeletion bool",
+  ManagedFieldsEntry: "1 manager string|2 operation string|3 apiVersion string|4 ?time time|6 fieldsType string" +
+    "|7 ?fieldsV1 raw|8 subresource string",
+  Secret: "1 metadata ObjectMeta|5 ?immutable bool|2 data {bytes}|4 stringData {string}|3 type string",
+  Namespace: "1 metadata ObjectMeta|2 spec NamespaceSpec|3 status NamespaceStatus",
+  NamespaceSpec: "1 finalizers *string",
+  NamespaceStatus: "1 phase string|2 conditions *NamespaceCondition",
+  NamespaceCondition: "1 type string|2 status string|4 lastTransitionTime time|5 reason string|6 message string",
+  ServiceAccount: "1 metadata ObjectMeta|2 secrets *ObjectReference|3 imagePullSecrets *LocalObjectReference" +
+    "|4 ?automountServiceAccountToken bool",
+  ObjectReference: "1 kind string|2 namespace string|3 name string|4 uid string|5 apiVersion string" +
+    "|6 resourceVersion string|7 fieldPath string",
+  LocalObjectReference: "1 name string",
+  Service: "1 metadata ObjectMeta|2 spec ServiceSpec|3 status ServiceStatus",
+  ServiceSpec: "1 ports *ServicePort|2 selector {string}|3 clusterIP string|18 clusterIPs *string|4 type string" +
+    "|5 externalIPs *string|7 sessionAffinity string|8 loadBalancerIP string" +
+    "|9 loadBalancerSourceRanges *string|10 externalName string|11 externalTrafficPolicy string" +
+    "|12 healthCheckNodePort int|13 publishNotReadyAddresses bool" +
+    "|14 ?sessionAffinityConfig SessionAffinityConfig|19 ipFamilies *string|17 ?ipFamilyPolicy string" +
+    "|20 ?allocateLoadBalancerNodePorts bool|21 ?loadBalancerClass string" +
+    "|22 ?internalTrafficPolicy string|23 ?trafficDistribution string",
+  ServicePort: "1 name string|2 protocol string|6 ?appProtocol string|3 port int|4 targetPort intorstring" +
+    "|5 nodePort int",
+  SessionAffinityConfig: "1 ?clientIP ClientIPConfig",
+  ClientIPConfig: "1 ?timeoutSeconds int",
+  ServiceStatus: "1 loadBalancer LoadBalancerStatus|2 conditions *Condition",
+  LoadBalancerStatus: "1 ingress *LoadBalancerIngress",
+  LoadBalancerIngress: "1 ip string|2 hostname string|3 ?ipMode string|4 ports *PortStatus",
+  PortStatus: "1 port int|2 protocol string|3 ?error string",
+  Condition: "1 type string|2 status string|3 observedGeneration int|4 lastTransitionTime time|5 reason string" +
+    "|6 message string",
+  Deployment: "1 metadata ObjectMeta|2 spec DeploymentSpec|3 status DeploymentStatus",
+  DeploymentSpec: "1 ?replicas int|2 ?selector LabelSelector|3 template PodTemplateSpec|4 strategy DeploymentStrategy" +
+    "|5 minReadySeconds int|6 ?revisionHistoryLimit int|7 paused bool|9 ?progressDeadlineSeconds int",
+  LabelSelector: "1 matchLabels {string}|2 matchExpressions *LabelSelectorRequirement",
+  LabelSelectorRequirement: "1 key string|2 operator string|3 values *string",
+  PodTemplateSpec: "1 metadata ObjectMeta|2 spec PodSpec",
+  PodSpec: "1 volumes *Volume|20 initContainers *Container|2 containers *Container|3 restartPolicy string" +
+    "|4 ?terminationGracePeriodSeconds int|5 ?activeDeadlineSeconds int|6 dnsPolicy string" +
+    "|7 nodeSelector {string}|8 serviceAccountName string|9 serviceAccount string" +
+    "|21 ?automountServiceAccountToken bool|10 nodeName string|11 hostNetwork bool|12 hostPID bool" +
+    "|13 hostIPC bool|27 ?shareProcessNamespace bool|14 ?securityContext PodSecurityContext" +
+    "|15 imagePullSecrets *LocalObjectReference|16 hostname string|17 subdomain string" +
+    "|18 ?affinity Affinity|19 schedulerName string|22 tolerations *Toleration|23 hostAliases *HostAlias" +
+    "|24 priorityClassName string|25 ?priority int|26 ?dnsConfig PodDNSConfig" +
+    "|28 readinessGates *PodReadinessGate|29 ?runtimeClassName string|30 ?enableServiceLinks bool" +
+    "|31 ?preemptionPolicy string|32 overhead {quantity}" +
+    "|33 topologySpreadConstraints *TopologySpreadConstraint|35 ?setHostnameAsFQDN bool|36 ?os PodOS" +
+    "|37 ?hostUsers bool|38 schedulingGates *PodSchedulingGate|39 resourceClaims *PodResourceClaim" +
+    "|40 ?resources ResourceRequirements|41 ?hostnameOverride string",
+  Volume: "1 name string|2 + VolumeSource",
+  VolumeSource: "1 ?hostPath HostPathVolumeSource|2 ?emptyDir EmptyDirVolumeSource|6 ?secret SecretVolumeSource" +
+    "|10 ?persistentVolumeClaim PersistentVolumeClaimVolumeSource|16 ?downwardAPI DownwardAPIVolumeSource" +
+    "|19 ?configMap ConfigMapVolumeSource|26 ?projected ProjectedVolumeSource|28 ?csi CSIVolumeSource" +
+    "|30 ?image ImageVolumeSource",
+  HostPathVolumeSource: "1 path string|2 ?type string",
+  EmptyDirVolumeSource: "1 medium string|2 ?sizeLimit quantity",
+  SecretVolumeSource: "1 secretName string|2 items *KeyToPath|3 ?defaultMode int|4 ?optional bool",
+  KeyToPath: "1 key string|2 path string|3 ?mode int",
+  PersistentVolumeClaimVolumeSource: "1 claimName string|2 readOnly bool",
+  DownwardAPIVolumeSource: "1 items *DownwardAPIVolumeFile|2 ?defaultMode int",
+  DownwardAPIVolumeFile:
+    "1 path string|2 ?fieldRef ObjectFieldSelector|3 ?resourceFieldRef ResourceFieldSelector|4 ?mode int",
+  ObjectFieldSelector: "1 apiVersion string|2 fieldPath string",
+  ResourceFieldSelector: "1 containerName string|2 resource string|3 divisor quantity",
+  ConfigMapVolumeSource: "1 + LocalObjectReference|2 items *KeyToPath|3 ?defaultMode int|4 ?optional bool",
+  ProjectedVolumeSource: "1 sources *VolumeProjection|2 ?defaultMode int",
+  VolumeProjection: "1 ?secret SecretProjection|2 ?downwardAPI DownwardAPIProjection|3 ?configMap ConfigMapProjection" +
+    "|4 ?serviceAccountToken ServiceAccountTokenProjection",
+  SecretProjection: "1 + LocalObjectReference|2 items *KeyToPath|4 ?optional bool",
+  DownwardAPIProjection: "1 items *DownwardAPIVolumeFile",
+  ConfigMapProjection: "1 + LocalObjectReference|2 items *KeyToPath|4 ?optional bool",
+  ServiceAccountTokenProjection: "1 audience string|2 ?expirationSeconds int|3 path string",
+  CSIVolumeSource: "1 driver string|2 ?readOnly bool|3 ?fsType string|4 volumeAttributes {string}" +
+    "|5 ?nodePublishSecretRef LocalObjectReference",
+  ImageVolumeSource: "1 reference string|2 pullPolicy string",
+  Container: "1 name string|2 image string|3 command *string|4 args *string|5 workingDir string" +
+    "|6 ports *ContainerPort|19 envFrom *EnvFromSource|7 env *EnvVar|8 resources ResourceRequirements" +
+    "|23 resizePolicy *ContainerResizePolicy|24 ?restartPolicy string" +
+    "|25 restartPolicyRules *ContainerRestartRule|9 volumeMounts *VolumeMount" +
+    "|21 volumeDevices *VolumeDevice|10 ?livenessProbe Probe|11 ?readinessProbe Probe" +
+    "|22 ?startupProbe Probe|12 ?lifecycle Lifecycle|13 terminationMessagePath string" +
+    "|20 terminationMessagePolicy string|14 imagePullPolicy string|15 ?securityContext SecurityContext" +
+    "|16 stdin bool|17 stdinOnce bool|18 tty bool",
+  ContainerPort: "1 name string|2 hostPort int|3 containerPort int|4 protocol string|5 hostIP string",
+  EnvFromSource: "1 prefix string|2 ?configMapRef ConfigMapEnvSource|3 ?secretRef SecretEnvSource",
+  ConfigMapEnvSource: "1 + LocalObjectReference|2 ?optional bool",
+  SecretEnvSource: "1 + LocalObjectReference|2 ?optional bool",
+  EnvVar: "1 name string|2 value string|3 ?valueFrom EnvVarSource",
+  EnvVarSource: "1 ?fieldRef ObjectFieldSelector|2 ?resourceFieldRef ResourceFieldSelector" +
+    "|3 ?configMapKeyRef ConfigMapKeySelector|4 ?secretKeyRef SecretKeySelector",
+  ConfigMapKeySelector: "1 + LocalObjectReference|2 key string|3 ?optional bool",
+  SecretKeySelector: "1 + LocalObjectReference|2 key string|3 ?optional bool",
+  ResourceRequirements: "1 limits {quantity}|2 requests {quantity}|3 claims *ResourceClaim",
+  ResourceClaim: "1 name string|2 request string",
+  ContainerResizePolicy: "1 resourceName string|2 restartPolicy string",
+  ContainerRestartRule: "1 action string|2 ?exitCodes ContainerRestartRuleOnExitCodes",
+  ContainerRestartRuleOnExitCodes: "1 operator string|2 values *int",
+  VolumeMount: "1 name string|2 readOnly bool|7 ?recursiveReadOnly string|3 mountPath string|4 subPath string" +
+    "|5 ?mountPropagation string|6 subPathExpr string",
+  VolumeDevice: "1 name string|2 devicePath string",
+  Probe: "1 + ProbeHandler|2 initialDelaySeconds int|3 timeoutSeconds int|4 periodSeconds int" +
+    "|5 successThreshold int|6 failureThreshold int|7 ?terminationGracePeriodSeconds int",
+  ProbeHandler: "1 ?exec ExecAction|2 ?httpGet HTTPGetAction|3 ?tcpSocket TCPSocketAction|4 ?grpc GRPCAction",
+  ExecAction: "1 command *string",
+  HTTPGetAction: "1 path string|2 port intorstring|3 host string|4 scheme string|5 httpHeaders *HTTPHeader",
+  HTTPHeader: "1 name string|2 value string",
+  TCPSocketAction: "1 port intorstring|2 host string",
+  GRPCAction: "1 port int|2 ?service string",
+  Lifecycle: "1 ?postStart LifecycleHandler|2 ?preStop LifecycleHandler|3 ?stopSignal string",
+  LifecycleHandler: "1 ?exec ExecAction|2 ?httpGet HTTPGetAction|3 ?tcpSocket TCPSocketAction|4 ?sleep SleepAction",
+  SleepAction: "1 seconds int",
+  SecurityContext: "1 ?capabilities Capabilities|2 ?privileged bool|3 ?seLinuxOptions SELinuxOptions|4 ?runAsUser int" +
+    "|8 ?runAsGroup int|5 ?runAsNonRoot bool|6 ?readOnlyRootFilesystem bool" +
+    "|7 ?allowPrivilegeEscalation bool|9 ?procMount string|11 ?seccompProfile SeccompProfile" +
+    "|12 ?appArmorProfile AppArmorProfile",
+  Capabilities: "1 add *string|2 drop *string",
+  SELinuxOptions: "1 user string|2 role string|3 type string|4 level string",
+  SeccompProfile: "1 type string|2 ?localhostProfile string",
+  AppArmorProfile: "1 type string|2 ?localhostProfile string",
+  PodSecurityContext: "1 ?seLinuxOptions SELinuxOptions|2 ?runAsUser int|6 ?runAsGroup int|3 ?runAsNonRoot bool" +
+    "|4 supplementalGroups *int|12 ?supplementalGroupsPolicy string|5 ?fsGroup int|7 sysctls *Sysctl" +
+    "|9 ?fsGroupChangePolicy string|10 ?seccompProfile SeccompProfile|11 ?appArmorProfile AppArmorProfile" +
+    "|13 ?seLinuxChangePolicy string",
+  Sysctl: "1 name string|2 value string",
+  Affinity: "",
+  Toleration: "1 key string|2 operator string|3 value string|4 effect string|5 ?tolerationSeconds int",
+  HostAlias: "1 ip string|2 hostnames *string",
+  PodDNSConfig: "1 nameservers *string|2 searches *string|3 options *PodDNSConfigOption",
+  PodDNSConfigOption: "1 name string|2 ?value string",
+  PodReadinessGate: "1 conditionType string",
+  TopologySpreadConstraint:
+    "1 maxSkew int|2 topologyKey string|3 whenUnsatisfiable string|4 ?labelSelector LabelSelector" +
+    "|5 ?minDomains int|6 ?nodeAffinityPolicy string|7 ?nodeTaintsPolicy string|8 matchLabelKeys *string",
+  PodOS: "1 name string",
+  PodSchedulingGate: "1 name string",
+  PodResourceClaim: "1 name string|3 ?resourceClaimName string|4 ?resourceClaimTemplateName string",
+  DeploymentStrategy: "1 type string|2 ?rollingUpdate RollingUpdateDeployment",
+  RollingUpdateDeployment: "1 ?maxUnavailable intorstring|2 ?maxSurge intorstring",
+  DeploymentStatus: "1 observedGeneration int|2 replicas int|3 updatedReplicas int|7 readyReplicas int" +
+    "|4 availableReplicas int|5 unavailableReplicas int|9 ?terminatingReplicas int" +
+    "|6 conditions *DeploymentCondition|8 ?collisionCount int",
+  DeploymentCondition: "1 type string|2 status string|6 lastUpdateTime time|7 lastTransitionTime time|4 reason string" +
+    "|5 message string",
+  Job: "1 metadata ObjectMeta|2 spec JobSpec|3 status JobStatus",
+  JobSpec: "1 ?parallelism int|2 ?completions int|3 ?activeDeadlineSeconds int" +
+    "|11 ?podFailurePolicy PodFailurePolicy|16 ?successPolicy SuccessPolicy|7 ?backoffLimit int" +
+    "|12 ?backoffLimitPerIndex int|13 ?maxFailedIndexes int|4 ?selector LabelSelector" +
+    "|5 ?manualSelector bool|6 template PodTemplateSpec|8 ?ttlSecondsAfterFinished int" +
+    "|9 ?completionMode string|10 ?suspend bool|14 ?podReplacementPolicy string|15 ?managedBy string",
+  PodFailurePolicy: "1 rules *PodFailurePolicyRule",
+  PodFailurePolicyRule: "1 action string|2 ?onExitCodes PodFailurePolicyOnExitCodesRequirement" +
+    "|3 onPodConditions *PodFailurePolicyOnPodConditionsPattern",
+  PodFailurePolicyOnExitCodesRequirement: "1 ?containerName string|2 operator string|3 values *int",
+  PodFailurePolicyOnPodConditionsPattern: "1 type string|2 status string",
+  SuccessPolicy: "1 rules *SuccessPolicyRule",
+  SuccessPolicyRule: "1 ?succeededIndexes string|2 ?succeededCount int",
+  JobStatus: "1 conditions *JobCondition|2 ?startTime time|3 ?completionTime time|4 active int|5 succeeded int" +
+    "|6 failed int|11 ?terminating int|7 completedIndexes string|10 ?failedIndexes string" +
+    "|8 ?uncountedTerminatedPods UncountedTerminatedPods|9 ?ready int",
+  JobCondition: "1 type string|2 status string|3 lastProbeTime time|4 lastTransitionTime time|5 reason string" +
+    "|6 message string",
+  UncountedTerminatedPods: "1 succeeded *string|2 failed *string",
+  CronJob: "1 metadata ObjectMeta|2 spec CronJobSpec|3 status CronJobStatus",
+  CronJobSpec: "1 schedule string|8 ?timeZone string|2 ?startingDeadlineSeconds int|3 concurrencyPolicy string" +
+    "|4 ?suspend bool|5 jobTemplate JobTemplateSpec|6 ?successfulJobsHistoryLimit int" +
+    "|7 ?failedJobsHistoryLimit int",
+  JobTemplateSpec: "1 metadata ObjectMeta|2 spec JobSpec",
+  CronJobStatus: "1 active *ObjectReference|4 ?lastScheduleTime time|5 ?lastSuccessfulTime time",
+  Event: "1 metadata ObjectMeta|2 involvedObject ObjectReference|3 reason string|4 message string" +
+    "|5 source EventSource|6 firstTimestamp time|7 lastTimestamp time|8 count int|9 type string" +
+    "|10 eventTime microtime|11 ?series EventSeries|12 action string|13 ?related ObjectReference" +
+    "|14 reportingComponent string|15 reportingInstance string",
+  EventSource: "1 component string|2 host string",
+  EventSeries: "1 count int|2 lastObservedTime microtime",
+  Lease: "1 metadata ObjectMeta|2 spec LeaseSpec",
+  LeaseSpec: "1 ?holderIdentity string|2 ?leaseDurationSeconds int|3 ?acquireTime microtime|4 ?renewTime microtime" +
+    "|5 ?leaseTransitions int|6 ?strategy string|7 ?preferredHolder string",
+  Role: "1 metadata ObjectMeta|2 rules *PolicyRule",
+  PolicyRule: "1 verbs *string|2 apiGroups *string|3 resources *string|4 resourceNames *string" +
+    "|5 nonResourceURLs *string",
+  RoleBinding: "1 metadata ObjectMeta|2 subjects *Subject|3 roleRef RoleRef",
+  Subject: "1 kind string|2 apiGroup string|3 name string|4 namespace string",
+  RoleRef: "1 apiGroup string|2 kind string|3 name string",
+  ClusterRole: "1 metadata ObjectMeta|2 rules *PolicyRule|3 ?aggregationRule AggregationRule",
+  AggregationRule: "1 clusterRoleSelectors *LabelSelector",
+  ClusterRoleBinding: "1 metadata ObjectMeta|2 subjects *Subject|3 roleRef RoleRef",
+  SelfSubjectAccessReview:
+    "1 metadata ObjectMeta|2 spec SelfSubjectAccessReviewSpec|3 status SubjectAccessReviewStatus",
+  SelfSubjectAccessReviewSpec:
+    "1 ?resourceAttributes ResourceAttributes|2 ?nonResourceAttributes NonResourceAttributes",
+  ResourceAttributes: "1 namespace string|2 verb string|3 group string|4 version string|5 resource string" +
+    "|6 subresource string|7 name string|8 ?fieldSelector FieldSelectorAttributes" +
+    "|9 ?labelSelector LabelSelectorAttributes",
+  FieldSelectorAttributes: "1 rawSelector string|2 requirements *FieldSelectorRequirement",
+  FieldSelectorRequirement: "1 key string|2 operator string|3 values *string",
+  LabelSelectorAttributes: "1 rawSelector string|2 requirements *LabelSelectorRequirement",
+  NonResourceAttributes: "1 path string|2 verb string",
+  SubjectAccessReviewStatus: "1 allowed bool|4 denied bool|2 reason string|3 evaluationError string",
+  DeleteOptions: "1 ?gracePeriodSeconds int|2 ?preconditions Preconditions|3 ?orphanDependents bool" +
+    "|4 ?propagationPolicy string|5 dryRun *string" +
+    "|6 ?ignoreStoreReadErrorWithClusterBreakingPotential bool",
+  Preconditions: "1 ?uid string|2 ?resourceVersion string",
+  Pod: "1 metadata ObjectMeta|2 spec PodSpec|3 status PodStatus",
+  PodStatus: "17 observedGeneration int|1 phase string|2 conditions *PodCondition|3 message string|4 reason string" +
+    "|11 nominatedNodeName string|5 hostIP string|16 hostIPs *HostIP|6 podIP string|12 podIPs *PodIP" +
+    "|7 ?startTime time|10 initContainerStatuses *ContainerStatus|8 containerStatuses *ContainerStatus" +
+    "|9 qosClass string|13 ephemeralContainerStatuses *ContainerStatus|14 resize string" +
+    "|15 resourceClaimStatuses *PodResourceClaimStatus" +
+    "|18 ?extendedResourceClaimStatus PodExtendedResourceClaimStatus|19 allocatedResources {quantity}" +
+    "|20 ?resources ResourceRequirements" +
+    "|21 nodeAllocatableResourceClaimStatuses *NodeAllocatableResourceClaimStatus",
+  PodCondition: "1 type string|7 observedGeneration int|2 status string|3 lastProbeTime time" +
+    "|4 lastTransitionTime time|5 reason string|6 message string",
+  HostIP: "1 ip string",
+  PodIP: "1 ip string",
+  ContainerStatus: "1 name string|2 state ContainerState|3 lastState ContainerState|4 ready bool|5 restartCount int" +
+    "|6 image string|7 imageID string|8 containerID string|9 ?started bool" +
+    "|10 allocatedResources {quantity}|11 ?resources ResourceRequirements" +
+    "|12 volumeMounts *VolumeMountStatus|13 ?user ContainerUser" +
+    "|14 allocatedResourcesStatus *ResourceStatus|15 ?stopSignal string",
+  ContainerState: "1 ?waiting ContainerStateWaiting|2 ?running ContainerStateRunning" +
+    "|3 ?terminated ContainerStateTerminated",
+  ContainerStateWaiting: "1 reason string|2 message string",
+  ContainerStateRunning: "1 startedAt time",
+  ContainerStateTerminated:
+    "1 exitCode int|2 signal int|3 reason string|4 message string|5 startedAt time|6 finishedAt time" +
+    "|7 containerID string",
+  VolumeMountStatus: "1 name string|2 mountPath string|3 readOnly bool|4 ?recursiveReadOnly string" +
+    "|5 ?volumeStatus VolumeStatus",
+  VolumeStatus: "1 ?image ImageVolumeStatus",
+  ImageVolumeStatus: "1 imageRef string",
+  ContainerUser: "1 ?linux LinuxContainerUser",
+  LinuxContainerUser: "1 uid int|2 gid int|3 supplementalGroups *int",
+  ResourceStatus: "1 name string|2 resources *ResourceHealth",
+  ResourceHealth: "1 resourceID string|2 health string|6 ?message string",
+  PodResourceClaimStatus: "1 name string|2 ?resourceClaimName string",
+  PodExtendedResourceClaimStatus: "1 requestMappings *ContainerExtendedResourceRequest|2 resourceClaimName string",
+  ContainerExtendedResourceRequest: "1 containerName string|2 resourceName string|3 requestName string",
+  NodeAllocatableResourceClaimStatus: "1 resourceClaimName string|2 containers *string|3 resources {quantity}",
+};
+
+/** Which message a body is, by its apiVersion and kind; `DeleteOptions` come in any version. */
+export const KINDS: Readonly<Record<string, string>> = {
+  "v1 ConfigMap": "ConfigMap",
+  "v1 Secret": "Secret",
+  "v1 Namespace": "Namespace",
+  "v1 ServiceAccount": "ServiceAccount",
+  "v1 Service": "Service",
+  "apps/v1 Deployment": "Deployment",
+  "batch/v1 Job": "Job",
+  "batch/v1 CronJob": "CronJob",
+  "v1 Event": "Event",
+  "coordination.k8s.io/v1 Lease": "Lease",
+  "rbac.authorization.k8s.io/v1 Role": "Role",
+  "rbac.authorization.k8s.io/v1 RoleBinding": "RoleBinding",
+  "rbac.authorization.k8s.io/v1 ClusterRole": "ClusterRole",
+  "rbac.authorization.k8s.io/v1 ClusterRoleBinding": "ClusterRoleBinding",
+  "authorization.k8s.io/v1 SelfSubjectAccessReview": "SelfSubjectAccessReview",
+  "v1 DeleteOptions": "DeleteOptions",
+  "v1 Pod": "Pod",
+};
