@@ -77,9 +77,10 @@ export type {
 export type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./src/informer/handler.ts";
 export type { BacklogPolicy } from "./src/informer/backlog.ts";
 export type { Lister, NamespaceLister } from "./src/informer/lister.ts";
-export type { InformerState, InformerStatus } from "./src/informer/status.ts";
+export type { InformerState, InformerStatus, NamespaceStatus } from "./src/informer/status.ts";
 export type { HandlerStatus } from "./src/informer/processor.ts";
 export type { CacheOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
+export type { NamespaceSource } from "./src/informer/part.ts";
 export { type InformerView, SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { SharedInformerFactory, type SharedInformerFactoryOptions } from "./src/informer/shared_informer_factory.ts";
 

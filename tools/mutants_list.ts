@@ -89,7 +89,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "initial stays true after sync",
-    file: "src/informer/shared_index_informer.ts",
+    file: "src/informer/store_writer.ts",
     find: "this.#processor.tell(new Added(entry, this.#quarantine, initial));",
     replace: "this.#processor.tell(new Added(entry, this.#quarantine, true));",
   },
@@ -119,7 +119,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "DELETED applied to a recreated uid",
-    file: "src/informer/shared_index_informer.ts",
+    file: "src/informer/store_writer.ts",
     find: "if (another && isOlder(entry.resourceVersion, known.resourceVersion)) {",
     replace: "if (false) {",
   },
@@ -223,7 +223,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "another object of the same name is told as an update",
-    file: "src/informer/shared_index_informer.ts",
+    file: "src/informer/store_writer.ts",
     find: "if (isAnother(known, entry)) {",
     replace: "if (false) {",
   },

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from "../api/object.ts";
-import type { Selection } from "../api/options.ts";
-import type { Resource } from "../api/resource.ts";
+import { namespacesOf, type Selection } from "../api/options.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
 import type { Transport } from "../api/transport.ts";
 import { Collection } from "./collection.ts";
 import { Connection } from "./connection.ts";
@@ -100,9 +100,14 @@ export class Client implements Disposable {
     return new URL(this.#server);
   }
 
-  /** The part `selection` of the collection of a kind: all of it unless given. */
+  /**
+   * The part `selection` of the collection of a kind: all of it unless given.
+   *
+   * @throws {TypeError} when it has several `namespaces`: one request is of one namespace, or of all. Follow several by
+   * `SharedInformerFactory`, or ask for each; one that is alone in the list is as good as `namespace`.
+   */
   resource<T extends KubernetesObject>(resource: Resource<T>, selection: Selection = {}): ResourceClient<T> {
-    return new Collection(this.#connection, resource, selection, {
+    return new Collection(this.#connection, resource, oneNamespace(resource, selection), {
       namespace: this.namespace,
       maxObjectBytes: this.#maxObjectBytes,
     });
@@ -164,6 +169,18 @@ export class Client implements Disposable {
   [Symbol.dispose](): void {
     this.#connection[Symbol.dispose]();
   }
+}
+
+/** The selection, by `namespace` alone. @throws {TypeError} when that cannot say what is meant. */
+function oneNamespace(resource: Resource, selection: Selection): Selection {
+  if (selection.namespaces === undefined) return selection;
+  const { namespaces: _several, ...rest } = selection;
+  const namespaces = namespacesOf(selection)!;
+  if (namespaces.length === 1) return { ...rest, namespace: namespaces[0] };
+  throw new TypeError(
+    `Cannot ask for "${resourceName(resource)}" in namespaces ${JSON.stringify(namespaces)}: one request is of one ` +
+      `namespace; ask for each, or follow them by a SharedInformerFactory`,
+  );
 }
 
 /** Never says what it found where that could hold a password. */

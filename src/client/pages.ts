@@ -1,4 +1,5 @@
 import type { ListOptions } from "../api/options.ts";
+import { deferred } from "./deferred.ts";
 import type { ObjectList } from "./resource_client.ts";
 
 /** Fetches one page; calls `onContinue` as soon as the token of the next one is known, which may be long before the end. */
@@ -45,7 +46,7 @@ interface Page<T> {
 }
 
 function startPage<T>(fetchPage: FetchPage<T>, options: ListOptions, signal: AbortSignal): Page<T> {
-  const token = Promise.withResolvers<string | undefined>();
+  const token = deferred<string | undefined>();
   const outcome = fetchPage(options, signal, token.resolve).then(
     (list): Outcome<T> => {
       token.resolve(list.continue);

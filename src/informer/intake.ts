@@ -1,6 +1,6 @@
 import { brokenEntry, type Entry, frozenEntry, type Identity } from "../api/entry.ts";
 import { DecodeError } from "../api/errors.ts";
-import { keyOf } from "../api/key.ts";
+import { keyOf, type ObjectKey, splitKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { IndexFunction } from "../store/index.ts";
 
@@ -17,6 +17,10 @@ export interface IntakeOptions<T extends KubernetesObject> {
 /** Prepares entries as they arrive, so that nothing long is left to do when a list is taken. */
 export class Intake<T extends KubernetesObject> {
   readonly #options: IntakeOptions<T>;
+  /** The server's keys of entries that a transform has given another; none before the first. */
+  #originals: WeakMap<Entry<T>, ObjectKey> | undefined;
+  /** Under which key the cache has those, by the server's key. */
+  readonly #renamed = new Map<ObjectKey, ObjectKey>();
   /** Whether objects are parsed as they arrive: somebody reads all of them anyway. */
   reads: boolean;
 
@@ -28,10 +32,23 @@ export class Intake<T extends KubernetesObject> {
   /** The entry to cache in place of `entry`. Does not throw: what can not be read or transformed is broken from now on. */
   take(entry: Entry<T>): Entry<T> {
     const { transform, freeze } = this.#options;
-    const changed = transform === undefined ? entry : transformed(entry, transform);
+    const changed = transform === undefined ? entry : this.#transformed(entry, transform);
     const taken = freeze ? frozenEntry(changed) : changed;
+    if (changed.key !== entry.key) (this.#originals ??= new WeakMap()).set(taken, entry.key);
     if (this.reads) touch(taken);
     return taken;
+  }
+
+  /** The cache has taken an entry that {@linkcode take} made. */
+  kept(entry: Entry<T>): void {
+    const original = this.#originals?.get(entry);
+    if (original !== undefined) this.#renamed.set(original, entry.key);
+  }
+
+  /** The cache has let go of an entry that {@linkcode take} made. */
+  gone(entry: Entry<T>): void {
+    const original = this.#originals?.get(entry);
+    if (original !== undefined && this.#renamed.get(original) === entry.key) this.#renamed.delete(original);
   }
 
   /** An index function over entries: what `valuesOf` throws is reported, and files the object under nothing. */
@@ -57,6 +74,33 @@ export class Intake<T extends KubernetesObject> {
       }
     };
   }
+
+  /** The transformed object, filed as what it is now, at the version it was. */
+  #transformed(entry: Entry<T>, transform: (object: T) => T): Entry<T> {
+    if (entry.error !== undefined) return this.#asCached(entry, entry.error);
+    try {
+      const object = transform(entry.object);
+      const { name, namespace } = object.metadata;
+      if (entry.name === name && entry.namespace === (namespace ?? "")) {
+        return new TransformedEntry(entry, entry.key, object);
+      }
+      if (!name) throw new TypeError("the result has no metadata.name");
+      return new TransformedEntry(entry, keyOf(object), object);
+    } catch (cause) {
+      if (cause instanceof DecodeError) return this.#asCached(entry, cause);
+      const message = cause instanceof Error ? cause.message : String(cause);
+      const error = new DecodeError(`Cannot transform "${entry.key}": ${message}`, { cause, key: entry.key });
+      return brokenEntry<T>(this.#asCached(entry, error), error);
+    }
+  }
+
+  /** An entry that cannot be transformed, under the key that its object has been given before. */
+  #asCached(entry: Entry<T>, error: DecodeError): Entry<T> {
+    const key = this.#renamed.get(entry.key);
+    if (key === undefined) return entry;
+    const { namespace = "" } = splitKey(key);
+    return brokenEntry<T>({ key, namespace, uid: entry.uid, resourceVersion: entry.resourceVersion }, error);
+  }
 }
 
 /** Parses now what would be parsed later. */
@@ -68,34 +112,15 @@ function touch<T>(entry: Entry<T>): void {
   }
 }
 
-/** The transformed object, filed as what it is now, at the version it was. */
-function transformed<T extends KubernetesObject>(entry: Entry<T>, transform: (object: T) => T): Entry<T> {
-  if (entry.error !== undefined) return entry;
-  try {
-    const object = transform(entry.object);
-    const { name, namespace } = object.metadata;
-    if (entry.name === name && entry.namespace === (namespace ?? "")) {
-      return new TransformedEntry(entry, entry.key, object);
-    }
-    if (!name) throw new TypeError("the result has no metadata.name");
-    return new TransformedEntry(entry, keyOf(object), object);
-  } catch (cause) {
-    if (cause instanceof DecodeError) return entry;
-    const message = cause instanceof Error ? cause.message : String(cause);
-    const error = new DecodeError(`Cannot transform "${entry.key}": ${message}`, { cause, key: entry.key });
-    return brokenEntry<T>(entry, error);
-  }
-}
-
 /** What a transform made: its own object and key, the uid and version of what it was made from. */
 class TransformedEntry<T extends KubernetesObject> implements Entry<T> {
-  readonly key: string;
+  readonly key: ObjectKey;
   readonly namespace: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly object: T;
 
-  constructor(original: Identity, key: string, object: T) {
+  constructor(original: Identity, key: ObjectKey, object: T) {
     this.key = key;
     this.namespace = object.metadata.namespace ?? "";
     this.uid = original.uid;

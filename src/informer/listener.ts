@@ -42,7 +42,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#context = context;
     this.#slowMs = options.slowMs ?? 1_000;
     this.#filter = options.filter &&
-      new EventFilter(options.filter, context.quarantine, (error) => this.#fail("filter", error));
+      new EventFilter(options.filter, context.quarantine, (error) => this.#fail({ type: "filter" }, error));
     this.#backlog = backlogOf(options.backlog ?? "keep", context, (error) => this.#overrun(error));
     this.#job = new DerivedController(options.signal);
     this.#stop = (): void => this.remove();
@@ -152,7 +152,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         // A promise that is settled already gives nobody else a turn: the pacer goes on counting.
         if (isThenable(result)) await result;
       } catch (error) {
-        this.#fail(event.type, error);
+        this.#fail(event, error);
       } finally {
         this.#inSynchronousCall = false;
         this.#callStartedAt = 0;
@@ -177,10 +177,11 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     }
   }
 
-  #fail(during: string, cause: unknown): void {
+  #fail(during: { readonly type: string; readonly key?: string }, cause: unknown): void {
     this.#errors++;
     const message = cause instanceof Error ? cause.message : String(cause);
-    this.#context.report(new Error(`Handler "${this.name}" failed on "${during}": ${message}`, { cause }));
+    const what = during.key === undefined ? `"${during.type}"` : `"${during.type}" of "${during.key}"`;
+    this.#context.report(new Error(`Handler "${this.name}" failed on ${what}: ${message}`, { cause }));
   }
 }
 

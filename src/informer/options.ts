@@ -27,9 +27,19 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
   readonly indexers?: Indexers<T, Name>;
   /**
    * Changes each object once, as it arrives and before anybody sees it; it may change its argument. An object for which it
-   * throws is quarantined: it is in the cache, and reading it throws.
+   * throws is quarantined: it is in the cache, and reading it throws. It may give an object another name or namespace, and
+   * must then give it the same in all its states, as what it is deleted by is transformed too.
    */
   readonly transform?: (object: T) => T;
   /** Told of everything that goes wrong and does not end a wait: failed lists and watches, handlers, objects. */
   readonly onError?: (error: unknown) => void;
 }
+
+/** What counts where neither an informer's options nor its factory's say anything. */
+export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector">> = {
+  managedFields: "drop",
+  parse: "lazy",
+  freeze: false,
+  resyncMs: 0,
+  graceMs: 10_000,
+};

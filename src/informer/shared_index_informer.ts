@@ -1,30 +1,28 @@
-import { type Entry, sameVersion } from "../api/entry.ts";
+import type { Entry } from "../api/entry.ts";
 import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable, ListOptions, WatchOptions } from "../api/options.ts";
+import type { Abortable } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import { isOlder } from "../api/resource_version.ts";
-import type { Delta, Deltas } from "../queue/delta.ts";
-import { DeltaFIFO } from "../queue/delta_fifo.ts";
+import { oldestVersion } from "../api/resource_version.ts";
 import type { ListerWatcher } from "../reflector/list_watch.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
 import type { Indexers, IndexFunction } from "../store/index.ts";
 import { Indexer, type ReadonlyIndexer } from "../store/indexer.ts";
 import { DerivedController } from "../timing/derived.ts";
-import { Latch } from "../timing/latch.ts";
-import { Controller } from "./controller.ts";
-import { Added, Deleted, type InformerEvent, Updated } from "./event.ts";
+import type { InformerEvent } from "./event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
 import { Intake } from "./intake.ts";
 import { EntryLister, type Lister } from "./lister.ts";
 import { ObjectView } from "./object_view.ts";
-import type { SharedIndexInformerOptions } from "./options.ts";
+import { CACHE_DEFAULTS, type SharedIndexInformerOptions } from "./options.ts";
+import { type NamespaceSource, Part } from "./part.ts";
 import { Processor } from "./processor.ts";
 import { Quarantine } from "./quarantine.ts";
-import { type InformerStatus, StateKeeper } from "./status.ts";
+import { type InformerStatus, StateKeeper, totalOf } from "./status.ts";
 import { Changes } from "./status_stream.ts";
-import { VersionGate } from "./version_gate.ts";
+import { StoreWriter } from "./store_writer.ts";
+import { reportUncaught } from "./uncaught.ts";
 
 /** An informer as its readers see it, whatever its indexes: what functions over several kinds take. */
 export interface InformerView<T extends KubernetesObject> {
@@ -82,29 +80,44 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #intake: Intake<T>;
   readonly #quarantine: Quarantine<T>;
   readonly #processor: Processor<T>;
-  readonly #controller: Controller<T>;
+  readonly #writer: StoreWriter<T>;
+  readonly #parts: readonly Part<T>[];
   readonly #state = new StateKeeper();
   readonly #changes: Changes<InformerStatus>;
-  readonly #synced = new Latch();
-  readonly #gate = new VersionGate();
   readonly #job = new DerivedController();
   #running: Promise<void> | undefined;
   #stopped = false;
   #errors = 0;
-  #outdated = 0;
 
-  /** Asks nothing before it is run. @throws {RangeError} when an option is out of range. */
-  constructor(source: ListerWatcher<T>, options: SharedIndexInformerOptions<T, Name> = {}) {
-    const { indexers, transform, freeze = false, parse = "lazy", resyncMs = 0, graceMs = 10_000 } = options;
+  /**
+   * Asks nothing before it is run.
+   *
+   * Of several sources, each of a namespace of its own, one informer is made: each is listed and watched by itself, so that
+   * one that is refused leaves the others as they are. Between namespaces there is no order; the cache has synced when
+   * all of them have.
+   *
+   * @throws {RangeError} when an option is out of range. @throws {TypeError} when there is no source, or a namespace is there
+   * twice or has no name.
+   */
+  constructor(
+    source: ListerWatcher<T> | readonly NamespaceSource<T>[],
+    options: SharedIndexInformerOptions<T, Name> = {},
+  ) {
+    const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields } = withDefaults(options);
     for (const [name, value] of Object.entries({ resyncMs, graceMs })) {
       if (!(value >= 0)) throw new RangeError(`Cannot create an informer: ${name} must be at least 0, found ${value}`);
     }
     const report = (error: unknown): void => this.#report(error);
-    this.#name = `the informer of "${nameOf(source)}"`;
+    const sources = sourcesOf(source);
+    this.#name = `the informer of "${nameOf(sources[0].source)}"`;
     this.#options = options;
     this.#quarantine = new Quarantine<T>(report, (entry) => this.#store.getByKey(entry.key) === entry);
     this.#intake = new Intake<T>({ transform, freeze, report }, parse === "eager");
-    this.#store = new Indexer<Entry<T>, "namespace">({ keyOf, indexers: { namespace: byNamespace() } });
+    this.#store = new Indexer<Entry<T>, "namespace">({
+      keyOf,
+      indexers: { namespace: byNamespace() },
+      byKey: ["namespace"],
+    });
     if (indexers !== undefined) this.#addIndexers(indexers);
     this.entries = this.#store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
     this.indexer = new ObjectView(this.entries, this.#quarantine);
@@ -112,43 +125,46 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#processor = new Processor<T>({
       name: this.#name,
       entries: () => this.#store.list(),
-      resourceVersion: () => this.#gate.version,
+      resourceVersion: () => this.lastSyncResourceVersion,
       quarantine: this.#quarantine,
       report,
       resyncMs,
       graceMs,
     });
     this.#changes = new Changes(() => this.status());
-    const queue = new DeltaFIFO<Entry<T>>({
-      keyOf,
-      knownObjects: this.#store,
-      same: sameVersion,
-      transform: (entry) => this.#intake.take(entry),
-      onFlush: (resourceVersion) => this.#flushed(queue.hasSynced, resourceVersion),
+    this.#writer = new StoreWriter<T>({
+      store: this.#store,
+      intake: this.#intake,
+      quarantine: this.#quarantine,
+      processor: this.#processor,
     });
-    this.#controller = new Controller<T>({
-      source: withDecodeOptions(source, options.managedFields ?? "drop"),
-      queue,
-      process: (deltas) => this.#process(deltas),
-      reflector: {
-        ...options.reflector,
-        onPhase: (phase) => this.#entered(phase),
-        onError: (error) => {
-          options.reflector?.onError?.(error);
-          report(error);
-        },
-      },
-    });
+    this.#parts = sources.map(({ namespace, source }) =>
+      new Part<T>({
+        source,
+        namespace,
+        store: this.#store,
+        writer: this.#writer,
+        intake: this.#intake,
+        managedFields,
+        reflector: options.reflector,
+        onPhase: (phase, changed) => this.#entered(phase, changed),
+        onSynced: () => this.#partSynced(),
+        onError: report,
+      })
+    );
   }
 
-  /** Whether the cache has been equal to the server once. */
+  /** Whether the cache has been equal to the server once; of several namespaces, in each of them. */
   get hasSynced(): boolean {
-    return this.#synced.isOpen;
+    return this.#parts.every((part) => part.hasSynced);
   }
 
-  /** The version up to which the cache has everything; `""` before the first list. */
+  /**
+   * The version up to which the cache has everything; `""` before the first list. Of several namespaces the oldest, which may
+   * be `""` where versions cannot be ordered.
+   */
   get lastSyncResourceVersion(): string {
-    return this.#gate.version;
+    return oldestVersion(this.#parts.map(({ gate }) => gate.version));
   }
 
   /**
@@ -164,25 +180,18 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /** What is true of it right now. Costs a few microseconds, whatever the size of the cache. */
   status(): InformerStatus {
-    const { lists, watches, events, listed, remaining, lastByteAt, lastBookmarkAt } = this.#controller.counters;
     const { state, since, cause } = this.#state;
     return {
       state,
       since,
       ...(cause === undefined ? {} : { cause }),
-      resourceVersion: this.#gate.version,
+      resourceVersion: this.lastSyncResourceVersion,
+      ...(this.#parts.length === 1 ? {} : { namespaces: this.#parts.map(({ status }) => status) }),
       objects: this.#store.size,
-      ...(listed === undefined
-        ? {}
-        : { listing: { objects: listed, ...(remaining === undefined ? {} : { remaining }) } }),
-      ...(lastByteAt === 0 ? {} : { lastByteAt: new Date(lastByteAt) }),
-      ...(lastBookmarkAt === 0 ? {} : { lastBookmarkAt: new Date(lastBookmarkAt) }),
-      events,
-      lists,
-      watches,
+      ...totalOf(this.#parts.map(({ counters }) => counters)),
       errors: this.#errors,
       quarantined: this.#quarantine.size,
-      outdated: this.#outdated,
+      outdated: this.#writer.outdated,
       handlers: this.#processor.status,
     };
   }
@@ -257,11 +266,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Resolves once the cache has seen `resourceVersion`: read your own write. A write outside the selection is seen only
    * with the next change or bookmark, so pass a signal.
    *
-   * @throws {RangeError} when a version is not a decimal number. @throws {Error} when a new list goes back to an older
-   * state, or the informer stops. @throws the signal's reason.
+   * When several namespaces are followed, say in which one the write was: without, all of them must have come so far.
+   *
+   * @throws {RangeError} when a version is not a decimal number, or the namespace is none of several. @throws {Error} when a
+   * new list goes back to an older state, or the informer stops. @throws the signal's reason.
    */
-  atLeast(resourceVersion: string, options: Abortable = {}): Promise<void> {
-    return this.#gate.wait(resourceVersion, options);
+  async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string } = {}): Promise<void> {
+    const parts = this.#partsOf(options.namespace);
+    await all(parts, options.signal, (part, signal) => part.gate.wait(resourceVersion, { signal }));
   }
 
   /**
@@ -279,22 +291,18 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Resolves once {@linkcode hasSynced}.
+   * Resolves once {@linkcode hasSynced}; with `namespace`, once that one of several has synced, whatever the others do.
    *
    * @throws the cause when the server refuses (401, 403, 404) before the first sync, unless `patient`: the informer keeps
-   * trying all the same. @throws the signal's reason; an error when the informer stops first.
+   * trying all the same. Of several namespaces the first refusal counts; a client's errors name the namespace, and
+   * {@linkcode status} has the cause of each. @throws {RangeError} when the namespace is none of several. @throws the signal's
+   * reason; an error when the informer stops first.
    */
-  async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
-    const { patient = false, signal } = options;
-    for (;;) {
-      if (!this.hasSynced && !patient && this.#state.refusal !== undefined) throw this.#state.refusal;
-      try {
-        return await this.#synced.wait({ signal });
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        if (!patient) throw error.refusal;
-      }
-    }
+  async waitForCacheSync(
+    options: Abortable & { readonly patient?: boolean; readonly namespace?: string } = {},
+  ): Promise<void> {
+    const { patient, namespace } = options;
+    await all(this.#partsOf(namespace), options.signal, (part, signal) => part.waitForSync({ patient, signal }));
   }
 
   /** Stops it, and waits for handlers' calls in progress. */
@@ -312,9 +320,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#processor.begin();
     let failure: { readonly error: unknown } | undefined;
     try {
-      await this.#controller.run({ signal: this.#job.signal });
-    } catch (error) {
-      failure = { error };
+      await Promise.all(this.#parts.map(async (part) => {
+        try {
+          await part.run(this.#job.signal);
+        } catch (error) {
+          failure ??= { error };
+          this.#job.abort(error); // the others end too, and are waited for
+        }
+      }));
     } finally {
       signal?.removeEventListener("abort", stop);
     }
@@ -327,8 +340,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#stopped = true;
     const error = new Error(`Cannot wait for ${this.#name}: it has stopped`, { cause: cause ?? this.#state.cause });
     this.#state.stopped(cause);
-    this.#synced.fail(error);
-    this.#gate.end(error);
+    for (const part of this.#parts) part.end(error, cause);
     this.#changes.changed();
     this.#changes.end();
     await this.#processor.stop();
@@ -345,73 +357,33 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     for (const entry of this.#store) if (entry.error !== undefined) this.#quarantine.take(entry, entry.error);
   }
 
-  #entered(phase: ReflectorPhase): void {
-    const before = { state: this.#state.state, cause: this.#state.cause };
-    this.#state.entered(phase, this.hasSynced);
-    if (phase.name === "waiting") {
-      this.#report(phase.error);
-      const refusal = this.#state.refusal;
-      if (refusal !== undefined) this.#synced.interrupt(new Refused(refusal));
-    }
-    const { name } = phase;
-    const counted = name === "listing" || (name === "watching" && !phase.open);
-    if (counted || before.state !== this.#state.state || before.cause !== this.#state.cause) this.#changes.changed();
+  #entered(phase: ReflectorPhase, changed: boolean): void {
+    this.#state.follow(this.#parts.map(({ state }) => state));
+    if (phase.name === "waiting") this.#report(phase.error);
+    const counted = phase.name === "listing" || (phase.name === "watching" && !phase.open);
+    if (counted || changed) this.#changes.changed();
     this.#options.reflector?.onPhase?.(phase);
   }
 
-  #process({ key, deltas, initial }: Deltas<Entry<T>>): void {
-    for (const delta of deltas) this.#apply(key, delta, initial);
-  }
-
-  #apply(key: ObjectKey, delta: Delta<Entry<T>>, initial: boolean): void {
-    const entry = delta.value;
-    const known = this.#store.getByKey(key);
-    if (delta.type === "Sync") return; // handlers are resynced each at its own period
-    if (delta.type === "Deleted") {
-      if (known === undefined) return;
-      const another = isAnother(known, entry);
-      // The end of an object whose name has been taken since says nothing about the one that has it now.
-      if (another && isOlder(entry.resourceVersion, known.resourceVersion)) {
-        this.#outdated++;
-        return;
-      }
-      this.#store.deleteByKey(key);
-      this.#quarantine.release(key);
-      this.#processor.tell(new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown));
-      return;
+  /** A part has synced: with the last one, the informer has. */
+  #partSynced(): void {
+    if (this.hasSynced) {
+      this.#processor.tell({
+        type: "synced",
+        objects: this.#store.size,
+        resourceVersion: this.lastSyncResourceVersion,
+      });
     }
-    if (known === undefined) {
-      this.#set(key, entry);
-      this.#processor.tell(new Added(entry, this.#quarantine, initial));
-      return;
-    }
-    if (sameVersion(known, entry)) return;
-    // Within a watch versions rise; a list is always believed.
-    if (delta.type !== "Replaced" && isOlder(entry.resourceVersion, known.resourceVersion)) {
-      this.#outdated++;
-      return;
-    }
-    this.#set(key, entry);
-    if (isAnother(known, entry)) {
-      this.#processor.tell(new Deleted(known, this.#quarantine, true));
-      this.#processor.tell(new Added(entry, this.#quarantine, false));
-    } else {
-      this.#processor.tell(new Updated(entry, this.#quarantine, known, false));
-    }
-  }
-
-  #set(key: ObjectKey, entry: Entry<T>): void {
-    this.#quarantine.release(key);
-    this.#store.set(key, entry);
-    if (entry.error !== undefined) this.#quarantine.take(entry, entry.error);
-  }
-
-  #flushed(hasSynced: boolean, resourceVersion: string): void {
-    this.#gate.reached(resourceVersion);
-    if (!hasSynced || this.#synced.isOpen) return;
-    this.#processor.tell({ type: "synced", objects: this.#store.size, resourceVersion });
-    this.#synced.open();
     this.#changes.changed();
+  }
+
+  /** The parts that a wait is about. With one part, that is all there is, whatever its namespace. */
+  #partsOf(namespace: string | undefined): readonly Part<T>[] {
+    if (namespace === undefined || this.#parts.length === 1) return this.#parts;
+    const part = this.#parts.find((part) => part.namespace === namespace);
+    if (part !== undefined) return [part];
+    const names = this.#parts.map(({ namespace }) => `"${namespace}"`).join(", ");
+    throw new RangeError(`Cannot wait for namespace "${namespace}": ${this.#name} follows ${names}`);
   }
 
   #report(error: unknown): void {
@@ -419,28 +391,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     try {
       this.#options.onError?.(error);
     } catch (thrown) {
-      reportError(thrown); // as the web does with what a listener throws: it must not stop anybody else
+      reportUncaught(thrown); // as the web does with what a listener throws: it must not stop anybody else
     }
-  }
-}
-
-/** Wakes those who wait for a sync, so that they look at what the server said. */
-class Refused extends Error {
-  readonly refusal: unknown;
-
-  constructor(refusal: unknown) {
-    super("The server refuses", { cause: refusal });
-    this.refusal = refusal;
   }
 }
 
 function keyOf<T>(entry: Entry<T>): ObjectKey {
   return entry.key;
-}
-
-/** Whether two entries of one key are different objects. */
-function isAnother<T>(a: Entry<T>, b: Entry<T>): boolean {
-  return a.uid !== b.uid && a.uid !== "" && b.uid !== "";
 }
 
 /** Files by namespace; neighbours share their values, so that nothing is kept per object. */
@@ -453,11 +410,40 @@ function byNamespace<T>(): IndexFunction<Entry<T>> {
   };
 }
 
-function withDecodeOptions<T>(source: ListerWatcher<T>, managedFields: "drop" | "keep"): ListerWatcher<T> {
-  return {
-    listEntries: (options: ListOptions = {}) => source.listEntries({ managedFields, ...options }),
-    watchChanges: (options: WatchOptions = {}) => source.watchChanges({ managedFields, ...options }),
-  };
+/** The options, with what counts where they say nothing. */
+function withDefaults<T extends KubernetesObject, Name extends string>(
+  options: SharedIndexInformerOptions<T, Name>,
+): SharedIndexInformerOptions<T, Name> & typeof CACHE_DEFAULTS {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...CACHE_DEFAULTS, ...Object.fromEntries(given) };
+}
+
+/** Waits for all parts; when one wait fails the others end. */
+async function all<T extends KubernetesObject>(
+  parts: readonly Part<T>[],
+  signal: AbortSignal | undefined,
+  wait: (part: Part<T>, signal?: AbortSignal) => Promise<void>,
+): Promise<void> {
+  if (parts.length === 1) return await wait(parts[0], signal);
+  using job = new DerivedController(signal);
+  await Promise.all(parts.map((part) => wait(part, job.signal)));
+}
+
+/** @throws {TypeError} when there is none, or a namespace is there twice or has no name. */
+function sourcesOf<T>(
+  source: ListerWatcher<T> | readonly NamespaceSource<T>[],
+): readonly { readonly namespace?: string; readonly source: ListerWatcher<T> }[] {
+  if ("listEntries" in source) return [{ source }];
+  const names = source.map(({ namespace }) => namespace);
+  if (names.length === 0) throw new TypeError("Cannot create an informer: found no source, expected one at least");
+  if (new Set(names).size < names.length || names.some((name) => !name)) {
+    throw new TypeError(
+      `Cannot create an informer: found the namespaces ${
+        JSON.stringify(names)
+      }, expected each to have a name of its own`,
+    );
+  }
+  return names.length === 1 ? [{ source: source[0].source }] : source;
 }
 
 function nameOf(source: object): string {

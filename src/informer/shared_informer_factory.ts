@@ -1,9 +1,10 @@
 import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable, Selection } from "../api/options.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
+import { type Abortable, namespacesOf, type Selection } from "../api/options.ts";
+import { pathOf, type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
 import { DerivedController } from "../timing/derived.ts";
-import type { CacheOptions, SharedIndexInformerOptions } from "./options.ts";
+import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } from "./options.ts";
+import { sameOption } from "./same_option.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 
 /** The defaults of a factory's informers. */
@@ -12,10 +13,20 @@ export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
   readonly onError?: (resource: Resource, error: unknown) => void;
 }
 
+/** A selection with what the factory says filled in. */
+interface Selected {
+  /** Which informer it is. */
+  readonly id: string;
+  /** `undefined` for all of them. */
+  readonly namespaces: readonly string[] | undefined;
+  readonly selectors: Pick<Selection, "labelSelector" | "fieldSelector">;
+}
+
 interface Shared {
   readonly resource: Resource;
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
   readonly indexers: Map<string, unknown>;
+  /** What it was made with, defaults too. */
   readonly options: Readonly<Record<string, unknown>>;
   running: Promise<void> | undefined;
 }
@@ -55,8 +66,13 @@ export class SharedInformerFactory implements AsyncDisposable {
   readonly #informers = new Map<string, Shared>();
   #shutdown: Promise<void> | undefined;
 
-  /** A factory without informers; the client stays the caller's. */
+  /**
+   * A factory without informers; the client stays the caller's.
+   *
+   * @throws {TypeError} when the namespaces cannot be meant, see `namespacesOf()`.
+   */
   constructor(client: Client, options: SharedInformerFactoryOptions = {}) {
+    namespacesOf(options);
     this.#client = client;
     this.#options = options;
   }
@@ -67,24 +83,32 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * Indexers of a later call are added to those there are; the same function under the same name counts once.
    *
+   * With `namespaces` it is one informer that lists and watches each of them by itself; their order does not matter, and
+   * several that are one are that one. `namespace` or `namespaces` replace what the factory says of either, and neither
+   * counts for a cluster-scoped resource.
+   *
    * @throws {Error} when a later call gives another option than the first, which it names, or an index of the same name and
-   * another function; when the factory was shut down.
+   * another function; when the factory was shut down. What the factory says, or is the default, need not be given to be
+   * the same. @throws {TypeError} when the namespaces cannot be meant, see `namespacesOf()`, or cannot be part of a path.
    */
   forResource<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T>,
     options: Selection & SharedIndexInformerOptions<T, Name> = {},
   ): SharedIndexInformer<T, Name> {
     if (this.#shutdown !== undefined) throw new Error("Cannot make an informer: the factory was shut down");
-    const selection = this.#selection(options);
-    const id = idOf(resource, selection);
-    const shared = this.#informers.get(id) ?? this.#create(id, resource, selection, options);
+    const selected = this.#select(resource, options);
+    const shared = this.#informers.get(selected.id) ?? this.#create(resource, selected, options);
     this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
     return shared.informer as unknown as SharedIndexInformer<T, Name>;
   }
 
-  /** Stops and forgets one informer; nothing happens when there is none. @throws {Error} as `run()` of the informer. */
+  /**
+   * Stops and forgets one informer; nothing happens when there is none.
+   *
+   * @throws {Error} as `run()` of the informer. @throws {TypeError} when the namespaces cannot be meant.
+   */
   async release(resource: Resource, selection: Selection = {}): Promise<void> {
-    const id = idOf(resource, this.#selection(selection));
+    const { id } = this.#select(resource, selection);
     const shared = this.#informers.get(id);
     if (shared === undefined) return;
     this.#informers.delete(id);
@@ -148,35 +172,49 @@ export class SharedInformerFactory implements AsyncDisposable {
     }
   }
 
-  #selection(own: Selection): Selection {
-    const { namespace, labelSelector, fieldSelector } = { ...this.#options, ...defined(own) };
-    return { namespace, labelSelector, fieldSelector };
+  #select(resource: Resource, own: Selection): Selected {
+    const defaults = this.#options;
+    const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
+    // Checked even where it does not count.
+    const given = namespacesOf(where);
+    const namespaces = resource.scope === "Cluster" ? undefined : given;
+    for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
+    const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
+    const { group, version, plural, representation = "object" } = resource;
+    return {
+      id: JSON.stringify([
+        ...[group, version, plural, representation],
+        ...[[...namespaces ?? []].sort(), labelSelector ?? "", fieldSelector ?? ""],
+      ]),
+      namespaces,
+      selectors: { labelSelector, fieldSelector },
+    };
   }
 
   #create<T extends KubernetesObject, Name extends string>(
-    id: string,
     resource: Resource<T>,
-    selection: Selection,
+    selected: Selected,
     own: SharedIndexInformerOptions<T, Name>,
   ): Shared {
     const { onError: _factory, ...defaults } = this.#options;
-    const { indexers: _indexers, ...rest } = own;
-    const options = {
-      ...defaults,
-      ...defined(rest),
+    const { indexers: _indexers, ...rest } = defined(own);
+    const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...rest };
+    const { id, namespaces, selectors } = selected;
+    const sources = (namespaces ?? [undefined]).map((namespace) => {
+      return { namespace: namespace ?? "", source: this.#client.resource(resource, { namespace, ...selectors }) };
+    });
+    const informer = new SharedIndexInformer<T>(sources.length === 1 ? sources[0].source : sources, {
+      ...options,
       onError: (error: unknown): void => {
         own.onError?.(error);
         this.#options.onError?.(resource, error);
       },
-    };
+    });
     const shared: Shared = {
       resource,
-      informer: new SharedIndexInformer<T>(
-        this.#client.resource(resource, selection),
-        options,
-      ) as unknown as SharedIndexInformer<KubernetesObject, string>,
+      informer: informer as unknown as SharedIndexInformer<KubernetesObject, string>,
       indexers: new Map(),
-      options: own as Readonly<Record<string, unknown>>,
+      options,
       running: undefined,
     };
     this.#informers.set(id, shared);
@@ -187,10 +225,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   #join(shared: Shared, own: SharedIndexInformerOptions<KubernetesObject, string>): void {
     const name = resourceName(shared.resource);
     for (const option of COMPARED) {
-      if (own[option] === undefined || Object.is(own[option], shared.options[option])) continue;
-      if (own[option] === (this.#options as Record<string, unknown>)[option] && shared.options[option] === undefined) {
-        continue;
-      }
+      if (own[option] === undefined || sameOption(own[option], shared.options[option])) continue;
       throw new Error(`Cannot share the informer of "${name}": option "${option}" is not what the first caller gave`);
     }
     const added: [string, (object: KubernetesObject) => readonly string[]][] = [];
@@ -211,12 +246,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     // What stopping throws is thrown by shutdown() and release() too; here it is for who only aborts.
     this.#options.onError?.(resource, error);
   }
-}
-
-function idOf(resource: Resource, selection: Selection): string {
-  const { group, version, plural, representation = "object" } = resource;
-  const { namespace = "", labelSelector = "", fieldSelector = "" } = selection;
-  return JSON.stringify([group, version, plural, representation, namespace, labelSelector, fieldSelector]);
 }
 
 /** Without the members that are `undefined`, so that they do not hide defaults. */

@@ -1,39 +1,70 @@
 import { CredentialsError, isForbidden, isNotFound, isUnauthorized, UnreachableError } from "../api/errors.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
+import type { ReflectorCounters } from "../reflector/reflector.ts";
 import type { HandlerStatus } from "./processor.ts";
 
 /**
  * How an informer is doing.
  *
  * - `idle`: it has not been started.
- * - `listing`: it is getting the collection for the first time.
  * - `live`: it follows the changes.
+ * - `listing`: it is getting the collection for the first time.
  * - `stale`: it does not follow at the moment; the cache shows what was.
- * - `unreachable`, `unauthorized`, `forbidden`, `notFound`: as `stale`, and the server does not answer, or refuses for that
+ * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: as `stale`, and the server does not answer, or refuses for that
  *   reason. It keeps trying.
  * - `stopped`: it was told to stop; the cache stays readable.
  */
 export type InformerState =
   | "idle"
-  | "listing"
   | "live"
+  | "listing"
   | "stale"
   | "unreachable"
-  | "unauthorized"
-  | "forbidden"
   | "notFound"
+  | "forbidden"
+  | "unauthorized"
   | "stopped";
 
-/** What is true of an informer right now. */
-export interface InformerStatus {
+const STATES: readonly InformerState[] = [
+  "idle",
+  "live",
+  "listing",
+  "stale",
+  "unreachable",
+  "notFound",
+  "forbidden",
+  "unauthorized",
+  "stopped",
+];
+
+/** What is true right now of one of the namespaces that an informer follows. */
+export interface NamespaceStatus {
+  /** The namespace. */
+  readonly namespace: string;
   /** How it is doing. */
   readonly state: InformerState;
   /** Since when it is in that state. */
   readonly since: Date;
   /** Why, when something is wrong. */
   readonly cause?: unknown;
-  /** The version up to which the cache has everything; `""` before the first list. */
+  /** The version up to which the cache has everything of it; `""` before its first list. */
   readonly resourceVersion: string;
+  /** How many objects of it are cached. */
+  readonly objects: number;
+}
+
+/** What is true of an informer right now. */
+export interface InformerStatus {
+  /** How it is doing; of several namespaces, the one that is doing worst: the latest in the order of `InformerState`. */
+  readonly state: InformerState;
+  /** Since when it is in that state. */
+  readonly since: Date;
+  /** Why, when something is wrong. */
+  readonly cause?: unknown;
+  /** The version up to which the cache has everything; `""` before the first list. Of several namespaces, the oldest. */
+  readonly resourceVersion: string;
+  /** How each namespace is doing, when it follows several. */
+  readonly namespaces?: readonly NamespaceStatus[];
   /** How many objects are cached. */
   readonly objects: number;
   /** How far a list under way has come, and how many objects it still has to bring, where the server says. */
@@ -58,7 +89,29 @@ export interface InformerStatus {
   readonly handlers: readonly HandlerStatus[];
 }
 
-/** Keeps the state of an informer, by the phases its reflector enters. */
+/** What several reflectors have done, as one. */
+export function totalOf(
+  all: readonly ReflectorCounters[],
+): Pick<InformerStatus, "listing" | "lastByteAt" | "lastBookmarkAt" | "events" | "lists" | "watches"> {
+  const sum = (of: (counters: ReflectorCounters) => number): number => all.reduce((total, it) => total + of(it), 0);
+  const lastByteAt = Math.max(...all.map((it) => it.lastByteAt));
+  const lastBookmarkAt = Math.max(...all.map((it) => it.lastBookmarkAt));
+  const remaining = all.some((it) => it.remaining !== undefined);
+  const listing = all.some((it) => it.listed !== undefined) && {
+    objects: sum((it) => it.listed ?? 0),
+    ...(remaining ? { remaining: sum((it) => it.remaining ?? 0) } : {}),
+  };
+  return {
+    ...(listing ? { listing } : {}),
+    ...(lastByteAt === 0 ? {} : { lastByteAt: new Date(lastByteAt) }),
+    ...(lastBookmarkAt === 0 ? {} : { lastBookmarkAt: new Date(lastBookmarkAt) }),
+    events: sum((it) => it.events),
+    lists: sum((it) => it.lists),
+    watches: sum((it) => it.watches),
+  };
+}
+
+/** Keeps a state: by the phases that a reflector enters, or as the worst of others. */
 export class StateKeeper {
   #state: InformerState = "idle";
   #since = new Date();
@@ -85,8 +138,26 @@ export class StateKeeper {
     return refused ? this.#cause : undefined;
   }
 
-  /** The reflector has entered a phase. */
-  entered(phase: ReflectorPhase, hasSynced: boolean): void {
+  /** The reflector has entered a phase; whether that changed state or cause. */
+  entered(phase: ReflectorPhase, hasSynced: boolean): boolean {
+    const state = this.#state;
+    const cause = this.#cause;
+    this.#enter(phase, hasSynced);
+    return state !== this.#state || cause !== this.#cause;
+  }
+
+  /** Takes over the state that is worst, and its cause; of equals the first. */
+  follow(others: readonly StateKeeper[]): void {
+    const worst = others.reduce((a, b) => STATES.indexOf(b.#state) > STATES.indexOf(a.#state) ? b : a);
+    this.#set(worst.#state, worst.#cause);
+  }
+
+  /** It has ended, for good. */
+  stopped(cause?: unknown): void {
+    this.#set("stopped", cause ?? this.#cause);
+  }
+
+  #enter(phase: ReflectorPhase, hasSynced: boolean): void {
     switch (phase.name) {
       case "listing":
         // While it tries again, what was wrong still is.
@@ -103,11 +174,6 @@ export class StateKeeper {
       default:
         phase satisfies never;
     }
-  }
-
-  /** It has ended, for good. */
-  stopped(cause?: unknown): void {
-    this.#set("stopped", cause ?? this.#cause);
   }
 
   #set(state: InformerState, cause: unknown): void {

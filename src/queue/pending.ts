@@ -1,7 +1,7 @@
 import type { Delta } from "./delta.ts";
 
 /** Up to so many keys are looked for one by one, which is faster than a Map that they enter and leave. */
-const FEW = 12;
+const FEW = 4;
 
 /** What waits, by key, in the order in which keys came. */
 export class Pending<V> {

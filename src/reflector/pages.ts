@@ -1,6 +1,8 @@
 import type { ListPart } from "../api/change.ts";
 import { isExpired } from "../api/errors.ts";
 import type { ListOptions } from "../api/options.ts";
+import { DerivedController } from "../timing/derived.ts";
+import { interruptible } from "../timing/interruptible.ts";
 import type { ListerWatcher } from "./list_watch.ts";
 
 /** Part of a list that may have several pages. */
@@ -15,6 +17,9 @@ export interface PagePart<T> extends ListPart<T> {
  *
  * Later requests carry the token, and neither version nor match, as the server demands. When a token has expired, the list
  * begins anew, once, in one page, with the version first asked for (client-go `ListPager.FullListIfExpired`).
+ *
+ * It ends with the signal at once, whatever the source does: each page under way is told so by its own signal and by
+ * `return()`, and not waited for.
  */
 export async function* pagesOf<T>(
   source: ListerWatcher<T>,
@@ -63,14 +68,22 @@ export async function* pagesOf<T>(
 }
 
 class Page<T> {
-  readonly #parts: AsyncIterator<ListPart<T>>;
+  readonly #job: DerivedController;
+  readonly #parts: AsyncGenerator<ListPart<T>, void, undefined>;
   readonly #onRequest: () => void;
-  #first: Promise<IteratorResult<ListPart<T>>> | undefined;
+  #first: Promise<IteratorResult<ListPart<T>, void>> | undefined;
   #asked = false;
-  #done = false;
+  #pending = false;
 
   constructor(source: ListerWatcher<T>, options: ListOptions, onRequest: () => void) {
-    this.#parts = source.listEntries(options)[Symbol.asyncIterator]();
+    this.#job = new DerivedController(options.signal);
+    const { signal } = this.#job;
+    try {
+      this.#parts = interruptible(source.listEntries({ ...options, signal }), signal);
+    } catch (error) {
+      this.#job[Symbol.dispose]();
+      throw error;
+    }
     this.#onRequest = onRequest;
   }
 
@@ -84,25 +97,28 @@ class Page<T> {
   async next(): Promise<ListPart<T> | undefined> {
     const first = this.#first;
     this.#first = undefined;
+    const result = await (first ?? this.#ask());
+    return result.done ? undefined : result.value;
+  }
+
+  /** Ends it, wherever it is; a source that is waited for is not waited for any more. */
+  async close(): Promise<void> {
+    if (this.#pending) this.#job[Symbol.dispose]();
     try {
-      const result = await (first ?? this.#ask());
-      if (!result.done) return result.value;
-      this.#done = true;
-    } catch (error) {
-      this.#done = true;
-      throw error;
+      await this.#parts.return();
+    } finally {
+      this.#job[Symbol.dispose]();
     }
   }
 
-  async close(): Promise<void> {
-    if (this.#done || !this.#asked) return;
-    this.#done = true;
-    await this.#parts.return?.();
-  }
-
-  #ask(): Promise<IteratorResult<ListPart<T>>> {
+  async #ask(): Promise<IteratorResult<ListPart<T>, void>> {
     if (!this.#asked) this.#onRequest();
     this.#asked = true;
-    return this.#parts.next();
+    this.#pending = true;
+    try {
+      return await this.#parts.next();
+    } finally {
+      this.#pending = false;
+    }
   }
 }

@@ -54,6 +54,8 @@ export type Outcome =
     readonly resourceVersion: string;
     /** Whether it ended within a second, having said nothing, or as the one before: asking again at once would be a hurry. */
     readonly short: boolean;
+    /** So many in a row ended at once, having said nothing, that the server may have forgotten the version without a word. */
+    readonly stuck?: boolean;
   }
   | {
     /** It went wrong. */
@@ -68,6 +70,8 @@ export type Outcome =
     readonly retryAfterMs?: number;
     /** The same happened before, and no watch has said anything in between. */
     readonly repeated?: boolean;
+    /** The connection of a watch that had been open for a while: balancers cut what is quiet, and no wait need grow by that. */
+    readonly cut?: boolean;
   }
   | {
     /** The wait is over. */
@@ -95,6 +99,7 @@ export class ShortWatchError extends Error {
  * | listing at v | any other failure | wait, then listing at v |
  * | watching from r | ended in good order, last seen s | watching from s at once |
  * | watching from r | ended within a second, having said nothing or again | wait, then watching from s |
+ * | watching from r | the same, many times in a row | wait, then listing at s |
  * | watching from r | expired | listing at s at once |
  * | watching from r | expired again, having said nothing in between | wait, then listing at s |
  * | watching from r | throttled, or unreachable (silence beyond the idle limit too) | wait, then watching from s |
@@ -121,7 +126,8 @@ export function transition(phase: ReflectorPhase, outcome: Outcome, delay: () =>
         const error = new ShortWatchError(
           "Cannot keep a watch: the server ends it within a second",
         );
-        return { name: "waiting", delayMs: delay(), next: watching(outcome.resourceVersion), error };
+        const next = outcome.stuck ? listing(outcome.resourceVersion) : watching(outcome.resourceVersion);
+        return { name: "waiting", delayMs: delay(), next, error };
       }
       if (outcome.type !== "failed") return impossible(phase, outcome);
       return interrupted(outcome, delay);

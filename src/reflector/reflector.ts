@@ -6,7 +6,6 @@ import type { Abortable } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
 import { Backoff, type BackoffOptions } from "../timing/backoff.ts";
 import { DerivedController } from "../timing/derived.ts";
-import { interruptible } from "../timing/interruptible.ts";
 import { sleep } from "../timing/sleep.ts";
 import { IdleLimit, InitialEventsDeadline } from "./deadlines.ts";
 import { classify, failed } from "./failure.ts";
@@ -64,6 +63,8 @@ export interface ReflectorCounters {
 
 const SHORT_WATCH_MS = 1_000;
 const WATCH_GRACE_MS = 10_000;
+const CUT_AFTER_MS = 10_000;
+const STUCK_AFTER_WATCHES = 8;
 
 /**
  * Keeps a store equal to a collection on the server.
@@ -111,6 +112,7 @@ export class Reflector<T extends KubernetesObject> {
   #cutShort = 0;
   #expired = false;
   #brief = false;
+  #silent = 0;
   #stream: WatchStream<T> | undefined;
   /** What `onPhase` threw: it ends the run, wherever it was called. */
   #thrown: { readonly error: unknown } | undefined;
@@ -171,7 +173,9 @@ export class Reflector<T extends KubernetesObject> {
       while (this.#phase.name !== "stopped") {
         const outcome = await this.#perform(this.#phase, job.signal);
         if (outcome.type === "failed") this.#counters.failures++;
-        this.#enter(transition(this.#phase, outcome, () => this.#backoff.next()));
+        // What was cut waits as after a first failure, each time.
+        const backoff = outcome.type === "failed" && outcome.cut ? new Backoff(this.#options.backoff) : this.#backoff;
+        this.#enter(transition(this.#phase, outcome, () => backoff.next()));
       }
     } finally {
       clearInterval(resync);
@@ -244,7 +248,7 @@ export class Reflector<T extends KubernetesObject> {
         // With a limit, a version without a match would mean Exact.
         ...(version === "" || version === "0" ? {} : { resourceVersionMatch: "NotOlderThan" as const }),
       }, () => this.#counters.pages++);
-      for await (const part of interruptible(parts, job.signal)) {
+      for await (const part of parts) {
         limit.alive();
         this.#counters.lastByteAt = Date.now();
         if (part.restart) {
@@ -258,7 +262,12 @@ export class Reflector<T extends KubernetesObject> {
         this.#counters.remaining = part.remainingItemCount ?? this.#counters.remaining;
         listedAt ??= part.resourceVersion;
       }
-      if (listedAt === undefined) throw new DecodeError("Cannot take the list: it has no resourceVersion");
+      if (!listedAt) {
+        // client-go takes it, and watches without a version: what was deleted in between would stay for good.
+        throw new DecodeError(
+          "Cannot take the list: it has no resourceVersion, so nothing says from where to watch on; list it from time to time",
+        );
+      }
       replacement.commit(listedAt);
     } catch (error) {
       replacement.abandon();
@@ -366,14 +375,17 @@ export class Reflector<T extends KubernetesObject> {
         ordered ||= batch.some((change) => change.type !== "ADDED");
         this.#apply(batch, ordered);
       }
-      return { type: "ended", resourceVersion: this.#seen, short: this.#isHurried(stream) };
+      const [short, stuck] = [this.#isHurried(stream), this.#isStuck(stream)];
+      return { type: "ended", resourceVersion: this.#seen, short, stuck };
     } catch (error) {
       if (this.#thrown !== undefined) throw error;
       if (signal.aborted) return { type: "stopped" };
       const outcome = failed(error, this.#seen);
       const repeated = this.#expired;
       this.#expired = isExpired(error);
-      return repeated && this.#expired ? { ...outcome, repeated: true } as Outcome : outcome;
+      const { failure } = outcome as Outcome & { readonly type: "failed" };
+      const cut = failure === "unreachable" && stream.open && Date.now() - stream.startedAt >= CUT_AFTER_MS;
+      return { ...outcome, repeated: repeated && this.#expired, cut } as Outcome;
     } finally {
       await stream.close();
     }
@@ -385,6 +397,14 @@ export class Reflector<T extends KubernetesObject> {
     const hurried = isShort(stream) || (brief && this.#brief);
     this.#brief = brief;
     return hurried;
+  }
+
+  /** Whether so many watches in a row ended at once, having said nothing, that only a list can tell what there is. */
+  #isStuck(stream: WatchStream<T>): boolean {
+    this.#silent = isShort(stream) ? this.#silent + 1 : 0;
+    if (this.#silent < STUCK_AFTER_WATCHES) return false;
+    this.#silent = 0;
+    return true;
   }
 
   #opened(): void {

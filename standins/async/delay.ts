@@ -20,7 +20,10 @@ export interface DelayOptions {
 export function delay(ms: number, options: DelayOptions = {}): Promise<void> {
   const { signal, persistent = true } = options;
   if (signal?.aborted) return Promise.reject(signal.reason);
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // Not Promise.withResolvers(): the real one runs on Node 20, which lacks it.
+  let resolve!: () => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new Promise<void>((...settle) => [resolve, reject] = settle);
   let timer: ReturnType<typeof setTimeout>;
   const startedMs = Date.now();
   const totalMs = ms > 0 ? Math.trunc(ms) : 0;

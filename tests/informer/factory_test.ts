@@ -201,7 +201,7 @@ Deno.test("SharedInformerFactory starts what has not been started, again and aga
   const waiting = informers.waitForCacheSync();
   await world.quiet();
   await waiting;
-  assertEquals([maps.hasSynced, world.asked], [true, 2]);
+  assertEquals([maps.hasSynced, world.asked, world.errors], [true, 2, []]);
 });
 
 Deno.test("SharedInformerFactory's informers end with the signal they were started with", async () => {
@@ -330,5 +330,7 @@ Deno.test("SharedInformerFactory's informers have the factory's options, but for
   assertEquals([Object.isFrozen(a), Object.isFrozen(b)], [true, false]);
   assertEquals([a.metadata.managedFields !== undefined, b.metadata.managedFields], [true, undefined]);
   // Both are told of what goes wrong.
-  assertEquals([own.length, world.errors], [1, ['configmaps: Error: Handler "handler 1" failed on "added": bad']]);
+  assertEquals([own.length, world.errors], [1, [
+    'configmaps: Error: Handler "handler 1" failed on "added" of "default/a": bad',
+  ]]);
 });

@@ -131,8 +131,8 @@ Deno.test("C078 SharedIndexInformer reports what a handler throws or rejects wit
   await run.start();
   assertEquals([told, registration.hasSynced], [["a", "b", "c"], true]);
   assertEquals(run.complaints, [
-    'Error: Handler "bad" failed on "added": thrown',
-    'Error: Handler "bad" failed on "added": rejected',
+    'Error: Handler "bad" failed on "added" of "default/a": thrown',
+    'Error: Handler "bad" failed on "added" of "default/b": rejected',
   ]);
   assertStrictEquals((run.errors[0] as Error).cause, cause);
   assertEquals([run.informer.status().errors, run.informer.status().handlers[0].errors], [2, 2]);

@@ -106,7 +106,7 @@ Deno.test("HandlerRegistration whose call waits, behind another wait, for its ow
   await run.start();
   await time.tickAsync(500);
   assertEquals(run.complaints, [
-    'Error: Handler "knot" failed on "added": Cannot finish handler "knot": its call has not returned within 500 ms',
+    'Error: Handler "knot" failed on "added" of "default/a": Cannot finish handler "knot": its call has not returned within 500 ms',
   ]);
 });
 

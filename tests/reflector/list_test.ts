@@ -199,7 +199,7 @@ Deno.test("Reflector gives a list up that says nothing for too long, and lets a 
   }
   assertEquals(source.calls.length, 1);
   await time.tickAsync(1_000);
-  assertEquals([source.open, source.lists[0].over, follow.waits], [0, "failed", [800]]);
+  assertEquals([source.open, source.lists[0].over, follow.waits], [0, "returned", [800]]);
   const waiting = follow.reflector.phase;
   if (waiting.name !== "waiting") throw new Error(`is ${waiting.name}`);
   assertEquals(waiting.error instanceof UnreachableError, true);

@@ -22,8 +22,11 @@ const watching = (resourceVersion: string, open = false): ReflectorPhase => ({
 const waiting = (next: ReflectorPhase, delayMs = 7): ReflectorPhase => ({ name: "waiting", delayMs, next, error });
 const stopped: ReflectorPhase = { name: "stopped" };
 
-const failure = (failure: Failure, resourceVersion: string, more: { retryAfterMs?: number; repeated?: boolean } = {}) =>
-  ({ type: "failed", failure, error, resourceVersion, ...more }) as Outcome;
+const failure = (
+  failure: Failure,
+  resourceVersion: string,
+  more: { retryAfterMs?: number; repeated?: boolean; cut?: boolean } = {},
+) => ({ type: "failed", failure, error, resourceVersion, ...more }) as Outcome;
 const ended = (resourceVersion: string, short = false): Outcome => ({ type: "ended", resourceVersion, short });
 const listed = (resourceVersion: string): Outcome => ({ type: "listed", resourceVersion });
 
@@ -47,6 +50,7 @@ const TABLE: readonly (readonly [ReflectorPhase, Outcome, ReflectorPhase, number
     [watching("5", open), failure("expired", "8", { repeated: true }), waiting(listing("8")), 1] as const,
     [watching("5", open), failure("throttled", "8"), waiting(watching("8")), 1] as const,
     [watching("5", open), failure("unreachable", "8"), waiting(watching("8")), 1] as const,
+    [watching("5", open), failure("unreachable", "8", { cut: true }), waiting(watching("8")), 1] as const,
     [watching("5", open), failure("refused", "8"), waiting(listing("8")), 1] as const,
     [watching("5", open), failure("refused", ""), waiting(listing("0")), 1] as const,
   ])),
@@ -69,6 +73,19 @@ Deno.test("transition makes a pause between watches that end within a second hav
   if (next.name !== "waiting") throw new Error(`is ${next.name}`);
   assertEquals([next.delayMs, next.next], [7, watching("8")]);
   assertInstanceOf(next.error, ShortWatchError);
+});
+
+Deno.test("transition lists after a pause when watches have ended at once many times in a row", () => {
+  for (const [version, listed] of [["8", "8"], ["", "0"]]) {
+    const next = transition(
+      watching("5", true),
+      { type: "ended", resourceVersion: version, short: true, stuck: true },
+      () => 7,
+    );
+    if (next.name !== "waiting") throw new Error(`is ${next.name}`);
+    assertEquals([next.delayMs, next.next], [7, listing(listed)]);
+    assertInstanceOf(next.error, ShortWatchError);
+  }
 });
 
 Deno.test("transition waits longer when the server asks for it, and never shorter", () => {
@@ -109,7 +126,9 @@ Deno.test("classify knows the four kinds of failure", () => {
   const kinds: readonly (readonly [unknown, Failure])[] = [
     [expired(), "expired"],
     [refused(410), "expired"],
+    [refused(410, { reason: "Whatever" }), "expired"],
     [refused(500, { reason: "Expired" }), "expired"],
+    [refused(500, { reason: "Gone" }), "expired"],
     ...Object.values(TOO_LARGE).map((make) => [make(), "expired"] as const),
     [refused(429), "throttled"],
     [refused(429, { reason: "Whatever" }), "throttled"],

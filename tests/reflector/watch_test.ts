@@ -287,6 +287,40 @@ Deno.test("Reflector's waits start short again after a time of health, not after
   assertEquals(follow.waits.at(-1), 800);
 });
 
+Deno.test("Reflector whose watches are cut again and again after a while is back soon each time", async () => {
+  using time = new FakeTime();
+  await using follow = await live(time, new ScriptedSource().watch([]));
+  const { source } = follow;
+  for (let cut = 0; cut < 8; cut++) {
+    await time.tickAsync(30_000);
+    source.watch([]).newest.send(new UnreachableError("connection reset by peer"));
+    await time.tickAsync(800);
+    assertEquals([follow.waits.length, follow.waits.at(-1), source.watches.length], [cut + 1, 800, cut + 2]);
+  }
+  // One that breaks at once is another matter, and those that were cut have not made its wait longer.
+  for (const wait of [800, 1_600, 3_200]) {
+    source.watch([]).newest.send(new UnreachableError("connection reset by peer"));
+    await time.tickAsync(wait);
+    assertEquals(follow.waits.at(-1), wait);
+  }
+});
+
+Deno.test("Reflector lists when watches end at once, having said nothing, eight times in a row: its version may be forgotten", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource();
+  for (let attempt = 0; attempt < 7; attempt++) source.watch([], END);
+  source.watch([bookmark(11)], END);
+  for (let attempt = 0; attempt < 8; attempt++) source.watch(END);
+  await using follow = await live(time, source, { backoff: { initialMs: 2_000, maxMs: 2_000, jitter: 0 } });
+  await time.tickAsync(15 * 2_000);
+  // One that said something was among them, so none of the lists is due.
+  assertEquals([source.lists.length, source.watches.length], [1, 16]);
+  source.list(part(30, []), END).watch([]);
+  await time.tickAsync(2_000);
+  assertEquals(source.story.slice(-2), ["list 11 NotOlderThan limit=500", "watch 30"]);
+  assertEquals(follow.reflector.lastSyncResourceVersion, "30");
+});
+
 Deno.test("Reflector counts what it does", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([added("a", 11), modified("a", 12), bookmark(13)], refused(429)).watch([]);

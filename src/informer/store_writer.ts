@@ -1,0 +1,98 @@
+import { type Entry, sameVersion } from "../api/entry.ts";
+import type { ObjectKey } from "../api/key.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { isOlder } from "../api/resource_version.ts";
+import type { Delta, Deltas } from "../queue/delta.ts";
+import type { Indexer } from "../store/indexer.ts";
+import { Added, Deleted, Updated } from "./event.ts";
+import type { Intake } from "./intake.ts";
+import type { Processor } from "./processor.ts";
+import type { Quarantine } from "./quarantine.ts";
+
+/** What a writer connects. */
+export interface StoreWriterOptions<T extends KubernetesObject> {
+  /** Where entries are kept. */
+  readonly store: Indexer<Entry<T>, string>;
+  /** How entries were prepared. */
+  readonly intake: Intake<T>;
+  /** Where broken entries are known. */
+  readonly quarantine: Quarantine<T>;
+  /** Who is told. */
+  readonly processor: Processor<T>;
+}
+
+/** Takes changes into the store and tells of them, in one turn, whichever part of the collection they come from. */
+export class StoreWriter<T extends KubernetesObject> {
+  readonly #store: Indexer<Entry<T>, string>;
+  readonly #intake: Intake<T>;
+  readonly #quarantine: Quarantine<T>;
+  readonly #processor: Processor<T>;
+  #outdated = 0;
+
+  constructor(options: StoreWriterOptions<T>) {
+    this.#store = options.store;
+    this.#intake = options.intake;
+    this.#quarantine = options.quarantine;
+    this.#processor = options.processor;
+  }
+
+  /** How many changes were older than what was cached, and were passed over. */
+  get outdated(): number {
+    return this.#outdated;
+  }
+
+  /** Takes what happened to one key, oldest first. */
+  apply({ key, deltas, initial }: Deltas<Entry<T>>): void {
+    for (const delta of deltas) this.#apply(key, delta, initial);
+  }
+
+  #apply(key: ObjectKey, delta: Delta<Entry<T>>, initial: boolean): void {
+    const entry = delta.value;
+    const known = this.#store.lookUp(key);
+    if (delta.type === "Sync") return; // handlers are resynced each at its own period
+    if (delta.type === "Deleted") {
+      if (known === undefined) return;
+      const another = isAnother(known, entry);
+      // The end of an object whose name has been taken since says nothing about the one that has it now.
+      if (another && isOlder(entry.resourceVersion, known.resourceVersion)) {
+        this.#outdated++;
+        return;
+      }
+      this.#store.deleteByKey(key);
+      this.#intake.gone(known);
+      this.#quarantine.release(key);
+      this.#processor.tell(new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown));
+      return;
+    }
+    if (known === undefined) {
+      this.#set(key, entry);
+      this.#processor.tell(new Added(entry, this.#quarantine, initial));
+      return;
+    }
+    if (sameVersion(known, entry)) return;
+    // Within a watch versions rise; a list is always believed.
+    if (delta.type !== "Replaced" && isOlder(entry.resourceVersion, known.resourceVersion)) {
+      this.#outdated++;
+      return;
+    }
+    this.#set(key, entry);
+    if (isAnother(known, entry)) {
+      this.#processor.tell(new Deleted(known, this.#quarantine, true));
+      this.#processor.tell(new Added(entry, this.#quarantine, false));
+    } else {
+      this.#processor.tell(new Updated(entry, this.#quarantine, known, false));
+    }
+  }
+
+  #set(key: ObjectKey, entry: Entry<T>): void {
+    this.#quarantine.release(key);
+    this.#store.set(key, entry);
+    this.#intake.kept(entry);
+    if (entry.error !== undefined) this.#quarantine.take(entry, entry.error);
+  }
+}
+
+/** Whether two entries of one key are different objects. */
+function isAnother<T>(a: Entry<T>, b: Entry<T>): boolean {
+  return a.uid !== b.uid && a.uid !== "" && b.uid !== "";
+}

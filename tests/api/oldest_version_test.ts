@@ -1,0 +1,19 @@
+import { assertEquals } from "@std/assert";
+import { oldestVersion } from "../../src/api/resource_version.ts";
+
+Deno.test("oldestVersion is the one up to which all have come, or none where nobody knows", () => {
+  const cases: [string[], string][] = [
+    [["9"], "9"],
+    [["10", "9", "11"], "9"],
+    [["10", "9", "100000000000000000000000"], "9"],
+    [["9", ""], ""],
+    [["", "9"], ""],
+    [["", ""], ""],
+    [["abc"], "abc"],
+    [["abc", "abc"], "abc"],
+    [["abc", "9"], ""],
+    [["9", "9", "abc"], ""],
+    [[], ""],
+  ];
+  for (const [versions, oldest] of cases) assertEquals(oldestVersion(versions), oldest, versions.join());
+});

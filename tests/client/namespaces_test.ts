@@ -1,0 +1,18 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+
+Deno.test("Client's resource() refuses several namespaces instead of asking for all", async () => {
+  using server = new FakeApiServer();
+  for (const namespace of ["a", "b"]) server.create(Pod, pod({ namespace, name: "x" }));
+  using client = new Client({ server: "http://fake", transport: server });
+  assertThrows(
+    () => client.resource(Pod, { namespaces: ["a", "b"] }),
+    TypeError,
+    'Cannot ask for "pods" in namespaces ["a","b"]: one request is of one namespace',
+  );
+  assertThrows(() => client.resource(Pod, { namespaces: [] }), TypeError, "Cannot select namespaces");
+  const { items } = await client.resource(Pod, { namespaces: ["a", "a"], labelSelector: "" }).list();
+  assertEquals(items.map(({ metadata }) => metadata.namespace), ["a"]);
+});

@@ -1,0 +1,62 @@
+// Somebody who may read in some namespaces, and not in all: what one informer of these makes of it.
+import { isForbidden, SharedInformerFactory } from "@kube/informer";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { clusterTests } from "./_cluster.ts";
+import { grantReading, newAccount } from "./_rights.ts";
+import { untilStatus, within } from "./_within.ts";
+import { mapDraft } from "./_writers.ts";
+
+const cluster = clusterTests();
+
+cluster.anywhere(
+  "SharedIndexInformer of several namespaces has those that it may read, and the rest when it may",
+  async (setting) => {
+    const { client, namespace: first } = setting;
+    const second = await setting.newNamespace();
+    const account = { kind: "User", name: `system:serviceaccount:${first}:reader` } as const;
+    const token = await newAccount(client, first, "reader");
+    await grantReading(client, first, "configmaps", account);
+    const reader = await setting.connect({ token });
+    await within("the right to read the first namespace", async (signal) => {
+      for (;;) {
+        try {
+          return await reader.resource(ConfigMap, { namespace: first }).list({ limit: 1, signal });
+        } catch (error) {
+          if (!isForbidden(error)) throw error;
+        }
+      }
+    });
+    await using informers = new SharedInformerFactory(reader, {
+      namespaces: [first, second],
+      reflector: { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } },
+    });
+    const maps = informers.forResource(ConfigMap);
+    informers.start();
+    const refused = await assertRejects(() => within("a refusal", (signal) => informers.waitForCacheSync({ signal })));
+    assert(isForbidden(refused));
+    assertStringIncludes(refused.message, `in namespace "${second}"`);
+    await within("the first namespace", (signal) => maps.waitForCacheSync({ namespace: first, signal }));
+
+    const write = async (namespace: string, name: string): Promise<string> => {
+      const { metadata } = await client.resource(ConfigMap, { namespace }).create(mapDraft(name));
+      return metadata.resourceVersion;
+    };
+    const seen = await write(first, "seen");
+    await write(second, "unseen");
+    await within("a write", (signal) => maps.atLeast(seen, { namespace: first, signal }));
+    assertEquals([maps.hasSynced, maps.lister.get(`${first}/seen`) !== undefined], [false, true]);
+    assertEquals(maps.lister.namespace(second).list(), []);
+    assertEquals(maps.status().namespaces?.map(({ state }) => state), ["live", "forbidden"]);
+
+    await grantReading(client, second, "configmaps", account);
+    await within("all namespaces", (signal) => informers.waitForCacheSync({ signal, patient: true }));
+    await untilStatus(maps, "both live", ({ state }) => state === "live");
+    const written = await write(second, "written");
+    // Named, it is there at once; unnamed, as soon as the other namespace has a bookmark or a new watch.
+    await within("a write in the second", (signal) => maps.atLeast(written, { namespace: second, signal }));
+    const names = maps.lister.namespace(second).list().map(({ metadata }) => metadata.name);
+    assertEquals(names.filter((name) => name !== "kube-root-ca.crt").sort(), ["unseen", "written"]);
+    await within("the other's bookmark", (signal) => maps.atLeast(written, { signal }));
+  },
+);

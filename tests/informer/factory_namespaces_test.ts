@@ -1,0 +1,177 @@
+import {
+  assert,
+  assertEquals,
+  assertNotStrictEquals,
+  assertRejects,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import { isForbidden } from "../../src/api/errors.ts";
+import type { CacheOptions } from "../../src/informer/options.ts";
+import {
+  SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from "../../src/informer/shared_informer_factory.ts";
+import { Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, type FakeApiServerOptions, node, pod } from "../../src/testing/mod.ts";
+import { FakeTime } from "../_time.ts";
+
+/** A factory on a fake server. Disposing it shuts it down, and fails unless nothing at all is left behind. */
+class World implements AsyncDisposable {
+  readonly time = new FakeTime();
+  readonly server: FakeApiServer;
+  readonly client: Client;
+  readonly informers: SharedInformerFactory;
+
+  constructor(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}) {
+    this.server = new FakeApiServer(server);
+    this.client = new Client({ server: "http://fake", transport: this.server });
+    this.informers = new SharedInformerFactory(this.client, { reflector: { backoff: { jitter: 0 } }, ...options });
+    for (const namespace of ["a", "b", "c"]) this.server.create(Pod, pod({ namespace, name: "x" }));
+  }
+
+  /** The collections that were asked for, each once. */
+  get asked(): string[] {
+    return [...new Set(this.server.requests.map(({ url }) => new URL(url, "http://fake").pathname))].sort();
+  }
+
+  async tick(ms = 0): Promise<void> {
+    await this.time.tickAsync(ms);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await Promise.all([this.informers[Symbol.asyncDispose](), this.tick()]);
+      await this.tick();
+      assertEquals([this.server.watches, this.time.timers], [0, 0], "a factory leaves something behind");
+    } finally {
+      this.client[Symbol.dispose]();
+      this.server[Symbol.dispose]();
+      this.time[Symbol.dispose]();
+    }
+  }
+}
+
+Deno.test("SharedInformerFactory's informer of several namespaces is equal to the server in these, by their requests alone", async () => {
+  await using world = new World({ namespaces: ["b", "a", "b"] });
+  const { informers, server } = world;
+  const pods = informers.forResource(Pod);
+  informers.start();
+  const waiting = informers.waitForCacheSync();
+  await world.tick();
+  await waiting;
+  assertEquals([...pods.indexer.keys()].sort(), ["a/x", "b/x"]);
+  assertEquals(world.asked, ["/api/v1/namespaces/a/pods", "/api/v1/namespaces/b/pods"]);
+  assertEquals(pods.status().namespaces?.map(({ namespace, state }) => `${namespace} ${state}`), ["b live", "a live"]);
+  const { metadata } = server.create(Pod, pod({ namespace: "a", name: "y" }));
+  const written = pods.atLeast(metadata.resourceVersion, { namespace: "a" });
+  server.delete(Pod, "b/x");
+  server.create(Pod, pod({ namespace: "c", name: "y" }));
+  await world.tick();
+  await written;
+  assertEquals([...pods.indexer.keys()].sort(), ["a/x", "a/y"]);
+  assertEquals(pods.lister.namespace("a").list().length, 2);
+});
+
+Deno.test("SharedInformerFactory's informer that may not have one namespace has the others", async () => {
+  let mayAll = false;
+  await using world = new World({ namespaces: ["a", "b"] }, {
+    authorize: ({ namespace }) => mayAll ? true : namespace === "a",
+  });
+  const { informers } = world;
+  const pods = informers.forResource(Pod);
+  informers.start();
+  const waiting = assertRejects(() => informers.waitForCacheSync());
+  await world.tick();
+  const error = await waiting;
+  assert(isForbidden(error));
+  assertEquals(/ "pods" in namespace "b": /.test(error.message), true, error.message);
+  assertEquals([pods.hasSynced, [...pods.indexer.keys()], pods.status().state], [false, ["a/x"], "forbidden"]);
+  assertEquals(pods.status().namespaces?.map(({ state }) => state), ["live", "forbidden"]);
+  mayAll = true;
+  await world.tick(10_000);
+  assertEquals([pods.hasSynced, [...pods.indexer.keys()], pods.status().state], [true, ["a/x", "b/x"], "live"]);
+});
+
+Deno.test("SharedInformerFactory makes one informer per set of namespaces, in whatever order", async () => {
+  await using world = new World({ namespaces: ["a", "b"] });
+  const { informers } = world;
+  const pods = informers.forResource(Pod);
+  for (const namespaces of [["a", "b"], ["b", "a", "a"]]) {
+    assertStrictEquals(informers.forResource(Pod, { namespaces }), pods);
+  }
+  const a = informers.forResource(Pod, { namespace: "a" });
+  assertStrictEquals(informers.forResource(Pod, { namespaces: ["a"] }), a);
+  const others = [
+    a,
+    informers.forResource(Pod, { namespaces: ["a", "c"] }),
+    informers.forResource(Pod, { namespace: "" }),
+  ];
+  for (const other of others) assertNotStrictEquals(other, pods);
+  assertEquals(new Set(others).size, 3);
+  informers.start();
+  await world.tick();
+  assertEquals(world.server.watches, 2 + 1 + 2 + 1);
+  await informers.release(Pod, { namespaces: ["b", "a"] });
+  await world.tick();
+  assertEquals([pods.status().state, world.server.watches], ["stopped", 4]);
+});
+
+Deno.test("SharedInformerFactory asks for what has no namespace once, whatever namespaces are selected", async () => {
+  await using world = new World({ namespaces: ["a", "b"] });
+  const { informers, server } = world;
+  server.create(Node, node({ name: "worker-1" }));
+  const nodes = informers.forResource(Node);
+  assertStrictEquals(informers.forResource(Node, { namespace: "a" }), nodes);
+  informers.forResource(Namespace, { namespaces: ["c", "d"] });
+  informers.start();
+  await world.tick();
+  assertEquals([[...nodes.indexer.keys()], server.watches], [["worker-1"], 2]);
+});
+
+Deno.test("SharedInformerFactory refuses namespaces that cannot be meant, before anything is asked", async () => {
+  await using world = new World({ namespace: "a" });
+  const { informers, client } = world;
+  for (const namespaces of [[], [""]]) {
+    assertThrows(() => new SharedInformerFactory(client, { namespaces }), TypeError, "Cannot select namespaces");
+    assertThrows(() => informers.forResource(Pod, { namespaces }), TypeError, "Cannot select namespaces");
+    assertThrows(() => informers.forResource(Node, { namespaces }), TypeError, "Cannot select namespaces");
+  }
+  const both = { namespace: "a", namespaces: ["b"] };
+  assertThrows(() => new SharedInformerFactory(client, both), TypeError, "give one of the two");
+  assertThrows(() => informers.forResource(Pod, both), TypeError, "give one of the two");
+  await assertRejects(() => informers.release(Pod, both), TypeError, "give one of the two");
+  for (const where of [{ namespace: "a/b" }, { namespaces: ["a", ".."] }]) {
+    assertThrows(() => informers.forResource(Pod, where), TypeError, "as namespace");
+  }
+  // What is given instead of the factory's is no contradiction.
+  informers.forResource(Pod, { namespaces: ["b", "c"] });
+});
+
+Deno.test("SharedInformerFactory takes a default that is given for what it is anyway", async () => {
+  const same: CacheOptions[] = [
+    { managedFields: "drop", parse: "lazy", freeze: false, resyncMs: 0, graceMs: 10_000 },
+    { reflector: { backoff: { jitter: 0 } } }, // equal, not the same
+    { reflector: { backoff: { jitter: 0, maxMs: undefined } } },
+  ];
+  for (const first of [{}, ...same]) {
+    await using world = new World();
+    const { informers } = world;
+    const pods = informers.forResource(Pod, first);
+    for (const later of [{}, ...same]) assertStrictEquals(informers.forResource(Pod, later), pods);
+    for (
+      const [name, other] of Object.entries({
+        managedFields: "keep",
+        resyncMs: 1,
+        reflector: { backoff: { jitter: 0 }, pageSize: 1 },
+        transform: (pod: Pod) => pod,
+      })
+    ) assertThrows(() => informers.forResource(Pod, { [name]: other }), Error, `option "${name}"`);
+  }
+  // The factory's own default is not the library's.
+  await using world = new World({ managedFields: "keep" });
+  world.informers.forResource(Pod);
+  world.informers.forResource(Pod, { managedFields: "keep" });
+  assertThrows(() => world.informers.forResource(Pod, { managedFields: "drop" }), Error, 'option "managedFields"');
+});

@@ -1,0 +1,84 @@
+import { assertEquals } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import type { InformerEvent } from "../../src/informer/event.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
+import { Random } from "../../src/testing/random.ts";
+import { FakeTime } from "../_time.ts";
+
+/** What a handler knows, from what it was told alone; complains when a story has a gap. */
+function mirror(known: Map<string, string>, gaps: string[]): (event: InformerEvent<ConfigMap>) => void {
+  return (event) => {
+    if (event.type === "synced") return;
+    const { type, key, resourceVersion } = event;
+    if ((type === "added") === known.has(key)) gaps.push(`${key} ${type} at ${resourceVersion}, was ${known.get(key)}`);
+    if (type === "deleted") known.delete(key);
+    else known.set(key, resourceVersion);
+  };
+}
+
+/** Plays the history of a seed on a server with three namespaces, of which two are followed. */
+async function play(seed: number): Promise<number> {
+  using time = new FakeTime();
+  using server = new FakeApiServer({ seed, history: 20, chunkBytes: 300, bookmarkMs: 10_000 });
+  using client = new Client({ server: "http://fake", transport: server });
+  const informers = new SharedInformerFactory(client, { namespaces: ["a", "b"], reflector: { pageSize: 2 } });
+  const maps = informers.forResource(ConfigMap);
+  const known = new Map<string, string>();
+  const gaps: string[] = [];
+  let told = 0;
+  const hear = mirror(known, gaps);
+  const on = (event: InformerEvent<ConfigMap>): void => {
+    told++;
+    hear(event);
+  };
+  maps.addEventHandler({ onAdd: on, onUpdate: on, onDelete: on });
+  informers.start();
+  const lasting: Disposable[] = [];
+  for (const [i, step] of history(seed, { namespaces: ["a", "b", "c"], names: 3, steps: 30 }).entries()) {
+    const ends = perform(server, ConfigMap, step);
+    if (ends !== undefined) lasting.push(ends);
+    await time.tickAsync([0, 30, 5_000, 70_000][(seed + i) % 4]);
+  }
+  for (const ends of lasting) ends[Symbol.dispose]();
+  server.latency(0);
+  const caughtUp = (): boolean =>
+    maps.lastSyncResourceVersion === server.resourceVersion && maps.status().state === "live";
+  for (let tries = 0; tries < 40 && !caughtUp(); tries++) {
+    server.bookmark();
+    await time.tickAsync(30_000);
+  }
+  const expected = ["a", "b"].flatMap((namespace) => server.list(ConfigMap, { namespace }))
+    .map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`).sort();
+  const cached = [...maps.entries].map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).sort();
+  const { state, namespaces = [] } = maps.status();
+  const what = `seed ${seed}`;
+  assertEquals([state, maps.lastSyncResourceVersion, cached], ["live", server.resourceVersion, expected], what);
+  assertEquals([[...known].map((pair) => pair.join("@")).sort(), gaps], [expected, []], what);
+  assertEquals(
+    namespaces.map(({ namespace, objects }) => [namespace, objects]),
+    ["a", "b"].map((namespace) => [namespace, expected.filter((key) => key.startsWith(namespace)).length]),
+    what,
+  );
+  const shutdown = informers.shutdown();
+  await time.tickAsync(1_000);
+  await shutdown;
+  assertEquals([server.watches, time.timers], [0, 0], what);
+  return told;
+}
+
+Deno.test("SharedIndexInformer of several namespaces is equal to the server after any history, and so is its handler", async () => {
+  const chance = Math.random;
+  let told = 0;
+  try {
+    for (let seed = 1; seed <= 40; seed++) {
+      const random = new Random(seed);
+      Math.random = (): number => random.next();
+      told += await play(seed);
+    }
+  } finally {
+    Math.random = chance;
+  }
+  assertEquals(told > 500, true, `only ${told} events were told`);
+});

@@ -1,0 +1,46 @@
+import { assertEquals } from "@std/assert";
+import { added, bookmark, deleted, entry, expired, modified, type Thing } from "../_fixtures.ts";
+import { FakeTime } from "../_time.ts";
+import { holding, Notes, Run } from "./_informer.ts";
+
+/** Gives each thing another name; fails for those of size 0. */
+function rename(thing: Thing): Thing {
+  if (thing.spec.size === 0) throw new Error("too small");
+  return { ...thing, metadata: { ...thing.metadata, name: `its-${thing.metadata.name}`, namespace: "moved" } };
+}
+
+Deno.test("SharedIndexInformer lets an object go that a transform has renamed, and fails for as it is deleted", async () => {
+  for (const freeze of [false, true]) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(entry("a", 1), entry("b", 2)), { transform: rename, freeze });
+    const notes = new Notes();
+    run.informer.addEventHandler(notes);
+    await run.start();
+    assertEquals(run.cached, ["moved/its-a@1", "moved/its-b@2"]);
+    notes.take();
+    await run.tell(deleted("a", 11, { size: 0 }));
+    assertEquals([run.cached, notes.take()], [["moved/its-b@2"], ["- moved/its-a@11"]]);
+    // Another object of the old name is not taken for it.
+    await run.tell(added("a", 12, { size: 0, uid: "another" }));
+    assertEquals(run.cached, ["default/a@12", "moved/its-b@2"]);
+    await run.tell(deleted("a", 13, { size: 0, uid: "another" }));
+    assertEquals(run.cached, ["moved/its-b@2"]);
+  }
+});
+
+Deno.test("SharedIndexInformer quarantines a renamed object for which the transform fails where it is filed", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)), { transform: rename });
+  await run.start();
+  await run.tell(modified("a", 11, { size: 0 }));
+  assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@11"], 1]);
+  assertEquals(run.complaints, ['DecodeError: Cannot transform "default/a": too small']);
+  assertEquals(run.informer.entries.indexKeys("namespace", "moved"), ["moved/its-a"]);
+  await run.tell(modified("a", 12));
+  assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@12"], 0]);
+  await run.relist(expired(), 20, [entry("a", 15, { size: 0 })]);
+  assertEquals(run.cached, ["moved/its-a@15"]);
+  await run.tell(bookmark(21)); // else the second expiry would be waited out
+  await run.relist(expired(), 30, []);
+  assertEquals(run.cached, []);
+});

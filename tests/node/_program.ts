@@ -1,0 +1,67 @@
+/**
+ * What Node runs: the core with the `fetch` that Node has, against the address given. It tells what happens, a line of JSON
+ * each, and ends by itself when it has stopped everything; nothing here ends the process.
+ */
+import { Client, SharedInformerFactory } from "../../mod.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+
+interface NodeProcess {
+  readonly argv: readonly string[];
+  readonly stdout: { write(text: string): void };
+  on(event: "uncaughtException", listener: (error: Error) => void): void;
+  getActiveResourcesInfo(): string[];
+}
+
+const { process } = globalThis as unknown as { readonly process: NodeProcess };
+
+function say(what: string, more: unknown): void {
+  process.stdout.write(`${JSON.stringify([what, more])}\n`);
+}
+
+process.on("uncaughtException", (error) => say("uncaught", error.message));
+
+const client = new Client({ server: process.argv[2] });
+const informers = new SharedInformerFactory(client, {
+  reflector: { backoff: { initialMs: 10, jitter: 0 } },
+  onError: (_resource, error) => {
+    if (String(error).includes("on purpose")) throw error; // an onError that fails itself
+  },
+});
+const pods = informers.forResource(Pod, { indexers: { node: (pod) => pod.spec.nodeName ? [pod.spec.nodeName] : [] } });
+const maps = informers.forResource(ConfigMap, { namespaces: ["shop", "bank"] });
+const told: string[] = [];
+pods.addEventHandler({
+  onAdd: ({ key, initial }) => void told.push(`+ ${key}${initial ? " (initial)" : ""}`),
+  onUpdate: ({ key, object }) => void told.push(`~ ${key} ${object.status?.phase}`),
+  onDelete: ({ key }) => void told.push(`- ${key}`),
+});
+maps.addEventHandler({
+  onAdd: ({ initial }) => {
+    if (initial) throw new Error("thrown on purpose");
+  },
+});
+
+informers.start();
+await informers.waitForCacheSync();
+say("synced", { pods: pods.indexer.size, onNode: pods.indexer.indexKeys("node", "worker-1"), maps: maps.indexer.size });
+
+const pages: number[] = [];
+for await (const { items } of client.resource(Pod).pages({ limit: 2 })) pages.push(items.length);
+say("pages", pages);
+
+const { metadata } = await client.resource(ConfigMap, { namespace: "bank" })
+  .create({ metadata: { name: "written" }, data: { colour: "größer 大" } });
+await maps.atLeast(metadata.resourceVersion, { namespace: "bank" });
+say("written", maps.lister.get("bank/written")?.data?.colour);
+
+await pods.until((pod) => pod.metadata.name === "late" && pod.status?.phase === "Running");
+say("late", told.filter((line) => line.includes("late")));
+
+await pods.untilDeleted("shop/late");
+const { state, watches } = pods.status();
+say("deleted", { state, again: watches > 1 });
+
+await informers.shutdown();
+client[Symbol.dispose]();
+await new Promise((resolve) => setTimeout(resolve));
+say("stopped", process.getActiveResourcesInfo().filter((kind) => /^(Timeout|Immediate|MessagePort)$/.test(kind)));

@@ -1,0 +1,62 @@
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { pagesOf } from "../../src/reflector/pages.ts";
+import { Reflector } from "../../src/reflector/reflector.ts";
+import { entry, part, refused, type Thing } from "../_fixtures.ts";
+import { FakeTime } from "../_time.ts";
+import { Follow, NotingStore, PAGES } from "./_follow.ts";
+import { END, ScriptedSource } from "./_source.ts";
+
+Deno.test("Reflector that stops asks a list that hears nothing to return, and the page that was fetched ahead", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(9, [entry("a", 1)], { continue: "t" })).list();
+  const stop = new AbortController();
+  const running = new Reflector<Thing>(source, new NotingStore(), PAGES).run({ signal: stop.signal });
+  await time.tickAsync(0);
+  for (const call of source.calls) call.deaf = true;
+  stop.abort();
+  await running;
+  await time.tickAsync(0);
+  assertEquals(source.calls.map(({ asked, over }) => [asked, over]), [[true, "returned"], [true, "returned"]]);
+  assertEquals([source.open, time.timers], [0, 0]);
+});
+
+Deno.test("Reflector lets go of a list that hears nothing when it has been silent for too long, and lists again", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list().list(part(4, [entry("a", 1)]), END).watch([]);
+  await using follow = new Follow(time, source, { ...PAGES, listIdleMs: 5_000 });
+  await time.tickAsync(0);
+  source.calls[0].deaf = true;
+  await time.tickAsync(5_000);
+  assertEquals([source.calls[0].over, follow.waits], ["returned", [800]]);
+  await time.tickAsync(800);
+  assertEquals(follow.stored, ["default/a@1"]);
+});
+
+Deno.test("pagesOf that fails does not wait for the page that was fetched ahead, and lets go of it", async () => {
+  const source = new ScriptedSource().list({ entries: [], continue: "t" }, refused(500)).list();
+  const stop = new AbortController();
+  const reading = (async (): Promise<void> => {
+    for await (const _part of pagesOf(source, { limit: 1, signal: stop.signal }, () => undefined)) {
+      const ahead = source.calls[1];
+      if (ahead !== undefined) ahead.deaf = true;
+    }
+  })();
+  await assertRejects(() => reading, Error, "500");
+  assertEquals([source.calls[1].over, source.open], ["returned", 0]);
+});
+
+Deno.test("Reflector takes no list without a version, as nothing says from where to watch on", async () => {
+  for (const list of [{ entries: [entry("a", 1)] }, part("", [entry("a", 1)])]) {
+    using time = new FakeTime();
+    const source = new ScriptedSource().list(list, END).list(part(4, [entry("b", 1)]), END).watch([]);
+    await using follow = new Follow(time, source, PAGES);
+    await time.tickAsync(0);
+    assertEquals([follow.stored, follow.waits, source.open], [[], [800], 0]);
+    assertStringIncludes(
+      String(follow.errors[0] ?? (follow.phases.at(-1) as { error?: unknown }).error),
+      "no resourceVersion",
+    );
+    await time.tickAsync(800);
+    assertEquals(follow.stored, ["default/b@1"]);
+  }
+});
