@@ -1,0 +1,22 @@
+import { assert, assertEquals } from "@std/assert";
+import { fileURLToPath } from "node:url";
+
+Deno.test("SharedIndexInformer keeps nothing of 20,000 handlers and readers that came and went", async () => {
+  // Together they hold 800 MB; the heap has room for a tenth of that.
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "run",
+      "--quiet",
+      "--no-lock",
+      "--v8-flags=--max-old-space-size=64,--expose-gc",
+      fileURLToPath(new URL("./_passing_handlers.ts", import.meta.url)),
+      "20000",
+    ],
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  const { handlers, grownBytes } = JSON.parse(new TextDecoder().decode(stdout));
+  assertEquals(handlers, 0);
+  assert(grownBytes < 500_000, `the heap grew by ${grownBytes} bytes`);
+});

@@ -1,0 +1,75 @@
+import { assert, assertEquals } from "@std/assert";
+import { isNotFound } from "../../src/api/errors.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { FakeApiServer } from "../../src/testing/mod.ts";
+import { FakeTime } from "../_time.ts";
+
+interface Widget extends KubernetesObject {
+  readonly spec: { readonly size: number };
+}
+const Widget: Resource<Widget> = defineResource<Widget>({
+  group: "acme.dev",
+  version: "v1",
+  plural: "widgets",
+  kind: "Widget",
+});
+const Definition = defineResource({
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  scope: "Cluster",
+});
+const DEFINITION = {
+  metadata: { name: "widgets.acme.dev" },
+  spec: {
+    group: "acme.dev",
+    scope: "Namespaced",
+    names: { plural: "widgets", kind: "Widget" },
+    versions: [{ name: "v1", served: true, storage: true }],
+  },
+};
+
+Deno.test("SharedIndexInformer waits for a kind that is not there yet, tells the end of its objects, and waits again", async () => {
+  using time = new FakeTime();
+  using server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  await using informer = new SharedIndexInformer(client.resource(Widget), {
+    reflector: { backoff: { jitter: 0 }, pageSize: 10 },
+  });
+  const told: string[] = [];
+  informer.addEventHandler({
+    onAdd: ({ name }) => void told.push(`+ ${name}`),
+    onDelete: ({ name }) => void told.push(`- ${name}`),
+  });
+  void informer.run();
+  await time.tickAsync(10_000);
+  assert(isNotFound(informer.status().cause));
+  const asked = server.requests.length;
+
+  // Twice: the kind comes with an object, and goes.
+  for (const size of [1, 2]) {
+    assertEquals([informer.status().state, informer.indexer.size], ["notFound", 0]);
+    const created = client.resource(Definition).create(DEFINITION);
+    await time.tickAsync(0);
+    await created;
+    const name = `widget-${size}`;
+    server.create(Widget, { metadata: { name, namespace: "default" }, spec: { size } });
+    await time.tickAsync(60_000);
+    assertEquals([informer.status().state, informer.indexer.size], ["live", 1]);
+    const deleted = client.resource(Definition).delete("widgets.acme.dev");
+    await time.tickAsync(10_000);
+    await deleted;
+  }
+  assertEquals(told, ["+ widget-1", "- widget-1", "+ widget-2", "- widget-2"]);
+  assertEquals([informer.status().state, informer.indexer.size], ["notFound", 0]);
+  assert(server.requests.length - asked < 40, `${server.requests.length - asked} requests are a storm`);
+
+  const stopped = informer[Symbol.asyncDispose]();
+  await time.tickAsync(0);
+  await stopped;
+  assertEquals([server.watches, time.timers], [0, 0]);
+});

@@ -1,0 +1,70 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Transport } from "../../src/api/transport.ts";
+import { Client } from "../../src/client/client.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { FakeApiServer } from "../../src/testing/mod.ts";
+import { FakeTime } from "../_time.ts";
+
+const CALLS = 500;
+
+Deno.test("Client holds no request back, however many there are at once", async () => {
+  using time = new FakeTime();
+  let arrived = 0;
+  const answers = Promise.withResolvers<void>();
+  const transport: Transport = {
+    fetch: async () => {
+      arrived++;
+      await answers.promise;
+      return Response.json({
+        kind: "ConfigMap",
+        apiVersion: "v1",
+        metadata: { name: "a", uid: "u", resourceVersion: "1" },
+      });
+    },
+  };
+  using client = new Client({ server: "http://busy", transport });
+  const maps = client.resource(ConfigMap, { namespace: "default" });
+  const calls = Array.from({ length: CALLS }, () => maps.get("a"));
+  // Not a millisecond passes, and nobody is answered.
+  await time.tickAsync(0);
+  assertEquals([arrived, time.timers], [CALLS, 0]);
+  answers.resolve();
+  await Promise.all(calls);
+});
+
+/** Ways in which a server can turn watches away without saying why. */
+const SERVERS: Readonly<Record<string, () => Response | Promise<Response>>> = {
+  "ends watches as they begin": () => new Response("", { headers: { "content-type": "application/json" } }),
+  "breaks connections": () => Promise.reject(new TypeError("connection reset by peer")),
+  "answers 500": () => Response.json({ kind: "Status", status: "Failure", code: 500 }, { status: 500 }),
+  "answers with a page of HTML": () => new Response("<html>", { headers: { "content-type": "text/html" } }),
+};
+
+for (const [what, answer] of Object.entries(SERVERS)) {
+  Deno.test(`SharedIndexInformer asks a server that ${what} seldom, and is live soon after that is over`, async () => {
+    using time = new FakeTime();
+    using server = new FakeApiServer();
+    let bad = true;
+    let requests = 0;
+    const transport: Transport = {
+      fetch: async (request) => {
+        if (++requests > 1_000) throw new Error("Cannot go on: there is a storm");
+        return bad && request.url.includes("watch=") ? await answer() : await server.fetch(request);
+      },
+    };
+    using client = new Client({ server: "http://fake", transport });
+    await using informer = new SharedIndexInformer(client.resource(ConfigMap));
+    void informer.run();
+    await time.tickAsync(600_000);
+    // Waits of 0.8 s and more that double up to 30 s: at most 27 rounds in ten minutes, of a watch and perhaps a list.
+    assert(requests <= 60, `${requests} requests in ten minutes are a storm`);
+    assert(requests >= 10, `${requests} requests in ten minutes: it has given up`);
+    bad = false;
+    await time.tickAsync(60_000);
+    assertEquals([informer.status().state, informer.hasSynced], ["live", true]);
+    const stopped = informer[Symbol.asyncDispose]();
+    await time.tickAsync(0);
+    await stopped;
+  });
+}

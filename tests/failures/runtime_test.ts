@@ -1,0 +1,12 @@
+import { assertEquals } from "@std/assert";
+import { fileURLToPath } from "node:url";
+
+Deno.test("The core follows a server where there is nothing but the web's own names, without a permission", async () => {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-lock", "--no-prompt", fileURLToPath(new URL("./_bare.ts", import.meta.url))],
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  assertEquals([code, new TextDecoder().decode(stderr)], [0, ""]);
+  assertEquals(JSON.parse(new TextDecoder().decode(stdout)), { cached: 1_499, keys: 1_500 });
+});
