@@ -1,6 +1,7 @@
 import { Command, EnumType } from "@cliffy/command";
 import { CompletionsCommand } from "@cliffy/command/completions";
 import { VERSION } from "../client/version.ts";
+import type { BackoffOptions } from "../timing/backoff.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { EXIT, UsageError } from "./exit_code.ts";
@@ -18,6 +19,8 @@ export interface Context {
   readonly terminal: Terminal;
   /** Aborted when the process is told to stop; a command may abort it too. */
   readonly stop: AbortController;
+  /** How long informers wait after failures. @default {their own} */
+  readonly backoff?: BackoffOptions;
 }
 
 /**
@@ -25,7 +28,7 @@ export interface Context {
  *
  * @throws what the command fails with, `ValidationError` when the command line is wrong.
  */
-export async function runProgram(args: string[], { terminal, stop }: Context): Promise<number> {
+export async function runProgram(args: string[], { terminal, stop, backoff }: Context): Promise<number> {
   if (args.length === 0) {
     throw new UsageError(`no command given; try "informer watch pods --fake", or see informer --help`);
   }
@@ -82,7 +85,7 @@ export async function runProgram(args: string[], { terminal, stop }: Context): P
     .example("Save a snapshot", "informer watch po -A --until-synced --no-object -o json --cache pods.json")
     .example("Without a cluster", "informer watch pods --fake")
     .action(async (options, ...resources) => {
-      code = await watch(options, resources, terminal, stop);
+      code = await watch({ ...options, backoff }, resources, terminal, stop);
     })
     .reset()
     .command("get <resource:string> [name:string]", "List a resource, or print one object.")

@@ -7,6 +7,7 @@ import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
 import { DerivedController } from "../timing/derived.ts";
+import type { BackoffOptions } from "../timing/backoff.ts";
 import { nextTurn } from "../timing/turn.ts";
 import { checkCacheFile, writeCacheFile } from "./cache_file.ts";
 import { Complaints } from "./complaints.ts";
@@ -46,6 +47,8 @@ export interface WatchFlags extends ConnectionFlags, SelectionFlags {
   readonly object: boolean;
   /** How results are printed. */
   readonly output: Format;
+  /** How long informers wait after failures. @default {their own} */
+  readonly backoff?: BackoffOptions;
 }
 
 interface Watched {
@@ -112,7 +115,7 @@ async function follow(
       complaints.well();
     };
     const informer = informers.forResource(resource, {
-      reflector: { streamingList, onPhase },
+      reflector: { streamingList, onPhase, backoff: flags.backoff },
       onError: (error) => {
         const trying = informer.status().cause === error;
         if (trying && !wasLive && isRefused(error)) job.abort(error);

@@ -83,6 +83,7 @@ export class Session {
     const context = {
       stop: this.#stop,
       terminal: new Terminal(() => this.interrupt(), screen),
+      backoff: { initialMs: 1, maxMs: 20 }, // what is tested is that it goes on, not how long it waits
     };
     this.code = execute(args, context);
   }
