@@ -38,8 +38,8 @@ export function pageOf(report: Report, style: PageStyle): string[] {
 function plainPage({ steps, permissions, ...report }: Report): string[] {
   const width = Math.max(...steps.map(({ name }) => name.length), "permissions".length);
   const lines = steps.map(({ status, name, what, remedy }) => {
-    const todo = remedy === undefined ? "" : `; to do: ${remedy}`;
-    return `${status.padEnd(4)}  ${name.padEnd(width)}  ${what}${todo}`;
+    const advice = remedy === undefined ? "" : `; to do: ${remedy}`;
+    return `${status.padEnd(4)}  ${name.padEnd(width)}  ${what}${advice}`;
   });
   if (permissions.length > 0) lines.push(`ok    ${"permissions".padEnd(width)}  ${permissions.join(" ")}`);
   return [...lines, summaryOf({ steps, permissions, ...report })];
@@ -57,8 +57,8 @@ function prettyPage(report: Report, { colours, columns }: PageStyle): string[] {
     lines.push(`  ${paint(COLOURS[status], SYMBOLS[status])} ${name.padEnd(width)}  ${first}`);
     lines.push(...rest.map((line) => indent + line));
     if (remedy === undefined) continue;
-    const [todo, ...more] = folded(remedy, room - 2);
-    lines.push(paint(COLOURS[status], `${indent}→ ${todo}`));
+    const [advice, ...more] = folded(remedy, room - 2);
+    lines.push(paint(COLOURS[status], `${indent}→ ${advice}`));
     lines.push(...more.map((line) => paint(COLOURS[status], `${indent}  ${line}`)));
   }
   permissions.forEach((flag, i) => {
