@@ -1,5 +1,5 @@
 import { delay } from "@std/async";
-import { type Keys, makeKeys, writeKubeconfig } from "./_keys.ts";
+import { byCertificate, type Keys, makeKeys, type UserFields, writeKubeconfig } from "./_keys.ts";
 import { Servers } from "./_servers.ts";
 
 /** The two servers of a control plane. */
@@ -18,6 +18,9 @@ const READY_MS = 90_000;
 
 /** How long a server told to end may take: open watches may live on for 60 s. */
 const END_MS = 70_000;
+
+/** After how long a silence a server that was paused counts as silent. */
+const SILENT_MS = 300;
 
 /** How often a server that starts is looked at. */
 const LOOK_MS = 50;
@@ -73,6 +76,23 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
+  /** What a kubeconfig says of the administrator by certificate. */
+  get adminFields(): UserFields {
+    return byCertificate(this.#keys.admin);
+  }
+
+  /** What a kubeconfig says of the user named "limited". */
+  get limitedFields(): UserFields {
+    return byCertificate(this.#keys.limited);
+  }
+
+  /** Writes another kubeconfig for this server, into the folder, and answers with its path. */
+  async kubeconfigOf(user: UserFields): Promise<string> {
+    const path = `${this.folder}/kubeconfig-${crypto.randomUUID()}`;
+    await this.#write(path, user);
+    return path;
+  }
+
   /** Starts a server that does not run, on the port and with the data it had, and waits until both are ready. */
   async start(name: ServerName): Promise<void> {
     await this.#servers.start(name, { ...this.#programOf(name), log: this.#logOf(name) });
@@ -91,8 +111,10 @@ export class ControlPlane implements AsyncDisposable {
 
   /** Makes a server a black hole: connections stay, and new ones are accepted, but nothing is answered. */
   async pause(name: ServerName): Promise<void> {
-    await this.#servers.signal(name, "SIGSTOP");
     this.#paused.add(name);
+    await this.#servers.signal(name, "SIGSTOP");
+    // On a busy machine, its threads go on for a moment.
+    while (await this.#answersNow(name));
   }
 
   /** Lets a paused server go on. */
@@ -171,10 +193,13 @@ export class ControlPlane implements AsyncDisposable {
   }
 
   async #writeKubeconfigs(): Promise<void> {
-    const cluster = { server: this.url, ca: this.#keys.ca };
-    await writeKubeconfig(this.kubeconfig, cluster, this.#keys.admin);
-    await writeKubeconfig(this.tokenKubeconfig, cluster, { token: this.#keys.token });
-    await writeKubeconfig(this.limitedKubeconfig, cluster, this.#keys.limited);
+    await this.#write(this.kubeconfig, byCertificate(this.#keys.admin));
+    await this.#write(this.tokenKubeconfig, { token: this.#keys.token });
+    await this.#write(this.limitedKubeconfig, byCertificate(this.#keys.limited));
+  }
+
+  async #write(path: string, user: UserFields): Promise<void> {
+    await writeKubeconfig(path, { server: this.url, ca: this.#keys.ca }, user);
   }
 
   async #ready(): Promise<void> {
@@ -183,6 +208,25 @@ export class ControlPlane implements AsyncDisposable {
     const until = Date.now() + READY_MS;
     await this.#answers("etcd", `${this.#etcdUrl}/health`, until);
     await this.#answers("apiserver", `${this.url}/readyz`, until, http);
+  }
+
+  /** Whether a server answers a question within {@linkcode SILENT_MS}. */
+  async #answersNow(name: ServerName): Promise<boolean> {
+    const { ca, admin } = this.#keys;
+    using http = Deno.createHttpClient({ caCerts: [ca], ...admin });
+    const patience = new AbortController();
+    const timer = setTimeout(() => patience.abort(), SILENT_MS);
+    try {
+      const options = name === "apiserver" ? { client: http } : {};
+      const url = name === "apiserver" ? `${this.url}/livez/ping` : `${this.#etcdUrl}/health`;
+      await (await fetch(url, { signal: patience.signal, ...options })).text();
+      return true;
+    } catch (error) {
+      if (!patience.signal.aborted) throw error;
+      return false;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Asks until the server says yes; gives up when its process has ended, or the time is over. */

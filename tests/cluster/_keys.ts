@@ -46,15 +46,20 @@ export async function makeKeys(folder: string): Promise<Keys> {
   };
 }
 
+/** The fields of a kubeconfig's user entry. */
+export type UserFields = Readonly<Record<string, unknown>>;
+
+/** What a kubeconfig says of a user with a certificate. */
+export function byCertificate({ cert, key }: Keys["admin"]): UserFields {
+  return { "client-certificate-data": btoa(cert), "client-key-data": btoa(key) };
+}
+
 /** Writes a kubeconfig whose only context is that user on that server, namespace "default". */
 export async function writeKubeconfig(
   path: string,
   cluster: { readonly server: string; readonly ca: string },
-  user: { readonly cert: string; readonly key: string } | { readonly token: string },
+  user: UserFields,
 ): Promise<void> {
-  const login = "token" in user
-    ? user
-    : { "client-certificate-data": btoa(user.cert), "client-key-data": btoa(user.key) };
   const config = {
     apiVersion: "v1",
     kind: "Config",
@@ -62,7 +67,7 @@ export async function writeKubeconfig(
       name: "tests",
       cluster: { server: cluster.server, "certificate-authority-data": btoa(cluster.ca) },
     }],
-    users: [{ name: "user", user: login }],
+    users: [{ name: "user", user }],
     contexts: [{ name: "tests", context: { cluster: "tests", user: "user", namespace: "default" } }],
     "current-context": "tests",
   };

@@ -32,7 +32,7 @@ const ServiceAccount: Resource<KubernetesObject> = defineResource<KubernetesObje
 
 /** Somebody to give a right to. */
 export interface Subject {
-  readonly kind: "User" | "ServiceAccount";
+  readonly kind: "User" | "Group" | "ServiceAccount";
   readonly name: string;
 }
 
@@ -41,16 +41,27 @@ export async function grantReading(
   client: Client,
   namespace: string,
   resource: string,
+  subject: Subject,
+): Promise<void> {
+  await grant(client, namespace, resource, ["list", "watch"], subject);
+}
+
+/** Lets a subject do these things with `resource` of the core group in a namespace, and nothing else. */
+export async function grant(
+  client: Client,
+  namespace: string,
+  resource: string,
+  verbs: readonly string[],
   { kind, name }: Subject,
 ): Promise<void> {
-  const metadata = { name: `${name}-reads-${resource}` };
+  const metadata = { name: `${name}-may-${verbs.join("-")}-${resource}` };
   await client.resource(Role, { namespace }).create({
     metadata,
-    rules: [{ apiGroups: [""], resources: [resource], verbs: ["list", "watch"] }],
+    rules: [{ apiGroups: [""], resources: [resource], verbs }],
   });
   await client.resource(RoleBinding, { namespace }).create({
     metadata,
-    subjects: [kind === "User" ? { kind, name, apiGroup: group } : { kind, name, namespace }],
+    subjects: [kind === "ServiceAccount" ? { kind, name, namespace } : { kind, name, apiGroup: group }],
     roleRef: { apiGroup: group, kind: "Role", name: metadata.name },
   });
 }

@@ -13,6 +13,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
+import { define, Definition, definitionName, type Schema, undefine, versionsOf } from "./_definitions.ts";
 import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
 import { Story } from "./_story.ts";
 import { untilStatus, within } from "./_within.ts";
@@ -149,7 +150,7 @@ cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setti
 });
 
 interface Widget extends KubernetesObject {
-  readonly spec: { readonly size: number };
+  readonly spec: { readonly size: number; readonly colour?: string };
 }
 const Widget: Resource<Widget> = defineResource<Widget>({
   group: "informer.example.com",
@@ -158,20 +159,8 @@ const Widget: Resource<Widget> = defineResource<Widget>({
   kind: "Widget",
 });
 
-interface Definition extends KubernetesObject {
-  readonly spec: Readonly<Record<string, unknown>>;
-}
-const Definition: Resource<Definition> = defineResource<Definition>({
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  scope: "Cluster",
-});
-
 cluster.anywhere("SharedIndexInformer waits for a custom resource, uses it, and sees it go", async (setting) => {
   const { client, namespace } = setting;
-  const definitions = client.resource(Definition);
   const widgets = client.resource(Widget, { namespace });
   await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
   const story = new Story(informer);
@@ -181,18 +170,7 @@ cluster.anywhere("SharedIndexInformer waits for a custom resource, uses it, and 
   assertEquals(informer.status().state, "notFound");
 
   const definedAt = performance.now();
-  const { group, plural, kind } = Widget;
-  const name = `${plural}.${group}`;
-  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  await definitions.create({
-    metadata: { name },
-    spec: {
-      group,
-      scope: "Namespaced",
-      names: { plural, kind, singular: "widget", listKind: "WidgetList" },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
-    },
-  });
+  await define(client, Widget);
   let left = true;
   try {
     await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
@@ -208,7 +186,7 @@ cluster.anywhere("SharedIndexInformer waits for a custom resource, uses it, and 
     assertEquals(informer.lister.namespace(namespace).get("widget-9")?.spec.size, 90);
 
     const deletedAt = performance.now();
-    await definitions.delete(name);
+    await undefine(client, Widget);
     left = false;
     await untilStatus(informer, "its end", ({ state }) => state === "notFound");
     assertEquals(informer.indexer.size, 0);
@@ -216,6 +194,103 @@ cluster.anywhere("SharedIndexInformer waits for a custom resource, uses it, and 
     assertEquals(story.told.deleted, 20);
     tell(`custom resource live ${live} after its definition, gone ${seconds(deletedAt)} after that; ${story.summary}`);
   } finally {
-    if (left) await definitions.delete(name);
+    if (left) await undefine(client, Widget);
+  }
+});
+
+/** Widgets whose specs have a size, and this. */
+function sizeAnd(properties: Schema): Schema {
+  return {
+    type: "object",
+    properties: { spec: { type: "object", properties: { size: { type: "integer" }, ...properties } } },
+  };
+}
+
+/**
+ * Changes the schema of widgets, and waits until the server goes by it everywhere: in what it takes at once, and about a
+ * second later in what it tells lists at version "0" and watches. What a watch tells meanwhile is pruned by the old schema,
+ * at the version of the whole object. Answers with what `informer` was left with of an object written in between.
+ */
+async function changeSchema(
+  { client, namespace }: Setting,
+  informer: SharedIndexInformer<Widget>,
+  schema: Schema,
+): Promise<Widget["spec"] | undefined> {
+  const widgets = client.resource(Widget, { namespace });
+  const body = { spec: { versions: versionsOf(Widget, schema) } };
+  await client.resource(Definition).patch(definitionName(Widget), { type: "merge", body });
+  let between: Widget["spec"] | undefined;
+  await within("the new schema", async (signal) => {
+    for (let changed = false; !changed; await delay(ASK_MS, { signal })) {
+      const { metadata, spec } = await widgets.create({
+        metadata: { name: "probe" },
+        spec: { size: 0, colour: "red" },
+      });
+      await informer.atLeast(metadata.resourceVersion, { signal });
+      if (spec.colour !== undefined) between ??= informer.lister.namespace(namespace).get("probe")?.spec;
+      const { items } = await widgets.list({ resourceVersion: "0", signal });
+      changed = items.some(({ metadata, spec }) => metadata.name === "probe" && spec.colour !== undefined);
+      await widgets.delete("probe");
+    }
+  });
+  const { watches } = informer.status();
+  await untilStatus(informer, "a watch by the new schema", (now) => now.watches > watches && now.state === "live");
+  return between;
+}
+
+cluster.anywhere("SharedIndexInformer goes on while the schema of its custom resource changes", async (setting) => {
+  const { client, namespace } = setting;
+  const widgets = client.resource(Widget, { namespace });
+  await define(client, Widget, sizeAnd({}));
+  try {
+    await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
+    const story = new Story(informer);
+    informer.run();
+    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+    await untilStatus(informer, "a live watch", ({ state }) => state === "live");
+    const cached = (name: string): Widget["spec"] | undefined => informer.lister.namespace(namespace).get(name)?.spec;
+    /** Writes a widget's spec, and reads it from the cache. */
+    const written = async (name: string, spec: Partial<Widget["spec"]>): Promise<Widget["spec"] | undefined> => {
+      const { metadata } = await widgets.patch(name, { type: "merge", body: { spec } });
+      await within("the write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
+      return cached(name);
+    };
+    for (let size = 0; size < 10; size++) {
+      await widgets.create({ metadata: { name: `widget-${size}` }, spec: { size, colour: "red" } });
+    }
+    assertEquals(await written("widget-0", { size: 100 }), { size: 100 }); // no colours yet
+    await assertEqualToServer(informer, client, Widget, { namespace });
+
+    const changedAt = performance.now();
+    const before = informer.status();
+    const between = await changeSchema(setting, informer, sizeAnd({ colour: { type: "string" } }));
+    const took = seconds(changedAt);
+    assertEquals(await written("widget-1", { colour: "blue" }), { size: 1, colour: "blue" });
+    assertEquals(cached("widget-2"), { size: 2 });
+    await assertEqualToServer(informer, client, Widget, { namespace });
+
+    // A default is shown for what was written before it, too, at the version that it has.
+    await changeSchema(setting, informer, sizeAnd({ colour: { type: "string", default: "green" } }));
+    for (let size = 0; size < 9; size++) await written(`widget-${size}`, { size: size + 10 });
+    assertEquals([cached("widget-1"), cached("widget-2")], [{ size: 11, colour: "blue" }, {
+      size: 12,
+      colour: "green",
+    }]);
+    const { spec } = await widgets.get("widget-9");
+    assertEquals(spec, { size: 9, colour: "green" });
+    assertEquals(cached("widget-9")?.size, 9);
+    const { watches, lists, errors } = informer.status();
+    assertEquals([await story.end(), lists, errors], [[], before.lists, before.errors]);
+    tell(
+      `new schema everywhere after ${took}, ${watches - before.watches} more watches for two, no list, no error; ` +
+        `meanwhile the server told ${JSON.stringify(between)} of a widget that has a colour`,
+    );
+    tell(
+      `a default given later: ${JSON.stringify(spec)} on the server, ${
+        JSON.stringify(cached("widget-9"))
+      } in the cache`,
+    );
+  } finally {
+    await undefine(client, Widget);
   }
 });

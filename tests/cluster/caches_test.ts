@@ -1,9 +1,9 @@
 // What informers keep of a real server that is left in peace: everything, whoever writes how much.
-import { type Client, metadataOf, SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
-import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
-import { assert, assertEquals } from "@std/assert";
+import { type Client, isForbidden, metadataOf, SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
+import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
-import { assertEqualToServer } from "./_compare.ts";
+import { assertEqualToServer, onServer } from "./_compare.ts";
 import { Requests } from "./_requests.ts";
 import { Story } from "./_story.ts";
 import { within } from "./_within.ts";
@@ -115,24 +115,72 @@ cluster.anywhere("SharedInformerFactory keeps four caches equal through a storm 
   tell(`pods: ${stories[0].summary}; selected: ${stories[1].summary}; metadata: ${stories[3].summary}`);
 });
 
-cluster.anywhere("SharedIndexInformer hears of 500 objects deleted at a stroke", async ({ client, namespace }) => {
+cluster.anywhere("SharedIndexInformer hears of 5,000 objects deleted at a stroke", async ({ client, namespace }) => {
   const collection = client.resource(ConfigMap, { namespace, labelSelector: "batch=yes" });
-  await forEach(names("map", 500), (name) => collection.create(mapDraft(name, { batch: "yes" })));
-  await using informer = new SharedIndexInformer(collection);
+  const all = names("map", 5_000);
+  const createdAt = performance.now();
+  await forEach(all, (name) => collection.create({ ...mapDraft(name, { batch: "yes" }), data: {} }));
+  const created = seconds(createdAt);
+  const requests = new Requests(collection);
+  await using informer = new SharedIndexInformer(requests);
   const story = new Story(informer);
   informer.run();
   await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
-  assertEquals(informer.indexer.size, 500);
+  assertEquals(informer.indexer.size, all.length);
 
   const startedAt = performance.now();
   await collection.deleteCollection();
+  const answered = seconds(startedAt);
   await settle([informer], client, ConfigMap, namespace, { batch: "yes" });
   const took = seconds(startedAt);
   assertEquals(informer.indexer.size, 1);
   assertEquals(await story.end(), []);
-  assertEquals(story.told.deleted, 500);
-  tell(`500 deletions asked for by one request and told within ${took}`);
+  assertEquals([story.told.deleted, story.noticed], [all.length, 0]);
+  assertEquals([requests.lists, requests.watches], [0, 1]);
+  tell(
+    `5,000 created in ${created}; their deletion by one request answered after ${answered}, told within ${took}, ` +
+      `${requests.lists} list requests, ${requests.watches} watches`,
+  );
 });
+
+for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on"]] as const) {
+  cluster.anywhere(`SharedIndexInformer keeps the metadata of 2,000 pods alone, taken by ${title}`, async (setting) => {
+    const { client } = setting;
+    const namespace = await manyPods(setting);
+    const resource = metadataOf(Pod);
+    const requests = new Requests(client.resource(resource, { namespace }));
+    await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
+    const story = new Story(informer);
+    const startedAt = performance.now();
+    informer.run();
+    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    const synced = seconds(startedAt);
+
+    await changeSome(client, namespace, `metadata-${streamingList}`);
+    await settle([informer], client, resource, namespace);
+    await assertEqualToServer(informer, client, resource, { namespace });
+    assertEquals(await story.end(), []);
+    assertEquals([requests.lists, requests.watches], [streamingList === "on" ? 0 : 1, 1]);
+    const whole = new Map((await onServer(client, Pod, { namespace })).map((pod) => [pod.metadata.name, pod]));
+    const sizes = { metadata: 0, pods: 0 };
+    for (const object of informer.indexer.list()) {
+      const pod = whole.get(object.metadata.name);
+      assert(pod !== undefined);
+      assertEquals(object, {
+        kind: "PartialObjectMetadata",
+        apiVersion: "meta.k8s.io/v1",
+        metadata: pod.metadata,
+      });
+      sizes.metadata += JSON.stringify(object).length;
+      sizes.pods += JSON.stringify(pod).length;
+    }
+    assertEquals(informer.lister.list(`mark=metadata-${streamingList}`).length, 100);
+    tell(
+      `metadata by ${title}: synced in ${synced}, ${requests.lists} list requests, ${requests.watches} watches, ` +
+        `${story.summary}; ${(sizes.metadata / 1_000).toFixed(0)} kB instead of ${(sizes.pods / 1_000).toFixed(0)}`,
+    );
+  });
+}
 
 cluster.anywhere("SharedInformerFactory empties one namespace and leaves its neighbour", async (setting) => {
   const { client, namespace } = setting;
@@ -163,6 +211,64 @@ cluster.anywhere("SharedInformerFactory empties one namespace and leaves its nei
   await assertEqualToServer(pods, client, Pod, selection);
   await assertEqualToServer(maps, client, ConfigMap, selection);
   tell(`${pods.indexer.size} pods and ${maps.indexer.size} config maps left in all namespaces`);
+});
+
+cluster.withPlane("SharedInformerFactory sees a namespace end, and all that was in it", async (setting) => {
+  const { client } = setting;
+  const namespace = await setting.newNamespace();
+  const namespaces = client.resource(Namespace);
+  await forEach(names("a", 50), async (name) => {
+    await client.resource(Pod, { namespace }).create(podDraft(name));
+    await client.resource(ConfigMap, { namespace }).create(mapDraft(name));
+  });
+  await using informers = new SharedInformerFactory(client);
+  const itself = informers.forResource(Namespace, { fieldSelector: `metadata.name=${namespace}` });
+  const pods = informers.forResource(Pod, { namespace });
+  const maps = informers.forResource(ConfigMap, { namespace });
+  const stories = [new Story(itself), new Story(pods), new Story(maps)];
+  informers.start();
+  await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+  assertEquals([itself, pods, maps].map(({ indexer }) => indexer.size), [1, 50, 50]);
+
+  const startedAt = performance.now();
+  await namespaces.delete(namespace);
+  const ending = await within(
+    "its mark",
+    (signal) => itself.until(({ status }) => status?.phase === "Terminating", { signal }),
+  );
+  assert(ending.metadata.deletionTimestamp !== undefined);
+  const error = await assertRejects(() => client.resource(ConfigMap, { namespace }).create(mapDraft("late")));
+  assert(isForbidden(error) && error.message.includes("being terminated"), `found ${error}`);
+  // From here on as the namespace controller does it, where there is one.
+  const podsDeleted = client.resource(Pod, { namespace }).deleteCollection({ gracePeriodSeconds: 0 });
+  const mapsDeleted = client.resource(ConfigMap, { namespace }).deleteCollection();
+  await Promise.all([podsDeleted, mapsDeleted]);
+  for (const name of names("a", 50)) {
+    const key = `${namespace}/${name}`;
+    await within(key, (signal) => Promise.all([pods, maps].map((it) => it.untilDeleted(key, { signal }))));
+  }
+  const emptied = seconds(startedAt);
+  const finalizing = await namespaces.get(namespace);
+  await namespaces.update({ ...finalizing, spec: { finalizers: [] } }, { subresource: "finalize" });
+  await within("its end", (signal) => itself.untilDeleted(namespace, { signal }));
+  const gone = seconds(startedAt);
+
+  assertEquals([itself, pods, maps].map(({ indexer }) => indexer.size), [0, 0, 0]);
+  for (const story of stories) assertEquals(await story.end(), []);
+  assertEquals(stories.map(({ told, noticed }) => [told.added, told.deleted, noticed]), [[1, 1, 0], [50, 50, 0], [
+    50,
+    50,
+    0,
+  ]]);
+  // Nobody lists anew for it, and nothing is wrong: there is no such namespace, and nothing in it.
+  const statuses = [pods, maps].map((informer) => informer.status());
+  assertEquals(statuses.map(({ state, errors }) => [state, errors]), [["live", 0], ["live", 0]]);
+  tell(
+    `a namespace with 50 pods and 50 config maps empty ${emptied} after its deletion, gone after ${gone}; ` +
+      `told of itself: ${stories[0].summary}; ${
+        statuses.map(({ watches }) => watches).join(" and ")
+      } watches inside it`,
+  );
 });
 
 cluster.anywhere("SharedIndexInformer.atLeast reads its own writes", async ({ client, namespace }) => {

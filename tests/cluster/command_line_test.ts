@@ -5,7 +5,8 @@ import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
 import { differences } from "./_compare.ts";
-import { Program } from "./_program.ts";
+import { define } from "./_definitions.ts";
+import { type Ended, Program } from "./_program.ts";
 import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -141,17 +142,6 @@ const CronTab: Resource<CronTab> = defineResource<CronTab>({
   kind: "CronTab",
 });
 
-interface Definition extends KubernetesObject {
-  readonly spec: Readonly<Record<string, unknown>>;
-}
-const Definition: Resource<Definition> = defineResource<Definition>({
-  group: "apiextensions.k8s.io",
-  version: "v1",
-  plural: "customresourcedefinitions",
-  kind: "CustomResourceDefinition",
-  scope: "Cluster",
-});
-
 /** What an example is shown, and what it must say. */
 interface Example {
   readonly args?: readonly string[];
@@ -225,16 +215,7 @@ async function furnish({ client }: PlaneSetting): Promise<void> {
       template: { metadata: { labels }, spec: { containers: [{ name: "web", image: "registry.example/web:1" }] } },
     },
   });
-  const openAPIV3Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
-  await client.resource(Definition).create({
-    metadata: { name: "crontabs.stable.example.com" },
-    spec: {
-      group: CronTab.group,
-      scope: "Namespaced",
-      names: { plural: CronTab.plural, kind: CronTab.kind, singular: "crontab", listKind: "CronTabList" },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema } }],
-    },
-  });
+  await define(client, CronTab);
 }
 
 let furnished = false;
@@ -259,3 +240,29 @@ for (const name of examples) {
     tell(`${lines.length} lines, ended with 0 after ${seconds(startedAt)}`);
   });
 }
+
+/** The checks of `informer doctor` that failed. */
+function failed({ lines }: Ended): string[] {
+  return lines.filter((line) => line.startsWith("fail ")).map((line) => line.slice(5).trim().split(/ {2,}/)[0]);
+}
+
+cluster.withPlane("informer doctor says what fails of a real server, and ends with 0 or 3", async ({ plane }) => {
+  const stranger = await plane.kubeconfigOf({ token: "nobody-knows-this" });
+  const cases: [title: string, kubeconfig: string, failing: string[], before?: () => Promise<void>][] = [
+    ["an administrator", plane.kubeconfig, []],
+    ["nobody's rights", plane.limitedKubeconfig, ["list pods", "watch pods"]],
+    ["an unknown token", stranger, ["login"]],
+    ["a silent server", plane.kubeconfig, ["certificate"], () => plane.pause("apiserver")],
+    ["no server", plane.kubeconfig, ["address"], () => plane.kill9("apiserver")],
+  ];
+  for (const [title, kubeconfig, failing, before] of cases) {
+    await before?.();
+    const startedAt = performance.now();
+    await using program = new Program(INFORMER, ["doctor", "pods", "--kubeconfig", kubeconfig]);
+    const ended = await program.ended();
+    const took = seconds(startedAt);
+    assertEquals([ended.code, failed(ended)], [failing.length === 0 ? 0 : 3, failing], ended.lines.join("\n"));
+    assert(![...ended.lines, ended.errors].join().includes("nobody-knows-this"), "the token is told");
+    tell(`doctor on ${title}: ended with ${ended.code} after ${took}: ${ended.lines.at(-1)}`);
+  }
+});

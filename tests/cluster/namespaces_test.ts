@@ -2,8 +2,9 @@
 import { isForbidden, SharedInformerFactory } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { clusterTests } from "./_cluster.ts";
+import { clusterTests, seconds, tell } from "./_cluster.ts";
 import { grantReading, newAccount } from "./_rights.ts";
+import { Story } from "./_story.ts";
 import { untilStatus, within } from "./_within.ts";
 import { mapDraft } from "./_writers.ts";
 
@@ -32,6 +33,7 @@ cluster.anywhere(
       reflector: { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } },
     });
     const maps = informers.forResource(ConfigMap);
+    const story = new Story(maps);
     informers.start();
     const refused = await assertRejects(() => within("a refusal", (signal) => informers.waitForCacheSync({ signal })));
     assert(isForbidden(refused));
@@ -49,14 +51,22 @@ cluster.anywhere(
     assertEquals(maps.lister.namespace(second).list(), []);
     assertEquals(maps.status().namespaces?.map(({ state }) => state), ["live", "forbidden"]);
 
+    const grantedAt = performance.now();
     await grantReading(client, second, "configmaps", account);
     await within("all namespaces", (signal) => informers.waitForCacheSync({ signal, patient: true }));
     await untilStatus(maps, "both live", ({ state }) => state === "live");
     const written = await write(second, "written");
-    // Named, it is there at once; unnamed, as soon as the other namespace has a bookmark or a new watch.
+    const took = seconds(grantedAt);
+    // Named, it is there at once; unnamed, when the other namespace has come as far too: by a bookmark, within minutes, or
+    // by a change of its own.
     await within("a write in the second", (signal) => maps.atLeast(written, { namespace: second, signal }));
     const names = maps.lister.namespace(second).list().map(({ metadata }) => metadata.name);
     assertEquals(names.filter((name) => name !== "kube-root-ca.crt").sort(), ["unseen", "written"]);
-    await within("the other's bookmark", (signal) => maps.atLeast(written, { signal }));
+    await write(first, "later");
+    await within("both namespaces", (signal) => maps.atLeast(written, { signal }));
+    assertEquals(await story.end(), []);
+    const everywhere = await assertRejects(() => reader.resource(ConfigMap).list());
+    assert(isForbidden(everywhere), `found ${everywhere}`);
+    tell(`one of two namespaces refused, the other live; both ${took} after the right was granted. ${story.summary}`);
   },
 );

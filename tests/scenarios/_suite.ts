@@ -1,0 +1,434 @@
+// What informers promise, played on any server: the fake is right because the real one passes the same.
+import {
+  defineResource,
+  isConflict,
+  isForbidden,
+  isNotFound,
+  type KubernetesObject,
+  metadataOf,
+  type Resource,
+} from "@kube/informer";
+import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Story } from "../cluster/_story.ts";
+import { untilStatus, within } from "../cluster/_within.ts";
+import { forEach, mapDraft, names, podDraft, settle, storm } from "../cluster/_writers.ts";
+import { Observed } from "./_observed.ts";
+import type { FragileWorld, World } from "./_world.ts";
+
+/** One thing that holds on every server. Answers with what was measured. */
+export interface Scenario<W extends World = World> {
+  /** The symbol and the behaviour. */
+  readonly name: string;
+  /** Plays it; fails where the promise is broken. */
+  run(world: W): Promise<string>;
+}
+
+/** A custom resource of these scenarios alone. */
+interface Gadget extends KubernetesObject {
+  readonly spec: { readonly size: number };
+}
+const Gadget: Resource<Gadget> = defineResource<Gadget>({
+  group: "scenarios.example.com",
+  version: "v1",
+  plural: "gadgets",
+  kind: "Gadget",
+});
+
+function lists(streamingList: "on" | "off"): Scenario {
+  const way = streamingList === "on" ? "a streaming list" : "a list request";
+  return {
+    name: `SharedIndexInformer takes what is there by ${way}, and every change after it`,
+    async run(world): Promise<string> {
+      const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
+      await forEach(names("map", 30), (name) => maps.create(mapDraft(name)));
+      await using observed = await new Observed(world, ConfigMap, { reflector: { streamingList } }).synced();
+      assertEquals(observed.informer.indexer.size, 30);
+      await maps.patch("map-0001", { type: "merge", body: { data: { text: "one" } } });
+      await maps.patch("map-0001", { type: "merge", body: { data: { text: "two" } } });
+      await maps.delete("map-0002");
+      await maps.create(mapDraft("new"));
+      await maps.patch("new", { type: "merge", body: { data: { text: "né, 世界" } } });
+      await maps.delete("new");
+      await observed.check();
+      assertEquals(
+        ["map-0000", "map-0001", "map-0002", "new"].map((name) => observed.told(name)),
+        ["+i", "+i ~ ~", "+i -", "+ ~ -"],
+      );
+      const { lists, pages, watches } = observed.requests;
+      assertEquals([lists, pages, watches], streamingList === "on" ? [0, 0, 1] : [1, 1, 1]);
+      assertEquals(observed.errors, []);
+      return observed.summary;
+    },
+  };
+}
+
+/** Scenarios that leave the server in peace. */
+export const SCENARIOS: readonly Scenario[] = [
+  lists("off"),
+  lists("on"),
+  {
+    name: "SharedIndexInformer tells what enters and leaves its selection as added and deleted",
+    async run(world): Promise<string> {
+      const { client, namespace } = world;
+      const maps = client.resource(ConfigMap, { namespace });
+      const label = (name: string, tier: string | null): Promise<ConfigMap> =>
+        maps.patch(name, { type: "merge", body: { metadata: { labels: { tier } } } });
+      await maps.create(mapDraft("stays", { tier: "web" }));
+      await maps.create(mapDraft("leaves", { tier: "web" }));
+      await maps.create(mapDraft("comes", { tier: "db" }));
+      await maps.create(mapDraft("never"));
+      await using web = new Observed(world, ConfigMap, { selection: { namespace, labelSelector: "tier=web" } });
+      await using one = new Observed(world, ConfigMap, {
+        selection: { namespace, fieldSelector: "metadata.name=comes" },
+      });
+      await Promise.all([web.synced(), one.synced()]);
+      await label("leaves", "db");
+      await label("comes", "web");
+      await label("stays", "web"); // nothing changes
+      await maps.patch("stays", { type: "merge", body: { data: { text: "changed" } } });
+      await label("leaves", "web");
+      await label("leaves", null);
+      await label("never", "cache");
+      const last = await maps.patch("comes", { type: "merge", body: { data: { text: "changed" } } });
+      await within("the last write", (signal) => one.informer.atLeast(last.metadata.resourceVersion, { signal }));
+      await one.compare();
+      await web.check({ tier: "web" });
+      assertEquals(
+        ["stays", "leaves", "comes", "never"].map((name) => web.told(name)),
+        ["+i ~", "+i - + -", "+ ~", ""],
+      );
+      assertEquals(["comes", "leaves"].map((name) => one.told(name)), ["+i ~ ~", ""]);
+      return `by label: ${web.summary}; by field: ${one.summary}`;
+    },
+  },
+  {
+    name: "SharedIndexInformer tells each write once, however it is written, and none that changes nothing",
+    async run(world): Promise<string> {
+      const { client, namespace } = world;
+      const pods = client.resource(Pod, { namespace });
+      await using observed = await new Observed(world, Pod).synced();
+      const created = await pods.create(podDraft("pod", { tier: "web" }));
+      await pods.create(podDraft("dry"), { dryRun: true });
+      const replaced = await pods.update({
+        ...created,
+        metadata: { ...created.metadata, labels: { tier: "db" } },
+      });
+      assert(isConflict(await assertRejects(() => pods.update(created))));
+      assertEquals((await pods.update(replaced)).metadata.resourceVersion, replaced.metadata.resourceVersion);
+      await pods.patch("pod", { type: "merge", body: { metadata: { annotations: { by: "merge" } } } });
+      await pods.patch("pod", {
+        type: "strategic",
+        body: { spec: { containers: [{ name: "app", image: "registry.example/app:2" }] } },
+      });
+      await pods.patch("pod", {
+        type: "json",
+        body: [{ op: "replace", path: "/metadata/annotations/by", value: "json" }],
+      });
+      await pods.patch("pod", {
+        type: "apply",
+        fieldManager: "scenario",
+        force: true,
+        body: { metadata: { annotations: { by: "apply" } } },
+      });
+      await pods.patch("pod", { type: "merge", body: { status: { phase: "Running" } } }, { subresource: "status" });
+      await observed.check();
+      assertEquals(["pod", "dry"].map((name) => observed.told(name)), ["+ ~ ~ ~ ~ ~ ~", ""]);
+      const cached = observed.informer.lister.namespace(namespace).get("pod");
+      assertEquals(
+        [cached?.metadata.labels, cached?.metadata.annotations, cached?.status?.phase, cached?.spec.containers.length],
+        [{ tier: "db" }, { by: "apply" }, "Running", 1],
+      );
+      return observed.summary;
+    },
+  },
+  {
+    name: "SharedIndexInformer tells an object of the same name as another one",
+    async run(world): Promise<string> {
+      const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
+      await maps.create(mapDraft("twice"));
+      await using observed = await new Observed(world, ConfigMap).synced();
+      for (let round = 0; round < 3; round++) {
+        await maps.delete("twice");
+        await maps.create(mapDraft("twice", { round: String(round) }));
+      }
+      await observed.check();
+      assertEquals(observed.told("twice"), "+i - + - + - +");
+      return observed.summary;
+    },
+  },
+  {
+    name: "SharedIndexInformer tells of a deletion that has to wait as an update, and of its end",
+    async run(world): Promise<string> {
+      const { client, namespace } = world;
+      const maps = client.resource(ConfigMap, { namespace });
+      const draft = mapDraft("held");
+      await maps.create({ ...draft, metadata: { ...draft.metadata, finalizers: ["scenarios.example.com/hold"] } });
+      await using observed = await new Observed(world, ConfigMap).synced();
+      await maps.delete("held");
+      await maps.delete("held"); // again: nothing changes
+      const dying = await within(
+        "the mark of its deletion",
+        (signal) =>
+          observed.informer.until(({ metadata }) => metadata.deletionTimestamp !== undefined, {
+            key: `${namespace}/held`,
+            signal,
+          }),
+      );
+      assertEquals(dying.metadata.finalizers, ["scenarios.example.com/hold"]);
+      await maps.patch("held", { type: "merge", body: { metadata: { finalizers: null } } });
+      await observed.check();
+      assertEquals(observed.told("held"), "+i ~ -");
+      return observed.summary;
+    },
+  },
+  {
+    name: "SharedIndexInformer hears of every object that a deletion of a selection takes",
+    async run(world): Promise<string> {
+      const { client, namespace } = world;
+      const maps = client.resource(ConfigMap, { namespace });
+      await forEach(names("go", 40), (name) => maps.create(mapDraft(name, { batch: "yes" })));
+      await forEach(names("stay", 10), (name) => maps.create(mapDraft(name)));
+      await using observed = await new Observed(world, ConfigMap).synced();
+      await maps.deleteCollection({ labelSelector: "batch=yes" });
+      await observed.check();
+      assertEquals([observed.informer.indexer.size, observed.story.told.deleted, observed.story.noticed], [11, 40, 0]);
+      assertEquals(names("go", 40).filter((name) => observed.told(name) !== "+i -"), []);
+      return observed.summary;
+    },
+  },
+  {
+    name: "SharedIndexInformer tells a late handler what is cached, and a removed one nothing more",
+    async run(world): Promise<string> {
+      const { client, namespace } = world;
+      const maps = client.resource(ConfigMap, { namespace });
+      await forEach(names("map", 20), (name) => maps.create(mapDraft(name)));
+      await using observed = await new Observed(world, ConfigMap).synced();
+      const heard: string[] = [];
+      const registration = observed.informer.addEventHandler({
+        onAdd: ({ key, initial }) => void heard.push(`${key} ${initial}`),
+        onDelete: ({ key }) => void heard.push(`${key} deleted`),
+      });
+      await within("the late handler's sync", (signal) => registration.waitForSync({ signal }));
+      assertEquals(heard.sort(), names("map", 20).map((name) => `${namespace}/${name} true`));
+      await registration[Symbol.asyncDispose]();
+      await maps.delete("map-0000");
+      const late = new Story(observed.informer);
+      await observed.check();
+      assertEquals([heard.length, await late.end()], [20, []]);
+      return `${heard.length} told to the late handler; ${observed.summary}`;
+    },
+  },
+  {
+    name: "SharedIndexInformer keeps metadata alone, equal to that of whole objects",
+    async run(world): Promise<string> {
+      const { client, namespace } = world;
+      const pods = client.resource(Pod, { namespace });
+      await forEach(names("pod", 20), (name) => pods.create(podDraft(name, { tier: "web" })));
+      await using whole = new Observed(world, Pod);
+      await using paged = new Observed(world, metadataOf(Pod), { reflector: { streamingList: "off" } });
+      await using streamed = new Observed(world, metadataOf(Pod), { reflector: { streamingList: "on" } });
+      await Promise.all([whole.synced(), paged.synced(), streamed.synced()]);
+      await pods.patch("pod-0001", { type: "merge", body: { metadata: { labels: { tier: "db" } } } });
+      await pods.delete("pod-0002", { gracePeriodSeconds: 0 });
+      await whole.check();
+      for (const observed of [paged, streamed]) {
+        await observed.check();
+        // A pod is marked before it goes, also when it goes at once.
+        assertEquals(["pod-0001", "pod-0002"].map((name) => observed.told(name)), ["+i ~", "+i ~ -"]);
+        assertEquals(observed.informer.lister.list("tier=db").map(({ metadata }) => metadata.name), ["pod-0001"]);
+        for (const object of observed.informer.indexer.list()) {
+          const { name, namespace } = object.metadata;
+          assertEquals(Object.keys(object).sort(), ["apiVersion", "kind", "metadata"]);
+          assertEquals([object.apiVersion, object.kind], ["meta.k8s.io/v1", "PartialObjectMetadata"]);
+          if (name !== "zz-last") {
+            assertEquals(object.metadata, whole.informer.lister.namespace(namespace!).get(name)?.metadata);
+          }
+        }
+      }
+      return `metadata by list: ${paged.summary}; by streaming list: ${streamed.summary}`;
+    },
+  },
+  {
+    name: "SharedIndexInformer keeps three caches equal through a storm of three writers",
+    async run(world): Promise<string> {
+      const { client, namespace } = world;
+      await using all = new Observed(world, ConfigMap);
+      await using web = new Observed(world, ConfigMap, { selection: { namespace, labelSelector: "tier=web" } });
+      await using pods = new Observed(world, Pod, { reflector: { streamingList: "off" } });
+      const writers = [1, 2, 3].flatMap((seed) => [
+        storm(client, ConfigMap, namespace, { seed, writes: 120, objects: 25 }),
+        storm(client, Pod, namespace, { seed, writes: 120, objects: 25 }),
+      ]);
+      await Promise.all([all.synced(), web.synced(), pods.synced()]);
+      const done = await Promise.all(writers);
+      await settle([all.informer, web.informer], client, ConfigMap, namespace, { tier: "web" });
+      await pods.check();
+      await all.compare();
+      await web.compare();
+      for (const { errors } of [all, web, pods]) assertEquals(errors, []);
+      const writes = done.reduce((sum, { created, patched, deleted }) => sum + created + patched + deleted, 0);
+      return `${writes} writes; all: ${all.story.summary}; selected: ${web.story.summary}; pods: ${pods.story.summary}`;
+    },
+  },
+  {
+    name: "SharedIndexInformer.atLeast shows every write to who wrote it",
+    async run(world): Promise<string> {
+      const { client, namespace } = world;
+      const maps = client.resource(ConfigMap, { namespace });
+      await using observed = new Observed(world, ConfigMap);
+      const cached = observed.informer.lister.namespace(namespace);
+      for (let round = 0; round < 20; round++) {
+        const written = round === 0
+          ? await maps.create(mapDraft("own"))
+          : await maps.patch("own", { type: "merge", body: { data: { text: String(round) } } });
+        const { resourceVersion } = written.metadata;
+        await within("the write", (signal) => observed.informer.atLeast(resourceVersion, { signal }));
+        assertEquals(cached.get("own")?.data, written.data);
+      }
+      await maps.delete("own");
+      await within("the deletion", (signal) => observed.informer.untilDeleted(`${namespace}/own`, { signal }));
+      assertEquals(cached.get("own"), undefined);
+      await observed.check();
+      return observed.summary;
+    },
+  },
+  {
+    name: "SharedIndexInformer of all namespaces keeps what is in each",
+    async run(world): Promise<string> {
+      const { client } = world;
+      const labels = { of: world.namespace };
+      const places = [world.namespace, await world.newNamespace()];
+      for (const namespace of places) {
+        await forEach(
+          names("map", 10),
+          (name) => client.resource(ConfigMap, { namespace }).create(mapDraft(name, labels)),
+        );
+      }
+      const selection = { labelSelector: `of=${world.namespace}` };
+      await using observed = await new Observed(world, ConfigMap, { selection }).synced();
+      await client.resource(ConfigMap, { namespace: places[1] }).deleteCollection();
+      await observed.check(labels);
+      const { lister, indexer } = observed.informer;
+      assertEquals(places.map((namespace) => lister.namespace(namespace).list().length), [11, 0]);
+      assertEquals(indexer.indexValues("namespace"), [world.namespace]);
+      return observed.summary;
+    },
+  },
+  {
+    name: "SharedIndexInformer is forbidden until somebody grants the right",
+    async run(world): Promise<string> {
+      await world.client.resource(ConfigMap, { namespace: world.namespace }).create(mapDraft("there"));
+      const { client, grantReading } = await world.stranger();
+      await using observed = new Observed(world, ConfigMap, { client });
+      const refusal = await assertRejects(() => observed.synced());
+      assert(isForbidden(refusal), `found ${refusal}`);
+      assertEquals([observed.informer.status().state, observed.informer.indexer.size], ["forbidden", 0]);
+      await grantReading("configmaps");
+      await observed.synced({ patient: true });
+      await untilStatus(observed.informer, "a live watch", ({ state }) => state === "live");
+      await observed.check();
+      assertEquals(["there", "zz-last"].map((name) => observed.told(name)), ["+i", "+"]);
+      return `refused: ${refusal.message}`;
+    },
+  },
+  {
+    name: "SharedIndexInformer waits for a custom resource, follows it, and sees it go",
+    async run(world): Promise<string> {
+      const gadgets = world.client.resource(Gadget, { namespace: world.namespace });
+      await using observed = new Observed(world, Gadget);
+      const refusal = await assertRejects(() => observed.synced());
+      assert(isNotFound(refusal), `found ${refusal}`);
+      assertEquals(observed.informer.status().state, "notFound");
+      await world.define(Gadget);
+      let defined = true;
+      try {
+        await observed.synced({ patient: true });
+        await untilStatus(observed.informer, "a live watch", ({ state }) => state === "live");
+        for (let size = 0; size < 5; size++) await gadgets.create({ metadata: { name: `g-${size}` }, spec: { size } });
+        await gadgets.delete("g-0");
+        const { metadata } = await gadgets.patch("g-1", { type: "merge", body: { spec: { size: 10 } } });
+        await within("the last write", (signal) => observed.informer.atLeast(metadata.resourceVersion, { signal }));
+        await observed.compare();
+        await world.undefine(Gadget);
+        defined = false;
+        await untilStatus(observed.informer, "its end", ({ state }) => state === "notFound");
+        assertEquals([observed.informer.indexer.size, await observed.story.end()], [0, []]);
+        assertEquals(["g-0", "g-1", "g-2"].map((name) => observed.told(name).replace("?", "")), [
+          "+ -",
+          "+ ~ -",
+          "+ -",
+        ]);
+        return observed.summary;
+      } finally {
+        if (defined) await world.undefine(Gadget);
+      }
+    },
+  },
+];
+
+/** Scenarios that take the server down. */
+export const CRASHES: readonly Scenario<FragileWorld>[] = [
+  {
+    name: "SharedIndexInformer goes on after a crash, with what was written before and after it",
+    async run(world): Promise<string> {
+      const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
+      await forEach(names("map", 20), (name) => maps.create(mapDraft(name)));
+      await using listed = new Observed(world, ConfigMap, { reflector: { streamingList: "off" } });
+      await using streamed = new Observed(world, ConfigMap, { reflector: { streamingList: "on" } });
+      await Promise.all([listed.synced(), streamed.synced()]);
+      await maps.patch("map-0001", { type: "merge", body: { data: { text: "before" } } });
+      await maps.delete("map-0002");
+      await world.crash();
+      await maps.patch("map-0001", { type: "merge", body: { data: { text: "after" } } });
+      await maps.delete("map-0003");
+      await maps.create(mapDraft("after"));
+      for (const observed of [listed, streamed]) {
+        await observed.check();
+        assert(observed.phases.completeLists <= 2, `it listed ${observed.phases.completeLists} times`);
+        assertEquals(
+          ["map-0000", "map-0002", "map-0003", "after"].map((name) => observed.told(name).replace("?", "")),
+          ["+i", "+i -", "+i -", "+"],
+        );
+        assert(observed.errors.length > 0, "nobody was told of the crash");
+      }
+      return [listed, streamed].map(({ phases, summary }) => `${phases.completeLists} complete lists, ${summary}`)
+        .join("; ");
+    },
+  },
+  {
+    name: "SharedIndexInformer lists once more, and notices what it missed, when a crash has cost the history",
+    async run(world): Promise<string> {
+      const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
+      await forEach(names("map", 30), (name) => maps.create(mapDraft(name)));
+      await using observed = new Observed(world, ConfigMap);
+      const missed = Promise.withResolvers<void>();
+      observed.requests.beforeNextWatch = () => missed.promise;
+      try {
+        await observed.synced();
+        await world.crash({ history: "lost" });
+        await forEach(names("map", 11), (name) => maps.delete(name));
+        await maps.create(mapDraft("map-0010"));
+        await forEach(
+          names("map", 16).slice(11),
+          (name) => maps.patch(name, { type: "merge", body: { data: { text: "changed" } } }),
+        );
+        await forEach(names("new", 3), (name) => maps.create(mapDraft(name)));
+      } finally {
+        missed.resolve();
+      }
+      await untilStatus(
+        observed.informer,
+        "a second list",
+        ({ state }) => state === "live" && observed.phases.completeLists === 2,
+      );
+      await observed.check();
+      assertEquals(
+        ["map-0000", "map-0010", "map-0011", "map-0020", "new-0000"].map((name) => observed.told(name)),
+        ["+i -?", "+i -? +", "+i ~", "+i", "+"],
+      );
+      assertEquals([observed.phases.completeLists, observed.story.noticed], [2, 11]);
+      return `${observed.phases.completeLists} complete lists, ${observed.story.noticed} deletions noticed; ${observed.summary}`;
+    },
+  },
+];

@@ -1,0 +1,34 @@
+import type { Client, KubernetesObject, Resource } from "@kube/informer";
+
+/** Somebody whom the server lets do nothing. */
+export interface Stranger {
+  /** In their name. */
+  readonly client: Client;
+  /** Lets them list and watch a resource of the core group in the scenario's namespace. */
+  grantReading(plural: string): Promise<void>;
+}
+
+/** A server that a scenario plays on, whatever kind of server it is, and what can be done to it. */
+export interface World {
+  /** Of somebody who may do everything. Objects are created, patched and deleted through it, as anybody would. */
+  readonly client: Client;
+  /** The name of a new namespace. */
+  readonly namespace: string;
+  /** Another new namespace. */
+  newNamespace(): Promise<string>;
+  /** Serves a custom resource from now on. */
+  define(resource: Resource<KubernetesObject>): Promise<void>;
+  /** Serves it no longer: its objects go too. */
+  undefine(resource: Resource<KubernetesObject>): Promise<void>;
+  /** Somebody without rights. */
+  stranger(): Promise<Stranger>;
+}
+
+/** A server of the scenario's own, which it may take down. */
+export interface FragileWorld extends World {
+  /**
+   * Breaks all connections at once, as a crash does; the server is back when this returns, with all that was stored. With
+   * `history: "lost"` it no longer knows what was before, and its version has moved on.
+   */
+  crash(options?: { readonly history?: "kept" | "lost" }): Promise<void>;
+}
