@@ -7,6 +7,7 @@
  *
  * ```sh
  * deno run -A tools/jsr.ts [arguments of deno test, instead of those of `deno task test`]
+ * deno run -A tools/jsr.ts --write-only   # writes the file, and runs nothing
  * ```
  *
  * @module
@@ -74,6 +75,7 @@ async function main(args: string[]): Promise<number> {
   const config: Config = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
   const text = JSON.stringify(withoutWorkspace(config, await findMembers()), null, 2);
   await Deno.writeTextFile(new URL(CONFIG, ROOT), `${text}\n`);
+  if (args[0] === "--write-only") return 0;
 
   const registry = Deno.env.get("JSR_URL") ?? "https://jsr.io";
   const reason = await obstacle(registry);
