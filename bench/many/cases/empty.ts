@@ -1,0 +1,2 @@
+/** M6: nothing but what every module costs. */
+export {};

@@ -1,0 +1,2 @@
+/** M6: the toolkit, imported and not used. */
+import "../../../mod.ts";
