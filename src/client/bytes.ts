@@ -2,41 +2,85 @@ const BUFFER_BYTES = 65_536;
 const SMALLEST_BYTES = 16_384;
 
 /**
- * The chunks of a body as they arrive. A chunk is valid only until the next one is asked for: its buffer is used again.
+ * Reads a body chunk by chunk, one call at a time.
  *
  * A byte stream is read into one recycled buffer, which halves the cost of small events (the default reader takes 64 KB of
- * fresh memory for each read); other streams by the default reader. Leaving early cancels the body.
+ * fresh memory for each read); other streams by the default reader. The body is locked by the first call.
  */
-export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  const byob = byobReader(body);
-  const reader = byob ?? body.getReader();
-  let open = true;
-  try {
-    let buffer = new Uint8Array(byob === undefined ? 0 : BUFFER_BYTES);
-    for (;;) {
-      let result: ReadableStreamReadResult<Uint8Array>;
+export class ChunkReader {
+  readonly #body: ReadableStream<Uint8Array>;
+  #byob: ReadableStreamBYOBReader | undefined;
+  #reader: ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #buffer: Uint8Array<ArrayBuffer> | undefined;
+  #over = false;
+
+  /** Touches nothing yet. */
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#body = body;
+  }
+
+  /**
+   * What `take` makes of the next chunk, or of `undefined` at the end. A chunk is valid until the next call: its buffer is
+   * used again. Costs one promise more than the reader itself; no wrapper stands between, for a watch reads a chunk to an
+   * event.
+   */
+  read<R>(take: (chunk: Uint8Array | undefined) => R): Promise<R> {
+    if (this.#over) return Promise.resolve(take(undefined));
+    if (this.#reader === undefined) {
       try {
-        result = byob === undefined
-          ? await (reader as ReadableStreamDefaultReader<Uint8Array>).read()
-          : await byob.read(buffer);
+        this.#byob = byobReader(this.#body);
+        this.#reader = this.#byob ?? this.#body.getReader();
       } catch (error) {
-        open = false; // nothing left to cancel
-        throw error;
+        this.#over = true;
+        return Promise.reject(error);
       }
-      if (result.done) {
-        open = false;
-        return;
-      }
-      yield result.value;
-      if (byob !== undefined) buffer = new Uint8Array(result.value.buffer as ArrayBuffer);
     }
-  } finally {
+    const read: Promise<ReadableStreamReadResult<Uint8Array>> = this.#byob === undefined
+      ? (this.#reader as ReadableStreamDefaultReader<Uint8Array>).read()
+      : this.#byob.read(this.#buffer ?? new Uint8Array(BUFFER_BYTES));
+    return read.then(({ done, value }) => {
+      if (done) {
+        this.#end();
+        return take(undefined);
+      }
+      if (this.#byob !== undefined) this.#buffer = new Uint8Array(value.buffer as ArrayBuffer);
+      return take(value);
+    }, (error) => {
+      this.#end(); // nothing left to cancel
+      throw error;
+    });
+  }
+
+  /** Lets the rest go. Not to be called while a chunk is waited for. */
+  async cancel(): Promise<void> {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.#reader === undefined) return;
     try {
-      if (open) await reader.cancel();
+      await this.#reader.cancel();
     } finally {
-      reader.releaseLock();
+      this.#reader.releaseLock();
     }
   }
+
+  #end(): void {
+    this.#over = true;
+    this.#reader!.releaseLock();
+  }
+}
+
+/** The chunks of a body as a {@linkcode ChunkReader} reads them. Leaving early cancels the body. */
+export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = new ChunkReader(body);
+  try {
+    for (let chunk; (chunk = await chunks.read(itself)) !== undefined;) yield chunk;
+  } finally {
+    await chunks.cancel();
+  }
+}
+
+function itself<V>(value: V): V {
+  return value;
 }
 
 function byobReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {

@@ -3,6 +3,7 @@ import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Abortable, DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
+import { BodyStream } from "./body_stream.ts";
 import type { Connection } from "./connection.ts";
 import { checkFollow, followFrom } from "./follow.ts";
 import { readList } from "./list_reader.ts";
@@ -160,18 +161,22 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { items, resourceVersion, ...rest };
   }
 
-  async *#parts(ask: Ask, read: ReadOptions, signal?: AbortSignal): AsyncGenerator<ListPart<T>, void, undefined> {
-    const exchange = await this.#connection.open(ask, signal);
-    yield* exchange.stream<ListPart<T>>({ entries: [] }, (body) => readList<T>(body, read), { plain: false });
+  #parts(ask: Ask, read: ReadOptions, signal?: AbortSignal): BodyStream<ListPart<T>> {
+    return new BodyStream<ListPart<T>>({
+      open: () => this.#connection.open(ask, signal),
+      first: { entries: [] },
+      read: (body) => readList<T>(body, read),
+      plain: false,
+    });
   }
 
-  async *#changes(
-    ask: Ask,
-    read: ReadOptions,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly Change<T>[], void, undefined> {
-    const exchange = await this.#connection.open(ask, signal);
-    yield* exchange.stream<readonly Change<T>[]>([], (body) => readChanges<T>(body, read), { plain: true });
+  #changes(ask: Ask, read: ReadOptions, signal: AbortSignal): BodyStream<readonly Change<T>[]> {
+    return new BodyStream<readonly Change<T>[]>({
+      open: () => this.#connection.open(ask, signal),
+      first: [],
+      read: (body) => readChanges<T>(body, read),
+      plain: true,
+    });
   }
 
   async *#events(ask: Ask, options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchEvent<T>, void, undefined> {

@@ -1,6 +1,5 @@
 import { DecodeError, StatusError, UnreachableError } from "../api/errors.ts";
 import type { DerivedController } from "../timing/derived.ts";
-import { checkJson, checkPlain } from "./response.ts";
 
 /** Statuses that a `Response` must not have a body for. */
 const NULL_BODY = [101, 103, 204, 205, 304];
@@ -23,6 +22,11 @@ export class Exchange implements Disposable {
     this.#controller = controller;
   }
 
+  /** The signal that the request was sent with. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
   /** What something thrown while the body was read means to a caller: the abort's reason, or a lost connection. */
   explain(error: unknown): unknown {
     if (this.#controller.signal.aborted) return this.#controller.signal.reason;
@@ -33,33 +37,6 @@ export class Exchange implements Disposable {
       }`,
       { cause: error },
     );
-  }
-
-  /**
-   * Yields `first` if the body is JSON, then what `read` makes of it; then frees everything, also when it is left early.
-   *
-   * @throws {DecodeError} when it is not JSON, or is `plain` and yet in some content encoding.
-   */
-  async *stream<P>(
-    first: P,
-    read: (body: ReadableStream<Uint8Array>) => AsyncGenerator<P, void, undefined>,
-    options: { readonly plain: boolean },
-  ): AsyncGenerator<P, void, undefined> {
-    const body = this.response.body ?? new Blob().stream();
-    let untouched = false;
-    try {
-      if (options.plain) await checkPlain(this.action, this.response);
-      await checkJson(this.action, this.server, this.response);
-      untouched = true;
-      yield first;
-      untouched = false;
-      yield* read(body);
-    } catch (error) {
-      throw this.explain(error);
-    } finally {
-      if (untouched && !this.#controller.signal.aborted) await body.cancel();
-      this[Symbol.dispose]();
-    }
   }
 
   /** The answer for somebody else to read: the exchange ends when its body is read to the end, cancelled or broken. */

@@ -85,9 +85,13 @@ export class ObjectReader<T extends KubernetesObject> {
     }
     // Neither the layout of a built-in kind's items nor one that has all it needs: it is filled in after the parse.
     if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end);
-    const identity = this.#identity(bytes);
-    const known = this.#options.known?.(identity.key);
-    if (known !== undefined && isSame(known, identity)) return known as Entry<T>;
+    const namespace = walker.namespaceStart === -1
+      ? ""
+      : this.#namespaceOf(bytes, walker.namespaceStart, walker.namespaceEnd);
+    const key = this.#keyOf(bytes, namespace);
+    const known = this.#options.known?.(key);
+    if (known !== undefined && this.#isSame(known, bytes)) return known as Entry<T>;
+    const identity = this.#identity(bytes, key, namespace);
     const cut = this.#options.managedFields === "drop" && walker.cutStart !== -1;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
     let text = bytes;
@@ -147,48 +151,57 @@ export class ObjectReader<T extends KubernetesObject> {
     }
     const object = value as Record<string, unknown>;
     const kept = managedFields === "drop" && "managedFields" in metadata ? withoutManagedFields(metadata) : metadata;
-    const filled: Record<string, unknown> = {};
-    if (this.#kind !== "" && !("kind" in object)) filled.kind = this.#kind;
-    if (this.#apiVersion !== "" && !("apiVersion" in object)) filled.apiVersion = this.#apiVersion;
-    const whole = kept !== metadata || "kind" in filled || "apiVersion" in filled
-      ? { ...filled, ...object, metadata: kept }
+    const fillKind = this.#kind !== "" && !("kind" in object);
+    const fillVersion = this.#apiVersion !== "" && !("apiVersion" in object);
+    const whole = kept !== metadata || fillKind || fillVersion
+      ? {
+        ...(fillKind ? { kind: this.#kind } : {}),
+        ...(fillVersion ? { apiVersion: this.#apiVersion } : {}),
+        ...object,
+        metadata: kept,
+      }
       : object;
     const { name, namespace, uid, resourceVersion } = metadata as Partial<Record<keyof ObjectMeta, unknown>>;
-    for (const part of [name, namespace, uid, resourceVersion]) {
-      if (part !== undefined && part !== null && typeof part !== "string") { // Go reads null as absent
-        const identity: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
-        const message = `Cannot file an object of "${resourceName(resource)}": found ${
-          JSON.stringify(part)
-        } where its metadata should have a string`;
-        return brokenEntry<T>(identity, new DecodeError(message));
-      }
+    if (!(isText(name) && isText(namespace) && isText(uid) && isText(resourceVersion))) {
+      const identity: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
+      const message = `Cannot file an object of "${resourceName(resource)}": found ${
+        JSON.stringify([name, namespace, uid, resourceVersion].find((part) => !isText(part)))
+      } where its metadata should have a string`;
+      return brokenEntry<T>(identity, new DecodeError(message));
     }
     return entryOf(whole as unknown as T);
   }
 
-  /** The strings that identify the object: short strings of their own, never parts of the text. */
-  #identity(bytes: Uint8Array): Identity {
-    const walker = this.#walker;
-    const namespace = walker.namespaceStart === -1
-      ? ""
-      : this.#namespaceOf(bytes, walker.namespaceStart, walker.namespaceEnd);
+  /** The key: a string of its own, never part of the text. */
+  #keyOf(bytes: Uint8Array, namespace: string): ObjectKey {
+    const { namespaceStart, namespaceEnd, nameStart, nameEnd } = this.#walker;
     let length = 0;
     if (namespace !== "") {
-      length = this.#copy(bytes, walker.namespaceStart, walker.namespaceEnd, length);
+      length = this.#copy(bytes, namespaceStart, namespaceEnd, length);
       this.#head[length++] = SLASH;
     }
-    const key = length = this.#copy(bytes, walker.nameStart, walker.nameEnd, length);
-    if (walker.uidStart !== -1) length = this.#copy(bytes, walker.uidStart, walker.uidEnd, length);
+    length = this.#copy(bytes, nameStart, nameEnd, length);
+    return utf8.decode(this.#head.subarray(0, length));
+  }
+
+  /** Whether an entry is the version of the object that was walked. A broken one is nobody's. */
+  #isSame(entry: Entry<unknown>, bytes: Uint8Array): boolean {
+    const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
+    return versionStart !== -1 && versionStart !== versionEnd &&
+      spells(entry.resourceVersion, bytes, versionStart, versionEnd) &&
+      (uidStart === -1 ? entry.uid === "" : spells(entry.uid, bytes, uidStart, uidEnd)) && entry.error === undefined;
+  }
+
+  /** The strings that identify the object: short strings of their own, never parts of the text. */
+  #identity(bytes: Uint8Array, key: ObjectKey, namespace: string): Identity {
+    const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
+    let length = 0;
+    if (uidStart !== -1) length = this.#copy(bytes, uidStart, uidEnd, length);
     const uid = length;
-    if (walker.versionStart !== -1) length = this.#copy(bytes, walker.versionStart, walker.versionEnd, length);
-    // The key lives as long as the entry; the others are given up for the object's own when that is parsed.
-    const rest = utf8.decode(this.#head.subarray(key, length));
-    return {
-      key: utf8.decode(this.#head.subarray(0, key)),
-      namespace,
-      uid: rest.slice(0, uid - key),
-      resourceVersion: rest.slice(uid - key),
-    };
+    if (versionStart !== -1) length = this.#copy(bytes, versionStart, versionEnd, length);
+    // The key lives as long as the entry; these are given up for the object's own when that is parsed.
+    const both = utf8.decode(this.#head.subarray(0, length));
+    return { key, namespace, uid: both.slice(0, uid), resourceVersion: both.slice(uid) };
   }
 
   #copy(bytes: Uint8Array, start: number, end: number, at: number): number {
@@ -205,10 +218,7 @@ export class ObjectReader<T extends KubernetesObject> {
 
   /** Neighbours mostly share their namespace, and then share its string. */
   #namespaceOf(bytes: Uint8Array, start: number, end: number): string {
-    const last = this.#namespace;
-    let same = last.length === end - start;
-    for (let i = 0; same && i < last.length; i++) same = last.charCodeAt(i) === bytes[start + i];
-    if (!same) this.#namespace = utf8.decode(bytes.subarray(start, end));
+    if (!spells(this.#namespace, bytes, start, end)) this.#namespace = utf8.decode(bytes.subarray(start, end));
     return this.#namespace;
   }
 
@@ -242,10 +252,17 @@ function withoutManagedFields(metadata: object): object {
   return rest;
 }
 
-/** Whether an entry is the version of the object that `identity` names. A broken one is nobody's. */
-function isSame(entry: Entry<unknown>, { uid, resourceVersion }: Identity): boolean {
-  return entry.resourceVersion === resourceVersion && entry.uid === uid && resourceVersion !== "" &&
-    entry.error === undefined;
+/** Whether a part of the metadata is a string, or not there: Go reads null as absent. */
+function isText(part: unknown): boolean {
+  return typeof part === "string" || part === undefined || part === null;
+}
+
+/** Whether `text` is what `bytes[start, end)` spell, all ASCII. */
+function spells(text: string, bytes: Uint8Array, start: number, end: number): boolean {
+  if (text.length !== end - start) return false;
+  // From the end: versions differ in their last digits.
+  for (let i = text.length - 1; i >= 0; i--) if (text.charCodeAt(i) !== bytes[start + i]) return false;
+  return true;
 }
 
 /** Whether `bytes[start, end)` begins with `prefix`. */

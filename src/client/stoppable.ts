@@ -1,5 +1,13 @@
 import { DerivedController } from "../timing/derived.ts";
 
+/** What is read one item at a time, and can be left: all that is asked of a generator here. */
+export interface AsyncSource<T> {
+  /** The next item. */
+  next(): Promise<IteratorResult<T, void>>;
+  /** Ends it; called while no item is waited for. */
+  return(): Promise<unknown>;
+}
+
 /**
  * An iterator over what `start` yields, that can be left at any time.
  *
@@ -10,56 +18,50 @@ import { DerivedController } from "../timing/derived.ts";
  */
 export function stoppable<T>(
   parent: AbortSignal | undefined,
-  start: (signal: AbortSignal) => AsyncGenerator<T, void, undefined>,
-): AsyncIterableIterator<T> {
+  start: (signal: AbortSignal) => AsyncSource<T>,
+): AsyncIterableIterator<T, void, undefined> {
   return new Stoppable(parent, start);
 }
 
-class Stoppable<T> implements AsyncIterableIterator<T> {
+class Stoppable<T> implements AsyncIterableIterator<T, void, undefined> {
   readonly #parent: AbortSignal | undefined;
-  readonly #start: (signal: AbortSignal) => AsyncGenerator<T, void, undefined>;
-  #running:
-    | { readonly controller: DerivedController; readonly generator: AsyncGenerator<T, void, undefined> }
-    | undefined;
+  readonly #start: (signal: AbortSignal) => AsyncSource<T>;
+  #controller: DerivedController | undefined;
+  #source: AsyncSource<T> | undefined;
+  /** The last answer that was asked for: settled, if none is waited for. */
+  #last: Promise<unknown> | undefined;
   #waiting = 0;
   #over = false;
 
-  constructor(
-    parent: AbortSignal | undefined,
-    start: (signal: AbortSignal) => AsyncGenerator<T, void, undefined>,
-  ) {
+  constructor(parent: AbortSignal | undefined, start: (signal: AbortSignal) => AsyncSource<T>) {
     this.#parent = parent;
     this.#start = start;
   }
 
-  async next(): Promise<IteratorResult<T, void>> {
-    if (this.#over) return { done: true, value: undefined };
-    if (this.#running === undefined) {
-      const controller = new DerivedController(this.#parent);
-      this.#running = { controller, generator: this.#start(controller.signal) };
+  next(): Promise<IteratorResult<T, void>> {
+    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    if (this.#source === undefined) {
+      this.#controller = new DerivedController(this.#parent);
+      this.#source = this.#start(this.#controller.signal);
     }
-    const { controller, generator } = this.#running;
+    // Who asks before the last answer is there waits in line, as with a generator.
+    const asked = this.#waiting === 0 ? this.#source.next() : this.#last!.then(this.#ask, this.#ask);
     this.#waiting++;
-    try {
-      const result = await generator.next();
-      if (result.done) this.#end(controller);
-      return result;
-    } catch (error) {
-      if (this.#over) return { done: true, value: undefined }; // return() has called the wait off
-      this.#end(controller);
-      throw error;
-    } finally {
-      this.#waiting--;
-    }
+    const answer = asked.then(this.#pass, this.#fail);
+    this.#last = answer;
+    return answer;
   }
 
   async return(): Promise<IteratorResult<T, void>> {
-    if (!this.#over && this.#running !== undefined) {
+    if (!this.#over && this.#source !== undefined) {
       this.#over = true;
-      const { controller, generator } = this.#running;
-      if (this.#waiting > 0) controller.abort(new DOMException("Nobody reads it any more", "AbortError"));
+      const controller = this.#controller!;
+      if (this.#waiting > 0) {
+        controller.abort(new DOMException("Nobody reads it any more", "AbortError"));
+        await this.#last; // never rejects any more
+      }
       try {
-        await generator.return();
+        await this.#source.return();
       } catch (error) {
         // A source that was told to stop may say so once more while it lets go of its body.
         if (!controller.signal.aborted) throw error;
@@ -75,8 +77,23 @@ class Stoppable<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  #end(controller: DerivedController): void {
+  readonly #ask = (): Promise<IteratorResult<T, void>> => this.#source!.next();
+
+  readonly #pass = (result: IteratorResult<T, void>): IteratorResult<T, void> => {
+    this.#waiting--;
+    if (result.done) this.#end();
+    return result;
+  };
+
+  readonly #fail = (error: unknown): IteratorResult<T, void> => {
+    this.#waiting--;
+    if (this.#over) return { done: true, value: undefined }; // return() has called the wait off
+    this.#end();
+    throw error;
+  };
+
+  #end(): void {
     this.#over = true;
-    controller[Symbol.dispose]();
+    this.#controller![Symbol.dispose]();
   }
 }

@@ -185,8 +185,8 @@ function endOfManagedFields(bytes: Uint8Array, at: number, end: number): number 
   if (close === -1 || close >= end) return -1;
   const next = bytes[close + 1] === CLOSE_BRACE ? close + 2 : close + 1;
   if (next + 2 < end && bytes[next] === COMMA && bytes[next + 1] === QUOTE && isLetter(bytes[next + 2])) {
-    const open = bytes.indexOf(OPEN_BRACKET, at + 1);
-    if (open === -1 || open > close) return close + 1;
+    // Backwards from its end, the array's own bracket comes first: nothing beyond it is looked at.
+    if (bytes.lastIndexOf(OPEN_BRACKET, close) === at) return close + 1;
   }
   return skipValue(bytes, at, end);
 }

@@ -3,7 +3,7 @@ import { DecodeError, StatusError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { resourceName } from "../api/resource.ts";
 import { statusFrom } from "../api/status.ts";
-import { chunksOf } from "./bytes.ts";
+import { ChunkReader } from "./bytes.ts";
 import { LineSplitter } from "./lines.ts";
 import { ObjectReader, type ReadOptions, startsWith, utf8 } from "./object_reader.ts";
 
@@ -14,27 +14,66 @@ const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${
 
 /**
  * The changes a watch's body tells: one batch to a chunk of the body, an empty one too, so that a reader sees signs of
- * life. A line that the end of the body cut off is not a line. Leaving early cancels the body.
+ * life. A line that the end of the body cut off is not a line. Leaving early cancels the body. Asked one at a time.
  *
  * @throws {StatusError} an `ERROR` event, after the changes before it.
  * @throws {DecodeError} a line that is no event, after the changes before it.
  */
-export async function* readChanges<T extends KubernetesObject>(
+export function readChanges<T extends KubernetesObject>(
   body: ReadableStream<Uint8Array>,
   options: ReadOptions,
-): AsyncGenerator<readonly Change<T>[], void, undefined> {
-  const lines = new LineSplitter(options.maxObjectBytes);
-  const events = new EventReader<T>(options);
-  for await (const chunk of chunksOf(body)) {
-    const batch: Change<T>[] = [];
-    let failure: { readonly error: unknown } | undefined;
+): ChangeReader<T> {
+  return new ChangeReader<T>(body, options);
+}
+
+/** No generator, which would cost several promises a chunk, and a watch has a chunk to an event. */
+class ChangeReader<T extends KubernetesObject> implements AsyncIterableIterator<readonly Change<T>[], void, undefined> {
+  readonly #chunks: ChunkReader;
+  readonly #lines: LineSplitter;
+  readonly #events: EventReader<T>;
+  #batch: Change<T>[] = [];
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(body: ReadableStream<Uint8Array>, options: ReadOptions) {
+    const lines = new LineSplitter(options.maxObjectBytes);
+    this.#chunks = new ChunkReader(body);
+    this.#lines = lines;
+    this.#events = new EventReader<T>(options);
+  }
+
+  next(): Promise<IteratorResult<readonly Change<T>[], void>> {
+    return this.#failure === undefined ? this.#chunks.read(this.#take) : this.#fail(this.#failure.error);
+  }
+
+  async return(): Promise<IteratorResult<readonly Change<T>[], void>> {
+    this.#failure = undefined;
+    await this.#chunks.cancel();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  readonly #line = (bytes: Uint8Array, start: number, end: number): void => {
+    this.#batch.push(this.#events.read(bytes, start, end));
+  };
+
+  readonly #take = (chunk: Uint8Array | undefined): IteratorResult<readonly Change<T>[], void> => {
+    if (chunk === undefined) return { done: true, value: undefined };
+    this.#batch = [];
     try {
-      lines.push(chunk, (bytes, start, end) => batch.push(events.read(bytes, start, end)));
+      this.#lines.push(chunk, this.#line);
     } catch (error) {
-      failure = { error };
+      this.#failure = { error };
     }
-    yield batch;
-    if (failure !== undefined) throw failure.error;
+    return { done: false, value: this.#batch };
+  };
+
+  async #fail(error: unknown): Promise<never> {
+    this.#failure = undefined;
+    await Promise.allSettled([this.#chunks.cancel()]); // why the reading ends is worth more than how
+    throw error;
   }
 }
 

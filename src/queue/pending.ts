@@ -9,7 +9,7 @@ export class Pending<V> {
   #deltas: (Delta<V>[] | undefined)[] = [];
   /** The place of the oldest key. */
   #head = 0;
-  /** Places by key, once there are more than a few; counted from the first key since the Map was made. */
+  /** Places by key, once one of more than a few is looked for; counted from the first key since the queue was last empty. */
   #places: Map<string, number> | undefined;
   #base = 0;
 
@@ -20,8 +20,10 @@ export class Pending<V> {
 
   /** What waits of a key; yours to add to. */
   get(key: string): Delta<V>[] | undefined {
+    if (this.#places === undefined && this.size > FEW) this.#places = this.#allPlaces();
     if (this.#places !== undefined) {
       const place = this.#places.get(key);
+      // Of a key that has left, the place may still be there: it lies before the oldest.
       return place === undefined ? undefined : this.#deltas[place - this.#base];
     }
     for (let i = this.#head; i < this.#keys.length; i++) if (this.#keys[i] === key) return this.#deltas[i];
@@ -37,22 +39,22 @@ export class Pending<V> {
   add(key: string, delta: Delta<V>): void {
     this.#keys.push(key);
     this.#deltas.push([delta]);
-    if (this.#places !== undefined) this.#places.set(key, this.#base + this.#keys.length - 1);
-    else if (this.size > FEW) this.#places = this.#allPlaces();
+    this.#places?.set(key, this.#base + this.#keys.length - 1);
   }
 
-  /** Takes the oldest key, and what waits of it; nothing when none does. */
-  shift(): { readonly key: string; readonly deltas: Delta<V>[] } | undefined {
-    if (this.size === 0) return undefined;
-    const key = this.#keys[this.#head];
+  /** The oldest key, if any waits. */
+  get oldest(): string | undefined {
+    return this.size === 0 ? undefined : this.#keys[this.#head];
+  }
+
+  /** Takes the oldest key: what waits of it. Only while something waits. */
+  shift(): Delta<V>[] {
     const deltas = this.#deltas[this.#head]!;
     this.#deltas[this.#head++] = undefined;
+    // Its place in the Map is forgotten with all others: a Map that keys leave one by one is made anew again and again.
     if (this.#head === this.#keys.length) this.#clear();
-    else {
-      this.#places?.delete(key);
-      if (this.#head >= 1_024 && 2 * this.#head >= this.#keys.length) this.#compact();
-    }
-    return { key, deltas };
+    else if (this.#head >= 1_024 && 2 * this.#head >= this.#keys.length) this.#compact();
+    return deltas;
   }
 
   /** All that waits, oldest first. */
@@ -78,6 +80,12 @@ export class Pending<V> {
 
   /** Forgets the places of what has left, so that a queue that never runs empty does not grow. */
   #compact(): void {
+    if (this.#places !== undefined) {
+      for (let i = 0; i < this.#head; i++) {
+        // Unless it waits again, at a later place.
+        if (this.#places.get(this.#keys[i]) === this.#base + i) this.#places.delete(this.#keys[i]);
+      }
+    }
     this.#keys.splice(0, this.#head);
     this.#deltas.splice(0, this.#head);
     this.#base += this.#head;

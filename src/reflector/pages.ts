@@ -2,7 +2,7 @@ import type { ListPart } from "../api/change.ts";
 import { isExpired } from "../api/errors.ts";
 import type { ListOptions } from "../api/options.ts";
 import { DerivedController } from "../timing/derived.ts";
-import { interruptible } from "../timing/interruptible.ts";
+import { type Interruptible, interruptible } from "../timing/interruptible.ts";
 import type { ListerWatcher } from "./list_watch.ts";
 
 /** Part of a list that may have several pages. */
@@ -69,7 +69,7 @@ export async function* pagesOf<T>(
 
 class Page<T> {
   readonly #job: DerivedController;
-  readonly #parts: AsyncGenerator<ListPart<T>, void, undefined>;
+  readonly #parts: Interruptible<ListPart<T>>;
   readonly #onRequest: () => void;
   #first: Promise<IteratorResult<ListPart<T>, void>> | undefined;
   #asked = false;

@@ -1,13 +1,13 @@
 import type { Change } from "../api/change.ts";
 import { DerivedController } from "../timing/derived.ts";
-import { interruptible } from "../timing/interruptible.ts";
+import { type Interruptible, interruptible } from "../timing/interruptible.ts";
 import { IdleLimit } from "./deadlines.ts";
 
 /** An open watch, that can be handed from the phase that opened it to the one that goes on reading. */
 export class WatchStream<T> {
   readonly #controller: DerivedController;
   readonly #limit: IdleLimit;
-  readonly #batches: AsyncGenerator<readonly Change<T>[], void, undefined>;
+  readonly #batches: Interruptible<readonly Change<T>[]>;
   /** When it was asked for: proxies may hold the headers back until the first byte. */
   readonly startedAt: number = Date.now();
   /** Whether the server has answered. */
@@ -31,14 +31,17 @@ export class WatchStream<T> {
   }
 
   /** The next batch; `undefined` at the end. */
-  async next(): Promise<readonly Change<T>[] | undefined> {
-    const result = await this.#batches.next();
+  next(): Promise<readonly Change<T>[] | undefined> {
+    return this.#batches.next().then(this.#take);
+  }
+
+  readonly #take = (result: IteratorResult<readonly Change<T>[], void>): readonly Change<T>[] | undefined => {
     if (result.done) return undefined;
     this.#limit.alive();
     this.open = true;
     this.told += result.value.length;
     return result.value;
-  }
+  };
 
   /** Fails what waits for the next batch. */
   fail(error: Error): void {

@@ -61,7 +61,9 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   readonly #indexes: Index<V>[] = [];
   readonly #names = new Map<string, Index<V>>();
   #allByKey = true;
-  /** The slot last looked up by key. */
+  /** The key last looked up, or stored. */
+  #lastKey: string | undefined;
+  /** Its slot, if it has one. */
   #last: Slot<V> | undefined;
 
   /** An empty store. */
@@ -88,7 +90,9 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** As {@linkcode getByKey}, for who is about to change what is there: it will not be looked up again for that. */
   lookUp(key: string): V | undefined {
-    return (this.#last = this.#slotOf(key))?.value;
+    const slot = this.#slotOf(key);
+    this.#remember(key, slot);
+    return slot?.value;
   }
 
   /** All keys. */
@@ -173,10 +177,10 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     }
     const filed = this.#valuesOf(value, slot?.filed);
     if (slot === undefined || slot.staged) {
-      this.#last = undefined;
       if (slot !== undefined) this.#unfile(slot);
       const added = new Slot(key, value, filed);
       this.#slots.set(key, added);
+      this.#remember(key, added);
       for (let i = 0; i < filed.length; i++) this.#indexes[i].file(added, filed[i]);
       return;
     }
@@ -194,7 +198,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   deleteByKey(key: string): void {
     const slot = this.#slotOf(key);
     if (slot === undefined) return;
-    this.#last = undefined;
+    this.#remember(undefined, undefined);
     this.#slots.delete(key);
     this.#unfile(slot);
   }
@@ -226,9 +230,14 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     for (const slot of this.#slots.values()) yield slot.value;
   }
 
-  /** Who changes a key has mostly just looked it up: that answer is still at hand. */
+  /** Who changes a key has mostly just looked it up: that answer is still at hand, also that there is nothing. */
   #slotOf(key: string): Slot<V> | undefined {
-    return this.#last !== undefined && this.#last.key === key ? this.#last : this.#slots.get(key);
+    return this.#lastKey === key ? this.#last : this.#slots.get(key);
+  }
+
+  #remember(key: string | undefined, slot: Slot<V> | undefined): void {
+    this.#lastKey = key;
+    this.#last = slot;
   }
 
   #valuesOf(value: V, before?: readonly (readonly string[])[]): (readonly string[])[] {
@@ -253,7 +262,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
       for (let i = 0; i < slot.filed.length; i++) this.#indexes[i].file(slot, slot.filed[i]);
     }
     this.#slots = staged;
-    this.#last = undefined;
+    this.#remember(undefined, undefined);
   }
 
   #index(name: string): Index<V> {

@@ -83,3 +83,49 @@ Deno.test("stoppable hands the parent's reason down", async () => {
   );
   assertStrictEquals(await iterator.next().then(() => undefined, (error) => error), reason);
 });
+
+Deno.test("stoppable answers those who ask before the last answer is there, one after the other", async () => {
+  let asked = 0;
+  const answers: ((result: IteratorResult<number, void>) => void)[] = [];
+  const iterator = stoppable<number>(undefined, () => ({
+    next: () => {
+      asked++;
+      return new Promise((resolve) => answers.push(resolve));
+    },
+    return: () => Promise.resolve(),
+  }));
+  const items = [iterator.next(), iterator.next(), iterator.next()];
+  assertEquals(asked, 1, "a source is asked for one item at a time");
+  answers[0]({ done: false, value: 1 });
+  assertEquals(await items[0], { done: false, value: 1 });
+  await Promise.resolve();
+  assertEquals(asked, 2);
+  answers[1]({ done: true, value: undefined });
+  assertEquals(await items[1], { done: true, value: undefined });
+  await new Promise((resolve) => setImmediate(resolve));
+  answers[2]?.({ done: true, value: undefined });
+  assertEquals(await items[2], { done: true, value: undefined });
+});
+
+Deno.test("stoppable does not end its source before the last answer is there", async () => {
+  const steps: string[] = [];
+  const iterator = stoppable<number>(undefined, (signal) => ({
+    next: () =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => {
+          setImmediate(() => {
+            steps.push("answered");
+            reject(signal.reason);
+          });
+        });
+      }),
+    return: () => {
+      steps.push("ended");
+      return Promise.resolve();
+    },
+  }));
+  const waiting = iterator.next();
+  await iterator.return?.();
+  assertEquals(await waiting, { done: true, value: undefined });
+  assertEquals(steps, ["answered", "ended"]);
+});

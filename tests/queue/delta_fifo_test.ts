@@ -356,3 +356,23 @@ Deno.test("DeltaFIFO flush calls onFlush with the version, closed or not", () =>
   assertEquals(flushed, ["7", "8"]);
   new Words().queue.flush("9");
 });
+
+Deno.test("DeltaFIFO takes a key that has left and comes again for a new one, while many others wait", () => {
+  const words = new Words();
+  for (let n = 0; n < 3_000; n++) words.queue.add(`word-${n}@1`);
+  words.queue.update("word-0@2");
+  assertEquals(words.pop(), ["Added word-0@1", "Updated word-0@2"]);
+  words.queue.update("word-0@3");
+  words.queue.update("word-1@2");
+  assertEquals(words.queue.size, 3_000);
+  assertEquals(words.pop(), ["Added word-1@1", "Updated word-1@2"]);
+  // Far enough that the places of those who have left are forgotten.
+  for (let n = 2; n < 2_000; n++) assertEquals(words.pop(), [`Added word-${n}@1`]);
+  words.queue.update("word-0@4");
+  words.queue.update("word-5@9");
+  words.queue.update("word-2500@2");
+  const rest = words.drain();
+  assertEquals(rest.length, 1_002);
+  assertEquals(rest[500], ["Added word-2500@1", "Updated word-2500@2"]);
+  assertEquals(rest.slice(1_000), [["Updated word-0@3", "Updated word-0@4"], ["Updated word-5@9"]]);
+});

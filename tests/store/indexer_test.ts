@@ -331,3 +331,19 @@ Deno.test("Indexer iteration goes on over what was there when everything is repl
   assertEquals(seen, ["a", "b"]);
   assert(indexer.getByKey("c"));
 });
+
+Deno.test("Indexer lookUp() sees what was stored and removed since it was last asked for that key", () => {
+  const store = new Indexer<string, "length">({
+    keyOf: (word) => word[0],
+    indexers: { length: (word) => [String(word.length)] },
+  });
+  assertEquals(store.lookUp("a"), undefined);
+  store.set("a", "ant");
+  assertEquals([store.lookUp("a"), store.byIndex("length", "3")], ["ant", ["ant"]]);
+  store.deleteByKey("a");
+  assertEquals([store.lookUp("a"), store.byIndex("length", "3")], [undefined, []]);
+  store.replace(["ape"], "1");
+  assertEquals(store.lookUp("a"), "ape");
+  store.set("a", "adder");
+  assertEquals([store.getByKey("a"), store.byIndex("length", "3"), store.size], ["adder", [], 1]);
+});
