@@ -41,6 +41,7 @@ interface Following {
   readonly informer: SharedIndexInformer<KubernetesObject, "tier">;
   readonly running: Promise<void>;
   readonly listening: Listening[];
+  readonly startedAt: number;
   /** Lists begun, by pages or by a stream, since the first sync. */
   relists: number;
   /** Lists begun at all. */
@@ -81,6 +82,7 @@ class World {
   readonly #reading: Promise<void>[] = [];
   #lastDeleted: KubernetesObject | undefined;
   #harmful = 0;
+  #interruptions = 0;
   /** Whether an event may have been lost that no list has repaired. */
   #lost = false;
   /** Whether an event may have been lost at all. */
@@ -134,6 +136,7 @@ class World {
           return !searchParams.has("watch") && (searchParams.get("resourceVersion") ?? "") !== "";
         });
       case "shortWatches":
+        this.#interruptions += Math.ceil(step.ms / 800); // the shortest wait
         this.#meddler.short = true;
         await this.#time.tickAsync(step.ms);
         this.#meddler.short = false;
@@ -198,6 +201,7 @@ class World {
         assert(following.relists <= most, `${following.relists} lists after the first, at most ${most} were needed`);
       }
       if (this.#script.faults === "none") assertEquals(following.lists, 1, "one list to a start");
+      this.#checkWatches(following);
     }
     const [least, most] = this.#script.relists ?? [0, Infinity];
     const { relists = 0 } = this.#following[0] ?? {};
@@ -260,6 +264,7 @@ class World {
       }),
       running: Promise.resolve(),
       listening: [],
+      startedAt: this.#time.now,
       relists: 0,
       lists: 0,
       stopped: false,
@@ -322,6 +327,7 @@ class World {
   /** Does a step to the server, and takes down which objects ended by it, for whom. */
   #happen(step: HistoryStep): void {
     this.#harmful += harmOf(step);
+    if (step.do !== "write" && step.do !== "delete") this.#interruptions += "times" in step ? step.times : 1;
     if (step.do === "lose") this.#lost = this.#lossy = true;
     if (step.do === "forceRelist") this.#lost = false;
     const key = step.do === "write" || step.do === "delete" ? `${step.namespace}/${step.name}` : undefined;
@@ -387,6 +393,14 @@ class World {
     return listening.every(({ removed, registration, story }) =>
       removed || (registration === undefined ? story.synced : registration.hasSynced)
     );
+  }
+
+  /** A watch lasts as long as was asked for, unless something interrupts it; each interruption costs one or two more. */
+  #checkWatches({ informer, plan, startedAt, relists }: Following): void {
+    const { watches } = informer.status();
+    const lapsed = Math.ceil((this.#time.now - startedAt) / plan.watchTimeoutMs);
+    const most = 2 + lapsed + 2 * this.#interruptions + relists;
+    assert(watches <= most, `${watches} watches were asked for, at most ${most} were needed`);
   }
 
   #checkCache(following: Following): void {
