@@ -100,7 +100,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "while (true) {",
   },
   {
-    name: "one handler's error stops another",
+    name: "one handler's error ends its own listener",
     file: "src/informer/listener.ts",
     find: "this.#fail(event, error);",
     replace: "this.#fail(event, error); throw error;",
@@ -198,7 +198,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "restart = false;",
   },
   {
-    name: "stop does not cancel the body",
+    name: "stop does not reach the watch, whose body goes on",
     file: "src/reflector/watch_stream.ts",
     find: "this.#controller = new DerivedController(options.signal);",
     replace: "this.#controller = new DerivedController();",
@@ -210,7 +210,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "options.resyncMs || 20_000",
   },
   {
-    name: "the entry kept on relist is the old one for the new version",
+    name: "a relist keeps the old entry for a new version",
     file: "src/api/entry.ts",
     find: "return a.resourceVersion === b.resourceVersion && a.uid === b.uid",
     replace: "return a.uid === b.uid",
