@@ -25,12 +25,17 @@ export interface WorkQueueRunOptions<K> {
   readonly onError?: (error: unknown, key: K) => void | Promise<void>;
 }
 
+/** Is told a key, or undefined when there will be none. */
+export type Taker<K> = (item: WorkItem<K> | undefined) => void;
+
 /** All that running workers asks of a queue. */
 export interface WorkSource<K> {
   /** The next key, if one waits. */
   tryGet(): WorkItem<K> | undefined;
-  /** The next key, or undefined when there will be none. */
-  get(options: { readonly signal: AbortSignal }): Promise<WorkItem<K> | undefined>;
+  /** Tells `taker` the next key that comes, once, or undefined when there will be none. For when none waits. */
+  wait(taker: Taker<K>): void;
+  /** Tells `taker` nothing any more; false when it does not wait. */
+  leave(taker: Taker<K>): boolean;
   /** Back at once. */
   add(key: K): void;
   /** Back after a while. */
@@ -62,39 +67,43 @@ export async function runWorkers<K>(
 ): Promise<void> {
   const { signal } = stop;
   const pacer = new Pacer();
+  const takers: Taker<K>[] = [];
   let failure: { readonly error: unknown } | undefined;
 
-  async function take(): Promise<WorkItem<K> | undefined> {
-    try {
-      return await source.get({ signal });
-    } catch (error) {
-      if (signal.aborted) return undefined;
-      throw error;
-    }
-  }
-
-  async function work(item: WorkItem<K>): Promise<void> {
-    using taken = item;
-    const { key, retries } = taken;
-    try {
-      await worker(key, { signal, retries });
-    } catch (error) {
-      // A worker that gave up because it was told to has not failed; its key waits for the next run.
-      if (signal.aborted && error === signal.reason) return source.add(key);
-      source.report(error, key);
-      source.addRateLimited(key);
-      await onError?.(error, key);
-      return;
-    }
-    source.forget(key);
+  async function fail(key: K, error: unknown): Promise<void> {
+    // A worker that gave up because it was told to has not failed; its key waits for the next run.
+    if (signal.aborted && error === signal.reason) return source.add(key);
+    source.report(error, key);
+    source.addRateLimited(key);
+    await onError?.(error, key);
   }
 
   async function loop(): Promise<void> {
+    let resolve: Taker<K>;
+    const taker: Taker<K> = (item) => resolve(item);
+    const wait = (taken: Taker<K>): void => {
+      resolve = taken;
+      source.wait(taker);
+    };
+    takers.push(taker);
     try {
       while (!signal.aborted) {
-        const item = source.tryGet() ?? await take();
+        const item = source.tryGet() ?? await new Promise(wait);
         if (item === undefined) return;
-        await work(item);
+        // Neither `using` nor a function per key: either costs as much as half of all else here.
+        try {
+          const { key, retries } = item;
+          let hasFailed = false;
+          try {
+            await worker(key, { signal, retries });
+          } catch (error) {
+            hasFailed = true;
+            await fail(key, error);
+          }
+          if (!hasFailed) source.forget(key);
+        } finally {
+          item[Symbol.dispose]();
+        }
         // Workers that never wait for anything real would otherwise keep timers and sockets from their turn.
         if (pacer.step()) await pacer.turn();
       }
@@ -104,6 +113,12 @@ export async function runWorkers<K>(
     }
   }
 
+  // One for all: to listen anew for each key costs more than to hand it over.
+  signal.addEventListener("abort", () => {
+    for (const taker of takers) {
+      if (source.leave(taker)) taker(undefined);
+    }
+  }, { once: true });
   await Promise.all(Array.from({ length: concurrency }, loop));
   if (failure !== undefined) throw failure.error;
 }

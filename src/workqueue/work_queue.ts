@@ -5,7 +5,7 @@ import { Clock } from "./clock.ts";
 import { DelayQueue } from "./delay_queue.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 import { Ring } from "./ring.ts";
-import { runWorkers, type WorkFunction, type WorkQueueRunOptions } from "./run.ts";
+import { runWorkers, type Taker, type WorkFunction, type WorkQueueRunOptions } from "./run.ts";
 import { Tally, type WorkQueueStatus } from "./status.ts";
 import { Item, type ItemOwner, type WorkItem } from "./work_item.ts";
 
@@ -152,7 +152,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     const item = this.#items.get(key);
     if (item === undefined) {
       this.#adds++;
-      this.#enqueue(new Item(key, this.#owner, this.#clock.now()));
+      const nowMs = this.#clock.now();
+      this.#enqueue(new Item(key, this.#owner, nowMs), nowMs);
     } else if (item.phase === "processing" && item.addedAgainMs === undefined) {
       this.#adds++;
       this.#returning++;
@@ -205,7 +206,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /** Takes the next key, if one waits now. */
   tryGet(): WorkItem<K> | undefined {
     const item = this.#waiting.shift();
-    return item === undefined ? undefined : this.#handOut(item);
+    return item === undefined ? undefined : this.#handOut(item, this.#clock.now());
   }
 
   /**
@@ -266,7 +267,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     using stop = new DerivedController(signal);
     const source = {
       tryGet: (): WorkItem<K> | undefined => this.tryGet(),
-      get: (options: { readonly signal: AbortSignal }): Promise<WorkItem<K> | undefined> => this.get(options),
+      wait: (taker: Taker<K>): void => this.#wait(taker),
+      leave: (taker: Taker<K>): boolean => this.#takers.delete(taker),
       add: (key: K): void => this.add(key),
       addRateLimited: (key: K): void => this.addRateLimited(key),
       forget: (key: K): void => this.forget(key),
@@ -350,18 +352,23 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     await Promise.allSettled(runs.map(([, running]) => running));
   }
 
-  #enqueue(item: Item<K>): void {
+  /** Tells `taker` the next key that comes; there is none that waits. */
+  #wait(taker: Taker<K>): void {
+    if (this.#isShutDown) taker(undefined);
+    else this.#takers.add(taker);
+  }
+
+  #enqueue(item: Item<K>, nowMs: number): void {
     this.#items.set(item.key, item);
     for (const taker of this.#takers) {
       this.#takers.delete(taker);
-      taker(this.#handOut(item));
+      taker(this.#handOut(item, nowMs));
       return;
     }
     this.#waiting.push(item);
   }
 
-  #handOut(item: Item<K>): Item<K> {
-    const nowMs = this.#clock.now();
+  #handOut(item: Item<K>, nowMs: number): Item<K> {
     this.#latency.add(nowMs - item.sinceMs);
     item.phase = "processing";
     item.sinceMs = nowMs;
@@ -373,10 +380,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     if (item.phase !== "processing") return;
     item.phase = "done";
     this.#processing.delete(item);
-    this.#duration.add(this.#clock.now() - item.sinceMs);
+    const nowMs = this.#clock.now();
+    this.#duration.add(nowMs - item.sinceMs);
     if (item.addedAgainMs !== undefined) {
       this.#returning--;
-      this.#enqueue(new Item(item.key, this.#owner, item.addedAgainMs));
+      this.#enqueue(new Item(item.key, this.#owner, item.addedAgainMs), nowMs);
     } else {
       this.#items.delete(item.key);
       if (this.#items.size === 0) this.#settleDrain();
@@ -396,9 +404,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     this.#drained = undefined;
   }
 }
-
-/** Gets a key, or undefined when there will be none. */
-type Taker<K> = (item: Item<K> | undefined) => void;
 
 function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>, undefined> {
   return item === undefined ? { done: true, value: undefined } : { done: false, value: item };

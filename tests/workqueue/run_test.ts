@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { nextTurn } from "../../src/timing/turn.ts";
-import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
+import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../_time.ts";
 
@@ -96,6 +96,71 @@ Deno.test("WorkQueue run told to stop resolves once its workers have ended, and 
   resolve();
   await running;
   assertEquals([sawAbort, queue.length, queue.status().processing, queue.status().errors], [true, 1, 0, 0]);
+});
+
+Deno.test("WorkQueue run told to stop takes no key that comes while its workers are told", async () => {
+  const queue = new WorkQueue();
+  const controller = new AbortController();
+  const seen: string[] = [];
+  const running = queue.run((key, { signal }) => {
+    seen.push(key);
+    signal.addEventListener("abort", () => queue.add("late"), { once: true });
+  }, { signal: controller.signal, concurrency: 3 });
+  queue.add("a");
+  await nextTurn();
+  controller.abort();
+  await running;
+  assertEquals([seen, queue.length, queue.status().processing], [["a"], 1, 0]);
+});
+
+Deno.test("WorkQueue run listens to its signal once, however many keys it waits for", async () => {
+  const queue = new WorkQueue<number>();
+  let listeners = 0;
+  const running = queue.run((key, { signal }) => {
+    if (key > 0) return;
+    const add = signal.addEventListener.bind(signal);
+    signal.addEventListener = (...args: Parameters<typeof add>): void => (listeners++, add(...args));
+  });
+  for (let key = 0; key < 5; key++) {
+    queue.add(key);
+    await nextTurn();
+  }
+  assertEquals([queue.status().workDurationMs.count, listeners], [5, 0]);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("WorkQueue run hands a key to a worker after the turn of whoever adds it, one key after the other", async () => {
+  const queue = new WorkQueue();
+  const seen: string[] = [];
+  const running = queue.run((key) => {
+    seen.push(`${key} begins`);
+    queueMicrotask(() => seen.push(`${key} is over`));
+  });
+  for (const key of ["a", "b"]) queue.add(key);
+  seen.push("added");
+  await nextTurn();
+  assertEquals(seen, ["added", "a begins", "a is over", "b begins", "b is over"]);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("WorkQueue run ends with what a rate limiter throws, and gives its key back", async () => {
+  const broken = new Error("broken");
+  const limiter = exponentialBackoff<string>();
+  const throwing = (): never => {
+    throw broken;
+  };
+  for (const method of ["retries", "forget", "when"] as const) {
+    const queue = new WorkQueue({ rateLimiter: { ...bound(limiter), [method]: throwing } });
+    const running = queue.run(() => {
+      if (method === "when") throw new Error("boom");
+    });
+    queue.add("a");
+    assertStrictEquals(await assertRejects(() => running), broken);
+    const { processing, waiting, errors } = queue.status();
+    assertEquals([processing, waiting, errors], [0, 0, method === "when" ? 1 : 0], method);
+  }
 });
 
 Deno.test("WorkQueue run puts back a key whose worker gave up because it was told to stop", async () => {
@@ -233,3 +298,11 @@ Deno.test("WorkQueue can be disposed twice, and while a run fails", async () => 
   await queue[Symbol.asyncDispose]();
   await rejected;
 });
+
+function bound<K>(limiter: RateLimiter<K>): RateLimiter<K> {
+  return {
+    when: (key) => limiter.when(key),
+    forget: (key) => limiter.forget(key),
+    retries: (key) => limiter.retries(key),
+  };
+}
