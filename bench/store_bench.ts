@@ -81,6 +81,19 @@ for (const [size, count] of [["1k", 1_000], ["10k", 10_000], ["100k", 100_000]] 
       fn: () => indexer(indexes).replace(values, "1"),
     });
     Deno.bench({
+      name: `${name}, commit of what has been staged`,
+      group: fill,
+      n: 20, // else staging, which is not measured, would be done until commits fill the time
+      warmup: 5,
+      fn: (bench) => {
+        const staged = indexer(indexes).replacing();
+        staged.add(values);
+        bench.start();
+        staged.commit("1");
+        bench.end();
+      },
+    });
+    Deno.bench({
       name: `${name}, same index values`,
       group: update,
       fn: () => {

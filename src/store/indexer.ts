@@ -1,4 +1,5 @@
-import { Index, type Indexers, type IndexFunction, Slot } from "./index.ts";
+import type { Index, Indexers, IndexFunction } from "./index.ts";
+import { NO_ROW, Table } from "./table.ts";
 
 /** A cache as its readers see it. Reads without an `await` between them are one snapshot. */
 export interface ReadonlyIndexer<V, Name extends string = string> extends Iterable<V> {
@@ -57,14 +58,14 @@ export interface IndexerOptions<V, Name extends string = never> {
  */
 export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<V, Name> {
   readonly #keyOf: (value: V) => string;
-  #slots = new Map<string, Slot<V>>();
-  readonly #indexes: Index<V>[] = [];
-  readonly #names = new Map<string, Index<V>>();
-  #allByKey = true;
+  #table = new Table<V>([]);
+  /** The numbers of the indexes. */
+  readonly #numbers = new Map<string, number>();
   /** The key last looked up, or stored. */
   #lastKey: string | undefined;
-  /** Its slot, if it has one. */
-  #last: Slot<V> | undefined;
+  /** Its row. */
+  #lastRow = NO_ROW;
+  #revision = 0;
 
   /** An empty store. */
   constructor(options: IndexerOptions<V, Name>) {
@@ -75,39 +76,58 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** How many values there are. */
   get size(): number {
-    return this.#slots.size;
+    return this.#table.size;
+  }
+
+  /**
+   * Counts the changes: a value stored, be it over itself, a value removed, everything replaced. As long as it is the same,
+   * every read answers the same.
+   */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** The stored value with the key of `value`. */
   get(value: V): V | undefined {
-    return this.#slots.get(this.#keyOf(value))?.value;
+    return this.#table.get(this.#keyOf(value));
   }
 
   /** The value of a key. */
   getByKey(key: string): V | undefined {
-    return this.#slots.get(key)?.value;
+    return this.#table.get(key);
   }
 
   /** As {@linkcode getByKey}, for who is about to change what is there: it will not be looked up again for that. */
   lookUp(key: string): V | undefined {
-    const slot = this.#slotOf(key);
-    this.#remember(key, slot);
-    return slot?.value;
+    const row = this.#rowOf(key);
+    this.#remember(key, row);
+    return row === NO_ROW ? undefined : this.#table.at(row);
+  }
+
+  /**
+   * As {@linkcode lookUp}, of the key stored behind the one looked up last, or first of all; `undefined` where nothing is. A
+   * guess at who comes next, for who is told keys in the order of the store.
+   */
+  lookUpNext(): V | undefined {
+    const row = this.#lastRow + 1;
+    const value = this.#table.at(row);
+    if (value !== undefined) this.#remember(this.#keyOf(value), row);
+    return value;
   }
 
   /** All keys. */
   keys(): IterableIterator<string> {
-    return this.#slots.keys();
+    return this.#table.keys();
   }
 
   /** All values, in no particular order. The array is yours. */
   list(): V[] {
-    return valuesOf(this.#slots);
+    return this.#table.list();
   }
 
   /** The values filed under `value`, without looking at others. @throws {RangeError} when there is no such index. */
   byIndex(name: Name, value: string): V[] {
-    return valuesOf(this.#index(name).bucket(value));
+    return this.#table.list(this.#index(name).bucket(value));
   }
 
   /** The keys filed under `value`, sorted. @throws {RangeError} when there is no such index. */
@@ -123,11 +143,11 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   /** The stored values that share a value of the index with `value`, each once. @throws {RangeError} when there is no such index. */
   index(name: Name, value: V): V[] {
     const index = this.#index(name);
-    const found = new Map<string, Slot<V>>();
+    const found = new Map<string, number>();
     for (const under of index.valuesOf(value)) {
-      for (const [key, slot] of index.bucket(under)) found.set(key, slot);
+      for (const [key, row] of index.bucket(under)) found.set(key, row);
     }
-    return valuesOf(found);
+    return this.#table.list(found);
   }
 
   /**
@@ -143,19 +163,10 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   #addIndexers(indexers: Indexers<V, string>, byKey: readonly string[]): void {
     const functions = Object.entries(indexers) as [string, IndexFunction<V>][];
     for (const [name] of functions) {
-      if (this.#names.has(name)) throw new Error(`Cannot add index "${name}": there is one of that name already`);
+      if (this.#numbers.has(name)) throw new Error(`Cannot add index "${name}": there is one of that name already`);
     }
-    const added = functions.map(([name, valuesOf]) => new Index<V>(valuesOf, byKey.includes(name)));
-    const values = [...this.#slots.values()].map((slot) => added.map((index) => index.valuesFor(slot.value)));
-    let row = 0;
-    for (const slot of this.#slots.values()) {
-      const filed = values[row++];
-      slot.filed = [...slot.filed, ...filed];
-      filed.forEach((under, i) => added[i].file(slot, under));
-    }
-    functions.forEach(([name], i) => this.#names.set(name, added[i]));
-    this.#indexes.push(...added);
-    this.#allByKey = this.#indexes.every((index) => index.byKey);
+    this.#table.addIndexes(functions.map(([name, valuesOf]) => ({ valuesOf, byKey: byKey.includes(name) })));
+    for (const [name] of functions) this.#numbers.set(name, this.#numbers.size);
   }
 
   /** Stores a value, new or not. */
@@ -170,23 +181,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** Stores a value whose key is known already. */
   set(key: string, value: V): void {
-    const slot = this.#slotOf(key);
-    if (slot !== undefined && this.#allByKey && !slot.staged) {
-      slot.value = value;
-      return;
-    }
-    const filed = this.#valuesOf(value, slot?.filed);
-    if (slot === undefined || slot.staged) {
-      if (slot !== undefined) this.#unfile(slot);
-      const added = new Slot(key, value, filed);
-      this.#slots.set(key, added);
-      this.#remember(key, added);
-      for (let i = 0; i < filed.length; i++) this.#indexes[i].file(added, filed[i]);
-      return;
-    }
-    slot.value = value;
-    for (let i = 0; i < filed.length; i++) this.#indexes[i].refile(slot, slot.filed[i], filed[i]);
-    slot.filed = filed;
+    this.#remember(key, this.#table.set(key, this.#rowOf(key), value));
+    this.#revision++;
   }
 
   /** Removes the value with the key of `value`, if there is one. */
@@ -196,26 +192,24 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
 
   /** Removes the value of a key, if there is one. */
   deleteByKey(key: string): void {
-    const slot = this.#slotOf(key);
-    if (slot === undefined) return;
-    this.#remember(undefined, undefined);
-    this.#slots.delete(key);
-    this.#unfile(slot);
+    const row = this.#rowOf(key);
+    if (row === NO_ROW) return;
+    this.#remember(undefined, NO_ROW);
+    this.#table.delete(key, row);
+    this.#revision++;
   }
 
-  /** Begins to replace everything; nothing changes before it is committed. Index values are computed as values are staged. */
-  replacing(): StagedSlots<V> {
-    return new StagedSlots<V>(
-      (value) => {
-        const key = this.#keyOf(value);
-        const slot = this.#slots.get(key);
-        if (slot === undefined || slot.value !== value) return new Slot(key, value, this.#valuesOf(value, slot?.filed));
-        slot.staged = true;
-        return slot;
-      },
-      this.#keyOf,
-      (staged) => this.#replace(staged),
-    );
+  /**
+   * Begins to replace everything; nothing changes before it is committed. Values are filed as they are staged, so that a
+   * commit costs the same however many there are.
+   */
+  replacing(): StagedValues<V> {
+    return new StagedValues<V>(this.#keyOf, () => this.#table, (staged) => {
+      staged.complete(this.#table); // first of all: an index function may throw
+      this.#table = staged;
+      this.#remember(undefined, NO_ROW);
+      this.#revision++;
+    });
   }
 
   /** Replaces everything in one step. Of two values with the same key the later counts. */
@@ -226,85 +220,71 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /** All values, in no particular order. */
-  *[Symbol.iterator](): IterableIterator<V> {
-    for (const slot of this.#slots.values()) yield slot.value;
+  [Symbol.iterator](): IterableIterator<V> {
+    return this.#table[Symbol.iterator]();
   }
 
   /** Who changes a key has mostly just looked it up: that answer is still at hand, also that there is nothing. */
-  #slotOf(key: string): Slot<V> | undefined {
-    return this.#lastKey === key ? this.#last : this.#slots.get(key);
+  #rowOf(key: string): number {
+    return this.#lastKey === key ? this.#lastRow : this.#table.rowOf(key);
   }
 
-  #remember(key: string | undefined, slot: Slot<V> | undefined): void {
+  #remember(key: string | undefined, row: number): void {
     this.#lastKey = key;
-    this.#last = slot;
-  }
-
-  #valuesOf(value: V, before?: readonly (readonly string[])[]): (readonly string[])[] {
-    const indexes = this.#indexes;
-    const filed = new Array<readonly string[]>(indexes.length);
-    for (let i = 0; i < indexes.length; i++) filed[i] = indexes[i].valuesFor(value, before?.[i]);
-    return filed;
-  }
-
-  #unfile(slot: Slot<V>): void {
-    for (let i = 0; i < slot.filed.length; i++) this.#indexes[i].unfile(slot.key, slot.filed[i]);
-  }
-
-  #replace(staged: Map<string, Slot<V>>): void {
-    // An index added while the values were staged has not seen them. It may throw: so first of all.
-    for (const slot of staged.values()) {
-      if (slot.filed.length < this.#indexes.length) slot.filed = this.#valuesOf(slot.value);
-    }
-    for (const [key, slot] of this.#slots) if (staged.get(key) !== slot) this.#unfile(slot);
-    for (const [key, slot] of staged) {
-      if (this.#slots.get(key) === slot) continue;
-      for (let i = 0; i < slot.filed.length; i++) this.#indexes[i].file(slot, slot.filed[i]);
-    }
-    this.#slots = staged;
-    this.#remember(undefined, undefined);
+    this.#lastRow = row;
   }
 
   #index(name: string): Index<V> {
-    const index = this.#names.get(name);
-    if (index !== undefined) return index;
-    const names = [...this.#names.keys()].map((name) => `"${name}"`).join(", ");
+    const number = this.#numbers.get(name);
+    if (number !== undefined) return this.#table.indexes[number];
+    const names = [...this.#numbers.keys()].map((name) => `"${name}"`).join(", ");
     throw new RangeError(
       `Cannot look up index "${name}": there is none of that name; there are ${names || "no indexes"}`,
     );
   }
 }
 
-/** A new whole for an {@linkcode Indexer}, staged as it arrives, taken in one step. */
-export class StagedSlots<V> {
-  readonly #slotOf: (value: V) => Slot<V>;
+/**
+ * A new whole for an {@linkcode Indexer}, staged as it arrives, taken in one step.
+ *
+ * It weighs as much as a store of its own until it is over.
+ */
+export class StagedValues<V> implements Iterable<V> {
   readonly #keyOf: (value: V) => string;
-  readonly #take: (staged: Map<string, Slot<V>>) => void;
-  #staged: Map<string, Slot<V>> | undefined = new Map();
+  readonly #known: () => Table<V>;
+  readonly #take: (staged: Table<V>) => void;
+  #staged: Table<V> | undefined;
 
   /** Made by {@linkcode Indexer.replacing}. */
-  constructor(
-    slotOf: (value: V) => Slot<V>,
-    keyOf: (value: V) => string,
-    take: (staged: Map<string, Slot<V>>) => void,
-  ) {
-    this.#slotOf = slotOf;
+  constructor(keyOf: (value: V) => string, known: () => Table<V>, take: (staged: Table<V>) => void) {
     this.#keyOf = keyOf;
+    this.#known = known;
     this.#take = take;
+    this.#staged = new Table(known().indexes);
   }
 
-  /** Stages values; of two with the same key the later counts. */
+  /** How many values are staged; none once it is over. */
+  get size(): number {
+    return this.#staged?.size ?? 0;
+  }
+
+  /** Stages values; of two with the same key the later counts, in the place of the first. */
   add(values: readonly V[]): void {
-    const staged = this.#open("add to");
-    for (const value of values) {
-      const slot = this.#slotOf(value);
-      staged.set(slot.key, slot);
-    }
+    this.#open("add to");
+    for (const value of values) this.set(this.#keyOf(value), value);
+  }
+
+  /** Stages a value whose key is known already; see {@linkcode add}. */
+  set(key: string, value: V): void {
+    this.#open("add to").stage(key, value, this.#known());
   }
 
   /** Takes a staged value back. */
   delete(value: V): void {
-    this.#open("delete from").delete(this.#keyOf(value));
+    const staged = this.#open("delete from");
+    const key = this.#keyOf(value);
+    const row = staged.rowOf(key);
+    if (row !== NO_ROW) staged.delete(key, row);
   }
 
   /** The staged values are the store's from now on, and no others. */
@@ -319,15 +299,13 @@ export class StagedSlots<V> {
     this.#staged = undefined;
   }
 
-  #open(action: string): Map<string, Slot<V>> {
+  /** The staged values, in the order in which their keys were staged; none once it is over. */
+  [Symbol.iterator](): IterableIterator<V> {
+    return (this.#staged?.list() ?? []).values();
+  }
+
+  #open(action: string): Table<V> {
     if (this.#staged === undefined) throw new Error(`Cannot ${action} the replacement: it is over`);
     return this.#staged;
   }
-}
-
-/** The values, by way of the slots: spreading them is several times faster than stepping through. */
-function valuesOf<V>(slots: ReadonlyMap<string, Slot<V>>): V[] {
-  const values: unknown[] = [...slots.values()];
-  for (let i = 0; i < values.length; i++) values[i] = (values[i] as Slot<V>).value;
-  return values as V[];
 }

@@ -321,6 +321,77 @@ Deno.test("Indexer replacing can be taken back in part, abandoned, and used once
   assertEquals(filed(indexer), { blue: ["c"] });
 });
 
+Deno.test("Indexer replacing tells how many values are staged, and which, in the order of their keys", () => {
+  const indexer = tagged(thing("a", "red"));
+  const staged = indexer.replacing();
+  assertEquals([staged.size, [...staged]], [0, []]);
+  const [b, c, again] = [thing("b", "blue"), thing("c", "red"), thing("b", "green")];
+  staged.set("b", b);
+  staged.add([thing("d", "red"), c]);
+  staged.set("b", again);
+  staged.delete(thing("d"));
+  staged.delete(thing("d"));
+  assertEquals([staged.size, [...staged], indexer.size, filed(indexer)], [2, [again, c], 1, { red: ["a"] }]);
+  staged.commit("1");
+  assertEquals([indexer.list(), filed(indexer)], [[again, c], { green: ["b"], red: ["c"] }]);
+  assertEquals([staged.size, [...staged]], [0, []], "it is over");
+  assertThrows(() => staged.set("b", b), Error, "Cannot add to the replacement: it is over");
+});
+
+Deno.test("Indexer replacing files a value as it is filed already, also in an index added meanwhile", () => {
+  const kept = thing("kept", "red");
+  const indexer = tagged(kept);
+  const staged = indexer.replacing();
+  staged.add([kept, thing("new", "red")]);
+  let calls = 0;
+  const more = indexer.withIndexers({
+    late: ({ tags }) => {
+      calls++;
+      return tags;
+    },
+  });
+  staged.add([thing("later", "blue"), thing("none")]);
+  assertEquals(calls, 3, "of what was there, and of what came since");
+  kept.tags[0] = "changed";
+  staged.commit("1");
+  assertEquals(calls, 4, "of what came before, but not of what is kept");
+  assertEquals([more.indexKeys("tag", "red"), more.indexKeys("late", "red"), more.indexValues("late").sort()], [
+    ["kept", "new"],
+    ["kept", "new"],
+    ["blue", "red"],
+  ]);
+});
+
+Deno.test("Indexer revision is another after every change, and only then", () => {
+  const indexer = tagged(thing("a", "red"));
+  const staged = indexer.replacing();
+  const reads: Record<string, () => unknown> = {
+    "looking up": () => indexer.lookUp("a"),
+    "listing": () => indexer.byIndex("tag", "red"),
+    "deleting what is not there": () => indexer.deleteByKey("b"),
+    "staging": () => staged.add([thing("c", "red")]),
+    "adding an index": () => indexer.withIndexers({ name: ({ name }) => [name] }),
+  };
+  for (const [name, read] of Object.entries(reads)) {
+    const before = indexer.revision;
+    read();
+    assertEquals(indexer.revision, before, name);
+  }
+  const changes: Record<string, () => unknown> = {
+    "adding": () => indexer.add(thing("b")),
+    "updating by the same": () => indexer.set("b", indexer.getByKey("b")!),
+    "deleting": () => indexer.delete(thing("b")),
+    "committing": () => staged.commit("1"),
+    "replacing nothing by nothing": () => indexer.replace([], "2"),
+  };
+  const seen = new Set([indexer.revision]);
+  for (const [name, change] of Object.entries(changes)) {
+    change();
+    assert(!seen.has(indexer.revision), name);
+    seen.add(indexer.revision);
+  }
+});
+
 Deno.test("Indexer iteration goes on over what was there when everything is replaced", () => {
   const indexer = tagged(thing("a"), thing("b"));
   const seen: string[] = [];
@@ -330,6 +401,20 @@ Deno.test("Indexer iteration goes on over what was there when everything is repl
   }
   assertEquals(seen, ["a", "b"]);
   assert(indexer.getByKey("c"));
+});
+
+Deno.test("Indexer lookUpNext() goes on from the key looked up last, and what is stored then is stored there", () => {
+  const store = new Indexer<string>({ keyOf: (word) => word[0] });
+  assertEquals(store.lookUpNext(), undefined);
+  store.replace(["ant", "bee", "cat", "dog"], "1");
+  assertEquals([store.lookUpNext(), store.lookUpNext()], ["ant", "bee"]);
+  assertEquals([store.lookUp("a"), store.lookUpNext()], ["ant", "bee"]);
+  store.set("b", "bat");
+  assertEquals(store.list(), ["ant", "bat", "cat", "dog"]);
+  assertEquals([store.lookUpNext(), store.lookUpNext(), store.lookUpNext()], ["cat", "dog", undefined]);
+  store.delete("bat");
+  assertEquals([store.lookUp("a"), store.lookUpNext()], ["ant", undefined]);
+  assertEquals([store.lookUp("z"), store.lookUpNext()], [undefined, "ant"]);
 });
 
 Deno.test("Indexer lookUp() sees what was stored and removed since it was last asked for that key", () => {

@@ -1,6 +1,6 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { Indexer, type StagedSlots } from "../../src/store/indexer.ts";
+import { Indexer, type StagedValues } from "../../src/store/indexer.ts";
 
 Deno.test("Indexer is what a naive recomputation says, whatever was done to it", () => {
   fc.assert(
@@ -70,11 +70,21 @@ class Run {
     keyOf: (thing) => thing.name,
     indexers: { tag: filing("tag"), count: filing("count") },
   }) as Indexer<Thing, Name>;
-  #replacements: { readonly real: StagedSlots<Thing>; readonly model: Map<string, Thing> }[] = [];
+  #replacements: { readonly real: StagedValues<Thing>; readonly model: Map<string, Thing> }[] = [];
   #model = new Map<string, Thing>();
   readonly #indexes = new Set<Name>(["tag", "count"]);
 
   perform(operation: Operation): void {
+    const { revision } = this.#store;
+    const before = new Map(this.#model);
+    this.#do(operation);
+    this.#check();
+    const changed = before.size !== this.#model.size ||
+      [...before].some(([name, thing]) => this.#model.get(name) !== thing);
+    if (changed) assertNotEquals(this.#store.revision, revision);
+  }
+
+  #do(operation: Operation): void {
     switch (operation.do) {
       case "add":
       case "update":
@@ -143,12 +153,12 @@ class Run {
       default:
         operation satisfies never;
     }
-    this.#check();
   }
 
   #stage(thing: Thing): void {
     for (const { real, model } of this.#replacements) {
-      if (this.#can(() => real.add([thing]), [thing])) model.set(thing.name, thing);
+      const stage = (): void => thing.tags.length > 1 ? real.set(thing.name, thing) : real.add([thing]);
+      if (this.#can(stage, [thing])) model.set(thing.name, thing);
     }
   }
 
@@ -166,6 +176,9 @@ class Run {
     assertEquals([...store.keys()].sort(), [...this.#model.keys()].sort());
     assertEquals(byName(store.list()), this.#model);
     assertEquals([...store], store.list());
+    for (const { real, model } of this.#replacements) {
+      assertEquals([real.size, [...real]], [model.size, [...model.values()]]);
+    }
     for (const name of this.#indexes) {
       const expected = new Map<string, string[]>();
       for (const key of [...this.#model.keys()].sort()) {

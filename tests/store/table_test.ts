@@ -1,0 +1,58 @@
+import { assert, assertEquals } from "@std/assert";
+import { NO_ROW, Table } from "../../src/store/table.ts";
+
+interface Thing {
+  readonly key: string;
+  readonly parity: string;
+}
+
+function thing(number: number): Thing {
+  return { key: `thing-${number}`, parity: number % 2 === 0 ? "even" : "odd" };
+}
+
+function table(count: number): Table<Thing> {
+  const table = new Table<Thing>([{ valuesOf: ({ parity }) => [parity], byKey: false }]);
+  for (let number = 0; number < count; number++) put(table, thing(number));
+  return table;
+}
+
+function put(table: Table<Thing>, value: Thing): number {
+  return table.set(value.key, table.rowOf(value.key), value);
+}
+
+function take(table: Table<Thing>, { key }: Thing): void {
+  table.delete(key, table.rowOf(key));
+}
+
+Deno.test("Table leaves a value in its row when it is updated, and uses a free row again", () => {
+  const rows = table(3);
+  const [row, other] = [rows.rowOf("thing-1"), rows.rowOf("thing-2")];
+  const even = { key: "thing-1", parity: "even" };
+  assertEquals([put(rows, even), rows.at(row)], [row, even]);
+  take(rows, even);
+  assertEquals([rows.rowOf("thing-1"), rows.get("thing-1")], [NO_ROW, undefined]);
+  assertEquals([put(rows, thing(7)), rows.rowOf("thing-2")], [row, other]);
+  assertEquals(rows.list(), [thing(0), thing(2), thing(7)], "in the order in which the keys came, not in that of rows");
+  assertEquals(rows.list(rows.indexes[0].bucket("odd")), [thing(7)]);
+});
+
+Deno.test("Table gives up its free rows once they are most, and changes nothing else by it", () => {
+  const COUNT = 5_000;
+  const rows = table(COUNT);
+  const left = Array.from({ length: COUNT }, (_, number) => thing(number)).filter((_, number) => number % 11 === 0);
+  const seen: Thing[] = [];
+  for (const value of rows) { // goes on over what is left, wherever that has been put
+    seen.push(value);
+    if (seen.length > 1) continue;
+    for (let number = COUNT - 1; number > 0; number--) if (number % 11 !== 0) take(rows, thing(number));
+  }
+  assertEquals([seen, rows.list(), [...rows.keys()]], [left, left, left.map(({ key }) => key)]);
+  assert(left.every(({ key }) => rows.rowOf(key) < COUNT / 2), "less than half of the rows is left");
+  assertEquals(left.map(({ key }) => rows.get(key)), left);
+  const filed = (parity: string): Thing[] => rows.list(rows.indexes[0].bucket(parity));
+  assertEquals(filed("odd"), left.filter(({ parity }) => parity === "odd"));
+  for (const value of left) put(rows, { ...value, parity: "none" });
+  assertEquals([filed("odd"), filed("none").length, rows.indexes[0].values()], [[], left.length, ["none"]]);
+  for (let number = 0; number < COUNT; number++) put(rows, thing(number));
+  assertEquals([rows.size, filed("even").length, filed("none")], [COUNT, COUNT / 2, []]);
+});
