@@ -74,7 +74,16 @@ function textEntry(object: Thing, spoil: (text: string) => string): Entry<Thing>
   const text = spoil(JSON.stringify(object));
   const start = text.indexOf('"metadata":') + '"metadata":'.length;
   const end = text.indexOf(',"spec"');
-  return unreadEntry<Thing>({ key: keyOf(object), namespace, uid, resourceVersion }, text, start, end);
+  const labels = JSON.stringify(object.metadata.labels) ?? "";
+  const labelsStart = labels === "" ? 0 : text.indexOf(labels);
+  return unreadEntry<Thing>(
+    { key: keyOf(object), namespace, uid, resourceVersion },
+    text,
+    start,
+    end,
+    labelsStart,
+    labelsStart + labels.length,
+  );
 }
 
 /** An `ADDED`. */

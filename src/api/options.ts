@@ -64,6 +64,11 @@ export interface DecodeOptions {
 export interface KnownEntries {
   /** The entry of a key: where it is of the uid and version that the server tells, it is yielded in place of a new one. @default {none} */
   readonly known?: (key: ObjectKey) => Entry<unknown> | undefined;
+  /**
+   * The entry behind the one that this or `known` has found last: a guess at what is told next, for lists come in one
+   * order. Any answer is right: an entry of another key is passed over. Only asked where there is `known`. @default {none}
+   */
+  readonly knownNext?: () => Entry<unknown> | undefined;
 }
 
 /** What to list. */

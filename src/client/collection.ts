@@ -187,8 +187,9 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     }
   }
 
-  #reading({ managedFields = "keep", known }: DecodeOptions & KnownEntries, parse: "now" | "later"): ReadOptions {
+  #reading(options: DecodeOptions & KnownEntries, parse: "now" | "later"): ReadOptions {
+    const { managedFields = "keep", known, knownNext } = options;
     const { maxObjectBytes } = this.#options;
-    return { resource: this.resource, managedFields, known, parse, maxObjectBytes };
+    return { resource: this.resource, managedFields, known, knownNext, parse, maxObjectBytes };
   }
 }

@@ -4,10 +4,10 @@ import { DecodeError, StatusError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { resourceName } from "../api/resource.ts";
 import { statusFrom } from "../api/status.ts";
-import { ByteBuffer, chunksOf } from "./bytes.ts";
+import { ByteBuffer, chunksOf, utf8 } from "./bytes.ts";
 import { ItemScanner } from "./item_scanner.ts";
 import { MAX_OBJECT_BYTES } from "./lines.ts";
-import { ObjectReader, type ReadOptions, utf8 } from "./object_reader.ts";
+import { ObjectReader, type ReadOptions } from "./object_reader.ts";
 
 /** What a list says about itself, around its items. */
 interface Outline {

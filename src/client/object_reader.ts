@@ -3,6 +3,7 @@ import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import { utf8 } from "./bytes.ts";
 import { Walker } from "./walker.ts";
 
 /** How objects are read. */
@@ -15,12 +16,11 @@ export interface ReadOptions {
   readonly parse?: "now" | "later";
   /** Entries that the caller has: one of the same uid and version is yielded in place of a new one. @default {none} */
   readonly known?: (key: ObjectKey) => Entry<unknown> | undefined;
+  /** A guess at the next of these, which saves the key where it is right. @default {none} */
+  readonly knownNext?: () => Entry<unknown> | undefined;
   /** What one object may measure, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
 }
-
-/** One shared decoder: not fatal and not streaming, which are two to three times slower. Broken UTF-8 reads as U+FFFD. */
-export const utf8: TextDecoder = new TextDecoder();
 
 const SLASH = 47;
 const encoder = new TextEncoder();
@@ -41,8 +41,12 @@ export class ObjectReader<T extends KubernetesObject> {
   /** Where the walker last walked, ahead of {@linkcode read}. */
   #walked: Uint8Array | undefined;
   #walkedStart = -1;
+  /** Whether the last object was known, so that it is worth a guess that the next one is the next known. */
+  #following = false;
   /** Whether nothing is gained by looking at the bytes first. */
   readonly #parsesAll: boolean;
+  /** The character last asked for by {@linkcode #joined}. */
+  #asked = 0;
 
   /** A reader of one resource's objects. */
   constructor(options: ReadOptions) {
@@ -69,61 +73,89 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * The object in `bytes[start, end)`, unread where possible. The bytes may be used again afterwards.
+   * The object in `bytes[start, end)`, unread where possible. The bytes may be used again afterwards. `text`, where there is
+   * one, is the bytes as text, all of it ASCII; the entry keeps nothing of it alive.
    *
    * An object without a name makes a broken entry with the key `""`.
    *
    * @throws {DecodeError} when it is no JSON object with metadata.
    */
-  read(bytes: Uint8Array, start: number, end: number): Entry<T> {
-    if (this.#parsesAll) return this.#parseNow(bytes, start, end);
+  read(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
+    if (this.#parsesAll) return this.#parseNow(bytes, start, end, text);
     const walker = this.#walker;
+    const { known } = this.#options;
     const walked = this.#walked === bytes && this.#walkedStart === start;
     this.#walked = undefined;
-    if (!(walked || walker.walk(bytes, start, end)) || walker.nameStart === -1 || walker.nameStart === walker.nameEnd) {
-      return this.parse(bytes, start, end);
+    // Who is known needs no further walk.
+    const named = walked ||
+      (known === undefined ? walker.walk(bytes, start, end, text) : walker.identify(bytes, start, end, text));
+    if (!named || walker.nameStart === -1 || walker.nameStart === walker.nameEnd) {
+      return this.parse(bytes, start, end, text);
     }
     // Neither the layout of a built-in kind's items nor one that has all it needs: it is filled in after the parse.
-    if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end);
+    if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end, text);
+    if (this.#following) {
+      const guess = this.#options.knownNext?.();
+      if (guess !== undefined && this.#hasKey(guess, bytes) && this.#isSame(guess, bytes)) return guess as Entry<T>;
+      this.#following = false;
+    }
     const namespace = walker.namespaceStart === -1
       ? ""
-      : this.#namespaceOf(bytes, walker.namespaceStart, walker.namespaceEnd);
-    const key = this.#keyOf(bytes, namespace);
-    const known = this.#options.known?.(key);
-    if (known !== undefined && this.#isSame(known, bytes)) return known as Entry<T>;
-    const identity = this.#identity(bytes, key, namespace);
+      : this.#namespaceOf(bytes, walker.namespaceStart, walker.namespaceEnd, text);
+    const key = text === undefined ? this.#keyOf(bytes, namespace) : this.#keyIn(text, namespace);
+    if (known !== undefined) {
+      const entry = known(key);
+      if (entry !== undefined && this.#isSame(entry, bytes)) {
+        this.#following = true;
+        return entry as Entry<T>;
+      }
+      if (!walker.finish(bytes, end, text)) return this.parse(bytes, start, end, text);
+    }
     const cut = this.#options.managedFields === "drop" && walker.cutStart !== -1;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
-    let text = bytes;
-    let from = start;
-    let to = end;
-    if (cut || prefix > 0) {
-      text = this.#rewrite(bytes, start, end, cut, prefix);
-      from = 0;
-      to = end - start + prefix - (cut ? walker.cutEnd - walker.cutStart : 0);
+    const shift = prefix - start;
+    const metadataStart = walker.metadataStart + shift;
+    const cutLength = cut ? walker.cutEnd - walker.cutStart : 0;
+    const metadataEnd = walker.metadataEnd + shift - cutLength;
+    // Where there are no labels, they begin and end at the same place.
+    const labelsShift = shift - (walker.labelsStart > walker.cutStart ? cutLength : 0);
+    const labelsStart = walker.labelsStart === -1 ? 0 : walker.labelsStart + labelsShift;
+    const labelsEnd = walker.labelsStart === -1 ? 0 : walker.labelsEnd + labelsShift;
+    if (text !== undefined && prefix === 0) {
+      const own = cut
+        ? this.#joined(text.slice(start, walker.cutStart), text.slice(walker.cutEnd, end))
+        : this.#own(text, start, end);
+      return unreadEntry<T>(
+        this.#identityIn(text, key, namespace),
+        own,
+        metadataStart,
+        metadataEnd,
+        labelsStart,
+        labelsEnd,
+      );
     }
-    const metadataStart = walker.metadataStart - start + prefix;
-    const metadataEnd = walker.metadataEnd - start + prefix - (cut ? walker.cutEnd - walker.cutStart : 0);
-    const own = text.subarray(from, to);
+    const identity = this.#identity(bytes, key, namespace);
+    const own = cut || prefix > 0 ? this.#rewrite(bytes, start, end, cut, prefix) : bytes.subarray(start, end);
     const string = utf8.decode(own);
     // Equal lengths: all ASCII, so the string is flat and one byte a character. Else its own bytes are the smaller keep.
     return string.length === own.length
-      ? unreadEntry<T>(identity, string, metadataStart, metadataEnd)
-      : unreadEntry<T>(identity, own.slice(), metadataStart, metadataEnd);
+      ? unreadEntry<T>(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
+      : unreadEntry<T>(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
   /** The object, parsed at once, in the shape that it would have if it were read later. */
-  #parseNow(bytes: Uint8Array, start: number, end: number): Entry<T> {
+  #parseNow(bytes: Uint8Array, start: number, end: number, text: string | undefined): Entry<T> {
     const prefix = this.#typeMeta.length;
-    if (prefix === 0 || !startsWith(bytes, start, end, METADATA_FIRST)) return this.parse(bytes, start, end);
-    return this.parse(this.#rewrite(bytes, start, end, false, prefix), 0, end - start + prefix);
+    if (prefix === 0 || !startsWith(bytes, start, end, METADATA_FIRST)) return this.parse(bytes, start, end, text);
+    const whole = this.#rewrite(bytes, start, end, false, prefix);
+    return this.parse(whole, 0, whole.length);
   }
 
   /** The object in `bytes[start, end)`, parsed at once: the way of everything unusual. */
-  parse(bytes: Uint8Array, start: number, end: number): Entry<T> {
+  parse(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
     let object: unknown;
     try {
-      object = parseObject(utf8.decode(bytes.subarray(start, end)));
+      object = parseObject(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
     } catch (cause) {
       throw new DecodeError(
         `Cannot read an object of "${resourceName(this.#options.resource)}": ${(cause as Error).message}`,
@@ -184,6 +216,18 @@ export class ObjectReader<T extends KubernetesObject> {
     return utf8.decode(this.#head.subarray(0, length));
   }
 
+  /** Whether an entry has the namespace and name of the object that was walked. */
+  #hasKey({ key, namespace }: Entry<unknown>, bytes: Uint8Array): boolean {
+    const { namespaceStart, namespaceEnd, nameStart, nameEnd } = this.#walker;
+    const length = namespaceStart === -1 ? 0 : namespaceEnd - namespaceStart;
+    const before = length === 0 ? 0 : length + 1; // with the slash
+    if (namespace.length !== length || key.length - before !== nameEnd - nameStart) return false;
+    for (let i = key.length - 1, at = nameEnd - 1; at >= nameStart; i--, at--) {
+      if (key.charCodeAt(i) !== bytes[at]) return false;
+    }
+    return length === 0 || spells(namespace, bytes, namespaceStart, namespaceEnd);
+  }
+
   /** Whether an entry is the version of the object that was walked. A broken one is nobody's. */
   #isSame(entry: Entry<unknown>, bytes: Uint8Array): boolean {
     const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
@@ -204,6 +248,37 @@ export class ObjectReader<T extends KubernetesObject> {
     return { key, namespace, uid: both.slice(0, uid), resourceVersion: both.slice(uid) };
   }
 
+  /** As {@linkcode #keyOf}, from text. */
+  #keyIn(text: string, namespace: string): ObjectKey {
+    const { nameStart, nameEnd } = this.#walker;
+    return namespace === ""
+      ? this.#own(text, nameStart, nameEnd)
+      : this.#joined(`${namespace}/`, text.slice(nameStart, nameEnd));
+  }
+
+  /** As {@linkcode #identity}, from text. */
+  #identityIn(text: string, key: ObjectKey, namespace: string): Identity {
+    const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
+    const uid = uidStart === -1 ? "" : this.#own(text, uidStart, uidEnd);
+    const resourceVersion = versionStart === -1 ? "" : this.#own(text, versionStart, versionEnd);
+    return { key, namespace, uid, resourceVersion };
+  }
+
+  /** A part of a text as a string of its own: a slice would keep the whole text alive. */
+  #own(text: string, start: number, end: number): string {
+    return start === end ? "" : this.#joined(text.slice(start, start + 1), text.slice(start + 1, end));
+  }
+
+  /**
+   * One string of two parts, neither of them empty, that keeps nothing else alive. V8 copies the parts together when it is
+   * first asked for a character; that the answer is kept keeps it from being optimized away.
+   */
+  #joined(head: string, tail: string): string {
+    const text = head + tail;
+    this.#asked = text.charCodeAt(0);
+    return text;
+  }
+
   #copy(bytes: Uint8Array, start: number, end: number, at: number): number {
     const length = at + end - start;
     if (length >= this.#head.length) {
@@ -217,12 +292,14 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /** Neighbours mostly share their namespace, and then share its string. */
-  #namespaceOf(bytes: Uint8Array, start: number, end: number): string {
-    if (!spells(this.#namespace, bytes, start, end)) this.#namespace = utf8.decode(bytes.subarray(start, end));
+  #namespaceOf(bytes: Uint8Array, start: number, end: number, text: string | undefined): string {
+    if (!spells(this.#namespace, bytes, start, end)) {
+      this.#namespace = text === undefined ? utf8.decode(bytes.subarray(start, end)) : this.#own(text, start, end);
+    }
     return this.#namespace;
   }
 
-  /** Copies the object into the scratch buffer, with kind and apiVersion put in and managedFields left out. */
+  /** The object in the scratch buffer, with kind and apiVersion put in and managedFields left out. */
   #rewrite(bytes: Uint8Array, start: number, end: number, cut: boolean, prefix: number): Uint8Array {
     const { cutStart, cutEnd } = this.#walker;
     const needed = end - start + prefix;
@@ -243,7 +320,7 @@ export class ObjectReader<T extends KubernetesObject> {
       from = cutEnd;
     }
     scratch.set(bytes.subarray(from, end), at);
-    return scratch;
+    return scratch.subarray(0, at + end - from);
   }
 }
 

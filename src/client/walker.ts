@@ -17,6 +17,7 @@ const NAMESPACE = encoder.encode("namespace");
 const UID = encoder.encode("uid");
 const RESOURCE_VERSION = encoder.encode("resourceVersion");
 const MANAGED_FIELDS = encoder.encode("managedFields");
+const LABELS = encoder.encode("labels");
 const KIND = encoder.encode("kind");
 const API_VERSION = encoder.encode("apiVersion");
 
@@ -51,6 +52,10 @@ export class Walker {
   metadataStart = -1;
   /** Where it ends. */
   metadataEnd = -1;
+  /** Where the value of `metadata.labels`, an object, begins. */
+  labelsStart = -1;
+  /** Where it ends. */
+  labelsEnd = -1;
   /** Where to begin to cut so that `managedFields` is gone: the member and one comma next to it. */
   cutStart = -1;
   /** Where to end. */
@@ -60,13 +65,40 @@ export class Walker {
   /** Whether kind and apiVersion both come before `metadata`. */
   typed = false;
 
-  /** Walks the object in `bytes[start, end)`; false when it declines. */
-  walk(bytes: Uint8Array, start: number, end: number): boolean {
+  /** The comma behind the member of metadata with which {@linkcode identify} has stopped. */
+  #stoppedAt = -1;
+
+  /**
+   * Walks the object in `bytes[start, end)`; false when it declines. `text` is the bytes as text, of which each character
+   * stands for a byte: it is faster to search.
+   */
+  walk(bytes: Uint8Array, start: number, end: number, text?: string): boolean {
+    return this.#walk(bytes, start, end, text, false);
+  }
+
+  /**
+   * As {@linkcode walk}, but stops as soon as name, namespace, uid and version have been found, which servers write first.
+   * Where the metadata ends and what to cut is then told by {@linkcode finish}.
+   */
+  identify(bytes: Uint8Array, start: number, end: number, text?: string): boolean {
+    return this.#walk(bytes, start, end, text, true);
+  }
+
+  /** Walks the rest of the object that was walked last, if there is a rest; false when it declines. */
+  finish(bytes: Uint8Array, end: number, text?: string): boolean {
+    if (this.#stoppedAt === -1) return true;
+    this.metadataEnd = this.#walkMembers(bytes, this.#stoppedAt, end, text, false);
+    return this.metadataEnd !== -1;
+  }
+
+  #walk(bytes: Uint8Array, start: number, end: number, text: string | undefined, identify: boolean): boolean {
     this.nameStart =
       this.namespaceStart =
       this.uidStart =
       this.versionStart =
+      this.labelsStart =
       this.cutStart =
+      this.#stoppedAt =
         -1;
     this.typed = false;
     if (bytes[start] !== OPEN_BRACE) return false;
@@ -74,30 +106,35 @@ export class Walker {
     for (let at = start + 1;;) {
       const keyEnd = endOfKey(bytes, at, end);
       if (keyEnd === -1) return false;
+      const value = keyEnd + 2;
       if (isKey(bytes, at + 1, keyEnd, METADATA)) {
+        if (bytes[value] !== OPEN_BRACE) return false;
         this.metadataFirst = at === start + 1;
         this.typed = typeKeys === 2;
-        this.metadataStart = keyEnd + 2;
-        this.metadataEnd = this.#walkMetadata(bytes, keyEnd + 2, end);
-        return this.metadataEnd !== -1;
+        this.metadataStart = value;
+        this.metadataEnd = bytes[value + 1] === CLOSE_BRACE
+          ? value + 2
+          : this.#walkMembers(bytes, value, end, text, identify);
+        return this.metadataEnd !== -1 || this.#stoppedAt !== -1;
       }
       if (isKey(bytes, at + 1, keyEnd, KIND) || isKey(bytes, at + 1, keyEnd, API_VERSION)) typeKeys++;
-      at = skipValue(bytes, keyEnd + 2, end);
+      at = skipValue(bytes, value, end);
       if (at === -1 || bytes[at] !== COMMA) return false;
       at++;
     }
   }
 
-  /** Walks the metadata that begins at `at`, and returns where it ends; -1 when it declines. */
-  #walkMetadata(bytes: Uint8Array, at: number, end: number): number {
-    if (bytes[at] !== OPEN_BRACE) return -1;
-    if (bytes[at + 1] === CLOSE_BRACE) return at + 2;
+  /**
+   * Walks the members of metadata, from the brace or comma at `at` on, and returns where the metadata ends; -1 when it
+   * declines, or stops because all that identifies the object has been found.
+   */
+  #walkMembers(bytes: Uint8Array, at: number, end: number, text: string | undefined, identify: boolean): number {
     for (at++;;) {
       const key = at + 1;
       const keyEnd = endOfKey(bytes, at, end);
       if (keyEnd === -1) return -1;
       const value = keyEnd + 2;
-      // The length tells the five keys apart from nearly all others.
+      // The length tells the six keys apart from nearly all others.
       switch (keyEnd - key) {
         case 3:
           if (isKey(bytes, key, keyEnd, UID)) {
@@ -112,6 +149,14 @@ export class Walker {
             this.nameStart = value + 1;
             this.nameEnd = at - 1;
           } else at = skipValue(bytes, value, end);
+          break;
+        case 6:
+          at = skipValue(bytes, value, end);
+          if (isKey(bytes, key, keyEnd, LABELS)) {
+            if (this.labelsStart !== -1 || bytes[value] !== OPEN_BRACE) return -1;
+            this.labelsStart = value;
+            this.labelsEnd = at;
+          }
           break;
         case 9:
           if (isKey(bytes, key, keyEnd, NAMESPACE)) {
@@ -129,7 +174,9 @@ export class Walker {
           break;
         case 13:
           if (isKey(bytes, key, keyEnd, MANAGED_FIELDS)) {
-            at = bytes[value] === OPEN_BRACKET ? endOfManagedFields(bytes, value, end) : skipValue(bytes, value, end);
+            at = bytes[value] === OPEN_BRACKET
+              ? endOfManagedFields(bytes, value, end, text)
+              : skipValue(bytes, value, end);
             if (at === -1) return -1;
             const first = bytes[key - 2] === OPEN_BRACE;
             this.cutStart = first ? key - 1 : key - 2;
@@ -142,6 +189,13 @@ export class Walker {
       if (at === -1 || at >= end) return -1;
       if (bytes[at] === CLOSE_BRACE) return at + 1;
       if (bytes[at] !== COMMA) return -1;
+      if (
+        identify && this.versionStart !== -1 && this.uidStart !== -1 && this.namespaceStart !== -1 &&
+        this.nameStart !== -1
+      ) {
+        this.#stoppedAt = at;
+        return -1;
+      }
       at++;
     }
   }
@@ -180,15 +234,22 @@ function endOfPlainString(bytes: Uint8Array, at: number, end: number): number {
  * that proves it to be outside of strings, it is the end, found without looking at what lies between; else the array is
  * walked. The proof: in `],"x` or `]},"x` the quote can not close a string, for no letter may follow a string.
  */
-function endOfManagedFields(bytes: Uint8Array, at: number, end: number): number {
-  const close = bytes.indexOf(CLOSE_BRACKET, at + 1);
+function endOfManagedFields(bytes: Uint8Array, at: number, end: number, text: string | undefined): number {
+  const close = text === undefined ? bytes.indexOf(CLOSE_BRACKET, at + 1) : text.indexOf("]", at + 1);
   if (close === -1 || close >= end) return -1;
   const next = bytes[close + 1] === CLOSE_BRACE ? close + 2 : close + 1;
   if (next + 2 < end && bytes[next] === COMMA && bytes[next + 1] === QUOTE && isLetter(bytes[next + 2])) {
-    // Backwards from its end, the array's own bracket comes first: nothing beyond it is looked at.
-    if (bytes.lastIndexOf(OPEN_BRACKET, close) === at) return close + 1;
+    if (!opensAgain(bytes, at, close, text)) return close + 1;
   }
   return skipValue(bytes, at, end);
+}
+
+/** Whether there is another `[` between the one at `at` and `close`. */
+function opensAgain(bytes: Uint8Array, at: number, close: number, text: string | undefined): boolean {
+  // Backwards from its end, the array's own bracket comes first: nothing beyond it is looked at.
+  if (text === undefined) return bytes.lastIndexOf(OPEN_BRACKET, close) !== at;
+  const open = text.indexOf("[", at + 1); // may look beyond, and is still faster than backwards byte by byte
+  return open !== -1 && open < close;
 }
 
 function isLetter(byte: number): boolean {

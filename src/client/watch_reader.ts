@@ -3,9 +3,9 @@ import { DecodeError, StatusError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { resourceName } from "../api/resource.ts";
 import { statusFrom } from "../api/status.ts";
-import { ChunkReader } from "./bytes.ts";
+import { ChunkReader, utf8 } from "./bytes.ts";
 import { LineSplitter } from "./lines.ts";
-import { ObjectReader, type ReadOptions, startsWith, utf8 } from "./object_reader.ts";
+import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 
 const encoder = new TextEncoder();
 const CLOSE_BRACE = 125;
@@ -55,8 +55,8 @@ class ChangeReader<T extends KubernetesObject> implements AsyncIterableIterator<
     return this;
   }
 
-  readonly #line = (bytes: Uint8Array, start: number, end: number): void => {
-    this.#batch.push(this.#events.read(bytes, start, end));
+  readonly #line = (bytes: Uint8Array, start: number, end: number, text: string | undefined): void => {
+    this.#batch.push(this.#events.read(bytes, start, end, text));
   };
 
   readonly #take = (chunk: Uint8Array | undefined): IteratorResult<readonly Change<T>[], void> => {
@@ -86,13 +86,13 @@ class EventReader<T extends KubernetesObject> {
     this.#objects = new ObjectReader<T>(options);
   }
 
-  read(bytes: Uint8Array, start: number, end: number): Change<T> {
+  read(bytes: Uint8Array, start: number, end: number, text: string | undefined): Change<T> {
     for (const prefix of PREFIXES) {
       if (bytes[start + 9] !== prefix.bytes[9] || !startsWith(bytes, start, end, prefix.bytes)) continue;
       if (bytes[end - 1] !== CLOSE_BRACE) break;
-      return { type: prefix.type, entry: this.#objects.read(bytes, start + prefix.bytes.length, end - 1) };
+      return { type: prefix.type, entry: this.#objects.read(bytes, start + prefix.bytes.length, end - 1, text) };
     }
-    return this.#parse(utf8.decode(bytes.subarray(start, end)));
+    return this.#parse(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
   }
 
   /** Bookmarks, errors, and whatever is not laid out as the API server does it. */

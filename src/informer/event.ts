@@ -5,7 +5,7 @@ import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 /**
- * What every event about an object says. `metadata`, `object` and `previous` are parsed only if somebody reads them:
+ * What every event about an object says. `labels`, `metadata`, `object` and `previous` are parsed only if somebody reads them:
  * `({ key }) => queue.add(key)` costs nothing, while naming `object` or `previous` in a parameter list reads it.
  *
  * All fields are getters: spreading an event loses them.
@@ -94,6 +94,10 @@ abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> 
 
   get metadata(): ObjectMeta {
     return this.quarantine.metadataOf(this.entry);
+  }
+
+  get labels(): Readonly<Record<string, string>> | undefined {
+    return this.quarantine.labelsOf(this.entry);
   }
 
   get object(): T {

@@ -45,6 +45,12 @@ export class Intake<T extends KubernetesObject> {
     if (original !== undefined) this.#renamed.set(original, entry.key);
   }
 
+  /** As {@linkcode kept}, of all that the cache has taken at once. */
+  keptAll(entries: readonly Entry<T>[]): void {
+    if (this.#originals === undefined) return;
+    for (const entry of entries) this.kept(entry);
+  }
+
   /** The cache has let go of an entry that {@linkcode take} made. */
   gone(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);
@@ -134,6 +140,10 @@ class TransformedEntry<T extends KubernetesObject> implements Entry<T> {
 
   get metadata(): T["metadata"] {
     return this.object.metadata;
+  }
+
+  get labels(): Entry<T>["labels"] {
+    return this.object.metadata.labels ?? undefined;
   }
 
   get error(): undefined {

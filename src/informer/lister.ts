@@ -1,4 +1,5 @@
 import type { Entry } from "../api/entry.ts";
+import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { LabelSelector } from "../api/selector.ts";
@@ -8,7 +9,7 @@ import type { Quarantine } from "./quarantine.ts";
 /** Reads a cache as one would ask the server. The objects are the cache's own and must not be changed. */
 export interface Lister<T> {
   /**
-   * The objects that a label selector matches; all, without one. Only what matches is parsed whole.
+   * The objects that a label selector matches; all, without one. Of what does not match only the labels are parsed.
    *
    * @throws {SyntaxError} that points at the character where the selector does not parse.
    */
@@ -60,8 +61,9 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
     const objects: T[] = [];
     for (const entry of entries()) {
       try {
-        if (selector.requirements.length === 0 || selector.matches(entry.metadata.labels)) objects.push(entry.object);
+        if (selector.requirements.length === 0 || selector.matches(entry.labels)) objects.push(entry.object);
       } catch (error) {
+        if (!(error instanceof DecodeError)) throw error;
         this.#quarantine.take(entry, error);
       }
     }

@@ -1,4 +1,5 @@
 import type { Entry } from "../api/entry.ts";
+import { DecodeError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
 import type { Quarantine } from "./quarantine.ts";
@@ -56,6 +57,7 @@ export class ObjectView<T extends KubernetesObject, Name extends string> impleme
       try {
         objects.push(entry.object);
       } catch (error) {
+        if (!(error instanceof DecodeError)) throw error;
         this.#quarantine.take(entry, error);
       }
     }

@@ -44,6 +44,16 @@ export class Quarantine<T extends KubernetesObject> {
     }
   }
 
+  /** The labels. @throws {DecodeError} */
+  labelsOf(entry: Entry<T>): Entry<T>["labels"] {
+    try {
+      return entry.labels;
+    } catch (error) {
+      this.take(entry, error);
+      throw error;
+    }
+  }
+
   /** Takes note of an entry that could not be read. */
   take(entry: Entry<T>, error: unknown): void {
     if (!(error instanceof DecodeError)) return;

@@ -6,7 +6,15 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { brokenEntry, entryOf, frozenEntry, type Identity, sameVersion, unreadEntry } from "../../src/api/entry.ts";
+import {
+  brokenEntry,
+  type Entry,
+  entryOf,
+  frozenEntry,
+  type Identity,
+  sameVersion,
+  unreadEntry,
+} from "../../src/api/entry.ts";
 import { DecodeError } from "../../src/api/errors.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 
@@ -18,23 +26,25 @@ interface Thing extends KubernetesObject {
   readonly spec: { readonly containers: { name: string }[] };
 }
 
-function unread(
-  text: string | Uint8Array = TEXT,
-  metadata = METADATA,
-): ReturnType<typeof unreadEntry<Thing>> {
+/** An entry of `text`, told where `metadata` is in it, and where `labels` are in that, `""` when there are none. */
+function unread(text: string | Uint8Array = TEXT, metadata = METADATA, labels?: string): Entry<Thing> {
   const whole = typeof text === "string" ? text : new TextDecoder().decode(text);
-  const bytes = (part: string): number =>
+  const length = (part: string): number =>
     typeof text === "string" ? part.length : new TextEncoder().encode(part).length;
-  const start = bytes(whole.slice(0, whole.indexOf(metadata)));
-  return unreadEntry<Thing>(IDENTITY, text, start, start + bytes(metadata));
+  const start = length(whole.slice(0, whole.indexOf(metadata)));
+  const end = start + length(metadata);
+  if (labels === undefined) return unreadEntry<Thing>(IDENTITY, text, start, end);
+  const labelsStart = start + length(metadata.slice(0, metadata.indexOf(labels)));
+  return unreadEntry<Thing>(IDENTITY, text, start, end, labelsStart, labelsStart + length(labels));
 }
 
 /** How often JSON.parse is called while `act` runs. */
-function parses(act: () => void): number {
+function parses(act: () => void, texts: string[] = []): number {
   const original = JSON.parse;
   let count = 0;
   JSON.parse = (text: string): unknown => {
     count++;
+    texts.push(text);
     return original(text);
   };
   try {
@@ -117,6 +127,63 @@ Deno.test("unreadEntry whose metadata can not be parsed is broken as a whole", (
   assertStrictEquals(entry.error, error);
 });
 
+Deno.test("unreadEntry parses labels alone and once, and has the metadata's or the object's once that is there", () => {
+  const entry = unread(TEXT, METADATA, `{"app":"cart"}`);
+  const texts: string[] = [];
+  const count = parses(() => assertStrictEquals(entry.labels, entry.labels), texts);
+  assertEquals([count, texts], [1, [`{"app":"cart"}`]]);
+  assertEquals(entry.labels, { app: "cart" });
+  const alone = entry.labels;
+  assertEquals(parses(() => void entry.metadata), 1);
+  assertEquals(entry.metadata, JSON.parse(METADATA));
+  assertEquals(parses(() => assertStrictEquals(entry.labels, entry.metadata.labels)), 0);
+  assertEquals(parses(() => void entry.object), 1);
+  assertEquals(parses(() => assertStrictEquals(entry.labels, entry.object.metadata.labels)), 0);
+  assertEquals(alone, entry.labels);
+  const object = unread(TEXT, METADATA, `{"app":"cart"}`);
+  assertEquals(parses(() => assertStrictEquals(object.object.metadata.labels, object.labels)), 1);
+});
+
+Deno.test("unreadEntry reads labels from UTF-8 bytes, with positions in bytes", () => {
+  const metadata = METADATA.replace('"cart"}', '"日本🦕"}').replace('"name"', '"note":"ä","name"');
+  const text = `{"note":"ä日","metadata":${metadata},"spec":{"containers":[]}}`;
+  const entry = unread(new TextEncoder().encode(text), metadata, `{"app":"日本🦕"}`);
+  assertEquals(parses(() => assertEquals(entry.labels, { app: "日本🦕" })), 1);
+  assertEquals(entry.object, JSON.parse(text));
+});
+
+Deno.test("unreadEntry that is told of no labels parses nothing for them, and the metadata where it is not told", () => {
+  const metadata = METADATA.replace(`,"labels":{"app":"cart"}`, "");
+  const none = unread(TEXT.replace(METADATA, metadata), metadata, "");
+  assertEquals(parses(() => assertEquals(none.labels, undefined)), 0);
+  const texts: string[] = [];
+  const untold = unread();
+  assertEquals(parses(() => assertEquals([untold.labels, untold.labels], Array(2).fill({ app: "cart" })), texts), 1);
+  assertEquals(texts, [METADATA]);
+});
+
+Deno.test("unreadEntry whose labels can not be parsed is broken as a whole", () => {
+  const labels = `{"app":"cart",}`;
+  const metadata = METADATA.replace(`{"app":"cart"}`, labels);
+  const entry = unread(TEXT.replace(METADATA, metadata), metadata, labels);
+  const error = assertThrows(() => entry.labels, DecodeError);
+  assert(error.message.startsWith(`Cannot parse "shop/cart-0" at version 7: `), error.message);
+  for (const read of [() => entry.labels, () => entry.metadata, () => entry.object]) {
+    assertStrictEquals(assertThrows(read), error);
+  }
+  assertStrictEquals(entry.error, error);
+});
+
+Deno.test("Entry labels of an object that is there are its own, and undefined where they are missing or null", () => {
+  const object = JSON.parse(TEXT) as Thing;
+  assertStrictEquals(entryOf(object).labels, object.metadata.labels);
+  for (const labels of ["", `,"labels":null`]) {
+    const text = TEXT.replace(`,"labels":{"app":"cart"}`, labels);
+    const metadata = METADATA.replace(`,"labels":{"app":"cart"}`, labels);
+    assertEquals([entryOf(JSON.parse(text) as Thing).labels, unread(text, metadata).labels], [undefined, undefined]);
+  }
+});
+
 Deno.test("entryOf files an object under its key", () => {
   const object = JSON.parse(TEXT) as Thing;
   const entry = entryOf(object);
@@ -149,10 +216,11 @@ Deno.test("brokenEntry keeps its identity and throws its error", () => {
   assertStrictEquals(entry.error, error);
   assertStrictEquals(assertThrows(() => entry.object), error);
   assertStrictEquals(assertThrows(() => entry.metadata), error);
+  assertStrictEquals(assertThrows(() => entry.labels), error);
 });
 
 Deno.test("sameVersion compares uid and resourceVersion, parses nothing, and takes no version for unknown", () => {
-  const with_ = (identity: Partial<Identity>): ReturnType<typeof unread> =>
+  const with_ = (identity: Partial<Identity>): Entry<Thing> =>
     unreadEntry<Thing>({ ...IDENTITY, ...identity }, TEXT, 0, 0);
   const count = parses(() => {
     assert(sameVersion(unread(), unread()));
@@ -174,6 +242,9 @@ Deno.test("frozenEntry freezes what is read, deeply, and reads nothing before", 
     assert(sameVersion(frozen, unread()));
   });
   assertEquals(count, 0);
+  const labels = frozenEntry(unread(TEXT, METADATA, `{"app":"cart"}`)).labels as Record<string, string>;
+  assertThrows(() => labels.app = "x", TypeError);
+  assertEquals(labels, { app: "cart" });
   const { metadata } = frozen;
   assertThrows(() => (metadata.labels as Record<string, string>).app = "x", TypeError);
   assertThrows(() => frozen.object.spec.containers[0].name = "x", TypeError);
