@@ -31,11 +31,11 @@
  */
 
 // The vocabulary.
-export * from "./src/api/object.ts";
+export type * from "./src/api/object.ts";
 export * from "./src/api/resource.ts";
 export * from "./src/api/key.ts";
 export { type Entry, entryOf } from "./src/api/entry.ts";
-export * from "./src/api/change.ts";
+export type * from "./src/api/change.ts";
 export * from "./src/api/options.ts";
 export * from "./src/api/selector.ts";
 export { compareResourceVersions } from "./src/api/resource_version.ts";
@@ -47,18 +47,19 @@ export type { BackoffOptions } from "./src/timing/backoff.ts";
 // A client asks.
 export { Client, type ClientOptions } from "./src/client/client.ts";
 export type { Credentials } from "./src/client/credentials.ts";
-export * from "./src/client/resource_client.ts";
+export type * from "./src/client/resource_client.ts";
 export type { ApiResource, DiscoverOptions } from "./src/client/discovery.ts";
 export { findResource } from "./src/client/find_resource.ts";
 
 // A reflector follows.
-export * from "./src/reflector/list_watch.ts";
+export type * from "./src/reflector/list_watch.ts";
 export { type Failure, type ReflectorPhase, ShortWatchError } from "./src/reflector/phase.ts";
 export * from "./src/reflector/reflector.ts";
 
 // A queue orders.
-export * from "./src/queue/delta.ts";
+export type * from "./src/queue/delta.ts";
 export * from "./src/queue/delta_fifo.ts";
+export * from "./src/queue/staged_deltas.ts";
 
 // A store remembers.
 export type { Indexers, IndexFunction } from "./src/store/index.ts";

@@ -124,16 +124,28 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "if (false) {",
   },
   {
+    name: "a relist does not look for what is gone",
+    file: "src/queue/delta_fifo.ts",
+    find: "return staged - added === knownObjects.size;",
+    replace: "return true;",
+  },
+  {
+    name: "a first list is not told",
+    file: "src/informer/processor.ts",
+    find: "if (!this.idle && entries.length > 0) this.#log.appendInitial(entries);",
+    replace: "",
+  },
+  {
     name: "index not updated when a value changes",
     file: "src/store/index.ts",
-    find: "this.unfile(slot.key, before.filter((value) => !after.includes(value)));",
+    find: "this.#take(key, before.filter((value) => !after.includes(value)));",
     replace: "",
   },
   {
     name: "index keeps a deleted key",
-    file: "src/store/indexer.ts",
-    find: "this.#slots.delete(key);\n    this.#unfile(slot);",
-    replace: "this.#slots.delete(key);",
+    file: "src/store/table.ts",
+    find: "for (const index of this.#indexes) index.unfile(key, row);",
+    replace: "",
   },
   {
     name: "a truncated last line is parsed",

@@ -84,6 +84,10 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
     if (++this.#behind === this.#max! + 1) this.#overrun(new Error(`more than ${this.#max} events behind`));
   }
 
+  loggedInitial(): void {
+    // What is there from the beginning puts nobody behind.
+  }
+
   next(): LoggedEvent<T> | undefined {
     if (this.#snapshot !== undefined) {
       const { entries, next } = this.#snapshot;
@@ -107,6 +111,10 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
     const place = this.#place.next;
     if (place === undefined) return undefined;
     this.#place = place;
+    if (place.initial !== undefined) {
+      this.#snapshot = { entries: place.initial, resync: false, next: 0, at: place };
+      return this.next();
+    }
     const event = place.event!;
     if (this.#behind > 0 && event.type !== "synced" && !(event.type === "added" && event.initial)) this.#behind--;
     return event;
@@ -168,6 +176,10 @@ class FoldedBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollow
     const folded = fold(last, event, this.#quarantine);
     story.push(...folded);
     if (story.length === 0) this.#stories.delete(event.key);
+  }
+
+  loggedInitial(entries: readonly Entry<T>[]): void {
+    for (const entry of entries) this.logged(new Added(entry, this.#quarantine, true));
   }
 
   next(): LoggedEvent<T> | undefined {

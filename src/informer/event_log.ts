@@ -1,10 +1,13 @@
+import type { Entry } from "../api/entry.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { LoggedEvent } from "./event.ts";
 
-/** A place in the log: behind `event`. */
+/** A place in the log: behind `event`, or behind `initial`. */
 export interface LogPlace<T extends KubernetesObject> {
   /** The event before this place; none at the beginning. */
   readonly event: LoggedEvent<T> | undefined;
+  /** In place of an event: as many of objects that were there from the beginning, made when they are told. */
+  readonly initial: readonly Entry<T>[] | undefined;
   /** How many events there were up to here. */
   readonly count: number;
   /** The next place, once there is one. */
@@ -15,6 +18,8 @@ export interface LogPlace<T extends KubernetesObject> {
 export interface LogFollower<T extends KubernetesObject> {
   /** An event was logged. */
   logged(event: LoggedEvent<T>): void;
+  /** Many events at once: these objects were there from the beginning. */
+  loggedInitial(entries: readonly Entry<T>[]): void;
 }
 
 interface Node<T extends KubernetesObject> extends LogPlace<T> {
@@ -26,7 +31,7 @@ interface Node<T extends KubernetesObject> extends LogPlace<T> {
  * delays nobody, and a late one takes its place at the end.
  */
 export class EventLog<T extends KubernetesObject> {
-  #end: Node<T> = { event: undefined, count: 0, next: undefined };
+  #end: Node<T> = { event: undefined, initial: undefined, count: 0, next: undefined };
   readonly #followers = new Set<LogFollower<T>>();
   #sleepers = new Set<() => void>();
 
@@ -37,11 +42,16 @@ export class EventLog<T extends KubernetesObject> {
 
   /** Logs an event and wakes those who wait for one. */
   append(event: LoggedEvent<T>): void {
-    const node: Node<T> = { event, count: this.#end.count + 1, next: undefined };
-    this.#end.next = node;
-    this.#end = node;
+    this.#append({ event, initial: undefined, count: this.#end.count + 1, next: undefined });
     if (this.#followers.size > 0) { for (const follower of this.#followers) follower.logged(event); }
     if (this.#sleepers.size > 0) this.wake();
+  }
+
+  /** Logs that these are there from the beginning, in one step, however many they are, and wakes those who wait. */
+  appendInitial(entries: readonly Entry<T>[]): void {
+    this.#append({ event: undefined, initial: entries, count: this.#end.count + entries.length, next: undefined });
+    for (const follower of this.#followers) follower.loggedInitial(entries);
+    this.wake();
   }
 
   /** Calls `follower` with each event from now on, until the returned function is called. */
@@ -61,5 +71,10 @@ export class EventLog<T extends KubernetesObject> {
     const sleepers = this.#sleepers;
     this.#sleepers = new Set();
     for (const wake of sleepers) wake();
+  }
+
+  #append(node: Node<T>): void {
+    this.#end.next = node;
+    this.#end = node;
   }
 }

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from "../api/object.ts";
-import { Pacer } from "../timing/turn.ts";
+import type { Pacer } from "../timing/turn.ts";
 import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
 import type { InformerEvent } from "./event.ts";
 import { EventFilter } from "./event_filter.ts";
@@ -7,6 +7,8 @@ import type { HandlerOptions } from "./handler.ts";
 
 /** What a stream needs of the informer around it. */
 export interface StreamContext<T extends KubernetesObject> {
+  /** By which it works, with all others who are told. */
+  readonly pacer: Pacer;
   /** What the cache holds and the log's end, taken in this turn; throws when the informer has stopped. */
   readonly start: () => BacklogStart<T>;
   /** Told of what the filter threw. */
@@ -28,7 +30,8 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
   #failure: { readonly error: unknown } | undefined;
   #ended = false;
   #errors = 0;
-  readonly #pacer = new Pacer();
+  /** In which of the pacer's turns an event was last given out. */
+  #lastTurn = 0;
   /** Calls of `next()` wait for each other: events are given out in the order they were asked for. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -82,9 +85,13 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
   readonly #abort = (): void => this.end({ error: this.#options.signal!.reason });
 
   async #next(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
+    const { pacer } = this.#context;
+    // Neither a filter that drops everything nor a loop without an await of its own may keep others from their turn; a loop
+    // that has waited for something kept nobody from theirs, and need not queue behind those who did.
+    let mayGoOn = pacer.turns !== this.#lastTurn;
     for (;;) {
-      // Neither a filter that drops everything nor a loop without an await of its own may keep others from their turn.
-      if (this.#pacer.step()) await this.#pacer.turn();
+      if (!mayGoOn && pacer.step()) await this.#wait((wake) => pacer.onTurn(wake));
+      mayGoOn = false;
       if (this.#ended) {
         const failure = this.#failure;
         this.#failure = undefined;
@@ -95,18 +102,25 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
       if (backlog === undefined) continue;
       const next = backlog.next();
       if (next === undefined) {
-        let forget: (() => void) | undefined;
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-          forget = this.#start!.log.onceAppended(resolve);
-        });
-        forget?.();
-        this.#pacer.reset();
+        await this.#wait((wake) => this.#start!.log.onceAppended(wake));
         continue;
       }
       const event = this.#filter === undefined ? next : this.#filter.apply(next);
-      if (event !== undefined) return { done: false, value: event };
+      if (event === undefined) continue;
+      this.#lastTurn = pacer.turns;
+      return { done: false, value: event };
     }
+  }
+
+  /** Resolves when the function given to `ask` is called, or the stream is told to end. */
+  #wait(ask: (wake: () => void) => () => void): Promise<void> {
+    return new Promise((resolve) => {
+      const forget = ask(resolve);
+      this.#wake = (): void => {
+        forget();
+        resolve();
+      };
+    });
   }
 
   #begin(): Backlog<T> | undefined {

@@ -2,7 +2,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { Latch } from "../timing/latch.ts";
-import { Pacer } from "../timing/turn.ts";
+import type { Pacer } from "../timing/turn.ts";
 import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
 import type { LoggedEvent } from "./event.ts";
 import { EventFilter } from "./event_filter.ts";
@@ -10,6 +10,8 @@ import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "
 
 /** What a listener needs of the informer around it. */
 export interface ListenerContext<T extends KubernetesObject> extends BacklogStart<T> {
+  /** By which it works, with all others who are told. */
+  readonly pacer: Pacer;
   /** Told of what the handler or its filter threw, and of the end of a registration that fell too far behind. */
   readonly report: (error: unknown) => void;
   /** Called once when the listener is told to end. */
@@ -123,27 +125,25 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   async #run(): Promise<void> {
-    const pacer = new Pacer();
+    const { pacer, log } = this.#context;
     const options = { signal: this.#job.signal };
+    let mayGoOn = false;
     await Promise.resolve(); // who adds a handler is not called back from within
     while (!this.#ended) {
+      if (!mayGoOn && pacer.step()) {
+        await this.#wait((wake) => pacer.onTurn(wake));
+        mayGoOn = true;
+        continue;
+      }
+      mayGoOn = false;
       const next = this.#backlog.next();
       if (next === undefined) {
-        let forget: (() => void) | undefined;
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-          forget = this.#context.log.onceAppended(resolve);
-        });
-        forget?.(); // who is woken to leave must not stay until something happens
-        this.#wake = undefined;
-        pacer.reset();
+        await this.#wait((wake) => log.onceAppended(wake));
         continue;
       }
       const event = this.#filter === undefined ? next : this.#filter.apply(next);
-      if (event === undefined) {
-        if (pacer.step()) await pacer.turn();
-        continue;
-      }
+      if (event === undefined) continue;
+      const { turns } = pacer;
       this.#callStartedAt = Date.now();
       try {
         this.#inSynchronousCall = true;
@@ -156,9 +156,21 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
       } finally {
         this.#inSynchronousCall = false;
         this.#callStartedAt = 0;
+        // While it waited for its own call it kept nobody from their turn: it need not queue behind those who did.
+        mayGoOn = pacer.turns !== turns;
       }
-      if (pacer.step()) await pacer.turn();
     }
+  }
+
+  /** Resolves when the function given to `ask` is called, or the listener is told to end. */
+  #wait(ask: (wake: () => void) => () => void): Promise<void> {
+    return new Promise((resolve) => {
+      const forget = ask(resolve);
+      this.#wake = (): void => {
+        forget(); // who leaves must not stay until something happens
+        resolve();
+      };
+    });
   }
 
   #tell(event: LoggedEvent<T>, options: Required<Abortable>): void | Promise<void> {

@@ -74,6 +74,8 @@ export class Part<T extends KubernetesObject> {
       knownObjects: objects ?? store,
       same: sameVersion,
       transform: (entry) => intake.take(entry),
+      // A store that others fill too cannot be filled at once.
+      ...(objects === undefined ? { whole: () => writer.whole() } : {}),
       onFlush: (resourceVersion) => {
         this.gate.reached(resourceVersion);
         if (!queue.hasSynced || this.#synced.isOpen) return;
@@ -82,7 +84,11 @@ export class Part<T extends KubernetesObject> {
       },
     });
     this.#controller = new Controller<T>({
-      source: withDecodeOptions(source, { managedFields, known: (key) => store.lookUp(key) }),
+      source: withDecodeOptions(source, {
+        managedFields,
+        known: (key) => store.lookUp(key),
+        knownNext: () => store.lookUpNext(),
+      }),
       queue,
       process: objects === undefined ? (deltas) => writer.apply(deltas) : (deltas) => {
         try {

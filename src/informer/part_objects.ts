@@ -8,6 +8,7 @@ import type { KnownObjects } from "../queue/delta.ts";
 export class PartObjects<V> implements KnownObjects<V> {
   readonly #store: Pick<KnownObjects<V>, "getByKey">;
   readonly #keys = new Set<string>();
+  #revision = 0;
 
   /** None of the store's, at first. */
   constructor(store: Pick<KnownObjects<V>, "getByKey">) {
@@ -17,6 +18,11 @@ export class PartObjects<V> implements KnownObjects<V> {
   /** How many they are. */
   get size(): number {
     return this.#keys.size;
+  }
+
+  /** Another number after every change. */
+  get revision(): number {
+    return this.#revision;
   }
 
   keys(): Iterable<string> {
@@ -29,6 +35,7 @@ export class PartObjects<V> implements KnownObjects<V> {
 
   /** The part has said something about `key`, and the store has taken it. */
   touched(key: string): void {
+    this.#revision++;
     if (this.#store.getByKey(key) === undefined) this.#keys.delete(key);
     else this.#keys.add(key);
   }

@@ -1,5 +1,6 @@
 import type { Entry } from "../api/entry.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { Pacer } from "../timing/turn.ts";
 import type { BacklogStart } from "./backlog.ts";
 import type { InformerEvent, LoggedEvent, SyncedEvent } from "./event.ts";
 import { EventLog } from "./event_log.ts";
@@ -43,6 +44,8 @@ export interface ProcessorOptions<T extends KubernetesObject> {
 export class Processor<T extends KubernetesObject> {
   readonly #options: ProcessorOptions<T>;
   readonly #log = new EventLog<T>();
+  /** One for all, however many: together they leave others their turns. */
+  readonly #pacer = new Pacer();
   readonly #listeners = new Set<Listener<T>>();
   readonly #streams = new Set<EventStream<T>>();
   /** Removed, but their last call may still be going on. */
@@ -82,6 +85,11 @@ export class Processor<T extends KubernetesObject> {
     if (!this.idle) this.#log.append(event);
   }
 
+  /** Tells everybody, in later turns, that these are there, and were from the beginning; the array is not yours any more. */
+  tellAll(entries: readonly Entry<T>[]): void {
+    if (!this.idle && entries.length > 0) this.#log.appendInitial(entries);
+  }
+
   /** @throws {RangeError} when an option is out of range. @throws {Error} when the informer has stopped. */
   add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration {
     this.#check("add a handler to", options);
@@ -90,6 +98,7 @@ export class Processor<T extends KubernetesObject> {
     const resync = this.#resync(options, () => listener.resync(this.#options.entries()));
     const listener: Listener<T> = new Listener(handler, options, name, {
       ...this.#start(),
+      pacer: this.#pacer,
       report,
       graceMs,
       ended: () => {
@@ -106,6 +115,7 @@ export class Processor<T extends KubernetesObject> {
   stream(options: HandlerOptions<T>): AsyncIterableIterator<InformerEvent<T>> {
     this.#checkOptions(options);
     return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, {
+      pacer: this.#pacer,
       start: () => {
         this.#check("read events of", options);
         return this.#start();

@@ -2,7 +2,7 @@ import { type Entry, sameVersion } from "../api/entry.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { isOlder } from "../api/resource_version.ts";
-import type { Delta, Deltas } from "../queue/delta.ts";
+import type { Delta, Deltas, Whole } from "../queue/delta.ts";
 import type { Indexer } from "../store/indexer.ts";
 import { Added, Deleted, Updated } from "./event.ts";
 import type { Intake } from "./intake.ts";
@@ -44,6 +44,30 @@ export class StoreWriter<T extends KubernetesObject> {
   /** Takes what happened to one key, oldest first. */
   apply({ key, deltas, initial }: Deltas<Entry<T>>): void {
     for (const delta of deltas) this.#apply(key, delta, initial);
+  }
+
+  /** Begins to fill the store, which is empty, with what it is to hold: it is there, and told, when it is committed. */
+  whole(): Whole<Entry<T>> {
+    const staged = this.#store.replacing();
+    const broken: Entry<T>[] = [];
+    return {
+      set: (key, entry) => {
+        staged.set(key, entry);
+        if (entry.error !== undefined) broken.push(entry);
+      },
+      delete: (entry) => staged.delete(entry),
+      commit: (resourceVersion) => {
+        staged.commit(resourceVersion);
+        const entries = this.#store.list();
+        this.#intake.keptAll(entries);
+        for (const entry of broken) {
+          if (this.#store.getByKey(entry.key) === entry) this.#quarantine.take(entry, entry.error);
+        }
+        this.#processor.tellAll(entries);
+      },
+      abandon: () => staged.abandon(),
+      [Symbol.iterator]: () => staged[Symbol.iterator](),
+    };
   }
 
   #apply(key: ObjectKey, delta: Delta<Entry<T>>, initial: boolean): void {

@@ -31,4 +31,23 @@ export interface KnownObjects<V> {
   keys(): Iterable<string>;
   /** The value of a key. */
   getByKey(key: string): V | undefined;
+  /** How many there are. */
+  readonly size?: number;
+  /**
+   * Another number after every change. With it and `size`, a replacement that nothing has overtaken costs in its last step
+   * what it changes, and not what there is.
+   */
+  readonly revision?: number;
+}
+
+/** All that is to be known, staged where it will be known, and taken in one step. */
+export interface Whole<V> extends Iterable<V> {
+  /** Stages a value; of two with the same key the later counts. */
+  set(key: string, value: V): void;
+  /** Takes a staged value back. */
+  delete(value: V): void;
+  /** From now on the staged values are known, in the order in which their keys came. */
+  commit(resourceVersion: string): void;
+  /** Forgets what was staged. */
+  abandon(): void;
 }

@@ -1,18 +1,17 @@
-import type { Delta, Deltas, KnownObjects } from "./delta.ts";
+import type { Delta, Deltas, Whole } from "./delta.ts";
 import { Pending } from "./pending.ts";
+import { type FilingOptions, type Staged, StagedDeltas } from "./staged_deltas.ts";
 
-/** How a queue files and compares its values. */
-export interface DeltaFIFOOptions<V> {
-  /** The key of a value. */
-  readonly keyOf: (value: V) => string;
-  /** What is known to those who pop: usually the store they fill. */
-  readonly knownObjects: KnownObjects<V>;
-  /** Whether two values are the same version of the same thing: a replacement then keeps the known one and tells nothing. @default {never} */
-  readonly same?: (known: V, value: V) => boolean;
-  /** Applied once to each value as it comes in, except to one that a replacement keeps. When it throws, nothing is queued. */
-  readonly transform?: (value: V) => V;
+/** How a queue files and compares its values, and what it does with them. */
+export interface DeltaFIFOOptions<V> extends FilingOptions<V> {
   /** Whether a replacement's deltas are `Replaced`; else they are `Sync`, as in client-go's first queues. @default {true} */
   readonly emitReplaced?: boolean;
+  /**
+   * Begins a whole that is taken past the queue: used for a first replacement that nothing came before, while nothing is
+   * known. It is processed when it is committed, and never popped.
+   * @default {none}
+   */
+  readonly whole?: () => Whole<V>;
   /** Called by {@linkcode DeltaFIFO.flush}: the place to drain the queue. */
   readonly onFlush?: (resourceVersion: string) => void;
 }
@@ -92,7 +91,8 @@ export class DeltaFIFO<V> implements Disposable {
   /** Begins to replace everything; nothing changes before it is committed. */
   replacing(): StagedDeltas<V> {
     this.#open("replace");
-    return new StagedDeltas<V>(this.#options, (staged) => this.#replace(staged));
+    const whole = this.#isNew ? this.#options.whole?.() : undefined;
+    return new StagedDeltas<V>(this.#options, whole, (staged, version) => this.#replace(staged, version));
   }
 
   /** Replaces everything in one step. */
@@ -172,21 +172,36 @@ export class DeltaFIFO<V> implements Disposable {
     }
   }
 
-  #replace(staged: ReadonlyMap<string, V>): void {
+  /** Whether nothing has come yet, and nothing is known. */
+  get #isNew(): boolean {
+    return !this.#populated && this.#items.size === 0 && this.#options.knownObjects.size === 0;
+  }
+
+  #replace(staged: Staged<V>, resourceVersion: string): void {
     this.#open("replace");
+    if (staged.whole !== undefined && this.#isNew) {
+      staged.whole.commit(resourceVersion);
+      this.#populated = true;
+      return;
+    }
     const { knownObjects, same, emitReplaced = true } = this.#options;
     // Mostly nothing waits: then nothing is looked for in the queue, which is half of the work on a large list.
     const queued = this.#items.size > 0;
+    const values = staged.values();
+    staged.whole?.abandon();
+    const changed = queued ? undefined : staged.changed;
     for (const [key, deltas] of this.#items) {
-      if (!staged.has(key)) this.#delete(key, deltas, deltas.at(-1)!.value, true);
+      if (!values.has(key)) this.#delete(key, deltas, deltas.at(-1)!.value, true);
     }
-    for (const key of knownObjects.keys()) {
-      if (staged.has(key) || (queued && this.#items.has(key))) continue;
-      const value = knownObjects.getByKey(key);
-      if (value !== undefined) this.#delete(key, undefined, value, true);
+    if (changed === undefined || !this.#isCovered(values.size, changed)) {
+      for (const key of knownObjects.keys()) {
+        if (values.has(key) || (queued && this.#items.has(key))) continue;
+        const value = knownObjects.getByKey(key);
+        if (value !== undefined) this.#delete(key, undefined, value, true);
+      }
     }
     const type = emitReplaced ? "Replaced" : "Sync";
-    for (const [key, value] of staged) {
+    for (const [key, value] of changed ?? values) {
       const last = queued ? this.#items.get(key)?.at(-1) : undefined;
       const known = last === undefined ? knownObjects.getByKey(key) : last.type === "Deleted" ? undefined : last.value;
       if (known !== undefined && same?.(known, value)) continue;
@@ -199,63 +214,15 @@ export class DeltaFIFO<V> implements Disposable {
     }
   }
 
+  /** Whether all that is known is among so many staged values: all but those of `changed` that are new. */
+  #isCovered(staged: number, changed: ReadonlyMap<string, V>): boolean {
+    const { knownObjects } = this.#options;
+    let added = 0;
+    for (const key of changed.keys()) if (knownObjects.getByKey(key) === undefined) added++;
+    return staged - added === knownObjects.size;
+  }
+
   #open(action: string): void {
     if (this.#closed) throw new Error(`Cannot ${action} the queue: it is closed`);
-  }
-}
-
-/** A new whole for a {@linkcode DeltaFIFO}, staged as it arrives, taken in one step. */
-export class StagedDeltas<V> {
-  readonly #options: DeltaFIFOOptions<V>;
-  readonly #take: (staged: ReadonlyMap<string, V>) => void;
-  readonly #staged = new Map<string, V>();
-  #over = false;
-
-  /** Made by {@linkcode DeltaFIFO.replacing}. */
-  constructor(options: DeltaFIFOOptions<V>, take: (staged: ReadonlyMap<string, V>) => void) {
-    this.#options = options;
-    this.#take = take;
-  }
-
-  /** Stages values: of two with the same key the later counts; one that is the same as the known one is swapped for it. */
-  add(values: readonly V[]): void {
-    this.#check("add to");
-    const { keyOf, knownObjects, same, transform } = this.#options;
-    for (const value of values) {
-      if (same !== undefined) {
-        const key = keyOf(value);
-        const known = knownObjects.getByKey(key);
-        if (known !== undefined && same(known, value)) {
-          this.#staged.set(key, known);
-          continue;
-        }
-      }
-      const taken = transform === undefined ? value : transform(value);
-      this.#staged.set(keyOf(taken), taken);
-    }
-  }
-
-  /** Takes a staged value back. */
-  delete(value: V): void {
-    this.#check("delete from");
-    const { keyOf, transform } = this.#options;
-    this.#staged.delete(keyOf(transform === undefined ? value : transform(value)));
-  }
-
-  /** Queues the deletions and the values, in one step. The version is told by {@linkcode DeltaFIFO.flush}. */
-  commit(_resourceVersion: string): void {
-    this.#check("commit");
-    this.#over = true;
-    this.#take(this.#staged);
-  }
-
-  /** Forgets what was staged. */
-  abandon(): void {
-    this.#over = true;
-    this.#staged.clear();
-  }
-
-  #check(action: string): void {
-    if (this.#over) throw new Error(`Cannot ${action} the replacement: it is over`);
   }
 }

@@ -1,6 +1,7 @@
 import type { Change } from "../api/change.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { type Interruptible, interruptible } from "../timing/interruptible.ts";
+import { Pacer } from "../timing/turn.ts";
 import { IdleLimit } from "./deadlines.ts";
 
 /** An open watch, that can be handed from the phase that opened it to the one that goes on reading. */
@@ -8,6 +9,8 @@ export class WatchStream<T> {
   readonly #controller: DerivedController;
   readonly #limit: IdleLimit;
   readonly #batches: Interruptible<readonly Change<T>[]>;
+  /** A source may have its answers at hand, without ever waiting for anything. */
+  readonly #pacer = new Pacer(5, 1);
   /** When it was asked for: proxies may hold the headers back until the first byte. */
   readonly startedAt: number = Date.now();
   /** Whether the server has answered. */
@@ -32,8 +35,11 @@ export class WatchStream<T> {
 
   /** The next batch; `undefined` at the end. */
   next(): Promise<readonly Change<T>[] | undefined> {
-    return this.#batches.next().then(this.#take);
+    const batch = this.#pacer.step() ? this.#pacer.turn().then(this.#ask) : this.#batches.next();
+    return batch.then(this.#take);
   }
+
+  readonly #ask = (): Promise<IteratorResult<readonly Change<T>[], void>> => this.#batches.next();
 
   readonly #take = (result: IteratorResult<readonly Change<T>[], void>): readonly Change<T>[] | undefined => {
     if (result.done) return undefined;

@@ -3,7 +3,7 @@ import type { Change } from "../../src/api/change.ts";
 import type { HandlerOptions, HandlerRegistration } from "../../src/informer/handler.ts";
 import { added, deleted, entry, modified, type Thing } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
-import { gate, holding, Notes, Run } from "./_informer.ts";
+import { gate, holding, line, Notes, Run } from "./_informer.ts";
 
 /** Runs an informer on one object `x`, whose handler hangs in its first call until released. */
 async function busy(
@@ -162,4 +162,41 @@ Deno.test("A stream of events that falls too far behind rejects, and ends", asyn
   await run.tell(modified("x", 11), modified("x", 12), modified("x", 13));
   await assertRejects(() => events.next(), Error, 'Cannot keep up with "reader": it is more than 2 events behind');
   assertEquals([await events.next(), run.informer.status().handlers], [{ done: true, value: undefined }, []]);
+});
+
+Deno.test("Backlogs of every policy tell a first list in its order, which puts nobody behind", async () => {
+  using time = new FakeTime();
+  const first = ["c", "a", "b", "d"].map((name, index) => entry(name, index + 1));
+  await using run = new Run(time, holding(...first));
+  const policies = { keep: "keep", folded: "latestPerKey", bounded: { max: 1 } } as const;
+  const hold = gate();
+  const notes = Object.entries(policies).map(([name, backlog]) => {
+    const notes = new Notes();
+    notes.gate = hold.promise;
+    run.informer.addEventHandler(notes, { name, backlog });
+    return notes;
+  });
+  const stream = run.informer.events();
+  const told = stream.next();
+  await run.start();
+  const initial = ["c@1", "a@2", "b@3", "d@4"].map((name) => `+ default/${name} (initial)`);
+  for (const { lines } of notes) assertEquals(lines, initial.slice(0, 1));
+  assertEquals(line((await told).value!), initial[0]);
+  // Three and the end of the list; of the stream, too.
+  assertEquals(run.informer.status().handlers.map(({ pending }) => pending), [4, 4, 4, 4]);
+  await run.tell(modified("b", 11));
+  const late = new Notes();
+  run.informer.addEventHandler(late);
+  hold.resolve();
+  await time.tickAsync(0);
+  const end = "= 4 at 10";
+  assertEquals(notes.map((each) => each.take()), [
+    [...initial, end, "~ default/b@3→11"],
+    [...initial.with(2, "+ default/b@11 (initial)"), end],
+    [...initial, end, "~ default/b@3→11"],
+  ]);
+  assertEquals(late.take(), [...initial.with(2, "+ default/b@11 (initial)"), "= 4 at 11"]);
+  for (const expected of [...initial.slice(1), end, "~ default/b@3→11"]) {
+    assertEquals(line((await stream.next()).value!), expected);
+  }
 });

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { EventLog } from "../../src/informer/event_log.ts";
+import type { HandlerRegistration } from "../../src/informer/handler.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { entry, type Thing } from "../_fixtures.ts";
+import { entry, modified, type Thing } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
 import { holding, Run } from "./_informer.ts";
 
@@ -60,10 +61,10 @@ const READERS: Readonly<
 for (const [who, read] of Object.entries(READERS)) {
   Deno.test(`SharedIndexInformer lets others have their turn while ${who} hears of 20,000 objects`, async () => {
     using time = new FakeTime();
+    using work = new FakeWork();
     const entries = Array.from({ length: OBJECTS }, (_, i) => entry(`object-${i}`, i + 1));
     await using run = await new Run(time, holding(...entries)).start();
     assertEquals(run.informer.indexer.size, OBJECTS);
-    using work = new FakeWork();
     let heard = 0;
     let atLastTurn = 0;
     let longest = 0;
@@ -74,7 +75,7 @@ for (const [who, read] of Object.entries(READERS)) {
     }, () => over = true);
     for (let turn = 0; !over; turn++) {
       assert(turn < OBJECTS, `not done after ${turn} turns`);
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextTurn();
       longest = Math.max(longest, heard - atLastTurn);
       atLastTurn = heard;
     }
@@ -84,6 +85,151 @@ for (const [who, read] of Object.entries(READERS)) {
     assert(longest >= 64, `heard of ${longest} objects at most in a turn: that many turns are slow`);
   });
 }
+
+/** A turn of the event loop. */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** So many handlers, each call of which takes a hundredth of a millisecond, and an informer that has told them nothing yet. */
+class Crowd implements AsyncDisposable {
+  readonly heard: number[];
+  /** Who was called, each once for all its calls in a row. */
+  readonly served: number[] = [];
+  readonly registrations: HandlerRegistration[] = [];
+  readonly #run: Run;
+
+  private constructor(run: Run, handlers: number) {
+    this.#run = run;
+    this.heard = Array(handlers).fill(0);
+  }
+
+  /** Adds the handlers to an informer that holds so many objects. */
+  static async of(time: FakeTime, work: FakeWork, handlers: number, objects: number): Promise<Crowd> {
+    const entries = Array.from({ length: objects }, (_, i) => entry(`object-${i}`, i + 1));
+    const crowd = new Crowd(await new Run(time, holding(...entries)).start(), handlers);
+    for (let i = 0; i < handlers; i++) {
+      const onAdd = (): void => {
+        crowd.heard[i]++;
+        if (crowd.served.at(-1) !== i) crowd.served.push(i);
+        work.lasts(0.01);
+      };
+      crowd.registrations.push(crowd.informer.addEventHandler({ onAdd }));
+    }
+    return crowd;
+  }
+
+  get informer(): SharedIndexInformer<Thing> {
+    return this.#run.informer;
+  }
+
+  /** How often all handlers were called. */
+  get total(): number {
+    return this.heard.reduce((sum, count) => sum + count, 0);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#run[Symbol.asyncDispose]();
+  }
+}
+
+Deno.test("SharedIndexInformer lets others have their turn while 100 handlers hear of 500 objects, one after the other", async () => {
+  using time = new FakeTime();
+  using work = new FakeWork();
+  await using crowd = await Crowd.of(time, work, 100, 500);
+  await nextTurn();
+  assert(crowd.total <= 2 * 576, `${crowd.total} calls in this turn and the first`);
+  let longest = 0;
+  let turns = 0;
+  for (let before = crowd.total; crowd.total < 50_000; before = crowd.total) {
+    assert(turns++ < 1_000, `${crowd.total} calls after ${turns} turns`);
+    await nextTurn();
+    longest = Math.max(longest, crowd.total - before);
+  }
+  // Nobody is served again before everybody was.
+  assertEquals(crowd.served.slice(0, 100), Array.from({ length: 100 }, (_, i) => i));
+  assert(longest <= 576, `${longest} calls in one turn`);
+  assert(turns <= 150, `${turns} turns for work of 100`);
+});
+
+/** Ways to ask somebody else about each object, who answers after three turns. */
+const ASKING: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, answered: () => void) => void>> = {
+  "a handler": (informer, answered) => {
+    const onAdd = async (): Promise<void> => {
+      for (let turn = 0; turn < 3; turn++) await nextTurn();
+      answered();
+    };
+    informer.addEventHandler({ onAdd });
+  },
+  "a loop over events": async (informer, answered) => {
+    for await (const _event of informer.events()) {
+      for (let turn = 0; turn < 3; turn++) await nextTurn();
+      answered();
+    }
+  },
+};
+
+for (const [who, ask] of Object.entries(ASKING)) {
+  Deno.test(`SharedIndexInformer lets ${who} that waits for answers go on while many handlers hear of much`, async () => {
+    using time = new FakeTime();
+    using work = new FakeWork();
+    await using crowd = await Crowd.of(time, work, 50, 2_000);
+    let answered = 0;
+    ask(crowd.informer, () => answered++);
+    for (let turn = 0; turn < 60; turn++) await nextTurn();
+    assert(answered > 0, "all have been called");
+    const before = answered;
+    for (let turn = 0; turn < 60; turn++) await nextTurn();
+    assert(crowd.total < 90_000, "the others are busy");
+    assert(answered - before >= 15, `it was called ${answered - before} times in 60 turns, of which each call needs 3`);
+  });
+}
+
+Deno.test("HandlerRegistration remove ends a handler that waits for its turn, and the others go on", async () => {
+  using time = new FakeTime();
+  using work = new FakeWork();
+  await using crowd = await Crowd.of(time, work, 20, 1_000);
+  await nextTurn();
+  assertEquals(crowd.heard.slice(5), Array(15).fill(crowd.heard[19]), "they wait");
+  const before = crowd.heard[10];
+  let ended = false;
+  crowd.registrations[10][Symbol.asyncDispose]().then(() => ended = true);
+  crowd.registrations[11].remove();
+  for (let i = 0; i < 20; i++) await Promise.resolve();
+  assert(ended, "not only when its turn has come");
+  for (let turns = 0; crowd.total < 18_000 + 2 * before; turns++) {
+    assert(turns < 1_000, `${crowd.total} calls after ${turns} turns`);
+    await nextTurn();
+  }
+  assertEquals(crowd.heard.filter((count) => count !== 1_000), [before, before]);
+});
+
+Deno.test("SharedIndexInformer lets others have their turn while a source answers without waiting for anything", async () => {
+  using time = new FakeTime();
+  using work = new FakeWork();
+  const transform = (object: Thing): Thing => {
+    work.lasts(0.1);
+    return object;
+  };
+  await using run = await new Run(time, holding(entry("a", 1)), { transform }).start();
+  let heard = 0;
+  run.informer.addEventHandler({ onUpdate: () => void heard++ });
+  await time.tickAsync(0);
+  run.source.newest.send(...Array.from({ length: 2_000 }, (_, i) => [modified("a", 11 + i)]));
+  await nextTurn();
+  let seen = Number(run.informer.lastSyncResourceVersion);
+  assert(seen <= 10 + 2 * 64, `${seen - 10} changes were cached in this turn and the first`);
+  let longest = 0;
+  let turns = 0;
+  while (heard < 2_000) {
+    assert(turns++ < 5_000, `heard ${heard} after ${turns} turns`);
+    await nextTurn();
+    const version = Number(run.informer.lastSyncResourceVersion);
+    longest = Math.max(longest, version - seen);
+    seen = version;
+  }
+  assert(longest <= 64, `${longest} changes were cached in one turn`);
+});
 
 Deno.test("EventLog forgets who left while nothing happened", () => {
   const log = new EventLog<Thing>();

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } f
 import type { Delta, Deltas } from "../../src/queue/delta.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
-import { keyOf, Words } from "./_words.ts";
+import { keyOf, print, Words } from "./_words.ts";
 
 Deno.test("C051 DeltaFIFO tells keys in the order in which they came, and queues nothing whose key throws", () => {
   const words = new Words([], {
@@ -324,6 +324,101 @@ Deno.test("DeltaFIFO replace tells nothing of what is the same as what is known,
   while (queue.pop(({ deltas }) => told.push(...deltas)));
   assertEquals(told, [{ type: "Replaced", value: { key: "b", version: 2, transformed: true } }]);
   assertEquals(transforms, 1);
+});
+
+Deno.test("DeltaFIFO takes a first replacement as a whole where it can, and pops nothing of it", async (t) => {
+  const wholeWords = (known: readonly string[] = []): Words => {
+    const words: Words = new Words(known, { transform: (word) => `${word}!`, whole: () => words.known.replacing() });
+    return words;
+  };
+  await t.step("known, in order, transformed once, when it is committed", () => {
+    const { queue, known } = wholeWords();
+    const replacement = queue.replacing();
+    replacement.add(["b@1", "a@1", "c@1", "b@2"]);
+    replacement.delete("c@9");
+    assertEquals([known.size, queue.hasSynced], [0, false]);
+    replacement.commit("1");
+    assertEquals([known.list(), queue.size, queue.hasSynced], [["b@2!", "a@1!"], 0, true]);
+    assertThrows(() => replacement.commit("1"), Error, "it is over");
+  });
+  await t.step("none, and has synced", () => {
+    const { queue } = wholeWords();
+    queue.replace([], "1");
+    assert(queue.hasSynced);
+  });
+  await t.step("not when it is abandoned", () => {
+    const words = wholeWords();
+    const replacement = words.queue.replacing();
+    replacement.add(["a@1"]);
+    replacement.abandon();
+    assertEquals([words.known.size, words.drain(), words.queue.hasSynced], [0, [], false]);
+    words.queue.replace(["b@1"], "2");
+    assertEquals(words.known.list(), ["b@1!"]);
+  });
+  await t.step("not the second one", () => {
+    const words = wholeWords();
+    words.queue.replace(["a@1"], "1");
+    words.queue.replace(["b@1"], "2");
+    assertEquals(words.drain(), [["Deleted? a@1!"], ["Replaced b@1!"]]);
+  });
+  await t.step("not when something came meanwhile, or was known before", () => {
+    const words = wholeWords();
+    const replacement = words.queue.replacing();
+    replacement.add(["b@1", "a@1"]);
+    words.queue.add("c@1");
+    replacement.commit("1");
+    assertEquals(words.known.size, 0);
+    assertEquals(words.drain(), [["Added c@1!", "Deleted? c@1!"], ["Replaced b@1!"], ["Replaced a@1!"]]);
+    const knowing = wholeWords(["x@1"]);
+    knowing.queue.replace(["a@1"], "1");
+    assertEquals(knowing.drain(), [["Deleted? x@1"], ["Replaced a@1!"]]);
+    const filled = wholeWords();
+    const late = filled.queue.replacing();
+    late.add(["a@1"]);
+    filled.known.add("x@1");
+    late.commit("1");
+    assertEquals(filled.drain(), [["Deleted? x@1"], ["Replaced a@1!"]]);
+  });
+});
+
+Deno.test("DeltaFIFO replacing costs what it changes when nothing has overtaken it", () => {
+  const store = new Indexer<string>({ keyOf });
+  for (let n = 0; n < 100; n++) store.add(`${n}@1`);
+  const looks = { keys: 0, getByKey: 0 };
+  const queue = new DeltaFIFO<string>({
+    keyOf,
+    same: (known, word) => known === word,
+    knownObjects: {
+      get size() {
+        return store.size;
+      },
+      get revision() {
+        return store.revision;
+      },
+      keys: () => (looks.keys++, store.keys()),
+      getByKey: (key) => (looks.getByKey++, store.getByKey(key)),
+    },
+  });
+  const told = (): string[] => {
+    const words: string[] = [];
+    while (queue.pop(({ deltas }) => words.push(...deltas.map(print))));
+    return words;
+  };
+  const replace = (words: readonly string[], meanwhile = (): void => {}): readonly [string[], number, number] => {
+    const replacement = queue.replacing();
+    replacement.add(words);
+    meanwhile();
+    looks.keys = looks.getByKey = 0;
+    replacement.commit("2");
+    return [told(), looks.keys, looks.getByKey];
+  };
+  const all = [...store];
+  assertEquals(replace(all), [[], 0, 0]);
+  assertEquals(replace([...all.slice(1), "0@2", "new@1"]), [["Replaced 0@2", "Replaced new@1"], 0, 4]);
+  assertEquals(replace(all.slice(1)), [["Deleted? 0@1"], 1, 1], "one is missing: all are looked at for which");
+  // Something has changed in between: all is compared anew.
+  assertEquals(replace(all, () => store.update("7@2")), [["Replaced 7@1"], 1, 100]);
+  assertEquals(replace(["5@9", ...all]), [["Replaced 7@1"], 1, 100], "a key that came twice");
 });
 
 Deno.test("DeltaFIFO replace by the same as what is known has synced at once", () => {

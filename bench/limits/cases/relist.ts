@@ -34,8 +34,10 @@ const queue = new DeltaFIFO({ keyOf, knownObjects: store, same: sameVersion });
 
 async function relist(body: Uint8Array): Promise<number> {
   const replacement = queue.replacing();
-  const known = (key: string): Entry<KubernetesObject> | undefined => store.lookUp(key); // as an informer does
-  const read = { resource, managedFields: "drop", known } as const;
+  // As an informer does.
+  const known = (key: string): Entry<KubernetesObject> | undefined => store.lookUp(key);
+  const knownNext = (): Entry<KubernetesObject> | undefined => store.lookUpNext();
+  const read = { resource, managedFields: "drop", known, knownNext } as const;
   for await (const batch of readChanges<KubernetesObject>(streamOf(body), read)) {
     const entries: Entry<KubernetesObject>[] = [];
     for (const change of batch) if (change.type !== "BOOKMARK") entries.push(change.entry);
