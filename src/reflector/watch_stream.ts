@@ -10,7 +10,7 @@ export class WatchStream<T> {
   readonly #limit: IdleLimit;
   readonly #batches: Interruptible<readonly Change<T>[]>;
   /** A source may have its answers at hand, without ever waiting for anything. */
-  readonly #pacer = new Pacer(5, 1);
+  readonly #pacer = new Pacer(0, 64);
   /** When it was asked for: proxies may hold the headers back until the first byte. */
   readonly startedAt: number = Date.now();
   /** Whether the server has answered. */
