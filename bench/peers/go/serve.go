@@ -19,12 +19,21 @@ import (
 
 const firstVersion = 1_000_000
 
-// server is the job of bench/peers/server.ts in protobuf: a list, then events with one write each, then a list again.
+// server is the job of bench/peers/server.ts in protobuf, and in CBOR for who accepts it: a list, then events with one write
+// each, then a list again.
 type server struct {
 	job     job
-	objects []object
+	objects map[encoding][]object
 	told    atomic.Bool
 }
+
+// encoding is how objects are written.
+type encoding string
+
+const (
+	inProtobuf = encoding(runtime.ContentTypeProtobuf)
+	inCBOR     = encoding(runtime.ContentTypeCBOR)
+)
 
 // object is one pod, encoded as a list item, and as the watch event that says that it was modified; both hold a
 // resourceVersion of always the same length, at a known place.
@@ -40,9 +49,11 @@ func serve(job job) {
 	var list corev1.PodList
 	check(json.NewDecoder(response.Body).Decode(&list))
 	check(response.Body.Close())
-	server := &server{job: job}
+	server := &server{job: job, objects: map[encoding][]object{}}
 	for index := range list.Items {
-		server.objects = append(server.objects, encode(&list.Items[index]))
+		pod := &list.Items[index]
+		server.objects[inProtobuf] = append(server.objects[inProtobuf], encode(pod))
+		server.objects[inCBOR] = append(server.objects[inCBOR], encodeCBOR(pod))
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -80,13 +91,17 @@ func protobufSerializer() runtime.Serializer {
 
 func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	query := request.URL.Query()
+	encoding := inProtobuf
+	if request.Header.Get("Accept") == string(inCBOR) {
+		encoding = inCBOR
+	}
 	switch {
 	case request.URL.Path == "/reset":
 		s.told.Store(false)
 	case request.URL.Path != "/api/v1/pods":
 		http.NotFound(writer, request)
 	case query.Get("watch") == "":
-		s.list(writer)
+		s.list(writer, encoding)
 	case query.Get("sendInitialEvents") != "":
 		writer.Header().Set("Content-Type", "application/json")
 		writer.WriteHeader(http.StatusUnprocessableEntity)
@@ -97,26 +112,39 @@ func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 		}
 		check(json.NewEncoder(writer).Encode(status))
 	default:
-		s.watch(writer, request)
+		s.watch(writer, request, encoding)
 	}
 }
 
 // list writes a PodList field by field, as the items are encoded already.
-func (s *server) list(writer http.ResponseWriter) {
+func (s *server) list(writer http.ResponseWriter, encoding encoding) {
 	told := s.told.Load()
-	last := firstVersion + len(s.objects)
+	objects := s.objects[encoding]
+	last := firstVersion + len(objects)
 	if told {
 		last += s.job.events + s.job.changed
 	}
-	meta, err := (&metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}).Marshal()
-	check(err)
-	body := field(nil, 1, meta)
-	for index, object := range s.objects {
+	for index, object := range objects {
 		if told {
 			copy(object.item[object.itemVersion:], s.versionOf(index))
 		} else {
 			copy(object.item[object.itemVersion:], strconv.Itoa(firstVersion+index+1))
 		}
+	}
+	writer.Header().Set("Content-Type", string(encoding))
+	body := listInProtobuf
+	if encoding == inCBOR {
+		body = listInCBOR
+	}
+	_, err := writer.Write(body(metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}, objects))
+	check(err)
+}
+
+func listInProtobuf(listMeta metav1.ListMeta, objects []object) []byte {
+	meta, err := listMeta.Marshal()
+	check(err)
+	body := field(nil, 1, meta)
+	for _, object := range objects {
 		body = field(body, 2, object.item)
 	}
 	unknown, err := (&runtime.Unknown{
@@ -124,9 +152,7 @@ func (s *server) list(writer http.ResponseWriter) {
 		Raw:      body,
 	}).Marshal()
 	check(err)
-	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-	_, err = writer.Write(append([]byte("k8s\x00"), unknown...))
-	check(err)
+	return append([]byte("k8s\x00"), unknown...)
 }
 
 func field(buffer []byte, number int, value []byte) []byte {
@@ -138,17 +164,22 @@ func field(buffer []byte, number int, value []byte) []byte {
 // versionOf is the version of an object after the events and the changes nobody was told of.
 func (s *server) versionOf(index int) string {
 	if index < s.job.changed {
-		return strconv.Itoa(firstVersion + len(s.objects) + s.job.events + index + 1)
+		return strconv.Itoa(firstVersion + s.job.pods + s.job.events + index + 1)
 	}
-	rounds := (s.job.events - index + len(s.objects) - 1) / len(s.objects)
+	count := s.job.pods
+	rounds := (s.job.events - index + count - 1) / count
 	if rounds <= 0 {
 		return strconv.Itoa(firstVersion + index + 1)
 	}
-	return strconv.Itoa(firstVersion + len(s.objects) + (rounds-1)*len(s.objects) + index + 1)
+	return strconv.Itoa(firstVersion + count + (rounds-1)*count + index + 1)
 }
 
-func (s *server) watch(writer http.ResponseWriter, request *http.Request) {
-	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
+func (s *server) watch(writer http.ResponseWriter, request *http.Request, encoding encoding) {
+	contentType := runtime.ContentTypeProtobuf + ";stream=watch"
+	if encoding == inCBOR {
+		contentType = runtime.ContentTypeCBORSequence
+	}
+	writer.Header().Set("Content-Type", contentType)
 	writer.WriteHeader(http.StatusOK)
 	flusher := writer.(http.Flusher)
 	flusher.Flush()
@@ -158,8 +189,8 @@ func (s *server) watch(writer http.ResponseWriter, request *http.Request) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	for event := range s.job.events {
-		object := s.objects[event%len(s.objects)]
-		copy(object.event[object.eventVersion:], strconv.Itoa(firstVersion+len(s.objects)+event+1))
+		object := s.objects[encoding][event%s.job.pods]
+		copy(object.event[object.eventVersion:], strconv.Itoa(firstVersion+s.job.pods+event+1))
 		if _, err := writer.Write(object.event); err != nil {
 			return
 		}
@@ -167,11 +198,19 @@ func (s *server) watch(writer http.ResponseWriter, request *http.Request) {
 	}
 	status := &metav1.Status{Status: "Failure", Reason: metav1.StatusReasonExpired, Code: 410, Message: "too old resource version"}
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
+	if _, err := writer.Write(failed(status, encoding)); err != nil {
+		return // the client has gone
+	}
+}
+
+// failed is the event that ends a watch.
+func failed(status *metav1.Status, encoding encoding) []byte {
+	if encoding == inCBOR {
+		return whole(&metav1.WatchEvent{Type: "ERROR", Object: runtime.RawExtension{Raw: whole(status)}})
+	}
 	raw, err := runtime.Encode(protobufSerializer(), status)
 	check(err)
 	event, err := (&metav1.WatchEvent{Type: "ERROR", Object: runtime.RawExtension{Raw: raw}}).Marshal()
 	check(err)
-	if _, err = writer.Write(append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)); err != nil {
-		return // the client has gone
-	}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(event))), event...)
 }
