@@ -144,13 +144,15 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
       const event = this.#filter === undefined ? next : this.#filter.apply(next);
       if (event === undefined) continue;
       const { turns } = pacer;
-      this.#callStartedAt = Date.now();
       try {
         this.#inSynchronousCall = true;
         const result = this.#tell(event, options);
         this.#inSynchronousCall = false;
-        // A promise that is settled already gives nobody else a turn: the pacer goes on counting.
-        if (isThenable(result)) await result;
+        if (isThenable(result)) {
+          this.#callStartedAt = Date.now(); // nobody could have asked how long it takes before now
+          // A promise that is settled already gives nobody else a turn: the pacer goes on counting.
+          await result;
+        }
       } catch (error) {
         this.#fail(event, error);
       } finally {
