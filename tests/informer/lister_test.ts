@@ -1,5 +1,5 @@
-import { assertEquals, assertThrows } from "@std/assert";
-import { unreadEntry } from "../../src/api/entry.ts";
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { type Entry, unreadEntry } from "../../src/api/entry.ts";
 import { DecodeError } from "../../src/api/errors.ts";
 import { entry, type Thing, thing, unread } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
@@ -54,4 +54,25 @@ Deno.test("Lister list selects by the labels that a transform has made", async (
   const source = holding(unread("a", 1, { labels: { of: "b" } }), unread("b", 2));
   await using run = await new Run(time, source, { transform }).start();
   assertEquals(run.informer.lister.list("of=b").map(({ metadata }) => metadata.name), ["b"]);
+});
+
+Deno.test("Lister list and Indexer list throw what an entry throws that is no DecodeError", async () => {
+  using time = new FakeTime();
+  const failure = new TypeError("not the object's fault");
+  const { key, namespace, name, uid, resourceVersion, metadata } = entry("a", 1);
+  const odd: Entry<Thing> = {
+    ...{ key, namespace, name, uid, resourceVersion, metadata },
+    get labels(): never {
+      throw failure;
+    },
+    get object(): never {
+      throw failure;
+    },
+  };
+  await using run = await new Run(time, holding(odd, entry("b", 2))).start();
+  const { lister, indexer } = run.informer;
+  for (const list of [() => lister.list("app"), () => lister.list(), () => indexer.list()]) {
+    assertStrictEquals(assertThrows(list), failure);
+  }
+  assertEquals([run.errors, run.informer.status().quarantined], [[], 0]);
 });
