@@ -71,9 +71,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "synced said before the initial events are told",
-    file: "src/queue/delta_fifo.ts",
-    find: "return this.#populated && this.#initialLeft === 0;",
-    replace: "return this.#populated;",
+    file: "src/informer/processor.ts",
+    find: "if (!this.idle && entries.length > 0) this.#log.appendInitial(entries);",
+    replace: "if (!this.idle && entries.length > 0) queueMicrotask(() => this.#log.appendInitial(entries));",
+  },
+  {
+    name: "what was there at first is told as new",
+    file: "src/informer/backlog.ts",
+    find: "return new Added(entries[next], this.#quarantine, true);",
+    replace: "return new Added(entries[next], this.#quarantine, false);",
   },
   {
     name: "a late handler misses what was cached",
