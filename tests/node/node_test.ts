@@ -49,12 +49,12 @@ async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<[strin
 }
 
 const node = await nodeVersion();
-if (node === undefined) {
-  console.error("skipped: the core under Node, as there is no `node` on the path; install Node 20 or newer to run it");
-}
+/** The end of a name: a runner shows names, not what a file says while it is loaded. */
+const without = node === undefined ? " (left out: there is no node on the PATH)" : "";
 
 Deno.test({
-  name: "SharedIndexInformer under Node follows a server over HTTP, gets over lost watches, and leaves nothing behind",
+  name:
+    `SharedIndexInformer under Node follows a server over HTTP, gets over lost watches, and leaves nothing behind${without}`,
   ignore: node === undefined,
   fn: async () => {
     const folder = await Deno.makeTempDir();
