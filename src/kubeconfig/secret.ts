@@ -1,6 +1,6 @@
 const REDACTED = "[redacted]";
-const DENO_INSPECT: unique symbol = Symbol.for("Deno.customInspect");
-const NODE_INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
+/** Where every runtime with a console looks for what to print. */
+const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
 
 /** What does not show its content when it is printed, concatenated or serialised. */
 export abstract class Redacted {
@@ -14,13 +14,8 @@ export abstract class Redacted {
     return REDACTED;
   }
 
-  /** What Deno prints. */
-  [DENO_INSPECT](): string {
-    return REDACTED;
-  }
-
-  /** What Node prints. */
-  [NODE_INSPECT](): string {
+  /** What a console prints. */
+  [INSPECT](): string {
     return REDACTED;
   }
 }
