@@ -2,22 +2,19 @@ import { brokenEntry, type Entry, entryOf, type Identity, parseObject, unreadEnt
 import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
+import type { KnownEntries } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { utf8 } from "./bytes.ts";
 import { Walker } from "./walker.ts";
 
-/** How objects are read. */
-export interface ReadOptions {
+/** How objects are read: known ones are yielded in place of new ones. */
+export interface ReadOptions extends KnownEntries {
   /** What is read, for messages. */
   readonly resource: Resource;
   /** Whether `metadata.managedFields` is cut out of the bytes before anything is parsed. */
   readonly managedFields: "drop" | "keep";
   /** Whether objects are parsed at once, because all of them are read. @default {"later"} */
   readonly parse?: "now" | "later";
-  /** Entries that the caller has: one of the same uid and version is yielded in place of a new one. @default {none} */
-  readonly known?: (key: ObjectKey) => Entry<unknown> | undefined;
-  /** A guess at the next of these, which saves the key where it is right. @default {none} */
-  readonly knownNext?: () => Entry<unknown> | undefined;
   /** What one object may measure, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
 }
