@@ -1,4 +1,5 @@
 import type { KubernetesObject } from "../api/object.ts";
+import { Sleeper } from "../timing/sleeper.ts";
 import type { Pacer } from "../timing/turn.ts";
 import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
 import type { InformerEvent } from "./event.ts";
@@ -26,7 +27,7 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
   #start: BacklogStart<T> | undefined;
   #filter: EventFilter<T> | undefined;
   #leave: (() => void) | undefined;
-  #wake: (() => void) | undefined;
+  readonly #sleeper = new Sleeper();
   #failure: { readonly error: unknown } | undefined;
   #ended = false;
   #errors = 0;
@@ -79,7 +80,7 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
     this.#options.signal?.removeEventListener("abort", this.#abort);
     this.#backlog?.close();
     this.#leave?.();
-    this.#wake?.();
+    this.#sleeper.wake();
   }
 
   readonly #abort = (): void => this.end({ error: this.#options.signal!.reason });
@@ -90,7 +91,7 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
     // that has waited for something kept nobody from theirs, and need not queue behind those who did.
     let mayGoOn = pacer.turns !== this.#lastTurn;
     for (;;) {
-      if (!mayGoOn && pacer.step()) await this.#wait((wake) => pacer.onTurn(wake));
+      if (!mayGoOn && pacer.step()) await this.#sleeper.wait((wake) => pacer.onTurn(wake));
       mayGoOn = false;
       if (this.#ended) {
         const failure = this.#failure;
@@ -102,7 +103,7 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
       if (backlog === undefined) continue;
       const next = backlog.next();
       if (next === undefined) {
-        await this.#wait((wake) => this.#start!.log.onceAppended(wake));
+        await this.#sleeper.wait((wake) => this.#start!.log.onceAppended(wake));
         continue;
       }
       const event = this.#filter === undefined ? next : this.#filter.apply(next);
@@ -110,17 +111,6 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
       this.#lastTurn = pacer.turns;
       return { done: false, value: event };
     }
-  }
-
-  /** Resolves when the function given to `ask` is called, or the stream is told to end. */
-  #wait(ask: (wake: () => void) => () => void): Promise<void> {
-    return new Promise((resolve) => {
-      const forget = ask(resolve);
-      this.#wake = (): void => {
-        forget();
-        resolve();
-      };
-    });
   }
 
   #begin(): Backlog<T> | undefined {

@@ -2,6 +2,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { Latch } from "../timing/latch.ts";
+import { Sleeper } from "../timing/sleeper.ts";
 import type { Pacer } from "../timing/turn.ts";
 import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
 import type { LoggedEvent } from "./event.ts";
@@ -33,7 +34,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   readonly #synced = new Latch();
   readonly #finished: Promise<void>;
   #ended = false;
-  #wake: (() => void) | undefined;
+  readonly #sleeper = new Sleeper();
   #callStartedAt = 0;
   #inSynchronousCall = false;
   #errors = 0;
@@ -114,7 +115,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#backlog.close();
     this.#synced.fail(reason);
     this.#context.ended();
-    this.#wake?.();
+    this.#sleeper.wake();
   }
 
   #overrun(cause: Error): void {
@@ -131,14 +132,14 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     await Promise.resolve(); // who adds a handler is not called back from within
     while (!this.#ended) {
       if (!mayGoOn && pacer.step()) {
-        await this.#wait((wake) => pacer.onTurn(wake));
+        await this.#sleeper.wait((wake) => pacer.onTurn(wake));
         mayGoOn = true;
         continue;
       }
       mayGoOn = false;
       const next = this.#backlog.next();
       if (next === undefined) {
-        await this.#wait((wake) => log.onceAppended(wake));
+        await this.#sleeper.wait((wake) => log.onceAppended(wake));
         continue;
       }
       const event = this.#filter === undefined ? next : this.#filter.apply(next);
@@ -162,17 +163,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         mayGoOn = pacer.turns !== turns;
       }
     }
-  }
-
-  /** Resolves when the function given to `ask` is called, or the listener is told to end. */
-  #wait(ask: (wake: () => void) => () => void): Promise<void> {
-    return new Promise((resolve) => {
-      const forget = ask(resolve);
-      this.#wake = (): void => {
-        forget(); // who leaves must not stay until something happens
-        resolve();
-      };
-    });
   }
 
   #tell(event: LoggedEvent<T>, options: Required<Abortable>): void | Promise<void> {
