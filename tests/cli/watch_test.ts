@@ -263,11 +263,14 @@ Deno.test("informer watch told to stop prints to a slow reader all that the cach
   await using served = await serve(server);
   const cache = folder.file("cache.json");
   const session = new Session(["watch", "pods", "-A", "-o", "json", "--cache", cache, "--server", served.url]);
-  Object.defineProperty(session.out, "blocked", { get: () => new Promise((resolve) => setTimeout(resolve, 1)) });
+  const reader = Promise.withResolvers<void>();
+  let writes = 0;
+  Object.defineProperty(session.out, "blocked", { get: () => ++writes > 3 ? reader.promise : undefined });
   await session.out.line(/"added"/);
   const read = session.out.lines.length;
   session.interrupt();
   assert(read < 500, `all was read before it was told to stop: ${read} lines`);
+  reader.resolve();
   assertEquals([await session.code, session.err.text], [0, ""]);
   const events = json(session.out.lines);
   assertEquals(events.at(-1).type, "synced");

@@ -63,5 +63,5 @@ say("deleted", { state, again: watches > 1 });
 
 await informers.shutdown();
 client[Symbol.dispose]();
-await new Promise((resolve) => setTimeout(resolve));
+await new Promise((resolve) => setImmediate(resolve)); // what has ended is forgotten with the turn
 say("stopped", process.getActiveResourcesInfo().filter((kind) => /^(Timeout|Immediate|MessagePort)$/.test(kind)));
