@@ -23,7 +23,7 @@ export interface DeltaFIFOOptions<V> extends FilingOptions<V> {
  *   in a row become one.
  * - A replacement is staged value by value and taken in one step: first the deletions of what is known or queued and is not
  *   part of it, then its values in their order.
- * - It has synced once the first replacement has been popped *and processed* to the last key.
+ * - It has synced once the first replacement has been popped *and processed* to the last key, or was taken as a whole.
  *
  * (client-go `tools/cache/delta_fifo.go`, with the later RealFIFO's order of a replacement and its counting after
  * processing.)
