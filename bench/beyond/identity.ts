@@ -4,23 +4,37 @@ const SLASH = 47;
 const utf8 = new TextDecoder();
 
 /** Where the strings are that say which object it is, each pair a half-open range; both 0 where there is none. */
-export interface IdentityRanges {
+export abstract class IdentityRanges {
   /** Where `metadata.name` begins. */
-  readonly nameStart: number;
+  nameStart = 0;
   /** Where it ends. */
-  readonly nameEnd: number;
+  nameEnd = 0;
   /** Where `metadata.namespace` begins. */
-  readonly namespaceStart: number;
+  namespaceStart = 0;
   /** Where it ends. */
-  readonly namespaceEnd: number;
+  namespaceEnd = 0;
   /** Where `metadata.uid` begins. */
-  readonly uidStart: number;
+  uidStart = 0;
   /** Where it ends. */
-  readonly uidEnd: number;
+  uidEnd = 0;
   /** Where `metadata.resourceVersion` begins. */
-  readonly versionStart: number;
+  versionStart = 0;
   /** Where it ends. */
-  readonly versionEnd: number;
+  versionEnd = 0;
+
+  /** There is none of them. */
+  protected forget(): void {
+    this.nameStart =
+      this.nameEnd =
+      this.namespaceStart =
+      this.namespaceEnd =
+        0;
+    this.uidStart =
+      this.uidEnd =
+      this.versionStart =
+      this.versionEnd =
+        0;
+  }
 }
 
 /** Makes the strings that identify objects: short ones of their own, by two calls of the runtime. */

@@ -1,3 +1,5 @@
+import { IdentityRanges } from "../identity.ts";
+
 const BYTE_STRING = 2;
 const TEXT_STRING = 3;
 const ARRAY = 4;
@@ -16,29 +18,13 @@ const MANAGED_FIELDS = encoder.encode("managedFields");
 const ITEMS = encoder.encode("items");
 
 /** Where things are in the CBOR of an event or an object, found by reading heads alone. Keys may stand in any order. */
-export class CborWalker {
+export class CborWalker extends IdentityRanges {
   /** Where an event's type begins. */
   typeStart = 0;
   /** Where the object begins: of an event the one it is about. */
   objectStart = 0;
   /** Where it ends. */
   objectEnd = 0;
-  /** Where `metadata.name` begins. */
-  nameStart = 0;
-  /** Where it ends. */
-  nameEnd = 0;
-  /** Where `metadata.namespace` begins. */
-  namespaceStart = 0;
-  /** Where it ends. */
-  namespaceEnd = 0;
-  /** Where `metadata.uid` begins. */
-  uidStart = 0;
-  /** Where it ends. */
-  uidEnd = 0;
-  /** Where `metadata.resourceVersion` begins. */
-  versionStart = 0;
-  /** Where it ends. */
-  versionEnd = 0;
   /** Where the metadata begins: its head. */
   #metadataStart = 0;
   /** Where its first key begins. */
@@ -72,18 +58,8 @@ export class CborWalker {
 
   /** Walks an object to its end, which {@linkcode objectEnd} says then. @throws {RangeError} when it is none. */
   walk(bytes: Uint8Array, start: number): void {
-    this.nameStart =
-      this.nameEnd =
-      this.namespaceStart =
-      this.namespaceEnd =
-        0;
-    this.uidStart =
-      this.uidEnd =
-      this.versionStart =
-      this.versionEnd =
-      this.#cutStart =
-      this.#cutEnd =
-        0;
+    this.forget();
+    this.#cutStart = this.#cutEnd = 0;
     this.#metadataStart = 0;
     this.#at = this.objectStart = start;
     for (let left = this.#mapSize(bytes); left > 0; left--) {

@@ -5,8 +5,9 @@
  *
  * All else is as in bench/peers/clients/ours.ts: informer, options, handlers.
  */
-import { SharedIndexInformer, WorkQueue } from "../../../mod.ts";
+import { SharedIndexInformer } from "../../../mod.ts";
 import type { Pod } from "../../../src/kinds/core/v1.ts";
+import { tellProgress } from "../../peers/handlers.ts";
 import { Progress } from "../../peers/progress.ts";
 import { CborFormat } from "../cbor/format.ts";
 import type { Format } from "../format.ts";
@@ -40,32 +41,7 @@ const pods = new SharedIndexInformer(new PodSource(progress.url, await formatOf(
     if (!progress.synced) throw error; // afterwards the watch expires, which is part of the job
   },
 });
-if (mode === "keys") {
-  const queue = new WorkQueue();
-  pods.addEventHandler({
-    onAdd: ({ key }) => {
-      queue.add(key);
-      progress.added();
-    },
-    onUpdate: ({ key }) => {
-      queue.add(key);
-      progress.updated();
-    },
-  });
-  void queue.run(() => {});
-} else {
-  let read = 0;
-  pods.addEventHandler({
-    onAdd: ({ object }) => {
-      if (object.status !== undefined) read++;
-      progress.added();
-    },
-    onUpdate: ({ object }) => {
-      if (object.status !== undefined) read++;
-      progress.updated();
-    },
-  });
-}
+tellProgress(pods, mode, progress);
 progress.begin();
 void pods.run();
 await progress.finish();

@@ -1,21 +1,7 @@
+import { IdentityRanges } from "../identity.ts";
+
 /** Where things are in the bytes of an object: found by reading tags and lengths alone. */
-export class ProtobufWalker {
-  /** Where `metadata.name` begins. */
-  nameStart = 0;
-  /** Where it ends. */
-  nameEnd = 0;
-  /** Where `metadata.namespace` begins. */
-  namespaceStart = 0;
-  /** Where it ends. */
-  namespaceEnd = 0;
-  /** Where `metadata.uid` begins. */
-  uidStart = 0;
-  /** Where it ends. */
-  uidEnd = 0;
-  /** Where `metadata.resourceVersion` begins. */
-  versionStart = 0;
-  /** Where it ends. */
-  versionEnd = 0;
+export class ProtobufWalker extends IdentityRanges {
   /** Where the field of the metadata begins: its tag. */
   #fieldStart = 0;
   /** Where the metadata begins, behind its length. */
@@ -31,18 +17,8 @@ export class ProtobufWalker {
 
   /** Walks the metadata of the object in `bytes[start, end)`. @throws {RangeError} when it is no object with metadata. */
   walk(bytes: Uint8Array, start: number, end: number): void {
-    this.nameStart =
-      this.nameEnd =
-      this.namespaceStart =
-      this.namespaceEnd =
-        0;
-    this.uidStart =
-      this.uidEnd =
-      this.versionStart =
-      this.versionEnd =
-      this.#cutStart =
-      this.#cutEnd =
-        0;
+    this.forget();
+    this.#cutStart = this.#cutEnd = 0;
     this.#at = start;
     for (;;) {
       this.#fieldStart = this.#at;

@@ -3,8 +3,9 @@
  * kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object), `nothing` (the default,
  * nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them).
  */
-import { Client, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
+import { Client, SharedIndexInformer } from "../../../mod.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
+import { tellProgress } from "../handlers.ts";
 import { Progress } from "../progress.ts";
 
 const progress = new Progress();
@@ -21,35 +22,7 @@ const pods = new SharedIndexInformer(client.resource(Pod), {
     if (!progress.synced) throw error; // afterwards the watch expires, which is part of the job
   },
 });
-const queue = new WorkQueue();
-if (mode === "keys") {
-  // A key that waits already is not queued again, so events are counted where they are told.
-  pods.addEventHandler({
-    onAdd: ({ key }) => {
-      queue.add(key);
-      progress.added();
-    },
-    onUpdate: ({ key }) => {
-      queue.add(key);
-      progress.updated();
-    },
-  });
-  void queue.run(() => {});
-} else if (mode === "nothing") {
-  pods.addEventHandler({ onAdd: () => progress.added(), onUpdate: () => progress.updated() });
-} else {
-  let read = 0;
-  pods.addEventHandler({
-    onAdd: ({ object }) => {
-      if (object.status !== undefined) read++;
-      progress.added();
-    },
-    onUpdate: ({ object }) => {
-      if (object.status !== undefined) read++;
-      progress.updated();
-    },
-  });
-}
+tellProgress(pods, mode, progress);
 progress.begin();
 void pods.run();
 await progress.finish();
