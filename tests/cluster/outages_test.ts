@@ -85,12 +85,20 @@ class Observed implements AsyncDisposable {
     await settle([this.maps], this.#client, ConfigMap, this.#namespace);
   }
 
-  /** Fails unless both caches are equal to the server and all stories are true. */
-  async check(): Promise<void> {
+  /** Fails unless both caches become equal to the server, and all stories are true. How long the caches took. */
+  async check(startedAt: number): Promise<string> {
     await this.settle();
+    const took = seconds(startedAt);
     await assertEqualToServer(this.pods, this.#client, Pod, { namespace: this.#namespace });
     await assertEqualToServer(this.maps, this.#client, ConfigMap, { namespace: this.#namespace });
     for (const story of this.#stories) assertEquals(await story.end(), []);
+    return took;
+  }
+
+  /** Fails if either has listed more than once since its first list. */
+  assertOneMoreList(): void {
+    const { pods, maps } = this.phases;
+    assert(pods.completeLists <= 2 && maps.completeLists <= 2, this.summary);
   }
 
   /** What it took, in one line. */
@@ -121,11 +129,8 @@ cluster.withPlane(
     const ready = seconds(startedAt);
     await observed.delete("first", 10);
     await observed.write("after", 20);
-    await observed.settle();
-    const took = seconds(startedAt);
-    await observed.check();
-    const { pods, maps } = observed.phases;
-    assert(pods.completeLists <= 2 && maps.completeLists <= 2, observed.summary);
+    const took = await observed.check(startedAt);
+    observed.assertOneMoreList();
     tell(`API server killed: back after ${ready}, caches after ${took}. ${observed.summary}`);
   },
 );
@@ -151,9 +156,7 @@ cluster.withPlane("SharedIndexInformer recovers from three kills of the API serv
     await writing;
     await plane.start("apiserver");
   }
-  await observed.settle();
-  const took = seconds(startedAt);
-  await observed.check();
+  const took = await observed.check(startedAt);
   tell(`three kills in the middle of 1,200 writes, ${refused} refused: recovered after ${took}. ${observed.summary}`);
 });
 
@@ -168,11 +171,8 @@ cluster.withPlane("SharedIndexInformer recovers when etcd is killed, with writes
   const ready = seconds(startedAt);
   await observed.write("after", 20);
   await observed.delete("before", 10);
-  await observed.settle();
-  const took = seconds(startedAt);
-  await observed.check();
-  const { pods, maps } = observed.phases;
-  assert(pods.completeLists <= 2 && maps.completeLists <= 2, observed.summary);
+  const took = await observed.check(startedAt);
+  observed.assertOneMoreList();
   tell(`etcd killed: back after ${ready}, caches after ${took}. ${observed.summary}`);
 });
 
@@ -188,11 +188,8 @@ cluster.withPlane(
     const ended = seconds(startedAt);
     await plane.start("apiserver");
     await observed.write("after", 20);
-    await observed.settle();
-    const took = seconds(startedAt);
-    await observed.check();
-    const { pods, maps } = observed.phases;
-    assert(pods.completeLists <= 2 && maps.completeLists <= 2, observed.summary);
+    const took = await observed.check(startedAt);
+    observed.assertOneMoreList();
     tell(`API server told to end: gone after ${ended}, caches after ${took}. ${observed.summary}`);
   },
 );
@@ -223,10 +220,8 @@ cluster.withPlane("SharedIndexInformer notices a server that is silent beyond th
   await plane.resume("apiserver");
   const resumedAt = performance.now();
   await client.resource(Pod, { namespace }).create(podDraft("after"));
-  await observed.settle();
-  const took = seconds(resumedAt);
-  await observed.check();
-  await late.check();
+  const took = await observed.check(resumedAt);
+  await late.check(resumedAt);
   tell(`silent server noticed by watches after ${noticed} (${(statuses[0].cause as Error).message})`);
   tell(`and by first lists after ${noticedList}; caches equal ${took} after it went on. ${observed.summary}`);
 });
@@ -242,9 +237,7 @@ cluster.withPlane("SharedIndexInformer recovers over HTTP/2 when the API server 
   await plane.start("apiserver");
   await observed.delete("first", 10);
   await observed.write("after", 20);
-  await observed.settle();
-  const took = seconds(startedAt);
-  await observed.check();
+  const took = await observed.check(startedAt);
   tell(`API server killed under HTTP/2: caches after ${took}. ${observed.summary}`);
 });
 
@@ -260,9 +253,7 @@ cluster.withPlane("SharedIndexInformer lists once when its history was compacted
   await plane.compact();
   await plane.start("apiserver");
   await observed.delete("first", 20);
-  await observed.settle();
-  const took = seconds(startedAt);
-  await observed.check();
+  const took = await observed.check(startedAt);
   assertEquals([observed.phases.pods.completeLists, observed.phases.maps.completeLists], [2, 2], observed.summary);
   tell(`compacted during a restart: caches after ${took}. ${observed.summary}`);
 });
