@@ -1,6 +1,6 @@
 /**
- * Time that passes only when a test says so: fakes `setTimeout`, `setInterval`, their counterparts and `Date` until it is
- * disposed. `setImmediate`, message channels, `performance.now` and real input and output go on as ever.
+ * Time that passes only when a test says so: fakes `setTimeout`, `setInterval`, their counterparts, `Date` and
+ * `performance.now` until it is disposed. `setImmediate`, message channels and real input and output go on as ever.
  *
  * Own code rather than `mock.timers` of `node:test`: there a timer whose callback throws, or that ticks itself, fires again,
  * and nothing tells when the next one is due, so that one could only advance millisecond by millisecond.
@@ -13,11 +13,15 @@
  * ```
  */
 export class FakeTime implements Disposable {
-  #now: number;
+  /** Milliseconds since time was faked: timers are due by them. */
+  #elapsedMs = 0;
+  /** The time of day at which time was faked, later moved by {@linkcode setClock}. */
+  #epochMs: number;
   #lastId = FIRST_ID;
   #disposed = false;
   readonly #timers = new Map<number, Timer>();
   readonly #real: { readonly [Name in FakedName]: PropertyDescriptor };
+  readonly #restoreNow: () => void;
 
   /**
    * Stops time at `startMs` (milliseconds since 1970; the start of 2026 unless given).
@@ -27,8 +31,10 @@ export class FakeTime implements Disposable {
   constructor(startMs: number = Date.UTC(2026, 0, 1)) {
     if (active !== undefined) throw new Error("Cannot fake time: it is faked already, dispose that FakeTime first");
     active = this;
-    this.#now = startMs;
+    this.#epochMs = startMs;
     const realDate = Date;
+    const realNow = performance.now;
+    const monotonicEpochMs = performance.now();
     const { clearTimeout: clearReal } = globalThis;
     const clear = (id?: number): void => {
       // What was armed before time was faked is cleared where it was armed.
@@ -40,10 +46,10 @@ export class FakeTime implements Disposable {
       clearTimeout: clear,
       clearInterval: clear,
       Date: new Proxy(realDate, {
-        apply: () => new realDate(this.#now).toString(),
+        apply: () => new realDate(this.now).toString(),
         construct: (_target, args, newTarget) =>
-          Reflect.construct(realDate, args.length === 0 ? [this.#now] : args, newTarget),
-        get: (target, name) => name === "now" ? () => this.#now : Reflect.get(target, name),
+          Reflect.construct(realDate, args.length === 0 ? [this.now] : args, newTarget),
+        get: (target, name) => name === "now" ? () => this.now : Reflect.get(target, name),
       }),
     };
     const real: Partial<Record<FakedName, PropertyDescriptor>> = {};
@@ -52,11 +58,18 @@ export class FakeTime implements Disposable {
       Object.defineProperty(globalThis, name, { value: fakes[name], configurable: true, writable: true });
     }
     this.#real = real as Record<FakedName, PropertyDescriptor>;
+    performance.now = () => monotonicEpochMs + this.#elapsedMs;
+    this.#restoreNow = () => void (performance.now = realNow);
   }
 
   /** What `Date.now()` says, in milliseconds. */
   get now(): number {
-    return this.#now;
+    return this.#epochMs + this.#elapsedMs;
+  }
+
+  /** Sets the time of day, as an administrator or a time server does. No timer fires, and `performance.now` goes on. */
+  setClock(ms: number): void {
+    this.#epochMs = ms - this.#elapsedMs;
   }
 
   /** How many timers are armed. A test that has stopped everything can ask for 0: sanitizers do not see faked timers. */
@@ -74,7 +87,7 @@ export class FakeTime implements Disposable {
     const end = this.#end(ms);
     let fired = 0;
     while (this.#fireNext(end)) fired = checkEndless(fired);
-    this.#now = Math.max(this.#now, end);
+    this.#elapsedMs = Math.max(this.#elapsedMs, end);
   }
 
   /**
@@ -88,9 +101,9 @@ export class FakeTime implements Disposable {
       await turns();
       while (this.#fireNext(end)) {
         fired = checkEndless(fired);
-        if (!this.#isDue(this.#now)) await turns();
+        if (!this.#isDue(this.#elapsedMs)) await turns();
       }
-      this.#now = Math.max(this.#now, end);
+      this.#elapsedMs = Math.max(this.#elapsedMs, end);
       await turns();
     } while (this.#isDue(end));
   }
@@ -102,6 +115,7 @@ export class FakeTime implements Disposable {
     active = undefined;
     this.#timers.clear();
     for (const name of FAKED) Object.defineProperty(globalThis, name, this.#real[name]);
+    this.#restoreNow();
   }
 
   #arm(callback: Callback, ms: number | undefined, args: unknown[], repeats: boolean): number {
@@ -110,7 +124,7 @@ export class FakeTime implements Disposable {
     const delayMs = whole > 0 && whole <= 2 ** 31 - 1 ? whole : 0;
     const everyMs = repeats ? Math.max(1, delayMs) : 0;
     const id = ++this.#lastId;
-    this.#timers.set(id, { id, dueMs: this.#now + (everyMs || delayMs), everyMs, fire: () => callback(...args) });
+    this.#timers.set(id, { id, dueMs: this.#elapsedMs + (everyMs || delayMs), everyMs, fire: () => callback(...args) });
     return id;
   }
 
@@ -132,7 +146,7 @@ export class FakeTime implements Disposable {
   #fireNext(end: number): boolean {
     const timer = this.#next();
     if (timer === undefined || timer.dueMs > end) return false;
-    this.#now = Math.max(this.#now, timer.dueMs);
+    this.#elapsedMs = Math.max(this.#elapsedMs, timer.dueMs);
     // Before the call, so that a callback that throws, ticks or clears itself finds it gone.
     if (timer.everyMs > 0) timer.dueMs += timer.everyMs;
     else this.#timers.delete(timer.id);
@@ -142,7 +156,7 @@ export class FakeTime implements Disposable {
 
   #end(ms: number): number {
     if (!(ms >= 0)) throw new RangeError(`Cannot let time pass: ms must be at least 0, found ${ms}`);
-    return this.#now + ms;
+    return this.#elapsedMs + ms;
   }
 }
 

@@ -102,3 +102,14 @@ Deno.test("FakeTime refuses to go back", async () => {
   assertThrows(() => time.tick(-1), RangeError, "found -1");
   await assertRejects(() => time.tickAsync(NaN), RangeError, "found NaN");
 });
+
+Deno.test("FakeTime moves the monotonic clock with its timers, and not when the time of day is set", () => {
+  using time = new FakeTime(1_000);
+  const startMs = performance.now();
+  let fired = 0;
+  setTimeout(() => fired++, 50);
+  time.setClock(500_000);
+  assertEquals([Date.now(), performance.now() - startMs, fired], [500_000, 0, 0]);
+  time.tick(50);
+  assertEquals([Date.now(), performance.now() - startMs, fired], [500_050, 50, 1]);
+});
