@@ -34,7 +34,8 @@ export class FakeTime implements Disposable {
     this.#epochMs = startMs;
     const realDate = Date;
     const realNow = performance.now;
-    const monotonicEpochMs = performance.now();
+    // A whole number, so that differences of later times are exact.
+    const monotonicEpochMs = Math.ceil(performance.now());
     const { clearTimeout: clearReal } = globalThis;
     const clear = (id?: number): void => {
       // What was armed before time was faked is cleared where it was armed.
