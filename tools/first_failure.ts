@@ -1,24 +1,40 @@
-/** Plays histories until one fails, prints which and why, and exits with 1; with 0 when all pass. */
+/**
+ * Plays the scenarios and the histories of seeds 1 to N until one fails: prints which and why, and exits with `FAILED`;
+ * with 0 when all pass. Any other exit code means that it crashed.
+ *
+ * @module
+ */
 import { scriptOf } from "../tests/histories/_script.ts";
 import { failureOf } from "../tests/histories/_shrink.ts";
 import { SCENARIOS } from "../tests/histories/_scenarios.ts";
 
-// What hangs is caught too, and must not hang the tool.
-const watchdog = setTimeout(() => {
-  console.log("it hangs");
-  Deno.exit(1);
-}, 60_000);
-for (const { name, script } of SCENARIOS) {
-  const failure = await failureOf(script);
-  if (failure === undefined) continue;
-  console.log(`scenario "${name}": ${failure.message.split("\n")[0].slice(0, 120)}`);
-  Deno.exit(1);
+/** The exit code when a history fails. */
+export const FAILED = 10;
+
+/** Plays them all; does not return. */
+async function main(seeds: number): Promise<never> {
+  let playing = "";
+  const fail = (error: unknown): never => {
+    const { message } = error instanceof Error ? error : new Error(String(error));
+    console.log(`${playing}: ${message.split("\n")[0].slice(0, 120)}`);
+    Deno.exit(FAILED);
+  };
+  // A rejection that nothing handles fails a history, as it fails a test.
+  addEventListener("unhandledrejection", (event) => {
+    event.preventDefault();
+    fail(new Error(`unhandled rejection: ${event.reason}`));
+  });
+  for (const { name, script } of SCENARIOS) {
+    playing = `scenario "${name}"`;
+    const failure = await failureOf(script);
+    if (failure !== undefined) fail(failure);
+  }
+  for (let seed = 1; seed <= seeds; seed++) {
+    playing = `seed ${seed}`;
+    const failure = await failureOf(scriptOf(seed));
+    if (failure !== undefined) fail(failure);
+  }
+  Deno.exit(0);
 }
-for (let seed = 1; seed <= Number(Deno.args[0]); seed++) {
-  const failure = await failureOf(scriptOf(seed));
-  if (failure === undefined) continue;
-  console.log(`seed ${seed}: ${failure.message.split("\n")[0].slice(0, 120)}`);
-  Deno.exit(1);
-}
-clearTimeout(watchdog);
-Deno.exit(0);
+
+if (import.meta.main) await main(Number(Deno.args[0]));

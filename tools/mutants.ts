@@ -1,62 +1,89 @@
 /**
- * Shows that the histories bite: applies one-line changes to a copy of the repository, one at a time, and plays histories
- * until one of them notices. Unit tests are left out.
+ * Shows that the histories catch defects: applies the mutants of `tools/mutants_list.ts` to a copy of the repository, one
+ * at a time, and plays histories until one of them fails. Unit tests are left out.
  *
  * ```sh
  * deno task mutants                 # all of them
- * deno task mutants --only bookmark # those whose name contains the word
+ * deno task mutants --only bookmark # those whose id contains the word
+ * deno task mutants --seeds 5000    # histories for each; 1000 unless given
  * ```
  *
- * Prints by which seed each is caught, and exits with 1 when one survives or its line is no longer there.
+ * Prints for each mutant which history caught it. Only a failed history counts: `SURVIVED`, `CRASHED` (out of memory, for
+ * example), `HANGS` and `INVALID` (no marked line) make it exit with 1.
  *
  * @module
  */
+import { parseArgs } from "node:util";
 import { join } from "node:path";
-import { MUTANTS } from "./mutants_list.ts";
+import { FAILED } from "./first_failure.ts";
+import { edited } from "./markers.ts";
+import { type Mutant, MUTANTS } from "./mutants_list.ts";
 
 const root = join(import.meta.dirname!, "..");
-const only = Deno.args[Deno.args.indexOf("--only") + 1];
-const seeds = Deno.args.includes("--seeds") ? Deno.args[Deno.args.indexOf("--seeds") + 1] : "1000";
-const chosen = Deno.args.includes("--only") ? MUTANTS.filter(({ name }) => name.includes(only)) : MUTANTS;
+const PARTS = ["deno.json", "deno.lock", "mod.ts", "src", "standins", "tests", "tools"];
+/** How long the histories of one mutant may take, in milliseconds. */
+const DEADLINE_MS = 180_000;
 
-/** Runs the histories in `folder` and tells which seed fails first, if any. */
-async function caughtBy(folder: string): Promise<string | undefined> {
-  const command = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "tools/first_failure.ts", seeds],
+type Verdict = "caught" | "SURVIVED" | "CRASHED" | "HANGS" | "INVALID";
+
+/** Plays the histories in `folder`, and says how that ended. */
+async function play(folder: string, seeds: string): Promise<readonly [Verdict, string]> {
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--v8-flags=--max-old-space-size=1024", "tools/first_failure.ts", seeds],
     cwd: folder,
     stdout: "piped",
     stderr: "piped",
-  });
-  const { code, stdout, stderr } = await command.output();
-  const said = new TextDecoder().decode(stdout).trim();
-  if (code === 0) return undefined;
-  return said || new TextDecoder().decode(stderr).trim().split("\n")[0] || `exit code ${code}`;
+    signal: deadline,
+  }).output();
+  const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).trim();
+  if (code === 0) return ["SURVIVED", ""];
+  if (code === FAILED) return ["caught", text(stdout)];
+  if (deadline.aborted) return ["HANGS", `no end within ${DEADLINE_MS / 1_000} s`];
+  const last = text(stderr).split("\n").findLast((line) => /error|fatal/i.test(line));
+  return ["CRASHED", `exit code ${code}: ${last ?? text(stderr).split("\n")[0]}`];
 }
 
-const copy = await Deno.makeTempDir({ prefix: "mutants-" });
-let bad = 0;
-try {
-  for (const part of ["deno.json", "deno.lock", "mod.ts", "src", "standins", "tests", "tools"]) {
-    await new Deno.Command("cp", { args: ["-r", join(root, part), copy] }).output();
+async function sourcesIn(folder: string): Promise<Map<string, string>> {
+  const sources = new Map<string, string>();
+  for await (const { name, isDirectory } of Deno.readDir(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) { for (const [each, text] of await sourcesIn(path)) sources.set(each, text); }
+    else if (name.endsWith(".ts")) sources.set(path, await Deno.readTextFile(path));
   }
-  for (const { name, file, find, replace } of chosen) {
-    const path = join(copy, file);
-    const text = await Deno.readTextFile(path);
-    if (text.split(find).length !== 2) {
-      console.log(`GONE      ${name}: ${file} has the line ${text.split(find).length - 1} times`);
-      bad++;
-      continue;
-    }
-    await Deno.writeTextFile(path, text.replace(find, () => replace));
-    const caught = await caughtBy(copy);
-    await Deno.writeTextFile(path, text);
-    if (caught === undefined) bad++;
-    console.log(
-      `${caught === undefined ? "SURVIVED " : "caught   "} ${name}${caught === undefined ? "" : `: ${caught}`}`,
-    );
-  }
-} finally {
-  await Deno.remove(copy, { recursive: true });
+  return sources;
 }
-console.log(`${chosen.length - bad} of ${chosen.length} mutants caught`);
-Deno.exit(bad === 0 ? 0 : 1);
+
+/** Plays the histories against each mutant, in a copy of the repository, and returns how many were caught. */
+async function run(mutants: readonly Mutant[], seeds: string): Promise<number> {
+  const copy = await Deno.makeTempDir({ prefix: "mutants-" });
+  let caught = 0;
+  try {
+    for (const part of PARTS) await new Deno.Command("cp", { args: ["-r", join(root, part), copy] }).output();
+    const sources = await sourcesIn(join(copy, "src"));
+    for (const mutant of mutants) {
+      const result = edited(sources, mutant);
+      let ending: readonly [Verdict, string];
+      if (typeof result === "string") ending = ["INVALID", result];
+      else {
+        await Deno.writeTextFile(result.path, result.text);
+        ending = await play(copy, seeds);
+        await Deno.writeTextFile(result.path, sources.get(result.path)!);
+      }
+      const [verdict, why] = ending;
+      if (verdict === "caught") caught++;
+      console.log(`${verdict.padEnd(9)} ${mutant.id} (${mutant.breaks})${why === "" ? "" : `: ${why}`}`);
+    }
+  } finally {
+    await Deno.remove(copy, { recursive: true });
+  }
+  return caught;
+}
+
+const { values: { only, seeds } } = parseArgs({
+  options: { only: { type: "string", default: "" }, seeds: { type: "string", default: "1000" } },
+});
+const chosen = MUTANTS.filter(({ id }) => id.includes(only));
+const caught = await run(chosen, seeds);
+console.log(`${caught} of ${chosen.length} mutants caught`);
+Deno.exit(caught === chosen.length && chosen.length > 0 ? 0 : 1);

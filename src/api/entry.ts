@@ -100,6 +100,7 @@ export function frozenEntry<T extends KubernetesObject>(entry: Entry<T>): Entry<
 
 /** Whether two entries hold the same version of the same object. A broken entry is equal to nothing. */
 export function sameVersion<T>(a: Entry<T>, b: Entry<T>): boolean {
+  // mutant: relist-updates-unchanged, relist-keeps-old-entry
   return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&
     a.error === undefined && b.error === undefined;
 }

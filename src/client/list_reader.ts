@@ -125,6 +125,7 @@ class ListReader<T extends KubernetesObject> {
   #fillIn(outline: Outline): void {
     const { kind, apiVersion } = outline;
     if (typeof kind === "string" && kind !== "List" && kind.endsWith("List") && typeof apiVersion === "string") {
+      // mutant: kind-not-filled-in
       this.#objects.fillIn(kind.slice(0, -"List".length), apiVersion);
     }
   }

@@ -35,6 +35,7 @@ class ChangeReader<T extends KubernetesObject> implements AsyncIterableIterator<
   #failure: { readonly error: unknown } | undefined;
 
   constructor(body: ReadableStream<Uint8Array>, options: ReadOptions) {
+    // mutant: carry-survives-reconnect
     const lines = new LineSplitter(options.maxObjectBytes);
     this.#chunks = new ChunkReader(body);
     this.#lines = lines;
@@ -129,6 +130,7 @@ class EventReader<T extends KubernetesObject> {
         };
       }
       case "ERROR": {
+        // mutant: error-event-410-ignored, error-event-other-ignored
         const status = statusFrom(event.object);
         throw new StatusError(
           `Cannot go on watching "${name}": ${status.code} ${status.reason}: ${status.message}`,

@@ -93,6 +93,7 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
       const { entries, next } = this.#snapshot;
       if (next < entries.length) {
         this.#snapshot.next++;
+        // mutant: initial-as-new
         return new Added(entries[next], this.#quarantine, true);
       }
       this.#snapshot = undefined;
@@ -239,6 +240,7 @@ function fold<T extends KubernetesObject>(
   if (first.type === "added") {
     return second.type === "updated" ? [new Added(second.entry, quarantine, first.initial)] : [];
   }
+  // mutant: folded-deletion-lost
   if (second.type === "deleted") return [second];
   return [new Updated((second as Updated<T>).entry, quarantine, (first as Updated<T>).before, false)];
 }

@@ -39,6 +39,7 @@ export class Controller<T extends KubernetesObject> {
       replacing: () => queue.replacing(),
       resync: () => queue.resync(),
       flush: (resourceVersion) => {
+        // mutant: version-before-batch
         while (queue.pop(process));
         queue.flush(resourceVersion);
       },

@@ -21,6 +21,7 @@ export class EventFilter<T extends KubernetesObject> {
   apply(event: LoggedEvent<T>): LoggedEvent<T> | undefined {
     if (event.type === "synced") return event;
     const { key } = event;
+    // mutant: filter-forgets
     if (event.type === "deleted") return this.#told.delete(key) ? event : undefined;
     if (this.#holds(event)) {
       if (this.#told.has(key)) return event;

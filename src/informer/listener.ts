@@ -130,6 +130,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     const options = { signal: this.#job.signal };
     let mayGoOn = false;
     await Promise.resolve(); // who adds a handler is not called back from within
+    // mutant: removed-handler-called
     while (!this.#ended) {
       if (!mayGoOn && pacer.step()) {
         await this.#sleeper.wait((wake) => pacer.onTurn(wake));
@@ -155,6 +156,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
           await result;
         }
       } catch (error) {
+        // mutant: handler-error-ends-listener
         this.#fail(event, error);
       } finally {
         this.#inSynchronousCall = false;

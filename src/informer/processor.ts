@@ -87,6 +87,7 @@ export class Processor<T extends KubernetesObject> {
 
   /** Tells everybody, in later turns, that these are there, and were from the beginning; the array is not yours any more. */
   tellAll(entries: readonly Entry<T>[]): void {
+    // mutant: synced-before-initial, first-list-not-delivered
     if (!this.idle && entries.length > 0) this.#log.appendInitial(entries);
   }
 
@@ -158,6 +159,7 @@ export class Processor<T extends KubernetesObject> {
 
   #start(): BacklogStart<T> {
     const { entries, quarantine } = this.#options;
+    // mutant: late-handler-misses-cache, late-handler-hears-twice
     return { entries: entries(), synced: this.#synced && this.#syncedNow(), log: this.#log, quarantine };
   }
 
@@ -168,6 +170,7 @@ export class Processor<T extends KubernetesObject> {
   }
 
   #resync(options: HandlerOptions<T>, tick: () => void): ResyncTimer {
+    // mutant: resync-for-all
     const timer = new ResyncTimer(options.resyncMs ?? this.#options.resyncMs, () => {
       if (this.#synced !== undefined) tick();
     });

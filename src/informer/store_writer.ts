@@ -78,6 +78,7 @@ export class StoreWriter<T extends KubernetesObject> {
       if (known === undefined) return;
       const another = isAnother(known, entry);
       // The end of an object whose name has been taken since says nothing about the one that has it now.
+      // mutant: deletion-of-predecessor-applied
       if (another && isOlder(entry.resourceVersion, known.resourceVersion)) {
         this.#outdated++;
         return;
@@ -90,6 +91,7 @@ export class StoreWriter<T extends KubernetesObject> {
     }
     if (known === undefined) {
       this.#set(key, entry);
+      // mutant: initial-after-sync
       this.#processor.tell(new Added(entry, this.#quarantine, initial));
       return;
     }
@@ -100,6 +102,7 @@ export class StoreWriter<T extends KubernetesObject> {
       return;
     }
     this.#set(key, entry);
+    // mutant: successor-as-update
     if (isAnother(known, entry)) {
       this.#processor.tell(new Deleted(known, this.#quarantine, true));
       this.#processor.tell(new Added(entry, this.#quarantine, false));

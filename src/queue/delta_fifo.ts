@@ -158,6 +158,7 @@ export class DeltaFIFO<V> implements Disposable {
   #append(key: string, delta: Delta<V>): void {
     const deltas = this.#items.get(key);
     if (deltas === undefined) this.#items.add(key, delta);
+    // mutant: deltas-swapped, deltas-folded
     else deltas.push(delta);
   }
 
@@ -197,6 +198,7 @@ export class DeltaFIFO<V> implements Disposable {
       for (const key of knownObjects.keys()) {
         if (values.has(key) || (queued && this.#items.has(key))) continue;
         const value = knownObjects.getByKey(key);
+        // mutant: relist-skips-deletions, relist-deletes-without-flag
         if (value !== undefined) this.#delete(key, undefined, value, true);
       }
     }
@@ -219,6 +221,7 @@ export class DeltaFIFO<V> implements Disposable {
     const { knownObjects } = this.#options;
     let added = 0;
     for (const key of changed.keys()) if (knownObjects.getByKey(key) === undefined) added++;
+    // mutant: relist-misses-gone
     return staged - added === knownObjects.size;
   }
 

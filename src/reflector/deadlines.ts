@@ -42,6 +42,7 @@ export class IdleLimit implements Disposable {
       return;
     }
     const seconds = Math.round((Date.now() - this.#aliveAt) / 1_000);
+    // mutant: idle-limit-never-fires
     this.#controller.abort(
       new UnreachableError(`Cannot go on with ${this.#what}: the server has said nothing for ${seconds} s`),
     );

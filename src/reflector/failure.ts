@@ -3,6 +3,7 @@ import type { Failure, Outcome } from "./phase.ts";
 
 /** Decides, once, what an error means to a reflector. */
 export function classify(error: unknown): Failure {
+  // mutant: status-410-ignored
   if (isExpired(error) || isTooLargeResourceVersion(error)) return "expired";
   if (isThrottled(error)) return "throttled";
   if (error instanceof UnreachableError) return "unreachable";

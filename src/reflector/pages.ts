@@ -51,11 +51,13 @@ export async function* pagesOf<T>(
         await next?.close();
         next = undefined;
         renewable = false;
+        // mutant: renewed-list-keeps-old-pages
         renewed = restart = true;
         const { limit: _limit, ...rest } = options;
         page = new Page(source, rest, onRequest);
         continue;
       }
+      // mutant: later-pages-left-out
       if (next === undefined) return;
       page = next;
       next = undefined;

@@ -122,6 +122,7 @@ export function transition(phase: ReflectorPhase, outcome: Outcome, delay: () =>
       return phase.resourceVersion === "" ? wait(outcome, phase, delay) : { name: "listing", resourceVersion: "" };
     case "watching":
       if (outcome.type === "ended") {
+        // mutant: short-watch-without-backoff
         if (!outcome.short) return watching(outcome.resourceVersion);
         const error = new ShortWatchError(
           "Cannot keep a watch: the server ends it within a second",
@@ -141,6 +142,7 @@ function interrupted(outcome: Outcome & { readonly type: "failed" }, delay: () =
   const { failure, resourceVersion, repeated = false } = outcome;
   switch (failure) {
     case "expired":
+      // mutant: expired-watches-again
       return repeated ? wait(outcome, listing(resourceVersion), delay) : listing(resourceVersion);
     case "throttled":
     case "unreachable":

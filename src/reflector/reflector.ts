@@ -294,9 +294,12 @@ export class Reflector<T extends KubernetesObject> {
         const batch = await stream.next();
         if (batch === undefined) break;
         this.#counters.lastByteAt = Date.now();
+        // mutant: plain-bookmark-ends-list
         const end = batch.findIndex((change) => change.type === "BOOKMARK" && change.initialEventsEnd);
+        // mutant: changes-before-end-dropped
         const before = end === -1 ? batch : batch.slice(0, end);
         if (this.#stage(replacement, before) || !deadline.begun) deadline.progress();
+        // mutant: list-seen-before-end
         if (end === -1) continue;
         const listedAt = (batch[end] as Change<T> & { readonly type: "BOOKMARK" }).resourceVersion;
         replacement.commit(listedAt);
@@ -306,6 +309,7 @@ export class Reflector<T extends KubernetesObject> {
         this.#counters.lastBookmarkAt = Date.now();
         this.#cutShort = 0;
         // The rest of the batch belongs to the watch, which reads on from the same stream.
+        // mutant: events-after-end-dropped
         this.#apply(batch.slice(end + 1), true);
         this.#stream = stream;
         return { type: "listed", resourceVersion: this.#seen };
@@ -420,6 +424,7 @@ export class Reflector<T extends KubernetesObject> {
     for (const change of batch) {
       if (change.type === "BOOKMARK") {
         this.#counters.lastBookmarkAt = Date.now();
+        // mutant: bookmark-keeps-version
         if (!isOlder(change.resourceVersion, seen)) seen = change.resourceVersion;
         continue;
       }

@@ -23,6 +23,7 @@ export class WatchStream<T> {
     open: (signal: AbortSignal) => AsyncIterable<readonly Change<T>[]>,
     options: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly idleMs: number },
   ) {
+    // mutant: stop-misses-watch
     this.#controller = new DerivedController(options.signal);
     try {
       this.#batches = interruptible(open(this.#controller.signal), this.#controller.signal);

@@ -73,6 +73,7 @@ export class Index<V> implements IndexDefinition<V> {
     this.#filed[row] = after;
     if (before.length === 0) return this.#put(key, row, after);
     if (sameValues(before, after)) return;
+    // mutant: index-keeps-old-value
     this.#take(key, before.filter((value) => !after.includes(value)));
     this.#put(key, row, after.filter((value) => !before.includes(value)));
   }

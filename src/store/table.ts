@@ -99,6 +99,7 @@ export class Table<V> {
   /** Removes a key; which row it has is known already. */
   delete(key: string, row: number): void {
     this.#rows.delete(key);
+    // mutant: index-keeps-deleted-key
     for (const index of this.#indexes) index.unfile(key, row);
     this.#values[row] = undefined as V;
     this.#free.push(row);

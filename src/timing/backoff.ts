@@ -46,6 +46,7 @@ export class Backoff {
   /** How long to wait before the next attempt, in milliseconds. */
   next(): number {
     if (this.#healthySince !== undefined && Date.now() - this.#healthySince >= this.#resetMs) {
+      // mutant: backoff-never-resets
       this.#baseMs = this.#initialMs;
     }
     this.#healthySince = undefined;

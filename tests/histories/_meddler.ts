@@ -1,5 +1,8 @@
 import type { KubernetesObject, Transport } from "@kube/informer";
 
+/** More requests than any history needs: what sends more would not stop. */
+export const MOST_REQUESTS = 20_000;
+
 /** A transport that does to answers what no server would, but something in between might. */
 export class Meddler implements Transport {
   readonly #send: (request: Request) => Promise<Response>;
@@ -17,7 +20,7 @@ export class Meddler implements Transport {
   }
 
   async fetch(request: Request): Promise<Response> {
-    this.requests++;
+    if (++this.requests > MOST_REQUESTS) return await unanswered(request.signal);
     const { searchParams } = new URL(request.url);
     if (this.short && searchParams.has("watch")) {
       return new Response("", { headers: { "content-type": "application/json" } });
@@ -50,4 +53,12 @@ function withFirst(line: string, response: Response): Response {
     return response.body!.pipeTo(writable);
   }).catch((error) => writable.abort(error).catch(() => error)); // both ends are gone: whoever reads has seen it
   return new Response(readable, { headers: response.headers });
+}
+
+/** Waits for the abort, so that a client that does not stop asking lets time pass and the history can fail. */
+function unanswered(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }

@@ -14,7 +14,7 @@ import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing
 import { Random } from "../../src/testing/random.ts";
 import { FakeTime } from "../_time.ts";
 import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
-import { Meddler } from "./_meddler.ts";
+import { Meddler, MOST_REQUESTS } from "./_meddler.ts";
 import { Story } from "./_story.ts";
 import { Truth } from "./_truth.ts";
 
@@ -58,7 +58,10 @@ export async function play(script: Script): Promise<Outcome> {
   using time = new FakeTime();
   const world = new World(script, time);
   try {
-    for (const step of script.steps) await world.step(step);
+    for (const step of script.steps) {
+      await world.step(step);
+      world.checkRequests();
+    }
     await world.settle();
     world.check();
   } finally {
@@ -188,6 +191,11 @@ class World {
       return JSON.stringify({ plan, state, resourceVersion, handlers, cause: String(cause) });
     });
     throw new Error(`not caught up with version ${this.#server.resourceVersion}: ${said.join("; ")}`);
+  }
+
+  /** Checks that no client asks without end. */
+  checkRequests(): void {
+    assert(this.#meddler.requests <= MOST_REQUESTS, `more than ${MOST_REQUESTS} requests were sent`);
   }
 
   /** Holds all caches and stories to the server. */
