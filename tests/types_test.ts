@@ -62,7 +62,7 @@ function fakeClient(): Client {
   return new Client({ server: "http://fake", transport: new FakeApiServer() });
 }
 
-Deno.test("Resource is a value beside a type of one name, built in or custom", () => {
+Deno.test("Resource is a value beside a type of one name, built in or custom [F23]", () => {
   const pod: Pod = { metadata: { name: "a", uid: "u", resourceVersion: "1" }, spec: { containers: [] } };
   const tab: CronTab = { metadata: pod.metadata, spec: { cronSpec: "* * * * *", replicas: 1 } };
   assertEquals([Pod, Deployment, Node, Lease, CronTab].map(({ kind, scope }) => `${kind} ${scope}`), [
@@ -215,7 +215,7 @@ Deno.test("InformerEvent closes a switch, and each case has its own fields", () 
   assertEquals(open({ type: "synced", objects: 0, resourceVersion: "7" }), "synced");
 });
 
-Deno.test("WatchEvent, ReflectorPhase and Requirement close switches", () => {
+Deno.test("WatchEvent, ReflectorPhase and Requirement close switches [F22]", () => {
   function version(event: WatchEvent<Pod>): string {
     switch (event.type) {
       case "ADDED":

@@ -1,30 +1,44 @@
 /**
- * Holds `tests/acceptance.md` to the tests: each of the 159 cases is a test whose name begins with its number, or is
- * explained, or waits for a folder that does not exist yet.
+ * Checks the project's lists against its tests and sources:
+ *
+ * - Each acceptance case of `tests/acceptance.md` is covered by one test, is explained, or waits for a folder that does
+ *   not exist yet.
+ * - Each failure class of `tests/failure_classes.md` is covered by tests, waits for such a folder, or both.
+ * - Each mutant of `tools/mutants_list.ts` has one marker in `src`, and its edit changes the marked line.
+ *
+ * A test covers the ids in brackets at the end of its name: `Deno.test("Lister lists pods [C109] [F07]", …)`.
  *
  * @module
  */
 import { join } from "node:path";
+import { edited, markersIn } from "./markers.ts";
+import { MUTANTS } from "./mutants_list.ts";
 
-const CASES = 159;
+interface List {
+  readonly page: string;
+  readonly letter: string;
+  readonly count: number;
+  /** How many tests may cover one id. */
+  readonly most: number;
+}
+
+const LISTS: readonly List[] = [
+  { page: "tests/acceptance.md", letter: "C", count: 159, most: 1 },
+  { page: "tests/failure_classes.md", letter: "F", count: 40, most: Infinity },
+];
 const root = join(import.meta.dirname!, "..");
+const problems: string[] = [];
 
-/** The numbers that tests carry, and in which files. */
-function tested(): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  const walk = (folder: string): void => {
-    for (const entry of Deno.readDirSync(folder)) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory) walk(path);
-      else if (entry.name.endsWith("_test.ts")) {
-        for (const match of Deno.readTextFileSync(path).matchAll(/["'`](C[0-9]{3}) /g)) {
-          found.set(match[1], [...found.get(match[1]) ?? [], path.slice(root.length + 1)]);
-        }
-      }
-    }
-  };
-  walk(join(root, "tests"));
-  return found;
+/** The paths of all files below a folder whose name ends so. */
+function filesIn(folder: string, end: string): string[] {
+  return [...Deno.readDirSync(join(root, folder))].flatMap(({ name, isDirectory }) => {
+    const path = `${folder}/${name}`;
+    return isDirectory ? filesIn(path, end) : name.endsWith(end) ? [path] : [];
+  });
+}
+
+function read(path: string): string {
+  return Deno.readTextFileSync(join(root, path));
 }
 
 function exists(path: string): boolean {
@@ -37,40 +51,84 @@ function exists(path: string): boolean {
   }
 }
 
-const tests = tested();
-const problems: string[] = [];
-const count = { covered: 0, explained: 0, later: 0 };
-const listed = new Set<string>();
-for (const line of Deno.readTextFileSync(join(root, "tests/acceptance.md")).split("\n")) {
-  const cells = /^\| (C[0-9]{3}) +\| (.+?) +\| (.+?) +\|$/.exec(line);
-  if (cells === null) continue;
-  const [, number, , how] = cells;
-  if (listed.has(number)) problems.push(`${number} is listed twice`);
-  listed.add(number);
-  const where = tests.get(number) ?? [];
-  if (how === "test") {
-    count.covered++;
-    if (where.length === 0) problems.push(`${number} is said to be a test, and no test carries it`);
-    if (where.length > 1) problems.push(`${number} is carried by ${where.length} tests: ${where.join(", ")}`);
-  } else if (how.startsWith("explained: ")) {
-    count.explained++;
-    if (where.length > 0) problems.push(`${number} is explained, and is a test too: ${where.join(", ")}`);
-  } else if (how.startsWith("later: ")) {
-    count.later++;
-    const folder = how.slice("later: ".length);
-    if (exists(folder)) problems.push(`${number} waits for ${folder}, which exists`);
-    if (where.length > 0) problems.push(`${number} waits, and is a test: ${where.join(", ")}`);
-  } else {
-    problems.push(`${number}: "${how}" is neither "test" nor "explained: …" nor "later: …"`);
+/** The names of the tests and steps that a file declares, as they are written there. */
+function namesIn(text: string): string[] {
+  const declared =
+    /^[^"'`/*\n]*(?:\bDeno\.test|\.step|\.anywhere|\.withPlane)\(\s*(?:\{\s*name:\s*)?(["'`])(.*?)\1[,\s]/gm;
+  return [...text.matchAll(declared)].map(([, , name]) => name);
+}
+
+/** The files of the tests that cover an id, one entry per test. */
+function coverage(): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const path of filesIn("tests", "_test.ts")) {
+    for (const name of namesIn(read(path))) {
+      const [ids] = /(?: \[[CF][0-9]+\])*$/.exec(name)!;
+      for (const [id] of ids.matchAll(/[CF][0-9]+/g)) found.set(id, [...found.get(id) ?? [], path]);
+    }
   }
+  return found;
 }
-const missing: string[] = [];
-for (let i = 1; i <= CASES; i++) {
-  const number = `C${String(i).padStart(3, "0")}`;
-  if (!listed.has(number)) missing.push(number);
+
+/** Checks a list against the tests, and returns how many of its ids are covered, explained, waiting or missing. */
+function check({ page, letter, count, most }: List, tests: ReadonlyMap<string, string[]>): string {
+  const number = { covered: 0, explained: 0, later: 0, missing: 0 };
+  const digits = String(count).length;
+  const ids = new Set(Array.from({ length: count }, (_, i) => letter + String(i + 1).padStart(digits, "0")));
+  const listed = new Set<string>();
+  for (const line of read(page).split("\n")) {
+    const [, id, how] = new RegExp(`^\\| (${letter}[0-9]+) +\\|.* \\| +(\\S.*?) +\\|$`).exec(line) ?? [];
+    if (id === undefined) {
+      if (line.startsWith(`| ${letter}`)) problems.push(`${page}: is not a row of the table: ${line}`);
+      continue;
+    }
+    if (!ids.has(id)) problems.push(`${id} is none of the ${count} of ${page}`);
+    if (listed.has(id)) problems.push(`${id} is listed twice`);
+    listed.add(id);
+    const where = tests.get(id) ?? [];
+    const [, test, folder] = /^(test)?(?:(?:^|; )later: (src\/[a-z]+))?$/.exec(how) ?? [];
+    if (test === undefined && folder === undefined) {
+      if (how.startsWith("explained: ")) number.explained++;
+      else problems.push(`${id}: "${how}" is neither "test" nor "explained: …" nor "later: src/…"`);
+    }
+    if (folder !== undefined) {
+      number.later++;
+      if (exists(folder)) problems.push(`${id} waits for ${folder}, which exists`);
+    }
+    if (test === undefined && where.length > 0) problems.push(`${id} is "${how}", and has a test: ${where.join(", ")}`);
+    if (test !== undefined) {
+      number.covered++;
+      if (where.length === 0) problems.push(`${id} is said to be a test, and no test's name ends with it`);
+      if (where.length > most) problems.push(`${id} is covered by ${where.length} tests: ${where.join(", ")}`);
+    }
+  }
+  for (const id of tests.keys()) {
+    if (id.startsWith(letter) && !listed.has(id)) problems.push(`${id} ends a test's name, and is not listed`);
+  }
+  for (const id of ids) {
+    if (listed.has(id)) continue;
+    problems.push(`${id} is missing`);
+    number.missing++;
+  }
+  const { covered, explained, later, missing } = number;
+  return `${page}: covered ${covered}, explained ${explained}, later ${later}, missing ${missing}`;
 }
-for (const number of tests.keys()) if (!listed.has(number)) problems.push(`${number} is a test, and is not listed`);
-for (const number of missing) problems.push(`${number} is missing`);
+
+const tests = coverage();
+const lines = LISTS.map((list) => check(list, tests));
+
+const sources = new Map(filesIn("src", ".ts").map((path) => [path, read(path)]));
+for (const mutant of MUTANTS) {
+  const result = edited(sources, mutant);
+  if (typeof result === "string") problems.push(result);
+}
+const mutants = new Set(MUTANTS.map(({ id }) => id));
+if (mutants.size !== MUTANTS.length) problems.push("an id of tools/mutants_list.ts is there twice");
+for (const id of markersIn(sources)) {
+  if (!mutants.has(id)) problems.push(`the marker "${id}" belongs to no mutant of tools/mutants_list.ts`);
+}
+
 for (const problem of problems) console.error(problem);
-console.log(`covered ${count.covered}, explained ${count.explained}, later ${count.later}, missing ${missing.length}`);
+for (const line of lines) console.log(line);
+console.log(`tools/mutants_list.ts: ${MUTANTS.length} mutants`);
 Deno.exit(problems.length === 0 ? 0 : 1);

@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { keyOf, splitKey } from "../../src/api/key.ts";
 
-Deno.test("C084 keyOf and splitKey: namespaced, cluster-scoped, and an error on more slashes", async (t) => {
+Deno.test("keyOf and splitKey: namespaced, cluster-scoped, and an error on more slashes [C084]", async (t) => {
   const cases: readonly [string, { readonly namespace?: string; readonly name: string }][] = [
     ["shop/cart-0", { namespace: "shop", name: "cart-0" }],
     ["node-1", { name: "node-1" }],

@@ -36,7 +36,7 @@ function setUp(options: Partial<ClientOptions>, ...answers: Answer[]): SetUp {
 
 const throttled = (seconds = "2"): Response => text(429, "try again later", { "retry-after": seconds });
 
-Deno.test("C130 watch makes no attempt of a request that cannot be meant, one of any other, and types every refusal", async () => {
+Deno.test("watch makes no attempt of a request that cannot be meant, one of any other, and types every refusal [C130]", async () => {
   const none = setUp({});
   await assertRejects(() => Promise.try(() => none.pods.watch({ timeoutSeconds: -1 }).next()), RangeError);
   assertEquals(none.transport.requests.length, 0);
@@ -61,7 +61,7 @@ Deno.test("C130 watch makes no attempt of a request that cannot be meant, one of
   }
 });
 
-Deno.test("C131 retry repeats what the server puts off, for every verb, and nothing else", async () => {
+Deno.test("retry repeats what the server puts off, for every verb, and nothing else [C131] [F35]", async () => {
   using time = new FakeTime();
   const verbs: ((client: Client) => Promise<unknown>)[] = [
     (client) => client.resource(Pod).get("a"),
@@ -121,7 +121,7 @@ Deno.test("C131 retry repeats what the server puts off, for every verb, and noth
   assertEquals([never.transport.requests.length, stream.transport.requests.length, time.timers], [1, 1, 0]);
 });
 
-Deno.test("Client reads the body of an answer it will not use to its end, or cancels it", async () => {
+Deno.test("Client reads the body of an answer it will not use to its end, or cancels it [F33]", async () => {
   using time = new FakeTime();
   let cancelled = 0;
   const long = (): Response =>
@@ -151,7 +151,7 @@ Deno.test("Client stops waiting for Retry-After when the signal aborts", async (
   assertEquals([transport.requests.length, time.timers], [1, 0]);
 });
 
-Deno.test("Client asks its credentials for every request, and once anew after a 401", async () => {
+Deno.test("Client asks its credentials for every request, and once anew after a 401 [F09]", async () => {
   const asked: boolean[] = [];
   const credentials: Credentials = {
     apply: async (headers, { refresh, signal }) => {

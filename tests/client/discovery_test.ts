@@ -199,7 +199,7 @@ Deno.test("Client.discover rejects with the signal's reason, and reports no erro
   assertEquals(errors, []);
 });
 
-Deno.test("Client.resource takes what was discovered", async () => {
+Deno.test("Client.resource takes what was discovered [F23]", async () => {
   const asked: Sent[] = [];
   const client = clientOf({
     "/api": json(core),

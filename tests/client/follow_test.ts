@@ -88,7 +88,7 @@ const failed = (code: number, reason: string): string => line("ERROR", statusObj
 /** A watch that stays open and says nothing. */
 const silent: Answer = (sent) => new LiveBody().answer(sent);
 
-Deno.test('C115 follow refuses a missing version, "" and "0" at once', () => {
+Deno.test('follow refuses a missing version, "" and "0" at once [C115]', () => {
   const sent = new ScriptedTransport();
   const pods = new Client({ server: "https://kube.test", transport: sent }).resource(Pod);
   assertThrows(() => pods.follow(), TypeError, 'Cannot follow "pods": resourceVersion is missing');
@@ -102,7 +102,7 @@ Deno.test('C115 follow refuses a missing version, "" and "0" at once', () => {
   assertEquals(sent.requests.length, 0);
 });
 
-Deno.test("C116 follow gets over refusals and lost connections when it begins, but tells an expired version", async () => {
+Deno.test("follow gets over refusals and lost connections when it begins, but tells an expired version [C116]", async () => {
   using time = new FakeTime();
   using followed = new Followed([
     new TypeError("connection refused"),
@@ -132,7 +132,7 @@ Deno.test("C116 follow gets over refusals and lost connections when it begins, b
   assertEquals(time.timers, 0);
 });
 
-Deno.test("C117 follow tells every event once and in order over many watches, and goes on from the newest version", async () => {
+Deno.test("follow tells every event once and in order over many watches, and goes on from the newest version [C117]", async () => {
   using time = new FakeTime();
   const watches = [
     [["2", "3"]],
@@ -162,7 +162,7 @@ Deno.test("C117 follow tells every event once and in order over many watches, an
   assertEquals(time.timers, 0);
 });
 
-Deno.test("C118 follow ends on 410, 401, 403 and 404, and gets over every other error in the stream", async () => {
+Deno.test("follow ends on 410, 401, 403 and 404, and gets over every other error in the stream [C118]", async () => {
   using time = new FakeTime();
   const final: [Answer, (error: unknown) => boolean][] = [
     [watchOf(added("2"), failed(410, "Expired")), isExpired],
@@ -192,7 +192,7 @@ Deno.test("C118 follow ends on 410, 401, 403 and 404, and gets over every other 
   }
 });
 
-Deno.test("C119 follow that is left or aborted with events unread leaves nothing behind", async () => {
+Deno.test("follow that is left or aborted with events unread leaves nothing behind [C119]", async () => {
   using time = new FakeTime();
   for (const way of ["return", "abort"]) {
     const live = new LiveBody();
@@ -217,7 +217,7 @@ Deno.test("C119 follow that is left or aborted with events unread leaves nothing
   }
 });
 
-Deno.test("C120 follow waits for one condition after another, until one throws, the signal aborts, or it is over", async () => {
+Deno.test("follow waits for one condition after another, until one throws, the signal aborts, or it is over [C120]", async () => {
   using time = new FakeTime();
   const phases = (versions: string[]): Answer => watchOf(...versions.map(added));
   const sent = new ScriptedTransport(phases(["2", "3"]), phases(["3", "4", "5"]), silent);

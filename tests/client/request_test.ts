@@ -11,7 +11,7 @@ function clientOf(transport: ScriptedTransport, server = "https://kube.test:6443
   return new Client({ server, transport, namespace });
 }
 
-Deno.test("C129 request paths are prefix, group, namespace, plural, name and subresource, each checked and encoded", async () => {
+Deno.test("request paths are prefix, group, namespace, plural, name and subresource, each checked and encoded [C129]", async () => {
   const cases: [string, string, (client: Client) => Promise<unknown>][] = [
     ["https://kube.test", "/api/v1/pods", (client) => client.resource(Pod).list()],
     [
@@ -77,7 +77,7 @@ Deno.test("ResourceClient leaves out a limit of 0 and an empty token", async () 
   assertEquals(transport.last.query, { pretty: "false" });
 });
 
-Deno.test("ResourceClient joins the selectors of the collection and of the call, and takes the call's namespace", async () => {
+Deno.test("ResourceClient joins the selectors of the collection and of the call, and takes the call's namespace [F21]", async () => {
   const transport = new ScriptedTransport(json(podList([])), json(podList([])));
   const pods = clientOf(transport).resource(Pod, { namespace: "shop", labelSelector: "a=b", fieldSelector: "x=1" });
   await pods.list({ labelSelector: "!c", fieldSelector: "y!=2" });
@@ -109,7 +109,7 @@ Deno.test("ResourceClient refuses numbers that cannot be meant", async () => {
   await assertRejects(() => pods.delete("web-0", { gracePeriodSeconds: -1 }), RangeError, "gracePeriodSeconds");
 });
 
-Deno.test("ResourceClient asks for metadata only in the form that each call needs", async () => {
+Deno.test("ResourceClient asks for metadata only in the form that each call needs [F32]", async () => {
   const partial = { ...pod("web-0", "1"), kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
   const list = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: {}, items: [partial] };
   const transport = new ScriptedTransport(json(list), json(partial), json(partial));
@@ -127,7 +127,7 @@ Deno.test("ResourceClient asks for metadata only in the form that each call need
   await assertRejects(() => pods.create({ metadata: { name: "web-0" } }), TypeError, "metadata only");
 });
 
-Deno.test("C133 request refuses to name or make an object where no namespace is known, and keeps a raw path as it is", async () => {
+Deno.test("request refuses to name or make an object where no namespace is known, and keeps a raw path as it is [C133]", async () => {
   const transport = new ScriptedTransport();
   const pods = clientOf(transport).resource(Pod);
   const whole = { ...pod("web-0", "1"), metadata: { name: "web-0", uid: "u", resourceVersion: "1" } };

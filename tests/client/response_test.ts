@@ -28,7 +28,7 @@ function podsOf(...answers: Answer[]): ResourceClient<KubernetesObject> {
   return client.resource(Pod, { namespace: "shop" });
 }
 
-Deno.test("C135 response without a Status becomes an error by its code, its text cut at 2048 bytes", async () => {
+Deno.test("response without a Status becomes an error by its code, its text cut at 2048 bytes [C135]", async () => {
   const reasons: [number, string][] = [
     [400, "BadRequest"],
     [401, "Unauthorized"],

@@ -135,7 +135,7 @@ Deno.test("ResourceClient.watch refuses an answer in a content encoding, as even
   assertEquals(await collect(setUp(plain).client.resource(Pod).watch()), []);
 });
 
-Deno.test("ResourceClient.watch ends at once when it is left, also while it waits", async () => {
+Deno.test("ResourceClient.watch ends at once when it is left, also while it waits [F22]", async () => {
   const live = new LiveBody();
   const { client } = setUp(live.answer);
   const events = client.resource(Pod).watch();

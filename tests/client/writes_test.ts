@@ -98,7 +98,7 @@ Deno.test("ResourceClient.update tells a conflict", async () => {
   assert(isConflict(error));
 });
 
-Deno.test("ResourceClient.patch sends each type under its own name", async () => {
+Deno.test("ResourceClient.patch sends each type under its own name [F26]", async () => {
   const { client, sent } = setUp(json({}), json({}), json({}), json({}), json({}));
   const pods = client.resource(Pod, { namespace: "shop" });
   const types: string[] = [];

@@ -62,7 +62,7 @@ Deno.test("denoTransport gives up on an answer that does not begin, after 65 s",
   assertEquals(time.timers, 0);
 });
 
-Deno.test("denoTransport lets a body take as long as it takes", async () => {
+Deno.test("denoTransport lets a body take as long as it takes [F03]", async () => {
   await using server = new SlowServer(true);
   using time = new FakeTime();
   using transport = denoTransport({ answerTimeoutMs: 1_000 });

@@ -15,13 +15,13 @@ Deno.test("BearerToken sends the token", () => {
   assertEquals(sent(new BearerToken("abc.def")), "Bearer abc.def");
 });
 
-Deno.test("C147 BasicLogin sends name and password in UTF-8", () => {
+Deno.test("BasicLogin sends name and password in UTF-8 [C147]", () => {
   assertEquals(sent(new BasicLogin("ada", "a:b")), `Basic ${btoa("ada:a:b")}`);
   assertEquals(sent(new BasicLogin("ada", "ü✓")), "Basic YWRhOsO84pyT");
   assertEquals(sent(new BasicLogin("ada", "")), `Basic ${btoa("ada:")}`);
 });
 
-Deno.test("C138 BearerToken and BasicLogin leave a request's own Authorization alone", () => {
+Deno.test("BearerToken and BasicLogin leave a request's own Authorization alone [C138]", () => {
   for (const credentials of [new BearerToken("abc"), new BasicLogin("ada", "b")]) {
     assertEquals(sent(credentials, { authorization: "Bearer own" }), "Bearer own");
   }
@@ -34,7 +34,7 @@ Deno.test("BearerToken refuses what cannot be sent and does not say it", () => {
   }
 });
 
-Deno.test("credentials print as [redacted], however they are printed", async () => {
+Deno.test("credentials print as [redacted], however they are printed [F38]", async () => {
   const file = new TokenFile("/run/token", hostWith({}, { readTextFile: () => Promise.resolve("hunter2") }));
   await file.ready();
   for (

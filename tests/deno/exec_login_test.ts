@@ -25,7 +25,7 @@ class Counted {
   });
 }
 
-Deno.test("C149 ExecLogin keeps what the plugin gave until shortly before it expires", async () => {
+Deno.test("ExecLogin keeps what the plugin gave until shortly before it expires [C149]", async () => {
   using time = new FakeTime();
   const plugin = new Counted();
   plugin.expiresMs = Date.now() + 60_000;

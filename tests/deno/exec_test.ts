@@ -8,7 +8,7 @@ import { pluginOf, run, Scripts, V1 } from "./_plugin.ts";
 const V1BETA1 = "client.authentication.k8s.io/v1beta1";
 const GOOD = JSON.stringify({ apiVersion: V1, kind: "ExecCredential", status: { token: "abc" } });
 
-Deno.test("C148 runPlugin hands over arguments, variables and the occasion, for both versions", async () => {
+Deno.test("runPlugin hands over arguments, variables and the occasion, for both versions [C148]", async () => {
   await using scripts = await Scripts.make();
   await scripts.write(
     "plugin",

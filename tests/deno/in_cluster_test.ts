@@ -40,7 +40,7 @@ class Pod {
   }
 }
 
-Deno.test("C146 connect uses the service account of its pod, when there is no kubeconfig", async () => {
+Deno.test("connect uses the service account of its pod, when there is no kubeconfig [C146]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const pod = await Pod.make(certificates);

@@ -45,7 +45,7 @@ Deno.test("connect trusts a CA file beside the kubeconfig, a CA file elsewhere, 
   }
 });
 
-Deno.test("connect does not trust a server of another authority", async () => {
+Deno.test("connect does not trust a server of another authority [F34]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   for (const cluster of [{ "certificate-authority": "other-ca.crt" }, {}]) {
@@ -202,7 +202,7 @@ Deno.test("connect refuses a certificate that only TLS knows to be none", async 
   assertEquals(error.field, "certificate-authority-data");
 });
 
-Deno.test("C141 connect needs each kubeconfig that the option names", async () => {
+Deno.test("connect needs each kubeconfig that the option names [C141]", async () => {
   await using folder = await makeFolder();
   const path = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
   const missing = `${folder.path}/missing`;
@@ -256,7 +256,7 @@ Deno.test("connect does not pass over a file of KUBECONFIG that is broken or may
   assertStringIncludes(error.message, `this program may not read it, run it with --allow-read=${good}`);
 });
 
-Deno.test("C142 connect merges files, and each file's paths start from its own folder", async () => {
+Deno.test("connect merges files, and each file's paths start from its own folder [C142]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await using folder = await makeFolder();
@@ -387,7 +387,7 @@ Deno.test("connect puts the options' login in the place of the kubeconfig's user
   }
 });
 
-Deno.test("C144 connect with another server or CA replaces the cluster's", async () => {
+Deno.test("connect with another server or CA replaces the cluster's [C144]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const cluster = {

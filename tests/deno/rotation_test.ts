@@ -66,7 +66,7 @@ async function cluster(
   return await writeKubeconfig(certificates.path("config"), cluster, user);
 }
 
-Deno.test("SharedIndexInformer over TLS goes on when its token and certificate are replaced, and loses nothing", async () => {
+Deno.test("SharedIndexInformer over TLS goes on when its token and certificate are replaced, and loses nothing [F09]", async () => {
   await using certificates = await makeCertificates();
   let known = { token: "first", name: "client" };
   await using server = await serveApi(

@@ -128,7 +128,7 @@ async function goThrough(
   watchman.show(`${what} all`, ...errors, ...warnings);
 }
 
-Deno.test("connect and SharedIndexInformer never show a secret of any kind, whatever is printed", async () => {
+Deno.test("connect and SharedIndexInformer never show a secret of any kind, whatever is printed [F38]", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
   using watchman = new Watchman(certificates);

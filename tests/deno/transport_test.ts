@@ -51,7 +51,7 @@ Deno.test("denoTransport shows its client certificate", async () => {
   await assertRejects(() => get(stranger, server.url), TypeError);
 });
 
-Deno.test("C137 denoTransport uses one connection again and again", async () => {
+Deno.test("denoTransport uses one connection again and again [C137] [F33]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   using transport = denoTransport({ caCerts: [certificates.text("ca.crt")] });
@@ -214,7 +214,7 @@ class Files {
   }
 }
 
-Deno.test("C139 DenoTransport looks at its CA file again after 5 minutes, and not before", async () => {
+Deno.test("DenoTransport looks at its CA file again after 5 minutes, and not before [C139]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await using moved = await serve({ certificates, other: true });
@@ -267,7 +267,7 @@ Deno.test("DenoTransport keeps what it has when the files are gone, junk or as b
   assertEquals(server.connections, 1);
 });
 
-Deno.test("C140 DenoTransport shows a new client certificate on new connections, and lets open bodies be", async () => {
+Deno.test("DenoTransport shows a new client certificate on new connections, and lets open bodies be [C140]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true });
   using time = new FakeTime();

@@ -8,7 +8,7 @@ import { FakeTime } from "../_time.ts";
 
 const CALLS = 500;
 
-Deno.test("Client holds no request back, however many there are at once", async () => {
+Deno.test("Client holds no request back, however many there are at once [F35]", async () => {
   using time = new FakeTime();
   let arrived = 0;
   const answers = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ const SERVERS: Readonly<Record<string, () => Response | Promise<Response>>> = {
 };
 
 for (const [what, answer] of Object.entries(SERVERS)) {
-  Deno.test(`SharedIndexInformer asks a server that ${what} seldom, and is live soon after that is over`, async () => {
+  Deno.test(`SharedIndexInformer asks a server that ${what} seldom, and is live soon after that is over [F06]`, async () => {
     using time = new FakeTime();
     using server = new FakeApiServer();
     let bad = true;

@@ -64,7 +64,7 @@ const FOLDS: Readonly<Record<string, readonly [before: "there" | "not there", Ch
   "another uid": ["there", [modified("a", 11, { uid: "other" })], ["- default/a@2 (unknown)", "+ default/a@11"]],
 };
 
-Deno.test("A backlog of the latest per key folds what is still to be told into the least that tells the state", async () => {
+Deno.test("A backlog of the latest per key folds what is still to be told into the least that tells the state [F12]", async () => {
   for (const [how, [before, changes, left]] of Object.entries(FOLDS)) {
     for (const batches of [[changes], changes.map((change) => [change])]) {
       using time = new FakeTime();
@@ -120,7 +120,7 @@ Deno.test("A backlog of the latest per key keeps what comes between the two halv
   assertEquals(notes.lines, ["~ default/x@1→11", "- default/x@12", "+ default/x@13", "- default/x@15"]);
 });
 
-Deno.test("A backlog with a limit ends the registration that falls further behind, at onError and waitForSync", async () => {
+Deno.test("A backlog with a limit ends the registration that falls further behind, at onError and waitForSync [F12]", async () => {
   using time = new FakeTime();
   // What was there at first does not count.
   const first = Array.from({ length: 10 }, (_, i) => entry(`x${i}`, 1));

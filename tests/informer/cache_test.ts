@@ -25,7 +25,7 @@ import { PAGES } from "../reflector/_follow.ts";
 import { END, ScriptedSource } from "../reflector/_source.ts";
 import { holding, Notes, Run } from "./_informer.ts";
 
-Deno.test("C073 SharedIndexInformer tells of a new list what it changes, deletions first, and shows all of it before", async () => {
+Deno.test("SharedIndexInformer tells of a new list what it changes, deletions first, and shows all of it before [C073] [F07]", async () => {
   for (const streaming of [false, true]) {
     using time = new FakeTime();
     const before = [entry("pod-1", 1), entry("pod-2", 2), entry("pod-3", 3), entry("pod-5", 5)];
@@ -60,7 +60,7 @@ Deno.test("C073 SharedIndexInformer tells of a new list what it changes, deletio
   }
 });
 
-Deno.test("C074 SharedIndexInformer tells each object as deleted when a new list is empty", async () => {
+Deno.test("SharedIndexInformer tells each object as deleted when a new list is empty [C074]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
   const notes = new Notes();
@@ -72,7 +72,7 @@ Deno.test("C074 SharedIndexInformer tells each object as deleted when a new list
   assertEquals([run.cached, run.informer.lastSyncResourceVersion], [[], "20"]);
 });
 
-Deno.test("C075 SharedIndexInformer marks as initial only what was there at first", async () => {
+Deno.test("SharedIndexInformer marks as initial only what was there at first [C075]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const notes = new Notes();
@@ -83,7 +83,7 @@ Deno.test("C075 SharedIndexInformer marks as initial only what was there at firs
   assertEquals(notes.lines, ["+ default/a@1 (initial)", "= 1 at 10", "~ default/a@1→11", "+ default/b@12"]);
 });
 
-Deno.test("C076 SharedIndexInformer's version is that of the last change, bookmark or list, also when a transform drops it", async () => {
+Deno.test("SharedIndexInformer's version is that of the last change, bookmark or list, also when a transform drops it [C076]", async () => {
   for (const transform of [undefined, strip]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1)), { transform });
@@ -106,7 +106,7 @@ function strip(object: Thing): Thing {
 }
 
 // client-go tells of those that succeeded and loses the others; here the next list brings them.
-Deno.test("C077 Controller whose process throws lists again, so that nothing is lost", async () => {
+Deno.test("Controller whose process throws lists again, so that nothing is lost [C077]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([], [added("a", 2), added("b", 3), added("c", 4)])
     .list(part(4, [entry("a", 2), entry("b", 3), entry("c", 4)]), END);
@@ -141,7 +141,7 @@ Deno.test("C077 Controller whose process throws lists again, so that nothing is 
   assertEquals([source.open, time.timers], [0, 0]);
 });
 
-Deno.test("C081 SharedIndexInformer caches and tells what a transform made, and not what the server sent", async () => {
+Deno.test("SharedIndexInformer caches and tells what a transform made, and not what the server sent [C081] [F32]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1, { size: 2 })), {
     transform: (object) => ({ ...object, spec: { size: object.spec.size * 10 } }),
@@ -160,7 +160,7 @@ Deno.test("C081 SharedIndexInformer caches and tells what a transform made, and 
 });
 
 // client-go's reflector may apply it twice to what a streaming list brings; here it is once.
-Deno.test("C026 SharedIndexInformer transforms each object once, however it was listed", async () => {
+Deno.test("SharedIndexInformer transforms each object once, however it was listed [C026]", async () => {
   for (const streamingList of ["off", "on"] as const) {
     using time = new FakeTime();
     const source = streamingList === "off"
@@ -181,7 +181,7 @@ Deno.test("C026 SharedIndexInformer transforms each object once, however it was 
   }
 });
 
-Deno.test("C085 SharedIndexInformer fills an index that is added late, and keeps all up to date", async () => {
+Deno.test("SharedIndexInformer fills an index that is added late, and keeps all up to date [C085]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1, { size: 1 }), entry("b", 1, { size: 2 })), {
     indexers: { size: ({ spec }) => [String(spec.size)] },
@@ -241,7 +241,7 @@ Deno.test("SharedIndexInformer fills a late index past objects that cannot be re
   assertEquals([run.informer.status().quarantined, run.errors.length], [1, 1]);
 });
 
-Deno.test("C089 SharedIndexInformer tells only what a new list changed, and resyncs tell the rest to who wants them", async () => {
+Deno.test("SharedIndexInformer tells only what a new list changed, and resyncs tell the rest to who wants them [C089]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("pod1", 1), entry("pod2", 2)));
   const plain = new Notes();
@@ -262,7 +262,7 @@ Deno.test("C089 SharedIndexInformer tells only what a new list changed, and resy
   ]);
 });
 
-Deno.test("C091 SharedIndexInformer files objects under the name that a transform gives them", async () => {
+Deno.test("SharedIndexInformer files objects under the name that a transform gives them [C091]", async () => {
   using time = new FakeTime();
   const upper = (object: Thing): Thing => {
     const { metadata } = object;
@@ -306,7 +306,7 @@ Deno.test("SharedIndexInformer quarantines an object for which the transform thr
   assertThrows(() => run.informer.lister.get("default/b"), DecodeError, "the result has no metadata.name");
 });
 
-Deno.test("SharedIndexInformer keeps, skips, counts and replaces objects that cannot be read", async () => {
+Deno.test("SharedIndexInformer keeps, skips, counts and replaces objects that cannot be read [F15]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } }), spoilt("b", 2), unread("c", 3)));
   const { informer } = run;
@@ -385,7 +385,7 @@ Deno.test("SharedIndexInformer tells an object of the same name and another uid 
   assertEquals(run.informer.entries.getByKey("default/listed")?.uid, "other");
 });
 
-Deno.test("SharedIndexInformer does not apply an older version than it has, but from a list", async () => {
+Deno.test("SharedIndexInformer does not apply an older version than it has, but from a list [F16]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 9)));
   const notes = new Notes();
@@ -412,7 +412,7 @@ Deno.test("SharedIndexInformer keeps the very entry when a new list has the same
   assertEquals(run.cached, ["default/a@1", "default/b@3"]);
 });
 
-Deno.test("SharedIndexInformer freezes what is read, deeply, when told to", async () => {
+Deno.test("SharedIndexInformer freezes what is read, deeply, when told to [F17]", async () => {
   for (const freeze of [false, true]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } })), { freeze });
@@ -438,7 +438,7 @@ Deno.test("SharedIndexInformer parses when somebody reads, or as objects arrive 
   }
 });
 
-Deno.test("SharedIndexInformer asks for objects without managedFields unless told to keep them", async () => {
+Deno.test("SharedIndexInformer asks for objects without managedFields unless told to keep them [F32]", async () => {
   for (const managedFields of [undefined, "drop", "keep"] as const) {
     using time = new FakeTime();
     await using run = await new Run(time, holding(), { managedFields }).start();
@@ -459,7 +459,7 @@ Deno.test("SharedIndexInformer gets over a list or watch that fails, and is equa
   assertEquals(run.cached, ["default/b@12"]);
 });
 
-Deno.test("SharedIndexInformer runs once", async () => {
+Deno.test("SharedIndexInformer runs once [F08]", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding()).start();
   await assertRejects(() => run.informer.run(), Error, 'Cannot run the informer of "objects": it is running already');

@@ -179,7 +179,7 @@ Deno.test("untilDeleted() resolves at once for what is not there, else when it i
   assertEquals(done, ["none", "a", "b"]);
 });
 
-Deno.test("atLeast() resolves when the cache has seen the version, by change, bookmark or list", async () => {
+Deno.test("atLeast() resolves when the cache has seen the version, by change, bookmark or list [F16]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const { informer } = run;

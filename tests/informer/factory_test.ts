@@ -48,7 +48,7 @@ class World implements AsyncDisposable {
   }
 }
 
-Deno.test("C103 SharedInformerFactory's informers are equal to the server, of all namespaces, one, or a selection", async () => {
+Deno.test("SharedInformerFactory's informers are equal to the server, of all namespaces, one, or a selection [C103] [F21]", async () => {
   await using world = new World();
   const { server, informers } = world;
   server.create(Pod, pod({ namespace: "shop", name: "web-0", labels: { app: "web" } }));
@@ -107,7 +107,7 @@ Deno.test("SharedInformerFactory's informers take the initial state over the wat
   }
 });
 
-Deno.test("SharedInformerFactory makes one informer per resource and selection, whoever asks", async () => {
+Deno.test("SharedInformerFactory makes one informer per resource and selection, whoever asks [F30]", async () => {
   await using world = new World({ namespace: "shop" });
   const { informers } = world;
   const pods = informers.forResource(Pod);
@@ -152,7 +152,7 @@ Deno.test("SharedInformerFactory adds the indexers of later callers; the same fu
   assertThrows(() => first.indexer.byIndex("more", ""), RangeError);
 });
 
-Deno.test("SharedInformerFactory names the option in which a later caller contradicts the first", async () => {
+Deno.test("SharedInformerFactory names the option in which a later caller contradicts the first [F29]", async () => {
   const reflector = { backoff: { jitter: 0 } };
   await using world = new World({ resyncMs: 5_000, reflector });
   const { informers } = world;
@@ -183,7 +183,7 @@ Deno.test("SharedInformerFactory names the option in which a later caller contra
   }
 });
 
-Deno.test("SharedInformerFactory starts what has not been started, again and again", async () => {
+Deno.test("SharedInformerFactory starts what has not been started, again and again [F08] [F27]", async () => {
   await using world = new World();
   const { informers } = world;
   const pods = informers.forResource(Pod);
@@ -218,7 +218,7 @@ Deno.test("SharedInformerFactory's informers end with the signal they were start
   assertEquals([pods.status().state, maps.status().state, world.server.watches], ["stopped", "live", 1]);
 });
 
-Deno.test("SharedInformerFactory releases one informer, and makes another when asked again", async () => {
+Deno.test("SharedInformerFactory releases one informer, and makes another when asked again [F27]", async () => {
   await using world = new World({ namespace: "shop" });
   const { informers, server } = world;
   const pods = informers.forResource(Pod);
@@ -239,7 +239,7 @@ Deno.test("SharedInformerFactory releases one informer, and makes another when a
   assertEquals([again.status().state, server.watches], ["live", 2]);
 });
 
-Deno.test("C102 SharedInformerFactory waits for all caches, and rejects with the first refusal unless patient", async () => {
+Deno.test("SharedInformerFactory waits for all caches, and rejects with the first refusal unless patient [C102]", async () => {
   await using world = new World();
   const { informers, server } = world;
   await informers.waitForCacheSync(); // nothing to wait for

@@ -27,7 +27,7 @@ Deno.test("SharedIndexInformer never calls a handler before addEventHandler has 
   assertEquals(calls, [true]);
 });
 
-Deno.test("C097 SharedIndexInformer tells a late handler what is cached, then what changes: nothing missed, nothing twice", async () => {
+Deno.test("SharedIndexInformer tells a late handler what is cached, then what changes: nothing missed, nothing twice [C097] [F30]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
   const early = new Notes();
@@ -91,7 +91,7 @@ Deno.test("SharedIndexInformer shows a change in the cache before it tells of it
   assertEquals(shown, ["1", "11", undefined]);
 });
 
-Deno.test("SharedIndexInformer awaits a handler's promise before it tells the next, and others do not wait for it", async () => {
+Deno.test("SharedIndexInformer awaits a handler's promise before it tells the next, and others do not wait for it [F11]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   const slow = new Notes();
@@ -116,7 +116,7 @@ Deno.test("SharedIndexInformer awaits a handler's promise before it tells the ne
 });
 
 // client-go's process crashes; here it is told of, counted, and goes on.
-Deno.test("C078 SharedIndexInformer reports what a handler throws or rejects with, and goes on with the next event", async () => {
+Deno.test("SharedIndexInformer reports what a handler throws or rejects with, and goes on with the next event [C078] [F11]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1), entry("c", 1)));
   const told: string[] = [];
@@ -139,7 +139,7 @@ Deno.test("C078 SharedIndexInformer reports what a handler throws or rejects wit
 });
 
 // client-go makes a pause of a second after each; here there is none.
-Deno.test("C098 SharedIndexInformer tells every object once to a handler that always throws, and others as ever", async () => {
+Deno.test("SharedIndexInformer tells every object once to a handler that always throws, and others as ever [C098]", async () => {
   using time = new FakeTime();
   const names = ["a", "b", "c", "d", "e"];
   await using run = new Run(time, holding(...names.map((name) => entry(name, 1))));
@@ -185,7 +185,7 @@ Deno.test("SharedIndexInformer hands what onError throws to whoever looks after 
   }
 });
 
-Deno.test("C082 SharedIndexInformer calls only what a handler has, and tells a filter's transitions as additions and deletions", async () => {
+Deno.test("SharedIndexInformer calls only what a handler has, and tells a filter's transitions as additions and deletions [C082]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("big", 1, { size: 9 }), entry("small", 1), entry("gone", 1)));
   run.informer.addEventHandler({});
@@ -230,7 +230,7 @@ Deno.test("SharedIndexInformer takes an object for which the filter throws for o
   assertEquals(run.complaints[1], 'Error: Handler "picky" failed on "filter": not this one');
 });
 
-Deno.test("C083 SharedIndexInformer tells a deletion with key and last state known, whether it was seen or noticed", async () => {
+Deno.test("SharedIndexInformer tells a deletion with key and last state known, whether it was seen or noticed [C083] [F07]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("seen", 1, { size: 4 }), entry("noticed", 1, { size: 5 })));
   const told: unknown[] = [];
@@ -247,7 +247,7 @@ Deno.test("C083 SharedIndexInformer tells a deletion with key and last state kno
   ]);
 });
 
-Deno.test("C101 SharedIndexInformer tells 200,000 events to a handler in order, one at a time", async () => {
+Deno.test("SharedIndexInformer tells 200,000 events to a handler in order, one at a time [C101]", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   let last = 1;

@@ -4,7 +4,7 @@ import { entry, modified } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
 import { gate, holding, Notes, Run } from "./_informer.ts";
 
-Deno.test("C092 HandlerRegistration is removed once, by itself alone, and the same handler may be registered twice", async () => {
+Deno.test("HandlerRegistration is removed once, by itself alone, and the same handler may be registered twice [C092]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const notes = new Notes();
@@ -26,7 +26,7 @@ Deno.test("C092 HandlerRegistration is removed once, by itself alone, and the sa
   assertEquals([notes.take(), names()], [[], []]);
 });
 
-Deno.test("C093 SharedIndexInformer takes handlers coming and going during many changes, and none after it has stopped", async () => {
+Deno.test("SharedIndexInformer takes handlers coming and going during many changes, and none after it has stopped [C093]", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding()).start();
   const stays = new Notes();
@@ -45,7 +45,7 @@ Deno.test("C093 SharedIndexInformer takes handlers coming and going during many 
   assertThrows(() => run.informer.addEventHandler(new Notes()), Error, "it has stopped already");
 });
 
-Deno.test("C095 SharedIndexInformer takes no handler after it has stopped; removing one is fine", async () => {
+Deno.test("SharedIndexInformer takes no handler after it has stopped; removing one is fine [C095]", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding()).start();
   const registration = run.informer.addEventHandler({});
@@ -56,7 +56,7 @@ Deno.test("C095 SharedIndexInformer takes no handler after it has stopped; remov
   await registration[Symbol.asyncDispose]();
 });
 
-Deno.test("C096 HandlerRegistration that is removed is told nothing more, not even what waited for it", async () => {
+Deno.test("HandlerRegistration that is removed is told nothing more, not even what waited for it [C096]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   const notes = new Notes();
@@ -110,7 +110,7 @@ Deno.test("HandlerRegistration whose call waits, behind another wait, for its ow
   ]);
 });
 
-Deno.test("C099 HandlerRegistration.remove() does not wait for the call in progress, and disposal does", async () => {
+Deno.test("HandlerRegistration.remove() does not wait for the call in progress, and disposal does [C099] [F20]", async () => {
   using time = new FakeTime();
   for (const when of ["added, never started", "added, then started", "started, then added"]) {
     await using run = new Run(time, holding(entry("a", 1)));
@@ -154,7 +154,7 @@ Deno.test("HandlerRegistration whose signal aborts is removed; one aborted from 
   assertEquals([notes.lines.length, never.lines, run.informer.status().handlers], [2, [], []]);
 });
 
-Deno.test("C100 SharedIndexInformer stops with calls in progress, whose signals abort, when these have returned", async () => {
+Deno.test("SharedIndexInformer stops with calls in progress, whose signals abort, when these have returned [C100]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   let reason: unknown;

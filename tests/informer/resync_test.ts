@@ -4,7 +4,7 @@ import { FakeTime } from "../_time.ts";
 import { gate, holding, line, Notes, Run } from "./_informer.ts";
 
 // client-go rounds periods up to those of a common check, of 1 s at least; here each handler has its own.
-Deno.test("C086 SharedIndexInformer resyncs each handler at its own period, and those without one never", async () => {
+Deno.test("SharedIndexInformer resyncs each handler at its own period, and those without one never [C086] [F18]", async () => {
   for (const delayMs of [0, 1_000]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
@@ -29,7 +29,7 @@ Deno.test("C086 SharedIndexInformer resyncs each handler at its own period, and 
   }
 });
 
-Deno.test("C087 SharedIndexInformer's period is that of handlers that name none", async () => {
+Deno.test("SharedIndexInformer's period is that of handlers that name none [C087]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)), { resyncMs: 60_000 });
   const handlers = [undefined, 0, 55_000, 5_000].map((resyncMs) => {
@@ -46,7 +46,7 @@ Deno.test("C087 SharedIndexInformer's period is that of handlers that name none"
   assertEquals([...handlers, late].map((notes) => notes.lines.length), [1, 0, 1, 12, 60]);
 });
 
-Deno.test("SharedIndexInformer skips a resync while the one before is still to be told", async () => {
+Deno.test("SharedIndexInformer skips a resync while the one before is still to be told [F18]", async () => {
   for (const backlog of ["keep", "latestPerKey"] as const) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));

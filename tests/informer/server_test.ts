@@ -112,7 +112,7 @@ const SERVERS: Readonly<Record<string, readonly [FakeApiServerOptions, SharedInd
   "with lists in pages": [{ streamingList: false, chunkBytes: 700 }, {}],
 };
 
-Deno.test("C079 SharedIndexInformer is equal to the server after any writes, and so is every handler", async () => {
+Deno.test("SharedIndexInformer is equal to the server after any writes, and so is every handler [C079]", async () => {
   for (const [what, [server, options]] of Object.entries(SERVERS)) {
     for (let seed = 1; seed <= 5; seed++) {
       await using world = new World(server, options);
@@ -131,7 +131,7 @@ Deno.test("C079 SharedIndexInformer is equal to the server after any writes, and
 });
 
 for (const [what, [server, options]] of Object.entries(SERVERS)) {
-  Deno.test(`SharedIndexInformer is equal to the server again after any fault, ${what}`, async () => {
+  Deno.test(`SharedIndexInformer is equal to the server again after any fault, ${what} [F02]`, async () => {
     const faults: readonly ((server: FakeApiServer) => Disposable | void)[] = [
       (server) => server.dropWatches(),
       (server) => server.endWatches(),
@@ -173,7 +173,7 @@ for (const [what, [server, options]] of Object.entries(SERVERS)) {
   });
 }
 
-Deno.test("C080 SharedIndexInformer misses nothing of what is written around its list and the start of its watch", async () => {
+Deno.test("SharedIndexInformer misses nothing of what is written around its list and the start of its watch [C080]", async () => {
   for (const [server, options] of Object.values(SERVERS)) {
     // Writes in every turn of the event loop in which the informer starts.
     for (let quietTurns = 0; quietTurns < 12; quietTurns++) {

@@ -31,7 +31,7 @@ Deno.test("waitForCacheSync resolves for an empty collection", async () => {
   assertEquals(notes.lines, ["= 0 at 10"]);
 });
 
-Deno.test("waitForCacheSync rejects with the cause when the server refuses before the first sync; the informer keeps trying", async () => {
+Deno.test("waitForCacheSync rejects with the cause when the server refuses before the first sync; the informer keeps trying [F10]", async () => {
   for (const [code, state] of [[401, "unauthorized"], [403, "forbidden"], [404, "notFound"]] as const) {
     using time = new FakeTime();
     const no = refused(code);
@@ -80,7 +80,7 @@ Deno.test("waitForCacheSync rejects with its signal's reason, and when the infor
   assertEquals(informer.hasSynced, false);
 });
 
-Deno.test("C090 SharedIndexInformer tells onError of a list that fails, as it fails", async () => {
+Deno.test("SharedIndexInformer tells onError of a list that fails, as it fails [C090]", async () => {
   using time = new FakeTime();
   const denied = refused(403, { message: "Access Denied" });
   await using run = await new Run(time, new ScriptedSource().list(denied)).start();
@@ -88,7 +88,7 @@ Deno.test("C090 SharedIndexInformer tells onError of a list that fails, as it fa
   assertEquals(run.complaints, ["StatusError: Cannot do it: Access Denied"]);
 });
 
-Deno.test("C094 SharedIndexInformer's status says how it does through a whole life", async () => {
+Deno.test("SharedIndexInformer's status says how it does through a whole life [C094] [F37]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list();
   await using run = new Run(time, source);
@@ -203,7 +203,7 @@ Deno.test("statusChanges() gives who reads slowly the newest, and rejects with i
   assertEquals(late, ["stopped"]);
 });
 
-Deno.test("C088 SharedIndexInformer takes handlers, indexes and waits in any order around its start", async () => {
+Deno.test("SharedIndexInformer takes handlers, indexes and waits in any order around its start [C088]", async () => {
   for (let moment = 0; moment < 6; moment++) {
     using time = new FakeTime();
     const source = new ScriptedSource().list();

@@ -81,7 +81,7 @@ for (const [kind, fields, expected, applied] of FIELDS) {
   const field = name === "exec"
     ? `exec.${Object.entries(value as Record<string, unknown>).at(-1)![0]}`
     : `${name} ${JSON.stringify(value).slice(0, 24)}`;
-  Deno.test(`resolveContext ${applied === undefined ? "refuses" : "applies"} ${kind} ${field}`, () => {
+  Deno.test(`resolveContext ${applied === undefined ? "refuses" : "applies"} ${kind} ${field} [F34]`, () => {
     const config = kubeconfig({ [kind]: fields });
     if (applied !== undefined) return assertEquals(applied(resolveContext(config)), expected);
     const error = assertThrows(() => resolveContext(config), KubeconfigError);

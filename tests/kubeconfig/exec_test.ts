@@ -41,7 +41,7 @@ Deno.test("ExecPlugin has every field of exec", () => {
   assertFalse(bare.provideClusterInfo);
 });
 
-Deno.test("C145 ExecPlugin refuses what it cannot use, by the name of its field", () => {
+Deno.test("ExecPlugin refuses what it cannot use, by the name of its field [C145]", () => {
   const cases: readonly [exec: Record<string, unknown>, field: string, includes: string][] = [
     [{ command: "" }, "exec.command", "is missing"],
     [{ apiVersion: "" }, "exec.apiVersion", "is missing"],

@@ -58,7 +58,7 @@ Deno.test("parseKubeconfig knows merge keys and anchors", () => {
   assertEquals(config.clusters.get("b")?.fields(), { server: "https://b", "proxy-url": "" });
 });
 
-Deno.test("C143 parseKubeconfig refuses a name that a file has twice", () => {
+Deno.test("parseKubeconfig refuses a name that a file has twice [C143]", () => {
   for (const [list, kind] of [["clusters", "cluster"], ["contexts", "context"], ["users", "user"]]) {
     const error = refused(`${list}: [{name: twin}, {name: other}, {name: twin}]`);
     assertEquals(error.entry, `${kind} "twin"`);

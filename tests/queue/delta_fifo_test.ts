@@ -4,7 +4,7 @@ import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { keyOf, print, Words } from "./_words.ts";
 
-Deno.test("C051 DeltaFIFO tells keys in the order in which they came, and queues nothing whose key throws", () => {
+Deno.test("DeltaFIFO tells keys in the order in which they came, and queues nothing whose key throws [C051]", () => {
   const words = new Words([], {
     keyOf: (word) => {
       if (word === "bad") throw new RangeError("no key");
@@ -21,7 +21,7 @@ Deno.test("C051 DeltaFIFO tells keys in the order in which they came, and queues
   assertEquals(words.drain(), [["Added foo@1"], ["Added bar@2"], ["Added baz@3"]]);
 });
 
-Deno.test("C052 DeltaFIFO keeps what happens to one key together, in order", () => {
+Deno.test("DeltaFIFO keeps what happens to one key together, in order [C052]", () => {
   const words = new Words();
   words.queue.add("foo@1");
   words.queue.add("bar@1");
@@ -31,7 +31,7 @@ Deno.test("C052 DeltaFIFO keeps what happens to one key together, in order", () 
   assertEquals(words.drain(), [["Added foo@1", "Updated foo@2", "Deleted foo@3"], ["Added bar@1"]]);
 });
 
-Deno.test("C053 DeltaFIFO does not tell the deletion of what is neither queued nor known", () => {
+Deno.test("DeltaFIFO does not tell the deletion of what is neither queued nor known [C053]", () => {
   const words = new Words(["known@1"]);
   words.queue.delete("foo@1");
   assertEquals(words.queue.size, 0);
@@ -41,7 +41,7 @@ Deno.test("C053 DeltaFIFO does not tell the deletion of what is neither queued n
   assertEquals(words.drain(), [["Deleted known@2"], ["Added queued@1", "Deleted queued@2"]]);
 });
 
-Deno.test("C054 DeltaFIFO replace tells the deletions first, then the list in its order", () => {
+Deno.test("DeltaFIFO replace tells the deletions first, then the list in its order [C054]", () => {
   const words = new Words(["foo@1", "bar@1", "baz@1"]);
   words.queue.replace(["qux@1", "foo@2", "abc@1"], "2");
   assertEquals(words.drain(), [
@@ -53,7 +53,7 @@ Deno.test("C054 DeltaFIFO replace tells the deletions first, then the list in it
   ]);
 });
 
-Deno.test("C055 DeltaFIFO replace deletes what is queued only, with the state queued last", () => {
+Deno.test("DeltaFIFO replace deletes what is queued only, with the state queued last [C055]", () => {
   const words = new Words();
   words.queue.add("foo@1");
   words.queue.update("foo@2");
@@ -61,14 +61,14 @@ Deno.test("C055 DeltaFIFO replace deletes what is queued only, with the state qu
   assertEquals(words.drain(), [["Added foo@1", "Updated foo@2", "Deleted? foo@2"], ["Replaced bar@1"]]);
 });
 
-Deno.test("C056 DeltaFIFO replace does not delete again what is queued as deleted", () => {
+Deno.test("DeltaFIFO replace does not delete again what is queued as deleted [C056]", () => {
   const words = new Words(["foo@1"]);
   words.queue.delete("foo@2");
   words.queue.replace([], "3");
   assertEquals(words.drain(), [["Deleted foo@2"]]);
 });
 
-Deno.test("C057 DeltaFIFO resync tells again what is known and does not wait already", async (t) => {
+Deno.test("DeltaFIFO resync tells again what is known and does not wait already [C057]", async (t) => {
   await t.step("not what is queued, nor twice", () => {
     const words = new Words(["foo@1", "bar@1", "baz@1"]);
     words.queue.update("bar@2");
@@ -88,7 +88,7 @@ Deno.test("C057 DeltaFIFO resync tells again what is known and does not wait alr
   });
 });
 
-Deno.test("C058 DeltaFIFO has synced once the first replacement has been processed", async (t) => {
+Deno.test("DeltaFIFO has synced once the first replacement has been processed [C058] [F10]", async (t) => {
   type Step = (words: Words) => void;
   const add: Step = ({ queue }) => queue.add("foo@1");
   const update: Step = ({ queue }) => queue.update("foo@2");
@@ -134,7 +134,7 @@ Deno.test("C058 DeltaFIFO has synced once the first replacement has been process
   });
 });
 
-Deno.test("C059 DeltaFIFO says at once that nothing waits; closed, it takes nothing more and hands out what waits", () => {
+Deno.test("DeltaFIFO says at once that nothing waits; closed, it takes nothing more and hands out what waits [C059]", () => {
   const words = new Words(["known@1"]);
   const { queue } = words;
   assertFalse(queue.pop(() => {}));
@@ -153,7 +153,7 @@ Deno.test("C059 DeltaFIFO says at once that nothing waits; closed, it takes noth
   assertFalse(queue.pop(() => {}));
 });
 
-Deno.test("C060 DeltaFIFO transforms what comes in", async (t) => {
+Deno.test("DeltaFIFO transforms what comes in [C060]", async (t) => {
   await t.step("once, and not what it tells again", () => {
     const words = new Words(["known@1", "gone@1"], { transform: (word) => `${word}!` });
     const { queue } = words;
@@ -187,7 +187,7 @@ Deno.test("C060 DeltaFIFO transforms what comes in", async (t) => {
   });
 });
 
-Deno.test("C061 DeltaFIFO lets nothing overtake that came while another key was processed", () => {
+Deno.test("DeltaFIFO lets nothing overtake that came while another key was processed [C061]", () => {
   const { queue } = new Words();
   for (const word of ["a@1", "b@1", "c@1"]) queue.add(word);
   const order: string[] = [];
@@ -204,7 +204,7 @@ Deno.test("C061 DeltaFIFO lets nothing overtake that came while another key was 
   assertEquals(order, ["a 1", "b 1", "c 3", "a 1", "new2 1", "b 1", "new1 1", "c 2", "new0 1"]);
 });
 
-Deno.test("C068 DeltaFIFO tells what came before a replacement before it, and replacements in their order", () => {
+Deno.test("DeltaFIFO tells what came before a replacement before it, and replacements in their order [C068]", () => {
   const words = new Words();
   words.queue.add("foo@1");
   words.queue.replace([], "1");
@@ -216,7 +216,7 @@ Deno.test("C068 DeltaFIFO tells what came before a replacement before it, and re
   ]);
 });
 
-Deno.test("C071 DeltaFIFO folds what happens to a key", async (t) => {
+Deno.test("DeltaFIFO folds what happens to a key [C071]", async (t) => {
   await t.step("two updates are told in one pop", () => {
     const words = new Words();
     words.queue.update("foo@1");

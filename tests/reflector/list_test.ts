@@ -6,7 +6,7 @@ import { FakeTime } from "../_time.ts";
 import { Follow, NotingStore, PAGES } from "./_follow.ts";
 import { END, ScriptedSource } from "./_source.ts";
 
-Deno.test("C007 Reflector lists any state at hand in pages of 500, watches from there, and applies what changes", async () => {
+Deno.test("Reflector lists any state at hand in pages of 500, watches from there, and applies what changes [C007]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, [entry("foo", 1)]), END)
     .watch([], [modified("foo", 2)], [{ type: "ADDED", entry: entry("bar", 3) }, {
@@ -21,7 +21,7 @@ Deno.test("C007 Reflector lists any state at hand in pages of 500, watches from 
   assertEquals(follow.phases.map(({ name }) => name), ["listing", "watching", "watching"]);
 });
 
-Deno.test("C009 Reflector gets over failed lists and watches, and is equal to the list after each", async () => {
+Deno.test("Reflector gets over failed lists and watches, and is equal to the list after each [C009] [F02]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource()
     .list(refused(500))
@@ -42,7 +42,7 @@ Deno.test("C009 Reflector gets over failed lists and watches, and is equal to th
   assertEquals(follow.reflector.counters.failures, 4);
 });
 
-Deno.test("C016 Reflector takes all pages of a list in one step", async () => {
+Deno.test("Reflector takes all pages of a list in one step [C016]", async () => {
   using time = new FakeTime();
   const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
   const page = (from: number, token?: string) =>
@@ -63,7 +63,7 @@ Deno.test("C016 Reflector takes all pages of a list in one step", async () => {
 });
 
 // client-go leaves the limit out, since with a version it would mean Exact; here the match says what is meant.
-Deno.test("C017 Reflector lists not older than what it has seen, in pages", async () => {
+Deno.test("Reflector lists not older than what it has seen, in pages [C017]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([], refused(500)).list(part(12, []), END);
   await using _follow = new Follow(time, source, PAGES);
@@ -72,7 +72,7 @@ Deno.test("C017 Reflector lists not older than what it has seen, in pages", asyn
 });
 
 // client-go remembers whether the server pages; here every list has a limit.
-Deno.test("C018 Reflector asks for pages in later lists as in the first", async () => {
+Deno.test("Reflector asks for pages in later lists as in the first [C018]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource()
     .list(part(10, [entry("a", 1)], { continue: "C1" }), END).list(part(10, [entry("b", 1)]), END)
@@ -84,7 +84,7 @@ Deno.test("C018 Reflector asks for pages in later lists as in the first", async 
   assertEquals(follow.stored, ["default/a@1", "default/b@1"]);
 });
 
-Deno.test("C019 Reflector that is run again lists what is not older than it had seen", async () => {
+Deno.test("Reflector that is run again lists what is not older than it had seen [C019]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).list(part(11, []), END);
   const store = new NotingStore();
@@ -101,7 +101,7 @@ Deno.test("C019 Reflector that is run again lists what is not older than it had 
   assertEquals([store.entries.size, source.open, time.timers], [0, 0, 0]);
 });
 
-Deno.test("C020 Reflector lists the newest state at once when the version it asks for has expired", async () => {
+Deno.test("Reflector lists the newest state at once when the version it asks for has expired [C020]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).watch([], expired())
     .list(expired()).list(part(20, [entry("b", 20)]), END);
@@ -126,7 +126,7 @@ Deno.test("Reflector waits between lists of the newest state, should even that e
   assertEquals(follow.waits, [800, 1_600]);
 });
 
-Deno.test("C021 Reflector begins its list anew, in one page, when a token has expired; nothing of the old one stays", async () => {
+Deno.test("Reflector begins its list anew, in one page, when a token has expired; nothing of the old one stays [C021]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([], expired())
     .list(part(11, [entry("old", 3)], { continue: "C1" }), END).list(expired())
@@ -158,7 +158,7 @@ Deno.test("Reflector lists the newest state when a list that began anew expires 
   assertEquals(follow.stored, ["default/new@14"]);
 });
 
-Deno.test("C022 Reflector lists the newest state when its version is from the future, however the server says so", async () => {
+Deno.test("Reflector lists the newest state when its version is from the future, however the server says so [C022]", async () => {
   for (const [how, tooLarge] of Object.entries(TOO_LARGE)) {
     using time = new FakeTime();
     const source = new ScriptedSource().list(part(40, [entry("a", 40)]), END).watch([], refused(500))
@@ -176,7 +176,7 @@ Deno.test("C022 Reflector lists the newest state when its version is from the fu
   }
 });
 
-Deno.test("C025 Reflector keeps what it has through a failure, and drops what the next list does not have", async () => {
+Deno.test("Reflector keeps what it has through a failure, and drops what the next list does not have [C025]", async () => {
   using time = new FakeTime();
   const unreadable = refused(500, { reason: "InternalError", message: "corrupt object was deleted" });
   const source = new ScriptedSource().list(part(3, [entry("good", 1), entry("corrupt", 2)]), END)

@@ -32,7 +32,7 @@ async function read(
   return { keys, requests, parts };
 }
 
-Deno.test("C046 pagesOf gives the objects of all pages in order, however many pages there are", async () => {
+Deno.test("pagesOf gives the objects of all pages in order, however many pages there are [C046]", async () => {
   const empty = await read(new ScriptedSource().list({ entries: [], resourceVersion: "9" }, END));
   assertEquals([empty.keys, empty.requests], [[], 1]);
   for (const count of [1, 2, 3]) {
@@ -43,7 +43,7 @@ Deno.test("C046 pagesOf gives the objects of all pages in order, however many pa
   }
 });
 
-Deno.test("C047 pagesOf names the version in the first request, and only the token in later ones", async () => {
+Deno.test("pagesOf names the version in the first request, and only the token in later ones [C047]", async () => {
   const source = pages(3);
   await read(source, { limit: 1, resourceVersion: "5", resourceVersionMatch: "NotOlderThan", labelSelector: "a=b" });
   assertEquals(source.story, [
@@ -54,7 +54,7 @@ Deno.test("C047 pagesOf names the version in the first request, and only the tok
   assertEquals(source.calls.map(({ options }) => options.labelSelector), ["a=b", "a=b", "a=b"]);
 });
 
-Deno.test("C048 pagesOf begins anew, in one page, when a token has expired, and says so", async () => {
+Deno.test("pagesOf begins anew, in one page, when a token has expired, and says so [C048]", async () => {
   const source = new ScriptedSource()
     .list(part(9, [entry("a", 1)], { continue: "t" }), END)
     .list(expired())
@@ -108,7 +108,7 @@ Deno.test("pagesOf restarts behind a page that expired in its middle, and lets g
   assertEquals([source.calls[2].over, source.open], ["returned", 0]);
 });
 
-Deno.test("C049 pagesOf gives each object once, and leaving it ends its requests", async () => {
+Deno.test("pagesOf gives each object once, and leaving it ends its requests [C049]", async () => {
   const source = pages(3);
   const seen: string[] = [];
   const parts = pagesOf(source, { limit: 1 }, () => undefined);
@@ -127,7 +127,7 @@ Deno.test("C049 pagesOf gives each object once, and leaving it ends its requests
   assertEquals(silent.open, 0);
 });
 
-Deno.test("C050 pagesOf asks for one page ahead as soon as its token is known, and for no more", async () => {
+Deno.test("pagesOf asks for one page ahead as soon as its token is known, and for no more [C050]", async () => {
   const source = new ScriptedSource()
     .list({ entries: [entry("a", 1)] }, part(9, [entry("b", 1)], { continue: "t" }), part(9, [entry("c", 1)]), END)
     .list(part(9, [entry("d", 1)], { continue: "u" }), END)

@@ -122,7 +122,7 @@ Deno.test("transition refuses an outcome that a phase can not have", () => {
   }
 });
 
-Deno.test("classify knows the four kinds of failure", () => {
+Deno.test("classify knows the four kinds of failure [F05]", () => {
   const kinds: readonly (readonly [unknown, Failure])[] = [
     [expired(), "expired"],
     [refused(410), "expired"],

@@ -92,7 +92,7 @@ async function live(name: string, stopAt: number, how: "within" | "after"): Prom
 }
 
 for (const name of Object.keys(LIVES)) {
-  Deno.test(`Reflector that lists ${name} stops wherever it is, at once, and leaves nothing behind`, async () => {
+  Deno.test(`Reflector that lists ${name} stops wherever it is, at once, and leaves nothing behind [F08]`, async () => {
     const { moments } = await live(name, Infinity, "within");
     assert(moments > 30, `the story has only ${moments} moments`);
     for (let moment = 0; moment < moments; moment++) {
@@ -102,7 +102,7 @@ for (const name of Object.keys(LIVES)) {
   });
 }
 
-Deno.test("C001 Reflector stops within a call of its store, and its watch is over", async () => {
+Deno.test("Reflector stops within a call of its store, and its watch is over [C001]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([added("a", 2)], [added("b", 3)]);
   const store = new NotingStore();
@@ -117,7 +117,7 @@ Deno.test("C001 Reflector stops within a call of its store, and its watch is ove
   assertEquals(store.flushed, ["1", "2"]);
 });
 
-Deno.test("C002 Reflector that is stopped before it runs asks for nothing", async () => {
+Deno.test("Reflector that is stopped before it runs asks for nothing [C002]", async () => {
   using time = new FakeTime();
   for (const options of [PAGES, {}]) {
     const source = new ScriptedSource();
@@ -126,7 +126,7 @@ Deno.test("C002 Reflector that is stopped before it runs asks for nothing", asyn
   }
 });
 
-Deno.test("C003 Reflector that is stopped while a watch is idle resolves, having opened one watch", async () => {
+Deno.test("Reflector that is stopped while a watch is idle resolves, having opened one watch [C003]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([]);
   const stop = new AbortController();
@@ -137,7 +137,7 @@ Deno.test("C003 Reflector that is stopped while a watch is idle resolves, having
   assertEquals([source.watches.length, source.open, time.timers], [1, 0, 0]);
 });
 
-Deno.test("C004 Reflector that is stopped between two batches does not take the second, and ends the stream once", async () => {
+Deno.test("Reflector that is stopped between two batches does not take the second, and ends the stream once [C004]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([added("a", 2)]);
   const stop = new AbortController();

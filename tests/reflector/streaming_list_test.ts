@@ -21,7 +21,7 @@ import type { Thing } from "../_fixtures.ts";
 const a1 = added("a", 1);
 const b2 = added("b", 2);
 
-Deno.test("C008 Reflector takes what is there, and what changes then, from one single request", async () => {
+Deno.test("Reflector takes what is there, and what changes then, from one single request [C008]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource()
     .watch([], [added("foo", 1)], [endBookmark(1)], [modified("foo", 2)], [added("bar", 3), added("baz", 4)]);
@@ -33,7 +33,7 @@ Deno.test("C008 Reflector takes what is there, and what changes then, from one s
   assertEquals([lists, pages, watches, events], [0, 0, 1, 3]);
 });
 
-Deno.test("C030 Reflector shows nothing of a streaming list that was stopped before its end", async () => {
+Deno.test("Reflector shows nothing of a streaming list that was stopped before its end [C030]", async () => {
   using time = new FakeTime();
   await using follow = new Follow(time, new ScriptedSource().watch([a1]));
   await time.tickAsync(0);
@@ -41,7 +41,7 @@ Deno.test("C030 Reflector shows nothing of a streaming list that was stopped bef
   assertEquals([follow.stored, follow.source.story], [[], ["watch - initial"]]);
 });
 
-Deno.test("C031 Reflector lists in pages and then watches, when streaming lists are off", async () => {
+Deno.test("Reflector lists in pages and then watches, when streaming lists are off [C031]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, [entry("a", 1)]), END);
   await using follow = new Follow(time, source, PAGES);
@@ -50,7 +50,7 @@ Deno.test("C031 Reflector lists in pages and then watches, when streaming lists 
   assertEquals(source.story, ["list 0 limit=500", "watch 1"]);
 });
 
-Deno.test("C032 Reflector falls back to pages, for this time, when a streaming list is refused for any reason", async () => {
+Deno.test("Reflector falls back to pages, for this time, when a streaming list is refused for any reason [C032]", async () => {
   for (const [code, tries] of [[403, 1], [404, 1], [500, 1]]) {
     using time = new FakeTime();
     const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
@@ -65,7 +65,7 @@ Deno.test("C032 Reflector falls back to pages, for this time, when a streaming l
   }
 });
 
-Deno.test("C033 Reflector falls back to pages for good when the server does not know streaming lists", async () => {
+Deno.test("Reflector falls back to pages for good when the server does not know streaming lists [C033]", async () => {
   for (const code of [400, 422]) {
     using time = new FakeTime();
     const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
@@ -92,7 +92,7 @@ Deno.test("Reflector that is to use streaming lists only does not fall back", as
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
-Deno.test("C034 Reflector takes a streaming list at its end bookmark, and reads on from the same stream", async () => {
+Deno.test("Reflector takes a streaming list at its end bookmark, and reads on from the same stream [C034]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1], [b2], [endBookmark(2)]);
   await using follow = new Follow(time, source);
@@ -107,7 +107,7 @@ Deno.test("C034 Reflector takes a streaming list at its end bookmark, and reads 
   assertEquals([allowBookmarks, sendInitialEvents], [true, true]);
 });
 
-Deno.test("C035 Reflector applies what is modified and deleted before the end of a streaming list", async () => {
+Deno.test("Reflector applies what is modified and deleted before the end of a streaming list [C035]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(
     [a1, b2, added("c", 2)],
@@ -136,7 +136,7 @@ Deno.test("Reflector finds the end of a streaming list in the middle of a batch;
   assertEquals(follow.reflector.phase, { name: "watching", resourceVersion: "4", open: true });
 });
 
-Deno.test("C036 Reflector waits when a streaming list is put off, and does not list in pages", async () => {
+Deno.test("Reflector waits when a streaming list is put off, and does not list in pages [C036]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(refused(429)).watch(refused(429, { retryAfterSeconds: 9 }))
     .watch([a1, endBookmark(1)]);
@@ -156,7 +156,7 @@ Deno.test("Reflector waits when nobody answers a streaming list, and does not li
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
-Deno.test("C037 Reflector asks once more for a streaming list that was cut short, after a wait", async () => {
+Deno.test("Reflector asks once more for a streaming list that was cut short, after a wait [C037]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1], END).watch([a1, b2, endBookmark(2)]);
   await using follow = new Follow(time, source);
@@ -208,7 +208,7 @@ Deno.test("Reflector lists in pages, for this time, when a streaming list ends a
   assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 1"]);
 });
 
-Deno.test("C038 Reflector goes on by a plain watch from the version it has seen, after the stream of its list ended", async () => {
+Deno.test("Reflector goes on by a plain watch from the version it has seen, after the stream of its list ended [C038]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, endBookmark(2), modified("a", 3)], END);
   await using follow = new Follow(time, source);
@@ -217,7 +217,7 @@ Deno.test("C038 Reflector goes on by a plain watch from the version it has seen,
   assertEquals(source.newest.options.sendInitialEvents, undefined);
 });
 
-Deno.test("C039 Reflector lists by a stream at the version it has seen when that has expired, and keeps the cache", async () => {
+Deno.test("Reflector lists by a stream at the version it has seen when that has expired, and keeps the cache [C039]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, endBookmark(3)], END).watch(expired()).watch();
   await using follow = new Follow(time, source);
@@ -237,7 +237,7 @@ Deno.test("Reflector does not take any other bookmark for the end of a streaming
   assertEquals([follow.stored, follow.store.flushed, follow.reflector.lastSyncResourceVersion], [[], [], ""]);
 });
 
-Deno.test("C041 Reflector has seen no version before the end of a streaming list, and then that of its bookmark", async () => {
+Deno.test("Reflector has seen no version before the end of a streaming list, and then that of its bookmark [C041]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch();
   await using follow = new Follow(time, source);
@@ -250,7 +250,7 @@ Deno.test("C041 Reflector has seen no version before the end of a streaming list
   assertEquals(versions, ["", "", "", "2"]);
 });
 
-Deno.test("C042 Reflector lists in pages for good when a streaming list tells no more, and not its end either", async () => {
+Deno.test("Reflector lists in pages for good when a streaming list tells no more, and not its end either [C042]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([], [a1]).list(part(9, [entry("a", 1)]), END)
     .watch([], refused(500)).list(part(9, []), END);
@@ -282,7 +282,7 @@ Deno.test("Reflector tries a streaming list again that has not even begun in tim
   assertEquals(waiting.error instanceof UnreachableError, true);
 });
 
-Deno.test("C043 Reflector uses streaming lists unless told not to", async () => {
+Deno.test("Reflector uses streaming lists unless told not to [C043]", async () => {
   for (
     const [streamingList, first] of [["auto", "watch - initial"], ["on", "watch - initial"], [
       "off",

@@ -21,7 +21,7 @@ async function live(time: FakeTime, source: ScriptedSource, options: ReflectorOp
   return follow;
 }
 
-Deno.test("C005 Reflector takes a watch that ends at once, having said nothing, for a failure, and waits", async () => {
+Deno.test("Reflector takes a watch that ends at once, having said nothing, for a failure, and waits [C005]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([], END).watch(END).watch([]);
   await using follow = await live(time, source);
@@ -46,7 +46,7 @@ Deno.test("Reflector watches on at once when a watch ends in good order after a 
 });
 
 // client-go's watch knows the type it expects; here whoever reads an entry learns what it is.
-Deno.test("C006 Reflector applies changes in the server's order, and its version does not go back", async () => {
+Deno.test("Reflector applies changes in the server's order, and its version does not go back [C006]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([added("foo", 11)], [
     deleted("foo", 12),
@@ -61,7 +61,7 @@ Deno.test("C006 Reflector applies changes in the server's order, and its version
   assertEquals(source.story.at(-1), "watch 55");
 });
 
-Deno.test("C010 Reflector waits longer and longer when watches are not accepted, and does not list", async () => {
+Deno.test("Reflector waits longer and longer when watches are not accepted, and does not list [C010]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 40; attempt++) source.watch(new UnreachableError("connection refused"));
@@ -74,7 +74,7 @@ Deno.test("C010 Reflector waits longer and longer when watches are not accepted,
   });
 });
 
-Deno.test("C011 Reflector waits as its backoff says", async () => {
+Deno.test("Reflector waits as its backoff says [C011]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 5; attempt++) source.watch(new UnreachableError("connection refused"));
@@ -85,7 +85,7 @@ Deno.test("C011 Reflector waits as its backoff says", async () => {
   assertEquals([source.watches.length, source.lists.length], [6, 1]);
 });
 
-Deno.test("C012 Reflector waits when the server puts a watch off, as an answer or in the stream", async () => {
+Deno.test("Reflector waits when the server puts a watch off, as an answer or in the stream [C012]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(refused(429)).watch([], refused(429, { retryAfterSeconds: 5 }))
     .watch([], refused(503));
@@ -95,7 +95,7 @@ Deno.test("C012 Reflector waits when the server puts a watch off, as an answer o
   assertEquals([source.lists.length, source.watches.length], [1, 4]);
 });
 
-Deno.test("C013 Reflector does not list again because watches are put off", async () => {
+Deno.test("Reflector does not list again because watches are put off [C013]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 4; attempt++) source.watch(refused(429));
@@ -105,7 +105,7 @@ Deno.test("C013 Reflector does not list again because watches are put off", asyn
 });
 
 // client-go can retry the watch at once for a while; here a server that fails inside is given time, and listed again.
-Deno.test("C014 Reflector lists again, after longer and longer waits, while watches fail with 500", async () => {
+Deno.test("Reflector lists again, after longer and longer waits, while watches fail with 500 [C014]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 8; attempt++) source.watch([], refused(500));
@@ -117,7 +117,7 @@ Deno.test("C014 Reflector lists again, after longer and longer waits, while watc
 });
 
 // client-go ends the watch; here it goes on.
-Deno.test("C015 Reflector resyncs its store at a period, and reports a resync that fails", async () => {
+Deno.test("Reflector resyncs its store at a period, and reports a resync that fails [C015]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]);
   await using follow = await live(time, source, { resyncMs: 1_000 });
@@ -127,7 +127,7 @@ Deno.test("C015 Reflector resyncs its store at a period, and reports a resync th
   assertEquals([follow.errors.map(String), source.watches.length], [["Error: no"], 1]);
 });
 
-Deno.test("C023 Reflector asks for watches of 120 to 220 seconds, or of the option's length and up to 1.8 times it", async () => {
+Deno.test("Reflector asks for watches of 120 to 220 seconds, or of the option's length and up to 1.8 times it [C023] [F04]", async () => {
   for (
     const [options, low, high] of [[{}, 120, 220], [{ watchTimeoutMs: 1_800_000 }, 1_800, 3_240], [
       {
@@ -150,7 +150,7 @@ Deno.test("C023 Reflector asks for watches of 120 to 220 seconds, or of the opti
   }
 });
 
-Deno.test("C024 Reflector tells the store every version it has been told of, once per batch, behind the changes", async () => {
+Deno.test("Reflector tells the store every version it has been told of, once per batch, behind the changes [C024]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([added("a", 11)], [modified("a", 20)], [bookmark(30)], [deleted("a", 40)]);
   await using follow = await live(time, source);
@@ -199,7 +199,7 @@ Deno.test("Reflector that watches without a version does not take a version from
   assertEquals(follow.store.flushed, ["0", "0", "0", "12", "13"]);
 });
 
-Deno.test("Reflector gives a silent watch up 10 s after the time that it was asked to last", async () => {
+Deno.test("Reflector gives a silent watch up 10 s after the time that it was asked to last [F01]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch().watch([]);
   await using follow = await live(time, source);
@@ -217,7 +217,7 @@ Deno.test("Reflector gives a silent watch up 10 s after the time that it was ask
   assertEquals(source.story.at(-1), "watch 10");
 });
 
-Deno.test("Reflector lets a watch be that outlasts its time, as long as it says something", async () => {
+Deno.test("Reflector lets a watch be that outlasts its time, as long as it says something [F03]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]);
   await using follow = await live(time, source);
@@ -232,7 +232,7 @@ Deno.test("Reflector lets a watch be that outlasts its time, as long as it says 
   assertEquals(follow.waits, [800]);
 });
 
-Deno.test("Reflector lists at the version it has seen when that has expired, as an answer or in the stream", async () => {
+Deno.test("Reflector lists at the version it has seen when that has expired, as an answer or in the stream [F05]", async () => {
   for (const steps of [[expired()], [[], expired()], [[added("a", 12)], expired()]]) {
     using time = new FakeTime();
     const source = new ScriptedSource().watch(...steps).watch([]);
@@ -287,7 +287,7 @@ Deno.test("Reflector's waits start short again after a time of health, not after
   assertEquals(follow.waits.at(-1), 800);
 });
 
-Deno.test("Reflector whose watches are cut again and again after a while is back soon each time", async () => {
+Deno.test("Reflector whose watches are cut again and again after a while is back soon each time [F03]", async () => {
   using time = new FakeTime();
   await using follow = await live(time, new ScriptedSource().watch([]));
   const { source } = follow;
@@ -305,7 +305,7 @@ Deno.test("Reflector whose watches are cut again and again after a while is back
   }
 });
 
-Deno.test("Reflector lists when watches end at once, having said nothing, eight times in a row: its version may be forgotten", async () => {
+Deno.test("Reflector lists when watches end at once, having said nothing, eight times in a row: its version may be forgotten [F05]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 7; attempt++) source.watch([], END);

@@ -26,7 +26,7 @@ function filed(indexer: Indexer<Thing, "tag">): Record<string, string[]> {
   return Object.fromEntries(indexer.indexValues("tag").sort().map((tag) => [tag, indexer.indexKeys("tag", tag)]));
 }
 
-Deno.test("C104 Indexer removes an index value with its last thing, and not before", () => {
+Deno.test("Indexer removes an index value with its last thing, and not before [C104]", () => {
   const indexer = tagged(thing("a", "red"), thing("b", "red"));
   indexer.delete(thing("a"));
   assertEquals(filed(indexer), { red: ["b"] });
@@ -41,7 +41,7 @@ Deno.test("C104 Indexer removes an index value with its last thing, and not befo
   ]);
 });
 
-Deno.test("C105 Indexer moves a thing between the values of a multi-valued index", () => {
+Deno.test("Indexer moves a thing between the values of a multi-valued index [C105]", () => {
   const indexer = tagged(thing("a", "red", "blue"), thing("b", "blue"), thing("none"));
   assertEquals(filed(indexer), { blue: ["a", "b"], red: ["a"] });
   indexer.update(thing("a", "blue", "green", "green"));
@@ -53,7 +53,7 @@ Deno.test("C105 Indexer moves a thing between the values of a multi-valued index
   assertEquals(filed(indexer), { blue: ["a"], red: ["b"] });
 });
 
-Deno.test("C107 Indexer intersects indexes by keys, and keeps up with deletions", () => {
+Deno.test("Indexer intersects indexes by keys, and keeps up with deletions [C107]", () => {
   const indexer = new Indexer<string, "first" | "length">({
     keyOf: (word) => word,
     indexers: { first: (word) => [word[0]], length: (word) => [`${word.length}`] },
@@ -74,7 +74,7 @@ Deno.test("C107 Indexer intersects indexes by keys, and keeps up with deletions"
   assertEquals(indexer.index("length", "cow").sort(), ["ant", "asp"], "those that share a value with another thing");
 });
 
-Deno.test("C108 Indexer stores nothing when keyOf throws, however it is written to", () => {
+Deno.test("Indexer stores nothing when keyOf throws, however it is written to [C108]", () => {
   const indexer = new Indexer<string>({
     keyOf: (word) => {
       if (word === "") throw new RangeError("no key");

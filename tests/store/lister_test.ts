@@ -44,7 +44,7 @@ class Cache {
   }
 }
 
-Deno.test("C109 Lister lists what a selector matches, and reads no more than it needs", async (t) => {
+Deno.test("Lister lists what a selector matches, and reads no more than it needs [C109]", async (t) => {
   const cache = new Cache();
   cache.add("shop/cart", { app: "web", tier: "front" });
   cache.add("shop/till", { app: "till" });

@@ -185,7 +185,7 @@ Deno.test("FakeApiServer streams an empty list", async () => {
   });
 });
 
-Deno.test("FakeApiServer tells a watch what it has missed", async () => {
+Deno.test("FakeApiServer tells a watch what it has missed [F39]", async () => {
   const server = maps();
   server.create(Pod, { metadata: { name: "a" } });
   server.delete(ConfigMap, "answers/map-0");
@@ -417,7 +417,7 @@ Deno.test("FakeApiServer gives one chunk of all that waited, cut where the chunk
   assertEquals(server.watches, 0);
 });
 
-Deno.test("FakeApiServer replays any part of a random history to watches as it told it live", async () => {
+Deno.test("FakeApiServer replays any part of a random history to watches as it told it live [F39]", async () => {
   const server = new FakeApiServer();
   server.define(Widget);
   await using watch = await Lines.open(server, "/apis/example.com/v1/widgets?watch=1&resourceVersion=1");

@@ -4,7 +4,7 @@ import { tokenBucket } from "../../src/workqueue/rate_limiter.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../_time.ts";
 
-Deno.test("C125 WorkQueue addAfter adds a key when its delay is over, not before", () => {
+Deno.test("WorkQueue addAfter adds a key when its delay is over, not before [C125]", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.addAfter("a", 50);

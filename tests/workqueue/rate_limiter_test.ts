@@ -10,7 +10,7 @@ import {
 } from "../../src/workqueue/rate_limiter.ts";
 import { FakeTime } from "../_time.ts";
 
-Deno.test("C126 exponentialBackoff doubles the wait of each key until it is forgotten", () => {
+Deno.test("exponentialBackoff doubles the wait of each key until it is forgotten [C126]", () => {
   const limiter = exponentialBackoff<string>({ baseMs: 1, maxMs: 1_000_000 });
   assertEquals(waits(limiter, "one", 5), [1, 2, 4, 8, 16]);
   assertEquals(limiter.retries("one"), 5);

@@ -21,7 +21,7 @@ Deno.test("Ring gives back what it got, in order, while it grows, wraps and shri
   assertEquals(ring.shift(), undefined);
 });
 
-Deno.test("C124 Ring lets go of what was taken", async () => {
+Deno.test("Ring lets go of what was taken [C124]", async () => {
   const ring = new Ring<object>();
   const refs = (() => {
     const objects = Array.from({ length: 40 }, (_, index) => ({ index }));

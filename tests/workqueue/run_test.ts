@@ -32,7 +32,7 @@ Deno.test("WorkQueue run works on as many keys at a time as it may, and no more"
   }
 });
 
-Deno.test("WorkQueue run tries a failing key again with back-off, and forgets it when it succeeds", async () => {
+Deno.test("WorkQueue run tries a failing key again with back-off, and forgets it when it succeeds [F14]", async () => {
   using time = new FakeTime(0);
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
   const tries: [number, number][] = [];

@@ -22,7 +22,7 @@ const EMPTY: WorkQueueStatus = {
   longestRunningMs: 0,
 };
 
-Deno.test("C127 WorkQueue status follows a key from being added to being done", () => {
+Deno.test("WorkQueue status follows a key from being added to being done [C127] [F37]", () => {
   using time = new FakeTime();
   const queue = new WorkQueue({ name: "pods" });
   assertEquals(queue.status(), EMPTY);

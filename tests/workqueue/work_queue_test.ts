@@ -4,7 +4,7 @@ import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import type { WorkItem } from "../../src/workqueue/work_item.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 
-Deno.test("C121 WorkQueue never hands one key to two workers", async (t) => {
+Deno.test("WorkQueue never hands one key to two workers [C121]", async (t) => {
   for (const ending of ["shutDown", "shutDownWithDrain"] as const) {
     await t.step(ending, async () => {
       const queue = new WorkQueue<number>();
@@ -45,7 +45,7 @@ Deno.test("C121 WorkQueue never hands one key to two workers", async (t) => {
   }
 });
 
-Deno.test("C122 WorkQueue hands out a key added during its processing once more, after it is done", () => {
+Deno.test("WorkQueue hands out a key added during its processing once more, after it is done [C122]", () => {
   const queue = new WorkQueue();
   queue.add("a");
   const first = queue.tryGet()!;
@@ -60,14 +60,14 @@ Deno.test("C122 WorkQueue hands out a key added during its processing once more,
   assertEquals([queue.tryGet(), queue.length], [undefined, 0]);
 });
 
-Deno.test("WorkQueue keeps a key once however often it is added, at its first place", () => {
+Deno.test("WorkQueue keeps a key once however often it is added, at its first place [F19]", () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b", "a", "c", "b", "a"]) queue.add(key);
   assertEquals(queue.length, 3);
   assertEquals(takeAll(queue), ["a", "b", "c"]);
 });
 
-Deno.test("WorkQueue puts a returning key behind those that came meanwhile", () => {
+Deno.test("WorkQueue puts a returning key behind those that came meanwhile [F19]", () => {
   const queue = new WorkQueue();
   queue.add("a");
   using _first = queue.tryGet()!;
@@ -77,7 +77,7 @@ Deno.test("WorkQueue puts a returning key behind those that came meanwhile", () 
   assertEquals(takeAll(queue), ["b", "a"]);
 });
 
-Deno.test("C123 WorkQueue drains until every key handed out is done", async () => {
+Deno.test("WorkQueue drains until every key handed out is done [C123]", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   queue.add("b");

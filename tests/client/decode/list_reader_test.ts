@@ -50,7 +50,7 @@ function keys(reading: ListReading): string[] {
   return reading.told.map((entry) => entry.key);
 }
 
-Deno.test("readList tells a built-in kind's items as a watch tells them, in one text", async () => {
+Deno.test("readList tells a built-in kind's items as a watch tells them, in one text [F24]", async () => {
   const list = await listReading([utf8Of(BUILT_IN)]);
   const watch = await watchReading([utf8Of(WATCHED.map((item) => `{"type":"ADDED","object":${item}}\n`).join(""))]);
   assertEquals(keys(list), ["shop/a", "shop/b", "c"]);
@@ -238,7 +238,7 @@ Deno.test("readList throws the Status that came in a list's place", async () => 
   }
 });
 
-Deno.test("C027 readList refuses a Table of meta.k8s.io, and reads a list of that kind in another group", async () => {
+Deno.test("readList refuses a Table of meta.k8s.io, and reads a list of that kind in another group [C027]", async () => {
   for (const version of ["v1", "v1beta1"]) {
     const reading = await listReading([
       utf8Of(
@@ -303,7 +303,7 @@ Deno.test("readList refuses what is no list, and says what it found", async () =
   }
 });
 
-Deno.test("readList makes broken entries of items without a name, and goes on", async () => {
+Deno.test("readList makes broken entries of items without a name, and goes on [F15]", async () => {
   const { told: entries, error } = await listReading([
     utf8Of(
       `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"namespace":"shop"}},{"metadata":{"name":"a"}}]}`,

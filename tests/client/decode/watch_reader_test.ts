@@ -66,7 +66,7 @@ Deno.test("readChanges tells every change of a body, without managedFields", asy
   assertEquals(same.entry.metadata.managedFields?.length, 1);
 });
 
-Deno.test("C136 decode reads the same changes wherever the body is split in two, by either kind of reader", async () => {
+Deno.test("decode reads the same changes wherever the body is split in two, by either kind of reader [C136]", async () => {
   const bytes = utf8Of(RECORDED);
   const expected = JSON.stringify((await watchReading([bytes])).told.map(changePortrait));
   for (const kind of ["bytes", "default"] as const) {
@@ -176,7 +176,7 @@ Deno.test("readChanges reads broken UTF-8 as U+FFFD", async () => {
   }
 });
 
-Deno.test('C040 readChanges takes a bookmark for the end of the initial events only at the value "true"', async () => {
+Deno.test('readChanges takes a bookmark for the end of the initial events only at the value "true" [C040]', async () => {
   const text = bookmark("1") + bookmark("2", {}) + bookmark("3", { "k8s.io/initial-events-end": "false" }) +
     bookmark("4", { "k8s.io/initial-events-end": "" }) + bookmark("5", { "k8s.io/initial-events-end": "True" }) +
     bookmark("6", { "k8s.io/initial-events-end": "true" });
