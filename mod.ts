@@ -53,7 +53,17 @@ export { findResource } from "./src/client/find_resource.ts";
 
 // A reflector follows.
 export type * from "./src/reflector/list_watch.ts";
-export { type Failure, type ReflectorPhase, ShortWatchError } from "./src/reflector/phase.ts";
+export {
+  type AttemptHistory,
+  type Failure,
+  type ListingPhase,
+  type ReflectorPhase,
+  RequestRateError,
+  ShortWatchError,
+  type StoppedPhase,
+  type WaitingPhase,
+  type WatchingPhase,
+} from "./src/reflector/phase.ts";
 export * from "./src/reflector/reflector.ts";
 
 // A queue orders.

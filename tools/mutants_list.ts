@@ -43,7 +43,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "expired-watches-again",
     breaks: "after an expiry it watches from the old version",
-    replace: "return wait(outcome, watching(resourceVersion), delay);",
+    find: /relisting/,
+    replace: "watching",
   },
   {
     id: "relist-skips-deletions",
@@ -160,17 +161,18 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "backoff-never-resets",
     breaks: "back-off never resets",
+    find: /watch\.delivered \|\| lasted \? 0 : /,
     replace: "",
   },
   {
     id: "short-watch-without-backoff",
     breaks: "back-off missing after a short watch",
-    replace: "return watching(outcome.resourceVersion);",
+    replace: "if (Math.random() < 2) return watching(resourceVersion, history);{",
   },
   {
     id: "idle-limit-never-fires",
     breaks: "the idle limit never fires",
-    find: /this\.#controller\.abort/,
+    find: /this\.fail/,
     replace: "void ",
   },
   {
@@ -199,7 +201,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "stop-misses-watch",
     breaks: "stop does not reach the watch, whose body goes on",
-    find: /options\.signal/,
+    find: /signal/,
     replace: "",
   },
   {

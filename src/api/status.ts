@@ -85,3 +85,12 @@ export function statusFrom(value: unknown, code = 500): Status {
     ...(typeof token === "string" && token !== "" ? { continue: token } : {}),
   };
 }
+
+/** The longest wait that a server can ask for, in milliseconds: a mistaken `Retry-After` must not stop a client for a day. */
+export const RETRY_AFTER_MAX_MS: number = 5 * 60_000;
+
+/** How long the server asks to wait before another request, in milliseconds, at most 5 minutes; `undefined` when it does not. */
+export function retryAfterMs(status: Status): number | undefined {
+  const { retryAfterSeconds } = status;
+  return retryAfterSeconds === undefined ? undefined : Math.min(retryAfterSeconds * 1_000, RETRY_AFTER_MAX_MS);
+}

@@ -1,4 +1,5 @@
 import { UnreachableError } from "../api/errors.ts";
+import { RETRY_AFTER_MAX_MS } from "../api/status.ts";
 import type { Transport } from "../api/transport.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { sleep } from "../timing/sleep.ts";
@@ -46,8 +47,8 @@ export class Connection implements Disposable {
    * Sends a request and answers when the server has accepted it. The exchange must be read to its end or disposed.
    *
    * - A 401 is answered once by asking the credentials anew.
-   * - 429 and 5xx with `Retry-After` are repeated after that time if the request is patient (client-go `with_retry.go`);
-   *   a body that is a stream is sent once.
+   * - 429 and 5xx with `Retry-After` are repeated after that time, 5 minutes at most, if the request is patient (client-go
+   *   `with_retry.go`); a body that is a stream is sent once.
    * - Nothing of this stays on `signal` when the exchange is over.
    */
   async open(ask: Ask, signal?: AbortSignal): Promise<Exchange> {
@@ -104,7 +105,7 @@ export class Connection implements Disposable {
       }
       const waitMs = response.status === 429 || response.status >= 500 ? retryAfterMsOf(response.headers) : undefined;
       if (waitMs === undefined || retries-- <= 0) throw error;
-      await sleep(waitMs, { signal });
+      await sleep(Math.min(waitMs, RETRY_AFTER_MAX_MS), { signal });
     }
   }
 

@@ -10,13 +10,17 @@ import {
 } from "../api/errors.ts";
 import type { WatchOptions } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
-import { Backoff } from "../timing/backoff.ts";
+import { retryAfterMs } from "../api/status.ts";
+import { backoffMs, checkBackoff, whileUnreachable } from "../timing/backoff.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { sleep } from "../timing/sleep.ts";
 import type { FollowOptions } from "./resource_client.ts";
 
 /** Attempts begin at least so far apart (client-go `tools/watch/retrywatcher.go`). */
 const MIN_PERIOD_MS = 1_000;
+
+/** A watch that was open for so long was healthy, even if it brought nothing. */
+const HEALTHY_MS = 10_000;
 
 /** How much longer than the server was asked for a watch may be silent. */
 const GRACE_MS = 10_000;
@@ -55,8 +59,10 @@ export async function* followFrom<T>(
   options: FollowOptions,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
-  const { backoff: backoffOptions, onInterrupted, ...watchOptions } = options;
-  const backoff = new Backoff(backoffOptions);
+  const { backoff = {}, onInterrupted, ...watchOptions } = options;
+  checkBackoff(backoff);
+  /** Failures in a row, without an event between them. */
+  let failures = 0;
   const place: Place = { version: options.resourceVersion ?? "" };
   for (;;) {
     const startedMs = Date.now();
@@ -68,7 +74,7 @@ export async function* followFrom<T>(
       const attempt = { ...watchOptions, resourceVersion: place.version, allowBookmarks: true, timeoutSeconds };
       for await (const batch of limited(what, open, attempt, signal)) {
         opened = true;
-        backoff.healthy();
+        if (batch.length > 0) failures = 0;
         for (const event of unseen(what, batch, place)) {
           if (event.type !== "BOOKMARK" || options.allowBookmarks) yield event;
         }
@@ -76,9 +82,11 @@ export async function* followFrom<T>(
       delayMs = periodMs();
     } catch (error) {
       signal.throwIfAborted();
+      if (opened && Date.now() - startedMs >= HEALTHY_MS) failures = 0;
       if (isFinal(error, opened)) throw error;
-      const askedMs = error instanceof StatusError ? (error.status.retryAfterSeconds ?? 0) * 1000 : 0;
-      delayMs = Math.max(backoff.next(), askedMs, periodMs());
+      const askedMs = error instanceof StatusError ? retryAfterMs(error.status) ?? 0 : 0;
+      const waits = error instanceof UnreachableError ? whileUnreachable(backoff) : backoff;
+      delayMs = Math.max(backoffMs(failures++, waits), askedMs, periodMs());
       onInterrupted?.(error, delayMs);
     }
     if (delayMs > 0) await sleep(delayMs, { signal });

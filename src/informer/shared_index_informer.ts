@@ -22,7 +22,7 @@ import { Quarantine } from "./quarantine.ts";
 import { type InformerStatus, StateKeeper, totalOf } from "./status.ts";
 import { Changes } from "./status_stream.ts";
 import { StoreWriter } from "./store_writer.ts";
-import { reportUncaught } from "./uncaught.ts";
+import { reportUncaught } from "../timing/uncaught.ts";
 
 /** An informer as its readers see it, whatever its indexes: what functions over several kinds take. */
 export interface InformerView<T extends KubernetesObject> {
@@ -180,11 +180,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /** What is true of it right now. Costs a few microseconds, whatever the size of the cache. */
   status(): InformerStatus {
-    const { state, since, cause } = this.#state;
+    const { state, since, cause, notLiveSince, retryAt } = this.#state;
     return {
       state,
       since,
       ...(cause === undefined ? {} : { cause }),
+      ...(notLiveSince === undefined ? {} : { notLiveSince }),
+      ...(retryAt === undefined ? {} : { retryAt }),
       resourceVersion: this.lastSyncResourceVersion,
       ...(this.#parts.length === 1 ? {} : { namespaces: this.#parts.map(({ status }) => status) }),
       objects: this.#store.size,
@@ -359,7 +361,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   #entered(phase: ReflectorPhase, changed: boolean): void {
     this.#state.follow(this.#parts.map(({ state }) => state));
-    if (phase.name === "waiting") this.#report(phase.error);
+    if (phase.name === "waiting" && phase.error !== undefined) this.#report(phase.error);
     const counted = phase.name === "listing" || (phase.name === "watching" && !phase.open);
     if (counted || changed) this.#changes.changed();
     this.#options.reflector?.onPhase?.(phase);

@@ -61,6 +61,10 @@ export interface InformerStatus {
   readonly since: Date;
   /** Why, when something is wrong. */
   readonly cause?: unknown;
+  /** Since when it is not `live`; none while it is, or before it was started. */
+  readonly notLiveSince?: Date;
+  /** When it next asks the server, while it waits for that. Of several namespaces, the first to ask. */
+  readonly retryAt?: Date;
   /** The version up to which the cache has everything; `""` before the first list. Of several namespaces, the oldest. */
   readonly resourceVersion: string;
   /** How each namespace is doing, when it follows several. */
@@ -79,6 +83,12 @@ export interface InformerStatus {
   readonly lists: number;
   /** Watches begun, those that bring a list too. */
   readonly watches: number;
+  /** Lists begun within the last minute, without the first one. */
+  readonly recentRelists: number;
+  /** Watches of the last minute that resumed where the one before had ended. */
+  readonly recentResumes: number;
+  /** When and why the last watch ended, with its error if there was one; none before one has. */
+  readonly lastWatchEnd?: { readonly at: Date; readonly reason: string; readonly error?: unknown };
   /** What went wrong so far: failed lists and watches, handlers, filters, index functions, transforms, objects. */
   readonly errors: number;
   /** Cached objects known to be unreadable. */
@@ -92,10 +102,23 @@ export interface InformerStatus {
 /** What several reflectors have done, as one. */
 export function totalOf(
   all: readonly ReflectorCounters[],
-): Pick<InformerStatus, "listing" | "lastByteAt" | "lastBookmarkAt" | "events" | "lists" | "watches"> {
+): Pick<
+  InformerStatus,
+  | "listing"
+  | "lastByteAt"
+  | "lastBookmarkAt"
+  | "events"
+  | "lists"
+  | "watches"
+  | "recentRelists"
+  | "recentResumes"
+  | "lastWatchEnd"
+> {
   const sum = (of: (counters: ReflectorCounters) => number): number => all.reduce((total, it) => total + of(it), 0);
   const lastByteAt = Math.max(...all.map((it) => it.lastByteAt));
   const lastBookmarkAt = Math.max(...all.map((it) => it.lastBookmarkAt));
+  const ends = all.flatMap(({ lastWatchEnd }) => lastWatchEnd ?? []);
+  const lastEnd = ends.reduce((a, b) => b.at > a.at ? b : a, ends[0]);
   const remaining = all.some((it) => it.remaining !== undefined);
   const listing = all.some((it) => it.listed !== undefined) && {
     objects: sum((it) => it.listed ?? 0),
@@ -108,6 +131,9 @@ export function totalOf(
     events: sum((it) => it.events),
     lists: sum((it) => it.lists),
     watches: sum((it) => it.watches),
+    recentRelists: sum((it) => it.recentRelists),
+    recentResumes: sum((it) => it.recentResumes),
+    ...(lastEnd === undefined ? {} : { lastWatchEnd: { ...lastEnd, at: new Date(lastEnd.at) } }),
   };
 }
 
@@ -116,6 +142,8 @@ export class StateKeeper {
   #state: InformerState = "idle";
   #since = new Date();
   #cause: unknown;
+  #notLiveSince: Date | undefined;
+  #retryAt: Date | undefined;
 
   /** How the informer is doing. */
   get state(): InformerState {
@@ -130,6 +158,16 @@ export class StateKeeper {
   /** Why, when something is wrong. */
   get cause(): unknown {
     return this.#cause;
+  }
+
+  /** Since when it is not live. */
+  get notLiveSince(): Date | undefined {
+    return this.#notLiveSince;
+  }
+
+  /** When it next asks the server, while it waits for that. */
+  get retryAt(): Date | undefined {
+    return this.#retryAt;
   }
 
   /** The cause, when the server refuses: as long as nobody changes something there, it will go on refusing. */
@@ -150,14 +188,18 @@ export class StateKeeper {
   follow(others: readonly StateKeeper[]): void {
     const worst = others.reduce((a, b) => STATES.indexOf(b.#state) > STATES.indexOf(a.#state) ? b : a);
     this.#set(worst.#state, worst.#cause);
+    const retries = others.flatMap(({ retryAt }) => retryAt ?? []);
+    this.#retryAt = retries.reduce((a, b) => b < a ? b : a, retries[0]);
   }
 
   /** It has ended, for good. */
   stopped(cause?: unknown): void {
     this.#set("stopped", cause ?? this.#cause);
+    this.#retryAt = undefined;
   }
 
   #enter(phase: ReflectorPhase, hasSynced: boolean): void {
+    this.#retryAt = phase.name === "waiting" ? new Date(Date.now() + phase.delayMs) : undefined;
     switch (phase.name) {
       case "listing":
         // While it tries again, what was wrong still is.
@@ -178,6 +220,8 @@ export class StateKeeper {
 
   #set(state: InformerState, cause: unknown): void {
     if (state !== this.#state) this.#since = new Date();
+    if (state === "live") this.#notLiveSince = undefined;
+    else this.#notLiveSince ??= new Date();
     this.#state = state;
     this.#cause = cause;
   }

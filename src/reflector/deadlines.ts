@@ -1,103 +1,110 @@
 import { UnreachableError } from "../api/errors.ts";
-import type { DerivedController } from "../timing/derived.ts";
+import { monotonicMs } from "../timing/clock.ts";
+import { LongTimer } from "../timing/long_timer.ts";
 
-/**
- * Fails a job that has been silent for too long: a black hole is never noticed by `fetch`.
- *
- * One timer, that looks at the clock when it fires instead of being set anew at each sign of life.
- */
+/** What a limit ends: it fails with the error. */
+interface Job {
+  abort(error: Error): void;
+}
+
+/** Fails a list that brings no further object for too long: `fetch` does not notice a connection that carries nothing. */
 export class IdleLimit implements Disposable {
-  readonly #controller: DerivedController;
-  readonly #silenceMs: number;
-  readonly #what: string;
-  #aliveAt: number;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #job: Job;
+  readonly #idleMs: number;
+  #aliveAtMs: number = monotonicMs();
+  /** Armed once per idle time at most: it looks at the clock when it fires, and is not set anew at each sign of life. */
+  readonly #timer: LongTimer = new LongTimer(() => this.#look());
 
-  /**
-   * Aborts `controller` when there was no sign of life for `silenceMs`, but not before `graceMs` from now.
-   */
-  constructor(controller: DerivedController, what: string, silenceMs: number, graceMs = 0) {
-    this.#controller = controller;
-    this.#what = what;
-    this.#silenceMs = silenceMs;
-    this.#aliveAt = Date.now();
-    this.#timer = setTimeout(() => this.#look(), Math.max(graceMs, 0) + silenceMs);
+  /** Aborts `job` when there was no {@linkcode alive} for `idleMs` milliseconds. */
+  constructor(job: Job, idleMs: number) {
+    this.#job = job;
+    this.#idleMs = idleMs;
+    this.#timer.arm(idleMs);
   }
 
-  /** A sign of life. */
+  /** The job makes progress. */
   alive(): void {
-    this.#aliveAt = Date.now();
+    this.#aliveAtMs = monotonicMs();
   }
 
-  /** Looks no more. */
+  /** Ends the limit. */
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#timer[Symbol.dispose]();
   }
 
   #look(): void {
-    const left = this.#aliveAt + this.#silenceMs - Date.now();
-    if (left > 0) {
-      this.#timer = setTimeout(() => this.#look(), left);
-      return;
-    }
-    const seconds = Math.round((Date.now() - this.#aliveAt) / 1_000);
-    // mutant: idle-limit-never-fires
-    this.#controller.abort(
-      new UnreachableError(`Cannot go on with ${this.#what}: the server has said nothing for ${seconds} s`),
+    const idleMs = monotonicMs() - this.#aliveAtMs;
+    if (idleMs < this.#idleMs) return this.#timer.arm(this.#idleMs - idleMs);
+    this.#job.abort(
+      new UnreachableError(
+        `Cannot go on with the list: the server has sent no further object for ${Math.round(idleMs / 1_000)} s`,
+      ),
     );
   }
 }
 
-/** Gives a streaming list up that does not begin, or neither goes on nor ends. */
-export class InitialEventsDeadline implements Disposable {
-  readonly #stream: { fail(error: Error): void };
-  readonly #progressMs: number;
-  #limitAt: number;
-  #begun = false;
-  #passed = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+/** How long a streaming list may take without an object, as a multiple of the time without progress. */
+const TOTAL_FACTOR = 3;
 
-  /** Fails `stream` when it has not begun within `beginMs`, or makes no progress for `progressMs` after that. */
-  constructor(stream: { fail(error: Error): void }, beginMs: number, progressMs: number) {
-    this.#stream = stream;
+/** How much longer it may take for each object: a server that never sends the end, and now and then an object, stays below. */
+const OBJECT_MS = 2;
+
+/**
+ * Fails a streaming list that does not begin, makes no progress, or goes on without an end.
+ *
+ * Once it has begun it may take `3 * progressMs`, and 2 ms more for each object. So a server that never sends the bookmark
+ * that ends the list is given up, even if objects that are created meanwhile trickle in (client-go waits for ever).
+ */
+export class InitialEventsDeadline implements Disposable {
+  readonly #job: Job;
+  readonly #progressMs: number;
+  /** Until when it must begin or make progress. */
+  #progressAtMs: number;
+  /** Until when it must be complete; `Infinity` before it has begun. */
+  #completeAtMs = Infinity;
+  #passed = false;
+  readonly #timer: LongTimer = new LongTimer(() => this.#look());
+
+  /** Aborts `job` when the list has not begun within `beginMs`, or makes no progress for `progressMs` after that. */
+  constructor(job: Job, beginMs: number, progressMs: number) {
+    this.#job = job;
     this.#progressMs = progressMs;
-    this.#limitAt = Date.now() + beginMs;
-    this.#timer = setTimeout(() => this.#look(), Math.min(beginMs, progressMs));
+    this.#progressAtMs = monotonicMs() + beginMs;
+    this.#timer.arm(Math.min(beginMs, progressMs));
   }
 
   /** Whether the server has answered. */
   get begun(): boolean {
-    return this.#begun;
+    return this.#completeAtMs !== Infinity;
   }
 
-  /** Whether the server answered and then made no progress: it does not tell the end of the list, and will not. */
+  /** Whether the deadline has passed after the server had answered: it does not end the list, and will not. */
   get passed(): boolean {
     return this.#passed;
   }
 
-  /** The server has answered, or has told one more object. */
-  progress(): void {
-    this.#begun = true;
-    this.#limitAt = Date.now() + this.#progressMs;
+  /** The server has answered, or has sent `objects` more. */
+  progress(objects: number): void {
+    const nowMs = monotonicMs();
+    this.#progressAtMs = nowMs + this.#progressMs;
+    if (!this.begun) this.#completeAtMs = nowMs + TOTAL_FACTOR * this.#progressMs;
+    this.#completeAtMs += OBJECT_MS * objects;
   }
 
-  /** Looks no more. */
+  /** Ends the deadline. */
   [Symbol.dispose](): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#timer[Symbol.dispose]();
   }
 
   #look(): void {
-    const left = this.#limitAt - Date.now();
-    if (left > 0) {
-      this.#timer = setTimeout(() => this.#look(), left);
-      return;
-    }
-    this.#passed = this.#begun;
-    const what = this.#begun
-      ? `told neither an object nor its end for ${this.#progressMs} ms`
-      : "did not begin in time";
-    this.#stream.fail(new UnreachableError(`Cannot take the streaming list: the server ${what}`));
+    const leftMs = Math.min(this.#progressAtMs, this.#completeAtMs) - monotonicMs();
+    if (leftMs > 0) return this.#timer.arm(leftMs);
+    this.#passed = this.begun;
+    const what = !this.begun
+      ? "did not begin in time"
+      : this.#progressAtMs <= this.#completeAtMs
+      ? `sent neither an object nor the end for ${this.#progressMs} ms`
+      : "did not send the end in time";
+    this.#job.abort(new UnreachableError(`Cannot take the streaming list: the server ${what}`));
   }
 }

@@ -1,5 +1,6 @@
 import { isExpired, isThrottled, isTooLargeResourceVersion, StatusError, UnreachableError } from "../api/errors.ts";
-import type { Failure, Outcome } from "./phase.ts";
+import { retryAfterMs } from "../api/status.ts";
+import type { FailedOutcome, Failure } from "./phase.ts";
 
 /** Decides, once, what an error means to a reflector. */
 export function classify(error: unknown): Failure {
@@ -11,13 +12,13 @@ export function classify(error: unknown): Failure {
 }
 
 /** The outcome of a phase that `error` ended. */
-export function failed(error: unknown, resourceVersion: string): Outcome {
-  const seconds = error instanceof StatusError ? error.status.retryAfterSeconds : undefined;
+export function failed(error: unknown, resourceVersion: string): FailedOutcome {
+  const askedMs = error instanceof StatusError ? retryAfterMs(error.status) : undefined;
   return {
     type: "failed",
     failure: classify(error),
     error,
     resourceVersion,
-    ...(seconds === undefined ? {} : { retryAfterMs: seconds * 1_000 }),
+    ...(askedMs === undefined ? {} : { retryAfterMs: askedMs }),
   };
 }

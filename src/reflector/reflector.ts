@@ -1,17 +1,31 @@
 import type { Change } from "../api/change.ts";
 import type { Entry } from "../api/entry.ts";
-import { DecodeError, isExpired, StatusError, UnreachableError } from "../api/errors.ts";
+import { DecodeError, StatusError, UnreachableError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
-import { Backoff, type BackoffOptions } from "../timing/backoff.ts";
+import { backoffMs, type BackoffOptions, checkBackoff, whileUnreachable } from "../timing/backoff.ts";
 import { DerivedController } from "../timing/derived.ts";
+import { checkDurations } from "../timing/duration.ts";
+import { LeakyBucket } from "../timing/leaky_bucket.ts";
+import { LongTimer } from "../timing/long_timer.ts";
+import { RecentCount } from "../timing/recent_count.ts";
 import { sleep } from "../timing/sleep.ts";
+import { reportUncaught } from "../timing/uncaught.ts";
 import { IdleLimit, InitialEventsDeadline } from "./deadlines.ts";
-import { classify, failed } from "./failure.ts";
+import { failed } from "./failure.ts";
 import type { ListerWatcher, ReflectorStore, Replacement } from "./list_watch.ts";
 import { pagesOf } from "./pages.ts";
-import { type Outcome, type ReflectorPhase, transition } from "./phase.ts";
+import {
+  type FailedOutcome,
+  firstPhase,
+  type Outcome,
+  type ReflectorPhase,
+  RequestRateError,
+  type StreamFailure,
+  transition,
+  type TransitionRules,
+} from "./phase.ts";
 import { WatchStream } from "./watch_stream.ts";
 
 /** How a reflector follows. */
@@ -24,20 +38,48 @@ export interface ReflectorOptions {
    * does not. @default {"auto"}
    */
   readonly streamingList?: "auto" | "on" | "off";
-  /** The server is asked for a random time between this and 1.8 times it; a watch silent 10 s longer is dead. @default {120_000} */
+  /**
+   * How long the server is asked to keep a watch open, in milliseconds: a random time between this and 1.8 times it. A watch
+   * that is open 10 s longer is given up, and resumed. @default {120_000}
+   */
   readonly watchTimeoutMs?: number;
-  /** A list, or the beginning of a streaming list, that is silent for so long is dead. @default {70_000} */
+  /**
+   * How long a list may take until its first or next object, in milliseconds; `Infinity` is for ever. @default {70_000}
+   */
   readonly listIdleMs?: number;
-  /** A streaming list that tells no further object for so long, and not its end either, is given up for pages. @default {20_000} */
+  /**
+   * How long a streaming list may take until its next object or its end, in milliseconds. It may take three times as long in
+   * all, and 2 ms more for each object; then pages are asked for. `Infinity` is for ever. @default {20_000}
+   */
   readonly initialEventsTimeoutMs?: number;
-  /** How often the store is told to tell everything again; 0 is never. @default {0} */
+  /** How often the store re-delivers every cached object, in milliseconds; 0 and `Infinity` are never. @default {0} */
   readonly resyncMs?: number;
-  /** Waits after failures. */
+  /**
+   * Waits after failures in a row. While the server does not answer, a wait is at most 5 s, or `maxMs` if that is less.
+   */
   readonly backoff?: BackoffOptions;
+  /**
+   * After a lost connection, or a watch that the server ended before its time, the next request waits a random time up to
+   * this, in milliseconds, so that clients do not come back all at once. @default {1_000}
+   */
+  readonly reconnectMs?: number;
   /** Called with each phase as it is entered. */
   readonly onPhase?: (phase: ReflectorPhase) => void;
-  /** Called with what was passed over: objects that cannot be filed, a resync that failed. */
+  /**
+   * Called with what was passed over: objects that cannot be filed, a resync that failed. What it throws is reported as an
+   * uncaught error, and changes nothing else.
+   */
   readonly onError?: (error: unknown) => void;
+}
+
+/** How a watch ended. */
+export interface WatchEnd {
+  /** When, in milliseconds since 1970. */
+  readonly at: number;
+  /** Why, in a sentence. */
+  readonly reason: string;
+  /** The error that ended it; none when the server ended it in good order. */
+  readonly error?: unknown;
 }
 
 /** What a reflector has done so far. */
@@ -60,12 +102,18 @@ export interface ReflectorCounters {
   readonly lastByteAt: number;
   /** When it last said how far it is, in milliseconds since 1970; 0 when it never did. */
   readonly lastBookmarkAt: number;
+  /** How the last watch ended; `undefined` before one has. */
+  readonly lastWatchEnd: WatchEnd | undefined;
+  /** Lists of the last minute, without the first one. */
+  readonly recentRelists: number;
+  /** Watches of the last minute that resumed where the one before had ended. */
+  readonly recentResumes: number;
 }
 
-const SHORT_WATCH_MS = 1_000;
-const WATCH_GRACE_MS = 10_000;
-const CUT_AFTER_MS = 10_000;
-const STUCK_AFTER_WATCHES = 8;
+/** Requests that begin without a wait, whatever the server answers: so many at once, and one more a second. */
+const UNWAITED = { burst: 10, everyMs: 1_000 };
+
+const RECENT_MS = 60_000;
 
 /**
  * Keeps a store equal to a collection on the server.
@@ -94,7 +142,10 @@ export class Reflector<T extends KubernetesObject> {
   readonly #source: ListerWatcher<T>;
   readonly #store: ReflectorStore<Entry<T>>;
   readonly #options: ReflectorOptions;
-  readonly #backoff: Backoff;
+  readonly #rules: TransitionRules;
+  readonly #bucket = new LeakyBucket(UNWAITED);
+  readonly #relists = new RecentCount(RECENT_MS);
+  readonly #resumes = new RecentCount(RECENT_MS);
   readonly #counters = {
     lists: 0,
     pages: 0,
@@ -105,42 +156,45 @@ export class Reflector<T extends KubernetesObject> {
     remaining: undefined as number | undefined,
     lastByteAt: 0,
     lastBookmarkAt: 0,
+    lastWatchEnd: undefined as WatchEnd | undefined,
   };
   #phase: ReflectorPhase = { name: "stopped" };
   #running = false;
   #seen = "";
-  #streaming: boolean;
-  #cutShort = 0;
-  #expired = false;
-  #brief = false;
-  #silent = 0;
+  /** A streaming list that is complete, for the watch that reads on. */
   #stream: WatchStream<T> | undefined;
+  /** The watch that is read. */
+  #watched: WatchStream<T> | undefined;
+  /** Whether a watch has ended since the last list: the next one resumes it. */
+  #isResuming = false;
+  /** Why {@linkcode relist} was called, until a list begins. */
+  #relist: { readonly error: unknown } | undefined;
   /** What `onPhase` threw: it ends the run, wherever it was called. */
   #thrown: { readonly error: unknown } | undefined;
 
   /** Does nothing before it is run. @throws {RangeError} when an option is out of range. */
   constructor(source: ListerWatcher<T>, store: ReflectorStore<Entry<T>>, options: ReflectorOptions = {}) {
-    const {
-      pageSize = 500,
-      watchTimeoutMs = 120_000,
-      listIdleMs = 70_000,
-      initialEventsTimeoutMs = 20_000,
-      resyncMs = 0,
-    } = options;
+    const { pageSize = 500, watchTimeoutMs, listIdleMs, initialEventsTimeoutMs, resyncMs, reconnectMs = 1_000 } =
+      options;
+    const action = "create a reflector";
     if (!Number.isInteger(pageSize) || pageSize < 1) {
-      throw new RangeError(`Cannot create a reflector: pageSize must be a positive integer, found ${pageSize}`);
+      throw new RangeError(`Cannot ${action}: pageSize must be a positive integer, found ${pageSize}`);
     }
-    for (const [name, value] of Object.entries({ watchTimeoutMs, listIdleMs, initialEventsTimeoutMs })) {
-      if (!(value >= 1)) throw new RangeError(`Cannot create a reflector: ${name} must be at least 1, found ${value}`);
-    }
-    if (!(resyncMs >= 0)) {
-      throw new RangeError(`Cannot create a reflector: resyncMs must be at least 0, found ${resyncMs}`);
-    }
+    checkDurations(action, { watchTimeoutMs }, { min: 1, finite: true });
+    checkDurations(action, { listIdleMs, initialEventsTimeoutMs }, { min: 1 });
+    checkDurations(action, { resyncMs });
+    checkDurations(action, { reconnectMs }, { finite: true });
+    const { backoff = {}, streamingList = "auto" } = options;
+    checkBackoff(backoff);
     this.#source = source;
     this.#store = store;
     this.#options = options;
-    this.#backoff = new Backoff(options.backoff);
-    this.#streaming = options.streamingList !== "off";
+    const unreachable = whileUnreachable(backoff);
+    this.#rules = {
+      streamingList,
+      reconnect: () => Math.random() * reconnectMs,
+      backOff: (failure, attempt) => backoffMs(attempt, failure === "unreachable" ? unreachable : backoff),
+    };
   }
 
   /** Where it is in its cycle. */
@@ -150,12 +204,22 @@ export class Reflector<T extends KubernetesObject> {
 
   /** What it has done so far. */
   get counters(): ReflectorCounters {
-    return { ...this.#counters };
+    return { ...this.#counters, recentRelists: this.#relists.count, recentResumes: this.#resumes.count };
   }
 
   /** The version up to which the store has everything; `""` before the first list. */
   get lastSyncResourceVersion(): string {
     return this.#seen;
+  }
+
+  /**
+   * Lists anew, the newest state, because the store cannot have everything that the server has: the watch under way ends.
+   * Does nothing while a list is under way or next. `reason` is not reported.
+   */
+  relist(reason: Error): void {
+    if (this.#phase.name !== "watching") return;
+    this.#relist = { error: reason };
+    this.#watched?.fail(reason);
   }
 
   /**
@@ -168,18 +232,20 @@ export class Reflector<T extends KubernetesObject> {
     this.#running = true;
     this.#thrown = undefined;
     using job = new DerivedController(options.signal);
-    const resync = this.#startResync();
+    using _resync = this.#startResync();
     try {
-      this.#enter({ name: "listing", resourceVersion: this.#seen || "0" });
+      this.#bucket.take();
+      this.#enter(firstPhase(this.#seen, this.#rules));
       while (this.#phase.name !== "stopped") {
         const outcome = await this.#perform(this.#phase, job.signal);
-        if (outcome.type === "failed") this.#counters.failures++;
-        // What was cut waits as after a first failure, each time.
-        const backoff = outcome.type === "failed" && outcome.cut ? new Backoff(this.#options.backoff) : this.#backoff;
-        this.#enter(transition(this.#phase, outcome, () => backoff.next()));
+        const next = transition(this.#phase, outcome, this.#rules);
+        // A list that is asked for in pages instead has not failed.
+        const inPages = this.#phase.name === "listing" && this.#phase.by === "stream" && next.name === "listing" &&
+          next.by === "pages";
+        if (outcome.type === "failed" && !inPages) this.#counters.failures++;
+        this.#enter(this.#limit(next, outcome));
       }
     } finally {
-      clearInterval(resync);
       this.#running = false;
       this.#phase = { name: "stopped" };
       await this.#takeStream()?.close();
@@ -187,6 +253,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   #enter(phase: ReflectorPhase): void {
+    if (phase.name === "listing" && this.#phase.name !== "listing" && this.#seen !== "") this.#relists.add();
     this.#phase = phase;
     this.#counters.listed = phase.name === "listing" ? 0 : undefined;
     this.#counters.remaining = undefined;
@@ -198,12 +265,30 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
+  /** The phase that follows: a request that would begin without a wait has one, where there were too many of them. */
+  #limit(next: ReflectorPhase, outcome: Outcome): ReflectorPhase {
+    if (next.name !== "listing" && (next.name !== "watching" || this.#stream !== undefined)) return next;
+    const before = this.#phase;
+    if (before.name === "waiting" && before.delayMs > 0 && !(before.error instanceof RequestRateError)) return next;
+    const delayMs = this.#bucket.take();
+    if (delayMs === 0) return next;
+    const request = next.name === "listing" ? "list" : "watch";
+    const error = new RequestRateError(
+      `Cannot ${request} at once: too many lists and watches ended early or failed in a row, so this one waits`,
+      outcome.type === "failed" ? { cause: outcome.error } : {},
+    );
+    return { name: "waiting", delayMs, next, error };
+  }
+
   async #perform(phase: ReflectorPhase, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { type: "stopped" };
     try {
       switch (phase.name) {
         case "listing":
-          return await this.#list(phase.resourceVersion, signal);
+          this.#relist = undefined;
+          this.#isResuming = false;
+          if (phase.by === "pages") return await this.#pageList(phase.resourceVersion, signal);
+          return await this.#streamList(phase.resourceVersion, signal);
         case "watching":
           return await this.#watch(phase.resourceVersion, signal);
         case "waiting":
@@ -226,21 +311,14 @@ export class Reflector<T extends KubernetesObject> {
 
   // ── listing ──
 
-  async #list(version: string, signal: AbortSignal): Promise<Outcome> {
-    if (this.#streaming) {
-      const outcome = await this.#streamList(version, signal);
-      if (outcome !== "pages") return outcome;
-    }
-    return await this.#pageList(version, signal);
-  }
-
   async #pageList(version: string, signal: AbortSignal): Promise<Outcome> {
     const { pageSize = 500, listIdleMs = 70_000 } = this.#options;
     this.#counters.lists++;
     using job = new DerivedController(signal);
-    using limit = new IdleLimit(job, "the list", listIdleMs);
+    using limit = new IdleLimit(job, listIdleMs);
     let replacement = this.#store.replacing();
     let listedAt: string | undefined;
+    let begun = false;
     try {
       const parts = pagesOf(this.#source, {
         signal: job.signal,
@@ -250,7 +328,9 @@ export class Reflector<T extends KubernetesObject> {
         ...(version === "" || version === "0" ? {} : { resourceVersionMatch: "NotOlderThan" as const }),
       }, () => this.#counters.pages++);
       for await (const part of parts) {
-        limit.alive();
+        // Life is complete objects; an empty part says that the answer begins.
+        if (part.entries.length > 0 || !begun) limit.alive();
+        begun = true;
         this.#counters.lastByteAt = Date.now();
         if (part.restart) {
           replacement.abandon();
@@ -279,15 +359,17 @@ export class Reflector<T extends KubernetesObject> {
     return { type: "listed", resourceVersion: listedAt };
   }
 
-  /** The streaming list; `"pages"` when it is to be listed in pages instead. */
-  async #streamList(version: string, signal: AbortSignal): Promise<Outcome | "pages"> {
-    const auto = this.#options.streamingList !== "on";
+  async #streamList(version: string, signal: AbortSignal): Promise<Outcome> {
     // "0" could be older than what there was before; the server has the newest state at hand anyway.
     const stream = this.#openStream(version === "0" ? "" : version, signal, true);
     let replacement: Replacement<Entry<T>> | undefined;
     let committed = false;
     const { listIdleMs = 70_000, initialEventsTimeoutMs = 20_000 } = this.#options;
-    using deadline = new InitialEventsDeadline(stream, listIdleMs, initialEventsTimeoutMs);
+    using deadline = new InitialEventsDeadline(
+      { abort: (error) => stream.fail(error) },
+      listIdleMs,
+      initialEventsTimeoutMs,
+    );
     try {
       replacement = this.#store.replacing();
       for (;;) {
@@ -298,7 +380,8 @@ export class Reflector<T extends KubernetesObject> {
         const end = batch.findIndex((change) => change.type === "BOOKMARK" && change.initialEventsEnd);
         // mutant: changes-before-end-dropped
         const before = end === -1 ? batch : batch.slice(0, end);
-        if (this.#stage(replacement, before) || !deadline.begun) deadline.progress();
+        const objects = this.#stage(replacement, before);
+        if (objects > 0 || !deadline.begun) deadline.progress(objects);
         // mutant: list-seen-before-end
         if (end === -1) continue;
         const listedAt = (batch[end] as Change<T> & { readonly type: "BOOKMARK" }).resourceVersion;
@@ -307,7 +390,6 @@ export class Reflector<T extends KubernetesObject> {
         this.#store.flush?.(listedAt);
         this.#seen = listedAt;
         this.#counters.lastBookmarkAt = Date.now();
-        this.#cutShort = 0;
         // The rest of the batch belongs to the watch, which reads on from the same stream.
         // mutant: events-after-end-dropped
         this.#apply(batch.slice(end + 1), true);
@@ -315,41 +397,34 @@ export class Reflector<T extends KubernetesObject> {
         return { type: "listed", resourceVersion: this.#seen };
       }
     } catch (error) {
-      if (signal.aborted || !auto) throw error;
-      const failure = classify(error);
-      if (deadline.passed || isUnsupported(error)) this.#streaming = false;
-      else if (failure !== "refused") {
-        if (failure === "unreachable" && deadline.begun) this.#wasCutShort();
-        throw error; // pages would fail alike
-      }
-      return "pages";
+      if (signal.aborted) throw error;
+      const outcome = failed(error, version);
+      return { ...outcome, stream: streamFailureOf(outcome, deadline) };
     } finally {
       if (!committed) replacement?.abandon();
       if (this.#stream !== stream) await stream.close();
     }
-    // Ended in good order, but before its end was told.
-    this.#wasCutShort();
-    if (auto && (!this.#streaming || isShort(stream))) return "pages";
     const error = new UnreachableError("Cannot take the streaming list: it ended before it was complete");
-    return { type: "failed", failure: "unreachable", error, resourceVersion: version };
+    const short = stream.delivered === 0 && stream.facts.lastedMs < 1_000;
+    return {
+      type: "failed",
+      failure: "unreachable",
+      error,
+      resourceVersion: version,
+      stream: short ? "short" : "broken",
+    };
   }
 
-  /** A streaming list was told in part. Twice in a row: something on the way does not let it through. */
-  #wasCutShort(): void {
-    if (++this.#cutShort >= 2 && this.#options.streamingList !== "on") this.#streaming = false;
-  }
-
-  /** Stages changes of a streaming list; whether there was an object among them that counts as progress. */
+  /** Stages changes of a streaming list; returns how many objects among them count as progress. */
   #stage(
     replacement: { add(values: readonly Entry<T>[]): void; delete(value: Entry<T>): void },
     batch: readonly Change<T>[],
-  ): boolean {
-    let progress = false;
+  ): number {
+    let objects = 0;
     let run: Entry<T>[] = [];
     for (const change of batch) {
       if (change.type === "BOOKMARK") continue;
-      progress ||= change.type === "ADDED";
-      if (change.type === "ADDED") this.#counters.listed!++;
+      if (change.type === "ADDED") objects++;
       if (change.type !== "DELETED") {
         run.push(change.entry);
         continue;
@@ -359,61 +434,60 @@ export class Reflector<T extends KubernetesObject> {
       replacement.delete(change.entry);
     }
     replacement.add(this.#fileable(run));
-    return progress;
+    this.#counters.listed! += objects;
+    return objects;
   }
 
   // ── watching ──
 
   async #watch(version: string, signal: AbortSignal): Promise<Outcome> {
-    const stream = this.#takeStream() ?? this.#openStream(version, signal, false);
-    // Without a version the server first tells what is there, in any order: only what comes behind that moves the version.
+    const stream = this.#watched = this.#takeStream() ?? this.#resume(version, signal);
+    // Without a version the server first sends what is there, in any order: only what comes behind that moves the version.
     let ordered = version !== "" && version !== "0";
     try {
       if (stream.open) this.#opened();
-      for (;;) {
+      while (this.#relist === undefined) {
         const batch = await stream.next();
-        if (batch === undefined) break;
+        if (batch === undefined) {
+          const watch = stream.facts;
+          this.#watchEnded(`the server ended it after ${Math.round(watch.lastedMs / 1_000)} s`);
+          return { type: "ended", resourceVersion: this.#seen, watch };
+        }
         this.#counters.lastByteAt = Date.now();
         if (this.#phase.name === "watching" && !this.#phase.open) this.#opened();
         if (batch.length === 0) continue;
-        this.#expired = false;
         ordered ||= batch.some((change) => change.type !== "ADDED");
         this.#apply(batch, ordered);
       }
-      const [short, stuck] = [this.#isHurried(stream), this.#isStuck(stream)];
-      return { type: "ended", resourceVersion: this.#seen, short, stuck };
+      return this.#relistOutcome(this.#relist.error);
     } catch (error) {
       if (this.#thrown !== undefined) throw error;
       if (signal.aborted) return { type: "stopped" };
-      const outcome = failed(error, this.#seen);
-      const repeated = this.#expired;
-      this.#expired = isExpired(error);
-      const { failure } = outcome as Outcome & { readonly type: "failed" };
-      const cut = failure === "unreachable" && stream.open && Date.now() - stream.startedAt >= CUT_AFTER_MS;
-      return { ...outcome, repeated: repeated && this.#expired, cut } as Outcome;
+      if (this.#relist !== undefined) return this.#relistOutcome(this.#relist.error);
+      this.#watchEnded(error instanceof Error ? error.message : String(error), error);
+      return { ...failed(error, this.#seen), watch: stream.facts };
     } finally {
+      this.#watched = undefined;
       await stream.close();
     }
   }
 
-  /** Whether the server ended the watch so soon that asking again at once would be a hurry: twice, or having said nothing. */
-  #isHurried(stream: WatchStream<T>): boolean {
-    const brief = Date.now() - stream.startedAt < SHORT_WATCH_MS;
-    const hurried = isShort(stream) || (brief && this.#brief);
-    this.#brief = brief;
-    return hurried;
+  #resume(version: string, signal: AbortSignal): WatchStream<T> {
+    if (this.#isResuming) this.#resumes.add();
+    return this.#openStream(version, signal, false);
   }
 
-  /** Whether so many watches in a row ended at once, having said nothing, that only a list can tell what there is. */
-  #isStuck(stream: WatchStream<T>): boolean {
-    this.#silent = isShort(stream) ? this.#silent + 1 : 0;
-    if (this.#silent < STUCK_AFTER_WATCHES) return false;
-    this.#silent = 0;
-    return true;
+  #relistOutcome(error: unknown): Outcome {
+    this.#watchEnded("a list was asked for", error);
+    return { type: "relist", error };
+  }
+
+  #watchEnded(reason: string, error?: unknown): void {
+    this.#isResuming = true;
+    this.#counters.lastWatchEnd = { at: Date.now(), reason, ...(error === undefined ? {} : { error }) };
   }
 
   #opened(): void {
-    this.#backoff.healthy();
     if (this.#phase.name === "watching") this.#enter({ ...this.#phase, open: true });
   }
 
@@ -456,7 +530,7 @@ export class Reflector<T extends KubernetesObject> {
           ...(version === "" ? {} : { resourceVersion: version }),
           ...(sendInitialEvents ? { sendInitialEvents } : {}),
         }),
-      { signal, timeoutMs: timeoutSeconds * 1_000, idleMs: WATCH_GRACE_MS },
+      { signal, timeoutMs: timeoutSeconds * 1_000 },
     );
   }
 
@@ -476,13 +550,17 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   #report(error: unknown): void {
-    this.#options.onError?.(error);
+    try {
+      this.#options.onError?.(error);
+    } catch (thrown) {
+      reportUncaught(thrown);
+    }
   }
 
-  #startResync(): ReturnType<typeof setInterval> | undefined {
+  #startResync(): Disposable {
     const { resyncMs = 0 } = this.#options;
-    if (resyncMs === 0) return undefined;
-    return setInterval(() => {
+    const timer = new LongTimer(() => {
+      timer.arm(resyncMs);
       if (this.#seen === "") return;
       try {
         this.#store.resync?.();
@@ -490,16 +568,17 @@ export class Reflector<T extends KubernetesObject> {
       } catch (error) {
         this.#report(error);
       }
-    }, resyncMs);
+    });
+    if (resyncMs > 0) timer.arm(resyncMs);
+    return timer;
   }
 }
 
-/** Whether the server ended a watch within a second, having said nothing. */
-function isShort<T>(stream: WatchStream<T>): boolean {
-  return stream.told === 0 && Date.now() - stream.startedAt < SHORT_WATCH_MS;
-}
-
-/** Whether the server, or what it was built from, does not know streaming lists: it will not learn while we run. */
-function isUnsupported(error: unknown): boolean {
-  return error instanceof StatusError && (error.status.code === 422 || error.status.code === 400);
+/** How a streaming list failed. */
+function streamFailureOf(outcome: FailedOutcome, deadline: InitialEventsDeadline): StreamFailure | undefined {
+  if (deadline.passed) return "endless";
+  const { error } = outcome;
+  // The server, or what it was built from, does not know streaming lists: it will not learn while we run.
+  if (error instanceof StatusError && (error.status.code === 422 || error.status.code === 400)) return "unsupported";
+  return outcome.failure === "unreachable" && deadline.begun ? "broken" : undefined;
 }

@@ -1,37 +1,72 @@
 import type { Change } from "../api/change.ts";
+import { UnreachableError } from "../api/errors.ts";
+import { monotonicMs } from "../timing/clock.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { type Interruptible, interruptible } from "../timing/interruptible.ts";
+import { LongTimer } from "../timing/long_timer.ts";
 import { Pacer } from "../timing/turn.ts";
-import { IdleLimit } from "./deadlines.ts";
+import type { WatchFacts } from "./phase.ts";
 
-/** An open watch, that can be handed from the phase that opened it to the one that goes on reading. */
+/** How much longer than it was asked for a watch may stay open. */
+const GRACE_MS = 10_000;
+
+/** How a watch is read. */
+export interface WatchStreamOptions {
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** How long the server was asked to keep it open, in milliseconds. It fails 10 s later, whatever it delivers. */
+  readonly timeoutMs: number;
+}
+
+/** An open watch. It can be handed from the phase that opened it to the one that reads on. */
 export class WatchStream<T> {
   readonly #controller: DerivedController;
-  readonly #limit: IdleLimit;
+  readonly #timer: LongTimer;
   readonly #batches: Interruptible<readonly Change<T>[]>;
   /** A source may have its answers at hand, without ever waiting for anything. */
   readonly #pacer = new Pacer(0, 64);
-  /** When it was asked for: proxies may hold the headers back until the first byte. */
-  readonly startedAt: number = Date.now();
+  readonly #startedAtMs: number = monotonicMs();
+  readonly #timeoutMs: number;
   /** Whether the server has answered. */
   open = false;
-  /** How many changes and bookmarks it has told. */
-  told = 0;
+  /** How many changes and bookmarks it has delivered. */
+  delivered = 0;
 
-  /** Opens a watch that ends with `signal`, on {@linkcode close}, or when it is dead. */
+  /** Opens a watch that ends with `signal`, on {@linkcode close}, or when its time is over. */
   constructor(
     open: (signal: AbortSignal) => AsyncIterable<readonly Change<T>[]>,
-    options: { readonly signal: AbortSignal; readonly timeoutMs: number; readonly idleMs: number },
+    options: WatchStreamOptions,
   ) {
+    const { signal, timeoutMs } = options;
+    this.#timeoutMs = timeoutMs;
     // mutant: stop-misses-watch
-    this.#controller = new DerivedController(options.signal);
+    this.#controller = new DerivedController(signal);
     try {
       this.#batches = interruptible(open(this.#controller.signal), this.#controller.signal);
     } catch (error) {
       this.#controller[Symbol.dispose]();
       throw error;
     }
-    this.#limit = new IdleLimit(this.#controller, "the watch", options.idleMs, options.timeoutMs);
+    this.#timer = new LongTimer(() =>
+      // mutant: idle-limit-never-fires
+      this.fail(
+        new UnreachableError(
+          `Cannot go on with the watch: the server has not ended it ${GRACE_MS / 1_000} s after the ` +
+            `${timeoutMs / 1_000} s that it was asked for, so the connection may be dead`,
+        ),
+      )
+    );
+    this.#timer.arm(timeoutMs + GRACE_MS);
+  }
+
+  /** What is known of it by now. Proxies may hold the headers back until the first byte, so it lasts from its request on. */
+  get facts(): WatchFacts {
+    return {
+      opened: this.open,
+      delivered: this.delivered > 0,
+      lastedMs: monotonicMs() - this.#startedAtMs,
+      timeoutMs: this.#timeoutMs,
+    };
   }
 
   /** The next batch; `undefined` at the end. */
@@ -44,20 +79,19 @@ export class WatchStream<T> {
 
   readonly #take = (result: IteratorResult<readonly Change<T>[], void>): readonly Change<T>[] | undefined => {
     if (result.done) return undefined;
-    this.#limit.alive();
     this.open = true;
-    this.told += result.value.length;
+    this.delivered += result.value.length;
     return result.value;
   };
 
-  /** Fails what waits for the next batch. */
+  /** Fails the read that waits for the next batch, or the next read. */
   fail(error: Error): void {
     this.#controller.abort(error);
   }
 
   /** Ends it, wherever it is. */
   async close(): Promise<void> {
-    this.#limit[Symbol.dispose]();
+    this.#timer[Symbol.dispose]();
     this.#controller[Symbol.dispose]();
     await this.#batches.return();
   }

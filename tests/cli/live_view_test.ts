@@ -15,6 +15,8 @@ function status(part: Partial<InformerStatus>): InformerStatus {
     events: 0,
     lists: 0,
     watches: 0,
+    recentRelists: 0,
+    recentResumes: 0,
     errors: 0,
     quarantined: 0,
     outdated: 0,

@@ -48,7 +48,7 @@ export const SCENARIOS: readonly Scenario[] = [
       { do: "refuseVersioned", code: 410, times: 1_000 },
       { do: "failWatches", code: 410 },
       write("n1", 5),
-      { do: "expectWithin", ms: 1_000 },
+      { do: "expectWithin", ms: 2_000 },
     ]),
   },
   {

@@ -46,6 +46,8 @@ interface Following {
   relists: number;
   /** Lists begun at all. */
   lists: number;
+  /** Whether one is under way. */
+  listing: boolean;
   stopped: boolean;
 }
 
@@ -139,7 +141,7 @@ class World {
           return !searchParams.has("watch") && (searchParams.get("resourceVersion") ?? "") !== "";
         });
       case "shortWatches":
-        this.#interruptions += Math.ceil(step.ms / 800); // the shortest wait
+        this.#interruptions += Math.ceil(Math.log2(1 + step.ms / 800) + step.ms / 15_000); // waits that grow up to 15 s
         this.#meddler.short = true;
         await this.#time.tickAsync(step.ms);
         this.#meddler.short = false;
@@ -264,7 +266,9 @@ class World {
           pageSize,
           watchTimeoutMs,
           onPhase: (phase) => {
-            if (phase.name !== "listing") return;
+            const isNew = phase.name === "listing" && !following.listing;
+            following.listing = phase.name === "listing";
+            if (!isNew) return; // another attempt at the same list: of the newest state, or in pages
             following.lists++;
             if (following.informer.hasSynced) following.relists++;
           },
@@ -275,6 +279,7 @@ class World {
       startedAt: this.#time.now,
       relists: 0,
       lists: 0,
+      listing: false,
       stopped: false,
     };
     for (const listener of listeners) this.#listen(following, listener);

@@ -24,7 +24,7 @@ export class Run<Name extends string = never> implements AsyncDisposable {
     this.informer = new SharedIndexInformer<Thing, Name>(source, {
       onError: (error) => this.errors.push(error),
       ...options,
-      reflector: { ...PAGES, backoff: { jitter: 0 }, ...options.reflector },
+      reflector: { ...PAGES, backoff: { jitter: 0 }, reconnectMs: 0, ...options.reflector },
     });
   }
 
@@ -51,11 +51,11 @@ export class Run<Name extends string = never> implements AsyncDisposable {
     await this.#time.tickAsync(0);
   }
 
-  /** The watch fails; the next list, at `version`, has these. */
+  /** The watch fails; the next list, after the first wait, at `version`, has these. */
   async relist(error: Error, version: number, entries: readonly Entry<Thing>[]): Promise<void> {
     this.source.list(part(version, entries), END).watch([]);
     this.source.newest.send(error);
-    await this.#time.tickAsync(0);
+    await this.#time.tickAsync(800);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -48,7 +48,7 @@ Deno.test("SharedIndexInformer tells of a new list what it changes, deletions fi
     if (streaming) {
       source.watch([...after.map((entry) => ({ type: "ADDED" as const, entry })), endBookmark(20)]);
       source.newest.send(expired());
-      await time.tickAsync(0);
+      await time.tickAsync(800);
     } else await run.relist(expired(), 20, after);
     assertEquals(notes.take(), [
       "- default/pod-3@3 (unknown)",

@@ -47,7 +47,7 @@ class World implements AsyncDisposable {
     this.client = new Client({ server: "http://fake", transport: this.server });
     this.pods = new SharedIndexInformer(this.client.resource(Pod), {
       ...options,
-      reflector: { backoff: { jitter: 0 }, pageSize: 3, ...options.reflector },
+      reflector: { backoff: { jitter: 0 }, reconnectMs: 0, pageSize: 3, ...options.reflector },
     });
     this.join();
   }

@@ -132,7 +132,7 @@ Deno.test("SharedIndexInformer's status says how it does through a whole life [C
     'idle, 0 at ""',
     'listing, 0 at ""',
     'live, 1 at "10"',
-    'stale, 1 at "10": the server ends it within a second',
+    'stale, 1 at "10": the server ends it within a second, without an event',
     'stale, 1 at "10": the test says 429',
     'unreachable, 1 at "10": nobody there',
     'live, 1 at "10"',

@@ -93,6 +93,7 @@ export class Follow implements AsyncDisposable {
     this.store = store;
     this.reflector = new Reflector<Thing>(source, this.store, {
       backoff: { jitter: 0 },
+      reconnectMs: 0,
       onPhase: (phase) => this.phases.push(phase),
       onError: (error) => this.errors.push(error),
       ...options,
@@ -105,9 +106,9 @@ export class Follow implements AsyncDisposable {
     return seen(this.store.entries);
   }
 
-  /** The waits so far, in milliseconds. */
+  /** The waits so far, in milliseconds; reconnects do not wait here. */
   get waits(): number[] {
-    return this.phases.flatMap((phase) => phase.name === "waiting" ? [phase.delayMs] : []);
+    return this.phases.flatMap((phase) => phase.name === "waiting" && phase.delayMs > 0 ? [phase.delayMs] : []);
   }
 
   /** Stops it; resolves when it has. */

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { UnreachableError } from "../../src/api/errors.ts";
-import { ShortWatchError } from "../../src/reflector/phase.ts";
+import { RequestRateError, ShortWatchError } from "../../src/reflector/phase.ts";
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
-import { added, bookmark, deleted, expired, modified, part, refused } from "../_fixtures.ts";
+import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
 import { Follow, PAGES } from "./_follow.ts";
 import { END, ScriptedSource } from "./_source.ts";
@@ -34,7 +34,7 @@ Deno.test("Reflector takes a watch that ends at once, having said nothing, for a
   assertEquals(follow.waits, [800, 1_600]);
 });
 
-Deno.test("Reflector watches on at once when a watch ends in good order after a second, or having said something", async () => {
+Deno.test("Reflector resumes a watch that the server ends in good order, when its time is over or before", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]).watch([bookmark(15)], END).watch([]);
   await using follow = await live(time, source);
@@ -69,7 +69,7 @@ Deno.test("Reflector waits longer and longer when watches are not accepted, and 
   await time.tickAsync(40 * 100);
   assertEquals([source.lists.length, source.watches.length, follow.waits.length], [1, 41, 40]);
   follow.waits.forEach((wait, attempt) => {
-    const base = Math.min(2 ** attempt, 50);
+    const base = Math.min(2 ** attempt, 25);
     assert(wait >= base && wait <= 2 * base, `wait ${attempt} is ${wait}, expected ${base} to ${2 * base}`);
   });
 });
@@ -140,9 +140,8 @@ Deno.test("Reflector asks for watches of 120 to 220 seconds, or of the option's 
     using time = new FakeTime();
     const source = new ScriptedSource();
     for (let attempt = 0; attempt < 50; attempt++) source.watch([bookmark(10)], END);
-    // Watches as short as these are not asked for in a hurry; here the waits are of no interest.
-    await using _follow = await live(time, source, { backoff: { initialMs: 1, maxMs: 1, jitter: 0 }, ...options });
-    await time.tickAsync(200);
+    await using _follow = await live(time, source, options);
+    await time.tickAsync(42_000);
     const asked = source.watches.map(({ options }) => options.timeoutSeconds!);
     assertEquals(asked.length, 51);
     for (const seconds of asked) assert(Number.isInteger(seconds) && seconds >= low && seconds <= high, `${seconds}`);
@@ -208,28 +207,28 @@ Deno.test("Reflector gives a silent watch up 10 s after the time that it was ask
   await time.tickAsync(lastsMs + 9_999);
   assertEquals([follow.waits, follow.reflector.phase.name], [[], "watching"]);
   await time.tickAsync(1);
-  assertEquals([follow.waits, source.lists.length], [[800], 1]);
-  const { phase } = follow.reflector;
-  assert(phase.name === "waiting" && phase.error instanceof UnreachableError);
-  assertStringIncludes(phase.error.message, "the watch: the server has said nothing for");
+  assertEquals([source.lists.length, source.story.at(-1)], [1, "watch 10"]);
+  const phase = follow.phases.find(({ name }) => name === "waiting");
+  assert(phase?.name === "waiting" && phase.error instanceof UnreachableError);
+  assertStringIncludes(phase.error.message, "the server has not ended it 10 s after");
   assertEquals(source.watches[0].over, "returned");
   await time.tickAsync(800);
-  assertEquals(source.story.at(-1), "watch 10");
+  assertEquals([follow.waits, source.watches.length], [[800], 2]);
 });
 
-Deno.test("Reflector lets a watch be that outlasts its time, as long as it says something [F03]", async () => {
+Deno.test("Reflector resumes a watch 10 s after the time that it was asked to last, whatever trickles in [F03]", async () => {
   using time = new FakeTime();
-  const source = new ScriptedSource().watch([]);
-  await using follow = await live(time, source);
-  const lastsMs = source.newest.options.timeoutSeconds! * 1_000;
-  await time.tickAsync(lastsMs);
-  for (let beat = 0; beat < 5; beat++) {
-    source.newest.send([]);
-    await time.tickAsync(9_000);
+  const source = new ScriptedSource().watch([]).watch([]);
+  await using _follow = await live(time, source);
+  const [first] = source.watches;
+  const lastsMs = first.options.timeoutSeconds! * 1_000;
+  for (let elapsed = 0; elapsed < lastsMs + 9_000; elapsed += 1_000) {
+    first.send([]);
+    await time.tickAsync(1_000);
   }
-  assertEquals([follow.waits, source.watches.length], [[], 1]);
+  assertEquals(source.watches.length, 1);
   await time.tickAsync(1_000);
-  assertEquals(follow.waits, [800]);
+  assertEquals([source.story.slice(1), first.over], [["watch 10", "watch 10"], "returned"]);
 });
 
 Deno.test("Reflector lists at the version it has seen when that has expired, as an answer or in the stream [F05]", async () => {
@@ -237,71 +236,171 @@ Deno.test("Reflector lists at the version it has seen when that has expired, as 
     using time = new FakeTime();
     const source = new ScriptedSource().watch(...steps).watch([]);
     await using follow = await live(time, source);
+    await time.tickAsync(800);
     source.lists.at(-1)!.send(part(20, []), END);
     await time.tickAsync(0);
     const from = steps.length === 2 && Array.isArray(steps[0]) && steps[0].length > 0 ? "12" : "10";
     assertEquals(source.story.slice(2), [`list ${from} NotOlderThan limit=500`, "watch 20"]);
-    assertEquals(follow.waits, []);
+    assertEquals(follow.waits, [800]);
   }
 });
 
-Deno.test("Reflector waits when a version expires again and no watch has said anything in between", async () => {
-  using time = new FakeTime();
-  const source = new ScriptedSource().watch(expired()).watch([], expired()).watch([], [bookmark(10)], expired())
-    .watch([], expired());
-  await using follow = await live(time, source);
-  for (let list = 0; list < 5; list++) {
-    const call = source.lists.at(-1)!;
-    if (call.over === undefined) call.send(part(10, []), END);
-    await time.tickAsync(follow.reflector.phase.name === "waiting" ? follow.reflector.phase.delayMs : 0);
-    await time.tickAsync(0);
-  }
-  // The third watch said something: its expiry is a first one again; the fourth one's is not.
-  assertEquals(follow.waits, [800, 1_600]);
-});
-
-Deno.test("Reflector's waits start short again after a time of health, not after luck", async () => {
+Deno.test("Reflector waits longer before each list while versions expire, until a watch lasts, and reports all but the first", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
-  for (let attempt = 0; attempt < 6; attempt++) source.watch([], [bookmark(10)], refused(429));
+  for (let attempt = 0; attempt < 9; attempt++) source.watch([], [bookmark(10)], expired());
   await using follow = await live(time, source);
-  await time.tickAsync(800 + 1_600 + 3_200 + 6_400 + 12_800 + 25_600);
-  assertEquals(follow.waits, [800, 1_600, 3_200, 6_400, 12_800, 25_600]);
-  await time.tickAsync(119_999);
-  source.newest.send([], [bookmark(11)]);
-  await time.tickAsync(1);
-  source.newest.send(refused(429));
-  await time.tickAsync(0);
-  // The last watch opened when it was asked, and said something only later.
-  assertEquals(follow.waits.at(-1), 30_000);
-  await time.tickAsync(30_000);
+  for (let list = 0; list < 9; list++) source.list(part(10, []), END);
+  await time.tickAsync(25_600 + 30_000 * 3 + 25_200);
+  assertEquals(follow.waits, [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000, 30_000]);
+  const errors = follow.phases.flatMap((phase) => phase.name === "waiting" ? [phase.error] : []);
+  assertEquals(errors.map((error) => error === undefined), [true, ...Array(8).fill(false)]);
+  await time.tickAsync(10_000);
   source.newest.send([]);
-  await time.tickAsync(119_000);
-  source.newest.send(END);
   await time.tickAsync(0);
-  source.newest.send([]);
-  await time.tickAsync(1_000);
-  source.newest.send(refused(429));
+  source.newest.send(expired());
   await time.tickAsync(0);
-  // A watch that ends in good order does not interrupt the health.
   assertEquals(follow.waits.at(-1), 800);
 });
 
-Deno.test("Reflector whose watches are cut again and again after a while is back soon each time [F03]", async () => {
+Deno.test("Reflector's waits start short again when a watch delivers, or stays open for 10 s, and not before", async () => {
   using time = new FakeTime();
-  await using follow = await live(time, new ScriptedSource().watch([]));
-  const { source } = follow;
-  for (let cut = 0; cut < 8; cut++) {
-    await time.tickAsync(30_000);
-    source.watch([]).newest.send(new UnreachableError("connection reset by peer"));
-    await time.tickAsync(800);
-    assertEquals([follow.waits.length, follow.waits.at(-1), source.watches.length], [cut + 1, 800, cut + 2]);
+  const source = new ScriptedSource();
+  for (let attempt = 0; attempt < 3; attempt++) source.watch([], refused(429));
+  source.watch([], [bookmark(10)], refused(429)).watch([], refused(429));
+  await using follow = await live(time, source);
+  await time.tickAsync(800 + 1_600 + 3_200 + 800 + 1_600);
+  assertEquals(follow.waits, [800, 1_600, 3_200, 800, 1_600]);
+  source.newest.send([]);
+  await time.tickAsync(9_999);
+  source.newest.send(refused(429));
+  await time.tickAsync(0);
+  assertEquals(follow.waits.at(-1), 3_200);
+  await time.tickAsync(3_200);
+  source.newest.send([]);
+  await time.tickAsync(10_000);
+  source.newest.send(refused(429));
+  await time.tickAsync(0);
+  assertEquals(follow.waits.at(-1), 800);
+});
+
+Deno.test("Reflector whose watches are cut again and again resumes within a second each time, once they deliver or last one", async () => {
+  for (const [lastsMs, sent] of [[30_000, []], [1_000, []], [10, [bookmark(11)]]] as const) {
+    using time = new FakeTime();
+    await using follow = await live(time, new ScriptedSource().watch([]), { reconnectMs: 1_000 });
+    const { source } = follow;
+    for (let cut = 0; cut < 12; cut++) {
+      source.newest.send(sent);
+      await time.tickAsync(lastsMs);
+      source.watch([]).newest.send(new UnreachableError("connection reset by peer"));
+      await time.tickAsync(1_000);
+      assertEquals([source.lists.length, source.watches.length], [1, cut + 2], `${lastsMs} ms, cut ${cut}`);
+    }
+    assert(new Set(follow.waits).size > 6, "waits are by chance");
+    // One that breaks at once is another matter.
+    for (const wait of [800, 1_600, 3_200, 5_000, 5_000]) {
+      source.watch([]).newest.send(new UnreachableError("connection reset by peer"));
+      await time.tickAsync(wait);
+      assertEquals(follow.waits.at(-1), wait);
+    }
   }
-  // One that breaks at once is another matter, and those that were cut have not made its wait longer.
-  for (const wait of [800, 1_600, 3_200]) {
-    source.watch([]).newest.send(new UnreachableError("connection reset by peer"));
-    await time.tickAsync(wait);
-    assertEquals(follow.waits.at(-1), wait);
+});
+
+Deno.test("Reflector waits at most 5 s while the server does not answer, and 30 s while it answers with errors", async () => {
+  for (
+    const [error, longest] of [[new UnreachableError("connection refused"), 5_000], [refused(500), 30_000]] as const
+  ) {
+    using time = new FakeTime();
+    const source = new ScriptedSource();
+    for (let attempt = 0; attempt < 60; attempt++) source.list(error);
+    await using follow = new Follow(time, source, { ...PAGES, backoff: {} });
+    await time.tickAsync(600_000);
+    const last = follow.waits.slice(8);
+    assert(last.length > 8 && last.every((wait) => wait >= longest / 2 && wait <= longest), `${last}`);
+    assert(new Set(last).size > 8, "waits are by chance");
+  }
+});
+
+Deno.test("Reflector starts ten requests without a wait, then one a second, whatever the server answers, and reports it", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource();
+  // Each list is answered, and each watch delivers something and ends: with no time between, nothing else would wait.
+  for (let attempt = 0; attempt < 100; attempt++) source.watch([bookmark(10)], END);
+  await using follow = await live(time, source);
+  await time.tickAsync(0);
+  assertEquals([source.lists.length, source.watches.length], [1, 9]);
+  const { phase } = follow.reflector;
+  assert(phase.name === "waiting" && phase.error instanceof RequestRateError);
+  assertStringIncludes(phase.error.message, "Cannot watch at once");
+  await time.tickAsync(20_000);
+  assertEquals(source.watches.length, 29);
+  assertEquals(follow.reflector.counters.recentResumes, 28);
+  await time.tickAsync(60_000);
+  assertEquals(follow.reflector.counters.recentResumes, 60);
+});
+
+Deno.test("Reflector waits between lists when watches deliver something and then expire, each time", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource();
+  for (let attempt = 0; attempt < 2_000; attempt++) {
+    source.list(part(10, []), END).watch([], [added("a", 11)], expired());
+  }
+  await using _follow = new Follow(time, source, { ...PAGES, backoff: {} });
+  await time.tickAsync(60_000);
+  assert(source.lists.length <= 8, `${source.lists.length} lists`);
+});
+
+Deno.test("Reflector relists the newest state when it is asked to, at once, and says so when its watch ends", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([]);
+  await using follow = await live(time, source);
+  source.list(part(30, [entry("z", 29)]), END).watch([]);
+  const reason = new Error("the store has an object that the server does not know");
+  follow.reflector.relist(reason);
+  follow.reflector.relist(reason);
+  await time.tickAsync(0);
+  assertEquals(source.story.slice(2), ["list - limit=500", "watch 30"]);
+  assertEquals([follow.stored, follow.waits, source.watches[0].over], [["default/z@29"], [], "returned"]);
+  const { lastWatchEnd, recentRelists, recentResumes } = follow.reflector.counters;
+  assertEquals(lastWatchEnd, { at: time.now, reason: "a list was asked for", error: reason });
+  assertEquals([recentRelists, recentResumes], [1, 0]);
+});
+
+Deno.test("Reflector relists when its store asks for it in the middle of a batch, which is applied", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([]);
+  await using follow = await live(time, source);
+  follow.store.refuses = (note) => {
+    if (note === "add default/a@11") follow.reflector.relist(new Error("ask the server"));
+    return undefined;
+  };
+  source.newest.send([added("a", 11), added("b", 12)], [added("c", 13)]);
+  await time.tickAsync(0);
+  assertEquals(follow.stored, ["default/a@11", "default/b@12"]);
+  assertEquals(source.story.slice(2), ["list - limit=500"]);
+});
+
+Deno.test("Reflector reports an onError that throws as uncaught, and goes on", async () => {
+  using time = new FakeTime();
+  const uncaught: unknown[] = [];
+  const listener = (event: ErrorEvent): void => {
+    event.preventDefault();
+    uncaught.push(event.error);
+  };
+  addEventListener("error", listener);
+  try {
+    const thrown = new Error("a broken log");
+    const source = new ScriptedSource().list(part(3, [entry("a", 1), nameless(2)]), END).watch([]);
+    await using follow = new Follow(time, source, {
+      ...PAGES,
+      onError: () => {
+        throw thrown;
+      },
+    });
+    await time.tickAsync(0);
+    assertEquals([uncaught, follow.stored, source.story.length], [[thrown], ["default/a@1"], 2]);
+  } finally {
+    removeEventListener("error", listener);
   }
 });
 
@@ -312,7 +411,7 @@ Deno.test("Reflector lists when watches end at once, having said nothing, eight 
   source.watch([bookmark(11)], END);
   for (let attempt = 0; attempt < 8; attempt++) source.watch(END);
   await using follow = await live(time, source, { backoff: { initialMs: 2_000, maxMs: 2_000, jitter: 0 } });
-  await time.tickAsync(15 * 2_000);
+  await time.tickAsync(14 * 2_000);
   // One that said something was among them, so none of the lists is due.
   assertEquals([source.lists.length, source.watches.length], [1, 16]);
   source.list(part(30, []), END).watch([]);
