@@ -1,4 +1,4 @@
-import { Child } from "./child.ts";
+import { Child, type Command } from "./child.ts";
 import type { Job } from "./job.ts";
 import { denoRun, goProgram, type Peer } from "./peer.ts";
 import type { ProcessStat } from "./process_stat.ts";
@@ -21,11 +21,23 @@ export interface RaceOptions {
   readonly onRun?: (peer: Peer, outcome: Result | Error) => void;
 }
 
+/** Sets a server back to the state before its first watch. */
+export async function reset(url: string): Promise<void> {
+  await (await fetch(`${url}/reset`, { method: "POST" })).body?.cancel();
+}
+
+/** Runs a client to the end of its job. @throws {Error} when it fails or exceeds the deadline. */
+export async function runClient(command: Command, timeoutMs: number): Promise<Result> {
+  await using client = new Child(command);
+  const report = JSON.parse(await client.line(timeoutMs)) as Report;
+  return { ...report, ...await client.stat() };
+}
+
 /** Every run of each client by its id, or why it has none. */
 export async function race(peers: readonly Peer[], options: RaceOptions): Promise<Map<string, Result[] | Error>> {
   const { job, repetitions, onRun } = options;
   const results = new Map<string, Result[] | Error>();
-  const commands = new Map<string, readonly [string, ...string[]]>();
+  const commands = new Map<string, Command>();
   for (const peer of peers) {
     try {
       commands.set(peer.id, await peer.command());
@@ -46,12 +58,10 @@ export async function race(peers: readonly Peer[], options: RaceOptions): Promis
       const command = commands.get(peer.id);
       if (command === undefined || results.get(peer.id) instanceof Error) continue;
       const url = peer.server === "protobuf" ? protobuf! : json;
-      await (await fetch(`${url}/reset`, { method: "POST" })).body?.cancel();
+      await reset(url);
       try {
         const mode = peer.mode === undefined ? [] : [peer.mode];
-        await using client = new Child([...command, url, ...size, ...mode]);
-        const report = JSON.parse(await client.line(options.timeoutMs ?? 180_000)) as Report;
-        const result = { ...report, ...await client.stat() };
+        const result = await runClient([...command, url, ...size, ...mode], options.timeoutMs ?? 180_000);
         results.set(peer.id, [...(results.get(peer.id) as Result[] | undefined ?? []), result]);
         onRun?.(peer, result);
       } catch (error) {

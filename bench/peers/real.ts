@@ -4,9 +4,8 @@ import { connect } from "../../src/deno/mod.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { ControlPlane } from "../../tests/cluster/_control_plane.ts";
 import { podItem } from "../_data.ts";
-import { Child } from "./child.ts";
 import { PEERS } from "./peer.ts";
-import type { RaceOptions, Result } from "./race.ts";
+import { type RaceOptions, type Result, runClient } from "./race.ts";
 
 /** The clients that take a kubeconfig, all over TLS and with the server's own streaming lists where they know them. */
 const IDS = ["keys", "read", "client-node", "client-go", "client-go-protobuf"];
@@ -53,8 +52,7 @@ export async function raceOnApiServer(
       try {
         const size = [job.pods, 0, 0].map(String);
         const mode = peer.mode === undefined ? [] : [peer.mode];
-        await using client = new Child([...await peer.command(), plane.kubeconfig, ...size, ...mode]);
-        const result = { ...JSON.parse(await client.line(timeoutMs)), ...await client.stat() } as Result;
+        const result = await runClient([...await peer.command(), plane.kubeconfig, ...size, ...mode], timeoutMs);
         results.set(peer.id, [...results.get(peer.id) ?? [], result]);
         onRun?.(peer, result);
       } catch (error) {
