@@ -1,10 +1,6 @@
 /**
- * The same job for every client on this machine that can do it, side by side: one table, and below it how we stand.
- *
- * `deno task bench:peers [--only keys,bare,client-node] [--reps 3] [--pods 10000] [--events 50000] [--streaming-lists on]`
- *
- * Where `KUBEBUILDER_ASSETS` names a folder with kube-apiserver and etcd, a second table has the time to sync against those;
- * `--api-server off` leaves it out, `--api-server only` the first one.
+ * The same job for every client on this machine that can do it, side by side: one table, and below it how we stand. With
+ * `--against`, two versions of our own client. `--help` prints the flags.
  */
 import { Flags } from "../flags.ts";
 import { median } from "../statistics.ts";
@@ -12,6 +8,41 @@ import { rounded, table } from "../table.ts";
 import { PEERS } from "./peer.ts";
 import { race, type RaceOptions, type Result } from "./race.ts";
 import { raceOnApiServer } from "./real.ts";
+import { compareVersions } from "./versions.ts";
+
+const HELP = `Measures clients at the same job on one server: list, follow events, relist.
+
+  deno task bench:peers [flags]                   every client on this machine, medians
+  deno task bench:peers --against COMMIT [flags]  this checkout and COMMIT, ratios of pairs
+
+Flags of both:
+  --only IDS             clients, comma separated: ${PEERS.map(({ id }) => id).join(", ")}
+                         with --against: those before node-keys; default keys,read
+  --pods N               objects in the list; default 10000
+  --events N             events of the watch; default 50000, with --against 60000
+  --timeout-seconds N    deadline of one run; default 180
+
+Flags without --against:
+  --reps N               runs of each client; default 3
+  --streaming-lists on   the server offers streaming lists; default off
+  --api-server off|only  leaves out the real kube-apiserver of KUBEBUILDER_ASSETS, or all else
+
+Flags with --against:
+  --pairs N              pairs of runs; default 15. An interval needs 5
+
+With --against, exits with 1 when the median ratio of events/s (keys) is below 0.97.
+
+Examples:
+  deno task bench:peers --only keys,bare --reps 5
+  deno task bench:peers --against HEAD
+  deno task bench:peers --against v0.1.0 --only keys --pairs 25
+`;
+
+if (Deno.args.includes("--help")) {
+  console.log(HELP);
+  Deno.exit(0);
+}
+if (Deno.args.includes("--against")) Deno.exit(await compareVersions(Deno.args));
 
 const flags = new Flags(Deno.args, [
   "only",

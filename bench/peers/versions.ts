@@ -1,0 +1,196 @@
+/**
+ * Compares two versions of our client: this checkout, changes that are not committed included, and a commit. Both run
+ * the same jobs against the same server, in pairs of alternating order, each run a process of its own.
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Flags } from "../flags.ts";
+import { median, medianInterval } from "../statistics.ts";
+import { rounded, table } from "../table.ts";
+import { Child, type Command, run } from "./child.ts";
+import type { Job } from "./job.ts";
+import { denoRun, PEERS } from "./peer.ts";
+import { reset, type Result, runClient } from "./race.ts";
+
+/** Our clients on this Deno: the ones whose id is their mode. */
+const CLIENTS = PEERS.filter(({ id, mode }) => id === mode);
+
+/** The programs of the harness, which are the same for both versions wherever the older one can run them. */
+const HARNESS = ["clients/ours.ts", "handlers.ts", "job.ts", "progress.ts"].map((name) => `bench/peers/${name}`);
+
+/** Where the code of a version is, beside what {@linkcode HARNESS} needs of the project. */
+const SOURCES = ["mod.ts", "deno.json", "src", "standins"];
+
+/** The measured figures, and which direction is better. */
+const FIGURES: readonly { readonly field: keyof Result; readonly name: string; readonly higherIsBetter?: true }[] = [
+  { field: "syncMs", name: "sync ms" },
+  { field: "eventsPerSecond", name: "events/s", higherIsBetter: true },
+  { field: "relistMs", name: "relist ms" },
+  { field: "peakRssMb", name: "peak RSS MB" },
+  { field: "cpuSeconds", name: "CPU s" },
+];
+
+/** The least median ratio of events/s with keys that is accepted. */
+const ACCEPTED = 0.97;
+const CONFIDENCE = 0.9;
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The two results of one pair. */
+interface Pair {
+  /** Of this checkout. */
+  readonly ours: Result;
+  /** Of the commit. */
+  readonly theirs: Result;
+}
+
+/**
+ * Runs the comparison that a command line asks for and prints one table. Returns the exit code: 1 when events/s with keys
+ * are fewer than accepted, else 0.
+ *
+ * @throws {Error} when the command line is wrong, there is no such commit, or a run fails.
+ */
+export async function compareVersions(args: readonly string[]): Promise<number> {
+  const flags = new Flags(args, ["against", "pairs", "only", "pods", "events", "timeout-seconds"]);
+  const commit = flags.text("against", "");
+  const only = flags.list("only") ?? ["keys", "read"];
+  const unknown = only.find((id) => CLIENTS.every((client) => client.id !== id));
+  if (unknown !== undefined) {
+    throw new RangeError(
+      `Cannot compare "${unknown}" with --against: there are ${CLIENTS.map(({ id }) => id).join(", ")}`,
+    );
+  }
+  const pods = flags.count("pods", 10_000);
+  const job: Job = { pods, events: flags.count("events", 60_000), changed: Math.max(1, Math.round(pods / 100)) };
+  const pairs = flags.count("pairs", 15);
+  const timeoutMs = flags.count("timeout-seconds", 180) * 1_000;
+  const hash = (await run(["git", "rev-parse", "--short", `${commit}^{commit}`], { cwd: ROOT })).trim();
+
+  const folder = await Deno.makeTempDir({ prefix: "versions-" });
+  try {
+    const ours = await copyCheckout(join(folder, "new"));
+    const theirs = await extractCommit(hash, join(folder, "old"));
+    const measured = await measurePairs(ours, theirs, { ids: only, job, pairs, timeoutMs });
+    return report(measured, job, hash);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** Copies what the client needs of this checkout. Returns the client's command. */
+async function copyCheckout(folder: string): Promise<Command> {
+  await Deno.mkdir(folder);
+  await run(["cp", "-r", ...SOURCES.map((name) => join(ROOT, name)), folder]);
+  await copyHarness(folder);
+  const command = clientIn(folder);
+  await tryOut(command);
+  return command;
+}
+
+/**
+ * Extracts a commit and puts the harness of this checkout into it; where that does not run there, the commit's own stays.
+ * Returns the client's command.
+ */
+async function extractCommit(hash: string, folder: string): Promise<Command> {
+  const archive = `${folder}.tar`;
+  await Deno.mkdir(folder);
+  await run(["git", "archive", "--output", archive, hash], { cwd: ROOT });
+  await run(["tar", "-xf", archive, "-C", folder]);
+  await copyHarness(folder);
+  const command = clientIn(folder);
+  try {
+    await tryOut(command);
+  } catch (error) {
+    console.error(`${hash} cannot run this checkout's client program (${(error as Error).message}); running its own`);
+    await run(["tar", "-xf", archive, "-C", folder]);
+    await tryOut(command);
+  }
+  return command;
+}
+
+async function copyHarness(folder: string): Promise<void> {
+  await Deno.mkdir(join(folder, "bench/peers/clients"), { recursive: true });
+  for (const name of HARNESS) await Deno.copyFile(join(ROOT, name), join(folder, name));
+}
+
+function clientIn(folder: string): Command {
+  return denoRun(join(folder, HARNESS[0]));
+}
+
+/** Does a tiny job, so that what follows finds the program compiled. @throws {Error} when the program does not run. */
+async function tryOut(command: Command): Promise<void> {
+  const size = ["10", "10", "1"];
+  await using server = new Child([...denoRun("server.ts"), ...size, "off"]);
+  await runClient([...command, await server.line(60_000), ...size, "keys"], 60_000);
+}
+
+/** The pairs of each client by its id; progress goes to standard error. */
+async function measurePairs(
+  ours: Command,
+  theirs: Command,
+  options: { readonly ids: readonly string[]; readonly job: Job; readonly pairs: number; readonly timeoutMs: number },
+): Promise<Map<string, Pair[]>> {
+  const { ids, job, pairs, timeoutMs } = options;
+  const size = [job.pods, job.events, job.changed].map(String);
+  const measured = new Map<string, Pair[]>(ids.map((id) => [id, []]));
+  await using server = new Child([...denoRun("server.ts"), ...size, "off"]);
+  const url = await server.line(60_000);
+  const measure = async (command: Command, id: string): Promise<Result> => {
+    await reset(url);
+    return await runClient([...command, url, ...size, id], timeoutMs);
+  };
+  for (let pair = 0; pair < pairs; pair++) {
+    for (const id of ids) {
+      const first = await measure(pair % 2 === 0 ? ours : theirs, id);
+      const second = await measure(pair % 2 === 0 ? theirs : ours, id);
+      const results = pair % 2 === 0 ? { ours: first, theirs: second } : { ours: second, theirs: first };
+      measured.get(id)!.push(results);
+      const [a, b] = [results.ours, results.theirs].map(({ eventsPerSecond }) => rounded(eventsPerSecond ?? NaN));
+      console.error(`pair ${pair + 1} of ${pairs}, ${id}: ${a} events/s, then ${b} at the commit`);
+    }
+  }
+  return measured;
+}
+
+/** Prints the table and the verdict. Returns the exit code. */
+function report(measured: ReadonlyMap<string, readonly Pair[]>, job: Job, hash: string): number {
+  const count = Math.max(...[...measured.values()].map((pairs) => pairs.length));
+  const confidence = medianInterval(new Array<number>(count).fill(1), CONFIDENCE)?.confidence;
+  console.log(
+    `${job.pods} pods, then ${job.events} events, then a relist with ${job.changed} changed; ${count} pairs; ` +
+      `Deno ${Deno.version.deno}\nRatios above 1: this checkout is better than ${hash}. The interval of the median is of ` +
+      `order statistics, ${confidence === undefined ? "which need 5 pairs" : `${(100 * confidence).toFixed(1)} %`}.\n`,
+  );
+  const rows = [...measured].flatMap(([id, pairs]) =>
+    FIGURES.map((figure) => {
+      const { field, name } = figure;
+      const ratios = ratiosOf(pairs, figure);
+      const interval = medianInterval(ratios, CONFIDENCE);
+      const medians = (["ours", "theirs"] as const)
+        .map((side) => rounded(median(pairs.map((pair) => pair[side][field] ?? NaN))));
+      return [
+        id,
+        name,
+        ...medians,
+        median(ratios).toFixed(3),
+        interval === undefined ? "-" : `${interval.from.toFixed(3)} to ${interval.to.toFixed(3)}`,
+      ];
+    })
+  );
+  console.log(table([["job", "figure", "this checkout", hash, "ratio", "interval"], ...rows]));
+  const keys = measured.get("keys");
+  if (keys === undefined) return 0;
+  const ratio = median(ratiosOf(keys, FIGURES.find(({ field }) => field === "eventsPerSecond")!));
+  const held = ratio >= ACCEPTED;
+  console.log(
+    `\nevents/s (keys): ${ratio.toFixed(3)}, ${held ? "at least" : "less than"} the accepted ${ACCEPTED.toFixed(2)}`,
+  );
+  return held ? 0 : 1;
+}
+
+/** The ratio of each pair; above 1 this checkout is better. */
+function ratiosOf(pairs: readonly Pair[], { field, higherIsBetter }: (typeof FIGURES)[number]): number[] {
+  return pairs.map(({ ours, theirs }) => {
+    const ratio = (ours[field] ?? NaN) / (theirs[field] ?? NaN);
+    return higherIsBetter ? ratio : 1 / ratio;
+  });
+}
