@@ -1,0 +1,83 @@
+import ts from "typescript";
+
+/** A statement that can be deleted from a source. */
+export interface Statement {
+  /** The line it begins on, counted from 1. */
+  readonly line: number;
+  /** Its text on one line, shortened. */
+  readonly summary: string;
+  /** Where its text begins. */
+  readonly start: number;
+  /** Where its text ends. */
+  readonly end: number;
+  /** The text that takes its place: a branch of an `if` leaves an empty statement behind. */
+  readonly replacement: "" | ";";
+  /** The id in a `// survives: ID` comment on the line it begins on, or on a line of its own above. */
+  readonly survivesId?: string;
+}
+
+const SUMMARY_LENGTH = 100;
+
+/** The statements of a TypeScript source that can be deleted one at a time, in order: those within others as well. */
+export function statementsIn(text: string): Statement[] {
+  const source = ts.createSourceFile("source.ts", text, ts.ScriptTarget.Latest, true);
+  const lines = text.split("\n");
+  const found: Statement[] = [];
+  const visit = (node: ts.Node): void => {
+    const replacement = replacementOf(node);
+    if (replacement !== undefined) {
+      const start = node.getStart(source);
+      const { line } = source.getLineAndCharacterOfPosition(start);
+      const summary = node.getText(source).replaceAll(/\s+/g, " ");
+      found.push({
+        line: line + 1,
+        summary: summary.length > SUMMARY_LENGTH ? `${summary.slice(0, SUMMARY_LENGTH - 1)}…` : summary,
+        start,
+        end: node.getEnd(),
+        replacement,
+        survivesId: survivesIdAt(lines, line),
+      });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+/** The source without a statement; all other lines keep their numbers. */
+export function without(text: string, { start, end, replacement }: Statement): string {
+  const newlines = text.slice(start, end).replaceAll(/[^\n]/g, "");
+  return text.slice(0, start) + replacement + newlines + text.slice(end);
+}
+
+/** The ids of all `// survives: ID` comments. */
+export function survivesIdsIn(text: string): string[] {
+  return [...text.matchAll(/\/\/ survives: ([\w-]+)/g)].map(([, id]) => id);
+}
+
+/** The text that takes a node's place, `undefined` for nodes that are not deleted. */
+function replacementOf(node: ts.Node): Statement["replacement"] | undefined {
+  if (!ts.isStatement(node) || ts.isBlock(node) || ts.isEmptyStatement(node) || isDeclaration(node)) return undefined;
+  const { parent } = node;
+  if (ts.isSourceFile(parent) || ts.isBlock(parent) || ts.isCaseOrDefaultClause(parent)) return "";
+  // Without its only branch an `if` does nothing: that is the deletion of the `if`. The same goes for a loop's body.
+  return ts.isIfStatement(parent) && parent.elseStatement !== undefined ? ";" : undefined;
+}
+
+function isDeclaration(node: ts.Statement): boolean {
+  if (ts.isVariableStatement(node)) return node.modifiers !== undefined; // exported, or declared
+  return ts.isFunctionDeclaration(node) || ts.isClassDeclaration(node) || ts.isInterfaceDeclaration(node) ||
+    ts.isTypeAliasDeclaration(node) || ts.isEnumDeclaration(node) || ts.isModuleDeclaration(node) ||
+    ts.isImportDeclaration(node) || ts.isImportEqualsDeclaration(node) || ts.isExportDeclaration(node) ||
+    ts.isExportAssignment(node);
+}
+
+function survivesIdAt(lines: readonly string[], line: number): string | undefined {
+  const [own] = survivesIdsIn(lines[line]);
+  if (own !== undefined) return own;
+  for (let above = line - 1; above >= 0 && /^\s*\/\//.test(lines[above]); above--) {
+    const [id] = survivesIdsIn(lines[above]);
+    if (id !== undefined) return id;
+  }
+  return undefined;
+}
