@@ -6,6 +6,7 @@
  * deno task mutants                 # all of them
  * deno task mutants --only bookmark # those whose id contains the word
  * deno task mutants --seeds 5000    # histories for each; 1000 unless given
+ * deno task mutants --lines --help  # deletes statements instead: see line_mutants.ts
  * ```
  *
  * Prints for each mutant which history caught it. Only a failed history counts: `SURVIVED`, `CRASHED` (out of memory, for
@@ -18,6 +19,15 @@ import { join } from "node:path";
 import { FAILED } from "./first_failure.ts";
 import { edited } from "./markers.ts";
 import { type Mutant, MUTANTS } from "./mutants_list.ts";
+
+if (Deno.args.includes("--lines")) {
+  const { lineMutants } = await import("./line_mutants.ts");
+  const failed = (error: unknown): number => {
+    console.error(error);
+    return 2;
+  };
+  Deno.exit(await lineMutants(Deno.args).catch(failed));
+}
 
 const root = join(import.meta.dirname!, "..");
 const PARTS = ["deno.json", "deno.lock", "mod.ts", "src", "standins", "tests", "tools"];

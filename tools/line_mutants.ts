@@ -1,0 +1,287 @@
+import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
+import { LINE_SURVIVORS } from "./line_survivors.ts";
+import { type Statement, statementsIn, survivesIdsIn, without } from "./statements.ts";
+import { TypeChecker } from "./type_checker.ts";
+
+const HELP = `Deletes one statement of the sources at a time and runs tests until one of them fails.
+
+  deno task mutants --lines [--only PATH]... [--jobs N]
+
+For each statement that the sources compile without: first the tests of its folder, then, if they all pass, 200 random
+histories. A run that takes four times as long as without the change has exceeded its deadline, and counts as caught.
+Prints the statements that no test noticed. A statement whose deletion is harmless carries a comment, "// survives: ID",
+and tools/line_survivors.ts has the reason under that id.
+
+Flags:
+  --only PATH  a file or folder, repeated or comma separated; default: ${hotFolders().join(", ")}
+  --jobs N     processes at once; default 2
+
+Outcomes are kept in .line_mutants.jsonl: what is neither changed nor tested otherwise since is not run again. Remove the
+file to run everything. Exits with 1 when an unexplained statement survives, with 2 when it cannot run.
+
+Examples:
+  deno task mutants --lines --only src/queue
+  deno task mutants --lines --only src/store/table.ts,src/store/index.ts --jobs 1
+`;
+
+/** What became of a mutant. */
+type Outcome = "tests" | "histories" | "deadline" | "survives" | "does not compile";
+
+/** A source without one of its statements. */
+interface LineMutant {
+  /** Path of the source, relative to the root. */
+  readonly file: string;
+  /** The source as it is. */
+  readonly text: string;
+  /** What is deleted. */
+  readonly statement: Statement;
+  /** The same for as long as the source and its tests are. */
+  readonly key: string;
+}
+
+/** A command line of this Deno, whose deadline follows from the time that it takes when nothing is deleted. */
+interface Check {
+  readonly name: "tests" | "histories";
+  readonly args: readonly string[];
+  readonly baseline: () => Promise<number>;
+}
+
+const ROOT = join(import.meta.dirname!, "..");
+const STATE = join(ROOT, ".line_mutants.jsonl");
+const COPIED = ["deno.json", "deno.lock", "mod.ts", "src", "standins", "tests", "tools"];
+/** A mutant that grows without end must not use up the machine's memory before its deadline. */
+const DENO_FLAGS = ["-A", "--no-check", "--v8-flags=--max-old-space-size=1024"];
+const HISTORIES = 200;
+const DEADLINE_FACTOR = 4;
+const LEAST_DEADLINE_MS = 5_000;
+const REPORT_EVERY = 25;
+
+function hotFolders(): string[] {
+  return ["reflector", "queue", "store", "informer", "workqueue", "timing", "client"].map((name) => `src/${name}`);
+}
+
+/** Runs the tool with the arguments of its command line. Returns the exit code. */
+export async function lineMutants(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      lines: { type: "boolean" },
+      only: { type: "string", multiple: true },
+      jobs: { type: "string", default: "2" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const jobs = Number(values.jobs);
+  if (!Number.isInteger(jobs) || jobs < 1) throw new RangeError(`Cannot use --jobs "${values.jobs}": not a count`);
+  const paths = values.only?.flatMap((list) => list.split(",").filter((path) => path !== "")) ?? hotFolders();
+  const files = paths.flatMap((path) => sourcesIn(relative(ROOT, join(ROOT, path))));
+  const problems = await markerProblems();
+  for (const problem of problems) console.log(problem);
+  const mutants = (await Promise.all(files.map(mutantsOf))).flat();
+  const outcomes = await run(mutants, files, jobs);
+  const count = (outcome: Outcome): number => [...outcomes.values()].filter((found) => found === outcome).length;
+  const survivors = mutants.filter(({ key }) => outcomes.get(key) === "survives");
+  const unexplained = survivors.filter((mutant) => !isExplained(mutant));
+  console.log(
+    `${mutants.length} statements: ${count("does not compile")} needed to compile; caught: ${
+      count("tests")
+    } by tests, ` +
+      `${count("histories")} by histories, ${count("deadline")} by a deadline; ${survivors.length} survive, ` +
+      `${unexplained.length} of them unexplained`,
+  );
+  return unexplained.length + problems.length === 0 ? 0 : 1;
+}
+
+/** The TypeScript files at a path, relative to the root. */
+function sourcesIn(path: string): string[] {
+  if (Deno.statSync(join(ROOT, path)).isFile) return [path];
+  return [...Deno.readDirSync(join(ROOT, path))].flatMap((entry) => {
+    const child = join(path, entry.name);
+    return entry.isDirectory || entry.name.endsWith(".ts") ? sourcesIn(child) : [];
+  }).sort();
+}
+
+/** Markers without a reason, and reasons without a marker. */
+async function markerProblems(): Promise<string[]> {
+  const texts = await Promise.all(sourcesIn("src").map((file) => Deno.readTextFile(join(ROOT, file))));
+  const marked = new Set(texts.flatMap(survivesIdsIn));
+  return [
+    ...[...marked].filter((id) => !(id in LINE_SURVIVORS)).map((id) => `NO REASON for "survives: ${id}"`),
+    ...Object.keys(LINE_SURVIVORS).filter((id) => !marked.has(id)).map((id) => `NO STATEMENT "survives: ${id}"`),
+  ];
+}
+
+function isExplained({ statement: { survivesId } }: LineMutant): boolean {
+  return survivesId !== undefined && survivesId in LINE_SURVIVORS;
+}
+
+async function mutantsOf(file: string): Promise<LineMutant[]> {
+  const text = await Deno.readTextFile(join(ROOT, file));
+  const tests = [testFolderOf(file), "tests/histories"].filter(exists).flatMap(sourcesIn);
+  const texts = await Promise.all(tests.map((test) => Deno.readTextFile(join(ROOT, test))));
+  const hash = await sha256([file, text, ...texts].join("\0"));
+  return statementsIn(text).map((statement) => ({
+    file,
+    text,
+    statement,
+    key: `${hash} ${statement.start}-${statement.end}`,
+  }));
+}
+
+function testFolderOf(file: string): string {
+  return join("tests", file.split("/")[1]);
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(join(ROOT, path));
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
+  return digest.toHex().slice(0, 16);
+}
+
+/** Finds the outcome of each mutant by its key. */
+async function run(
+  mutants: readonly LineMutant[],
+  files: readonly string[],
+  jobs: number,
+): Promise<Map<string, Outcome>> {
+  const known = await readState();
+  const outcomes = new Map<string, Outcome>();
+  for (const mutant of mutants) {
+    const outcome = known.get(mutant.key);
+    if (outcome === undefined) continue;
+    outcomes.set(mutant.key, outcome);
+    printSurvivor(mutant, outcome);
+  }
+  const waiting = mutants.filter(({ key }) => !outcomes.has(key));
+  console.error(`${mutants.length} statements in ${files.length} files, ${waiting.length} of them to run`);
+  if (waiting.length === 0) return outcomes;
+
+  const folder = await Deno.makeTempDir({ prefix: "line-mutants-" });
+  const interrupt = (): void => {
+    Deno.removeSync(folder, { recursive: true });
+    Deno.exit(130);
+  };
+  Deno.addSignalListener("SIGINT", interrupt);
+  try {
+    const unchanged = await copyProject(join(folder, "unchanged"));
+    const copies = await Promise.all(Array.from({ length: jobs }, (_, job) => copyProject(join(folder, String(job)))));
+    const types = new TypeChecker(ROOT, files.map((file) => join(ROOT, file)));
+    const checksOf = checksIn(unchanged);
+    const startedAt = performance.now();
+    const queue = waiting.values();
+    let done = 0;
+    await Promise.all(copies.map(async (copy) => {
+      for (const mutant of queue) {
+        const outcome = await outcomeOf(mutant, copy, types, checksOf(mutant.file));
+        outcomes.set(mutant.key, outcome);
+        await Deno.writeTextFile(STATE, `${JSON.stringify([mutant.key, outcome])}\n`, { append: true });
+        printSurvivor(mutant, outcome);
+        if (++done % REPORT_EVERY !== 0) continue;
+        const minutesLeft = (performance.now() - startedAt) / done * (waiting.length - done) / 60_000;
+        console.error(`${done} of ${waiting.length}, now at ${mutant.file}; ${minutesLeft.toFixed(0)} minutes left`);
+      }
+    }));
+  } finally {
+    Deno.removeSignalListener("SIGINT", interrupt);
+    await Deno.remove(folder, { recursive: true });
+  }
+  return outcomes;
+}
+
+async function readState(): Promise<Map<string, Outcome>> {
+  if (!exists(relative(ROOT, STATE))) return new Map();
+  const lines = (await Deno.readTextFile(STATE)).trim().split("\n").filter((line) => line !== "");
+  return new Map(lines.map((line) => JSON.parse(line) as [string, Outcome]));
+}
+
+function printSurvivor(mutant: LineMutant, outcome: Outcome): void {
+  const { file, statement: { line, summary, survivesId } } = mutant;
+  if (outcome === "survives") {
+    console.log(`${file}:${line}: ${summary}${isExplained(mutant) ? ` (${LINE_SURVIVORS[survivesId!]})` : ""}`);
+  } else if (survivesId !== undefined) {
+    console.log(`${file}:${line}: marked "survives: ${survivesId}", but caught: ${outcome}`);
+  }
+}
+
+async function copyProject(folder: string): Promise<string> {
+  await Deno.mkdir(folder);
+  const { success } = await new Deno.Command("cp", { args: ["-r", ...COPIED.map((part) => join(ROOT, part)), folder] })
+    .output();
+  if (!success) throw new Error(`Cannot copy the project to ${folder}`);
+  return folder;
+}
+
+/** The checks of a source, cheapest first. Each is timed in an unchanged copy when it is first needed. */
+function checksIn(unchanged: string): (file: string) => readonly Check[] {
+  const checks = new Map<string, Check>();
+  const check = (name: Check["name"], args: readonly string[]): Check => {
+    const id = args.join(" ");
+    let found = checks.get(id);
+    if (found !== undefined) return found;
+    let baseline: Promise<number> | undefined;
+    found = { name, args, baseline: () => baseline ??= timed(unchanged, args) };
+    checks.set(id, found);
+    return found;
+  };
+  const histories = check("histories", ["run", ...DENO_FLAGS, "tools/first_failure.ts", String(HISTORIES)]);
+  return (file) => {
+    const tests = testFolderOf(file);
+    if (!exists(tests)) return [histories];
+    return [check("tests", ["test", ...DENO_FLAGS, "--quiet", "--fail-fast", tests]), histories];
+  };
+}
+
+/** Milliseconds that a check takes without a change. @throws {Error} when it fails. */
+async function timed(copy: string, args: readonly string[]): Promise<number> {
+  const startedAt = performance.now();
+  const passed = await passes(copy, args);
+  if (!passed) throw new Error(`Cannot test mutants: "deno ${args.join(" ")}" fails without a change`);
+  return performance.now() - startedAt;
+}
+
+async function outcomeOf(
+  { file, text, statement }: LineMutant,
+  copy: string,
+  types: TypeChecker,
+  checks: readonly Check[],
+): Promise<Outcome> {
+  const mutated = without(text, statement);
+  if (!types.compiles(join(ROOT, file), mutated)) return "does not compile";
+  for (const { name, args, baseline } of checks) {
+    const deadlineMs = Math.max(LEAST_DEADLINE_MS, DEADLINE_FACTOR * await baseline());
+    await Deno.writeTextFile(join(copy, file), mutated);
+    const passed = await passes(copy, args, deadlineMs);
+    await Deno.writeTextFile(join(copy, file), text);
+    if (passed === undefined) return "deadline";
+    if (!passed) return name;
+  }
+  return "survives";
+}
+
+/** Whether a command line of this Deno succeeds; `undefined` when it exceeds its deadline. */
+async function passes(copy: string, args: readonly string[], deadlineMs?: number): Promise<boolean | undefined> {
+  const child = new Deno.Command(Deno.execPath(), { args: [...args], cwd: copy, stdout: "null", stderr: "null" })
+    .spawn();
+  let exceeded = false;
+  const timer = deadlineMs === undefined ? undefined : setTimeout(() => {
+    exceeded = true;
+    child.kill("SIGKILL");
+  }, deadlineMs);
+  const { success } = await child.status;
+  clearTimeout(timer);
+  return exceeded ? undefined : success;
+}
