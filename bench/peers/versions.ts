@@ -33,6 +33,9 @@ const FIGURES: readonly { readonly field: keyof Result; readonly name: string; r
 /** The least median ratio of events/s with keys that is accepted. */
 const ACCEPTED = 0.97;
 const CONFIDENCE = 0.9;
+
+/** A load average from which other programs disturb the measurement noticeably. */
+const BUSY = 1;
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The two results of one pair. */
@@ -63,6 +66,12 @@ export async function compareVersions(args: readonly string[]): Promise<number> 
   const job: Job = { pods, events: flags.count("events", 60_000), changed: Math.max(1, Math.round(pods / 100)) };
   const pairs = flags.count("pairs", 15);
   const timeoutMs = flags.count("timeout-seconds", 180) * 1_000;
+  const [load] = Deno.loadavg();
+  if (load > BUSY) {
+    console.error(
+      `The load average is ${load.toFixed(1)}: other programs use this machine, and intervals will be wide`,
+    );
+  }
   const hash = (await run(["git", "rev-parse", "--short", `${commit}^{commit}`], { cwd: ROOT })).trim();
 
   const folder = await Deno.makeTempDir({ prefix: "versions-" });
