@@ -30,7 +30,8 @@ Flags without --against:
 Flags with --against:
   --pairs N              pairs of runs; default 15. An interval needs 5
 
-With --against, exits with 1 when the median ratio of events/s (keys) is below 0.97.
+With --against, exits with 1 when the median ratio of events/s (keys) is below 0.97, with 2 when
+the versions cannot be measured.
 
 Examples:
   deno task bench:peers --only keys,bare --reps 5
@@ -42,7 +43,13 @@ if (Deno.args.includes("--help")) {
   console.log(HELP);
   Deno.exit(0);
 }
-if (Deno.args.includes("--against")) Deno.exit(await compareVersions(Deno.args));
+if (Deno.args.includes("--against")) {
+  const failed = (error: unknown): number => {
+    console.error(error);
+    return 2;
+  };
+  Deno.exit(await compareVersions(Deno.args).catch(failed));
+}
 
 const flags = new Flags(Deno.args, [
   "only",
