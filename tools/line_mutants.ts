@@ -1,5 +1,6 @@
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
+import { FAILED } from "./first_failure.ts";
 import { LINE_SURVIVORS } from "./line_survivors.ts";
 import { type Statement, statementsIn, survivesIdsIn, without } from "./statements.ts";
 import { TypeChecker } from "./type_checker.ts";
@@ -9,9 +10,9 @@ const HELP = `Deletes one statement of the sources at a time and runs tests unti
   deno task mutants --lines [--only PATH]... [--jobs N]
 
 For each statement that the sources compile without: first the tests of its folder, then, if they all pass, 200 random
-histories. A run that takes four times as long as without the change has exceeded its deadline, and counts as caught.
-Prints the statements that no test noticed. A statement whose deletion is harmless carries a comment, "// survives: ID",
-and tools/line_survivors.ts has the reason under that id.
+histories. A run that takes four times as long as without the change has exceeded its deadline. That counts as caught, and
+so does a crash. Prints the statements that no test noticed. A statement whose deletion is harmless carries a comment,
+"// survives: ID", and tools/line_survivors.ts has the reason under that id.
 
 Flags:
   --only PATH  a file or folder, repeated or comma separated; default: ${hotFolders().join(", ")}
@@ -26,7 +27,7 @@ Examples:
 `;
 
 /** What became of a mutant. */
-type Outcome = "tests" | "histories" | "deadline" | "survives" | "does not compile";
+type Outcome = "tests" | "histories" | "crash" | "deadline" | "survives" | "does not compile";
 
 /** A source without one of its statements. */
 interface LineMutant {
@@ -44,6 +45,8 @@ interface LineMutant {
 interface Check {
   readonly name: "tests" | "histories";
   readonly args: readonly string[];
+  /** The exit code of a failure. Any other one but 0 means that the process crashed. */
+  readonly failed: number;
   readonly baseline: () => Promise<number>;
 }
 
@@ -87,12 +90,11 @@ export async function lineMutants(args: readonly string[]): Promise<number> {
   const count = (outcome: Outcome): number => [...outcomes.values()].filter((found) => found === outcome).length;
   const survivors = mutants.filter(({ key }) => outcomes.get(key) === "survives");
   const unexplained = survivors.filter((mutant) => !isExplained(mutant));
+  const caught = (["tests", "histories", "crash", "deadline"] as const)
+    .map((outcome) => `${count(outcome)} (${outcome})`).join(", ");
   console.log(
-    `${mutants.length} statements: ${count("does not compile")} needed to compile; caught: ${
-      count("tests")
-    } by tests, ` +
-      `${count("histories")} by histories, ${count("deadline")} by a deadline; ${survivors.length} survive, ` +
-      `${unexplained.length} of them unexplained`,
+    `${mutants.length} statements: ${count("does not compile")} are needed to compile; caught: ${caught}; ` +
+      `${survivors.length} survive, ${unexplained.length} of them unexplained`,
   );
   return unexplained.length + problems.length === 0 ? 0 : 1;
 }
@@ -228,28 +230,29 @@ async function copyProject(folder: string): Promise<string> {
 /** The checks of a source, cheapest first. Each is timed in an unchanged copy when it is first needed. */
 function checksIn(unchanged: string): (file: string) => readonly Check[] {
   const checks = new Map<string, Check>();
-  const check = (name: Check["name"], args: readonly string[]): Check => {
+  const check = (name: Check["name"], failed: number, args: readonly string[]): Check => {
     const id = args.join(" ");
     let found = checks.get(id);
     if (found !== undefined) return found;
     let baseline: Promise<number> | undefined;
-    found = { name, args, baseline: () => baseline ??= timed(unchanged, args) };
+    found = { name, args, failed, baseline: () => baseline ??= timed(unchanged, args) };
     checks.set(id, found);
     return found;
   };
-  const histories = check("histories", ["run", ...DENO_FLAGS, "tools/first_failure.ts", String(HISTORIES)]);
+  const histories = check("histories", FAILED, ["run", ...DENO_FLAGS, "tools/first_failure.ts", String(HISTORIES)]);
   return (file) => {
     const tests = testFolderOf(file);
     if (!exists(tests)) return [histories];
-    return [check("tests", ["test", ...DENO_FLAGS, "--quiet", "--fail-fast", tests]), histories];
+    return [check("tests", 1, ["test", ...DENO_FLAGS, "--quiet", "--fail-fast", tests]), histories];
   };
 }
 
 /** Milliseconds that a check takes without a change. @throws {Error} when it fails. */
 async function timed(copy: string, args: readonly string[]): Promise<number> {
   const startedAt = performance.now();
-  const passed = await passes(copy, args);
-  if (!passed) throw new Error(`Cannot test mutants: "deno ${args.join(" ")}" fails without a change`);
+  if (await exitCode(copy, args) !== 0) {
+    throw new Error(`Cannot test mutants: "deno ${args.join(" ")}" fails without a change`);
+  }
   return performance.now() - startedAt;
 }
 
@@ -261,19 +264,19 @@ async function outcomeOf(
 ): Promise<Outcome> {
   const mutated = without(text, statement);
   if (!types.compiles(join(ROOT, file), mutated)) return "does not compile";
-  for (const { name, args, baseline } of checks) {
+  for (const { name, args, failed, baseline } of checks) {
     const deadlineMs = Math.max(LEAST_DEADLINE_MS, DEADLINE_FACTOR * await baseline());
     await Deno.writeTextFile(join(copy, file), mutated);
-    const passed = await passes(copy, args, deadlineMs);
+    const code = await exitCode(copy, args, deadlineMs);
     await Deno.writeTextFile(join(copy, file), text);
-    if (passed === undefined) return "deadline";
-    if (!passed) return name;
+    if (code === undefined) return "deadline";
+    if (code !== 0) return code === failed ? name : "crash";
   }
   return "survives";
 }
 
-/** Whether a command line of this Deno succeeds; `undefined` when it exceeds its deadline. */
-async function passes(copy: string, args: readonly string[], deadlineMs?: number): Promise<boolean | undefined> {
+/** The exit code of a command line of this Deno; `undefined` when it exceeds its deadline. */
+async function exitCode(copy: string, args: readonly string[], deadlineMs?: number): Promise<number | undefined> {
   const child = new Deno.Command(Deno.execPath(), { args: [...args], cwd: copy, stdout: "null", stderr: "null" })
     .spawn();
   let exceeded = false;
@@ -281,7 +284,7 @@ async function passes(copy: string, args: readonly string[], deadlineMs?: number
     exceeded = true;
     child.kill("SIGKILL");
   }, deadlineMs);
-  const { success } = await child.status;
+  const { code } = await child.status;
   clearTimeout(timer);
-  return exceeded ? undefined : success;
+  return exceeded ? undefined : code;
 }
