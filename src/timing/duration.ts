@@ -27,10 +27,8 @@ export function checkDurations(
   for (const [name, value] of Object.entries(durations)) {
     if (value === undefined) continue;
     if (typeof value === "number" && value >= min && !(finite && value === Infinity)) continue;
-    const never = finite ? "not Infinity" : "or Infinity for never";
+    const upTo = finite ? " and finite" : ", or Infinity for never";
     const found = typeof value === "string" ? JSON.stringify(value) : String(value);
-    throw new RangeError(
-      `Cannot ${action}: ${name} must be a number of milliseconds, at least ${min}, ${never}, found ${found}`,
-    );
+    throw new RangeError(`Cannot ${action}: ${name} must be at least ${min} milliseconds${upTo}, found ${found}`);
   }
 }

@@ -19,7 +19,10 @@ export class LongTimer implements Disposable {
 
   /** Calls `fire` whenever the timer is due. Nothing is armed yet. */
   constructor(fire: () => void) {
-    this.#fire = fire;
+    this.#fire = (): void => {
+      this.#timer = undefined;
+      fire();
+    };
   }
 
   /** Whether it is going to fire. */
@@ -30,20 +33,17 @@ export class LongTimer implements Disposable {
   /** Fires after `ms` milliseconds, and not when it was to fire before; `Infinity` is never, what is below 0 counts as 0. */
   arm(ms: number): void {
     this[Symbol.dispose]();
-    if (ms !== Infinity) this.#start(monotonicMs() + ms, ms);
+    if (ms <= MAX_TIMER_MS) {
+      this.#timer = setTimeout(this.#fire, Math.ceil(ms));
+    } else if (ms !== Infinity) {
+      const dueMs = monotonicMs() + ms;
+      this.#timer = setTimeout(() => this.arm(dueMs - monotonicMs()), MAX_TIMER_MS);
+    }
   }
 
   /** Does not fire any more, unless it is armed again. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-  }
-
-  #start(dueMs: number, leftMs: number): void {
-    this.#timer = setTimeout(() => {
-      if (leftMs > MAX_TIMER_MS) return this.#start(dueMs, dueMs - monotonicMs());
-      this.#timer = undefined;
-      this.#fire();
-    }, Math.min(Math.max(0, Math.ceil(leftMs)), MAX_TIMER_MS));
   }
 }

@@ -11,14 +11,14 @@ Deno.test("a duration that is refused is named, with what was found and what is 
     assertThrows(
       () => checkDurations("wait", { firstMs: 1, secondMs: found as number }),
       RangeError,
-      `Cannot wait: secondMs must be a number of milliseconds, at least 0, or Infinity for never, found ${shown}`,
+      `Cannot wait: secondMs must be at least 0 milliseconds, or Infinity for never, found ${shown}`,
     );
   }
   for (const found of [0, Infinity]) {
     assertThrows(
       () => checkDurations("wait", { waitMs: found }, { min: 1, finite: true }),
       RangeError,
-      `Cannot wait: waitMs must be a number of milliseconds, at least 1, not Infinity, found ${found}`,
+      `Cannot wait: waitMs must be at least 1 milliseconds and finite, found ${found}`,
     );
   }
 });
