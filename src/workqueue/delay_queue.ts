@@ -1,4 +1,5 @@
-import { Clock } from "./clock.ts";
+import { monotonicMs } from "../timing/clock.ts";
+import { LongTimer } from "../timing/long_timer.ts";
 
 /**
  * Keys that become ready later.
@@ -9,11 +10,11 @@ import { Clock } from "./clock.ts";
  */
 export class DelayQueue<K> {
   readonly #onReady: (key: K) => void;
-  readonly #clock = new Clock();
   readonly #entries = new Map<K, Entry<K>>();
   /** A binary heap: no entry is due before the one at half its index. */
   readonly #heap: Entry<K>[] = [];
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #timer = new LongTimer(() => this.#fire());
+  /** When the timer is due. */
   #timerMs = 0;
   #sequence = 0;
 
@@ -29,7 +30,8 @@ export class DelayQueue<K> {
 
   /** Makes `key` ready after `delayMs` milliseconds, or when it was to be anyway if that is earlier. */
   add(key: K, delayMs: number): void {
-    const readyMs = this.#clock.now() + delayMs;
+    const nowMs = monotonicMs();
+    const readyMs = nowMs + delayMs;
     const known = this.#entries.get(key);
     if (known === undefined) {
       const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length };
@@ -43,7 +45,7 @@ export class DelayQueue<K> {
     } else {
       return;
     }
-    this.#arm();
+    this.#arm(nowMs);
   }
 
   /** Forgets all keys and the timer; says how many keys there were. */
@@ -51,33 +53,25 @@ export class DelayQueue<K> {
     const { length } = this.#heap;
     this.#heap.length = 0;
     this.#entries.clear();
-    this.#arm();
+    this.#timer[Symbol.dispose]();
     return length;
   }
 
-  #arm(): void {
+  #arm(nowMs: number): void {
     const first = this.#heap.at(0);
-    if (this.#timer !== undefined) {
-      if (first !== undefined && first.readyMs >= this.#timerMs) return;
-      clearTimeout(this.#timer);
-      this.#timer = undefined;
-    }
-    if (first === undefined) return;
-    const nowMs = this.#clock.now();
-    const delayMs = Math.min(Math.max(0, Math.ceil(first.readyMs - nowMs)), MAX_TIMER_MS);
-    this.#timerMs = nowMs + delayMs;
-    this.#timer = setTimeout(() => this.#fire(), delayMs);
+    if (first === undefined || (this.#timer.isArmed && first.readyMs >= this.#timerMs)) return;
+    this.#timerMs = first.readyMs;
+    this.#timer.arm(first.readyMs - nowMs);
   }
 
   #fire(): void {
-    this.#timer = undefined;
-    // What the timer was armed for is due, even if the clock was set back meanwhile or timers are a little early.
-    const nowMs = Math.max(this.#clock.now(), this.#timerMs);
+    // What the timer was armed for is due, even if timers are a little early.
+    const nowMs = Math.max(monotonicMs(), this.#timerMs);
     for (let first = this.#heap.at(0); first !== undefined && first.readyMs <= nowMs; first = this.#heap.at(0)) {
       this.#removeFirst(first);
       this.#onReady(first.key);
     }
-    this.#arm();
+    this.#arm(nowMs);
   }
 
   #removeFirst(first: Entry<K>): void {
@@ -125,6 +119,3 @@ interface Entry<K> {
 function isBefore<K>(a: Entry<K>, b: Entry<K>): boolean {
   return a.readyMs < b.readyMs || (a.readyMs === b.readyMs && a.sequence < b.sequence);
 }
-
-/** Timers take no more than 31 bits; a longer wait arms another one. */
-const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,4 +1,5 @@
-import { Clock } from "./clock.ts";
+import { monotonicMs } from "../timing/clock.ts";
+import { checkDurations } from "../timing/duration.ts";
 
 /** Says how long a key has to wait before it is tried again. */
 export interface RateLimiter<K> {
@@ -49,12 +50,11 @@ export interface FastSlowOptions {
  *
  * Keys are remembered until they are forgotten. (client-go `ItemFastSlowRateLimiter`.)
  *
- * @throws {RangeError} when a time is negative, or `maxFast` is not a whole number of at least 0.
+ * @throws {RangeError} when a time is negative or not finite, or `maxFast` is not a whole number of at least 0.
  */
 export function fastSlow<K>(options: FastSlowOptions): RateLimiter<K> {
   const { fastMs, slowMs, maxFast } = options;
-  check("limit by fast and slow tries", "fastMs", fastMs, fastMs >= 0, "at least 0");
-  check("limit by fast and slow tries", "slowMs", slowMs, slowMs >= 0, "at least 0");
+  checkDurations("limit by fast and slow tries", { fastMs, slowMs }, { finite: true });
   check("limit by fast and slow tries", "maxFast", maxFast, Number.isInteger(maxFast) && maxFast >= 0, "a count");
   return new PerKey((failures) => failures < maxFast ? fastMs : slowMs);
 }
@@ -98,12 +98,12 @@ export function maxOf<K>(...limiters: readonly RateLimiter<K>[]): RateLimiter<K>
 }
 
 /**
- * The waits of `limiter`, but none longer than `maxMs` milliseconds.
+ * The waits of `limiter`, but none longer than `maxMs` milliseconds; `Infinity` is no cap.
  *
  * @throws {RangeError} when `maxMs` is negative.
  */
 export function withMaxWait<K>(limiter: RateLimiter<K>, maxMs: number): RateLimiter<K> {
-  check("cap a rate limiter", "maxMs", maxMs, maxMs >= 0, "at least 0");
+  checkDurations("cap a rate limiter", { maxMs });
   return {
     when: (key) => Math.min(limiter.when(key), maxMs),
     forget: (key) => limiter.forget(key),
@@ -148,7 +148,6 @@ class PerKey<K> implements RateLimiter<K> {
 class TokenBucket<K> implements RateLimiter<K> {
   readonly #perMs: number;
   readonly #burst: number;
-  readonly #clock = new Clock();
   /** Below 0: so many tries have been promised a token that is not there yet. */
   #tokens: number;
   #filledMs: number;
@@ -157,11 +156,11 @@ class TokenBucket<K> implements RateLimiter<K> {
     this.#perMs = perSecond / 1000;
     this.#burst = burst;
     this.#tokens = burst;
-    this.#filledMs = this.#clock.now();
+    this.#filledMs = monotonicMs();
   }
 
   when(_key: K): number {
-    const nowMs = this.#clock.now();
+    const nowMs = monotonicMs();
     this.#tokens = Math.min(this.#burst, this.#tokens + (nowMs - this.#filledMs) * this.#perMs) - 1;
     this.#filledMs = nowMs;
     return this.#tokens >= 0 ? 0 : -this.#tokens / this.#perMs;

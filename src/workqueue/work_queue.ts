@@ -1,7 +1,7 @@
+import { CoarseClock } from "../timing/coarse_clock.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { Latch } from "../timing/latch.ts";
 import { Pacer } from "../timing/turn.ts";
-import { Clock } from "./clock.ts";
 import { DelayQueue } from "./delay_queue.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 import { Ring } from "./ring.ts";
@@ -63,7 +63,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /** The name given to it. */
   readonly name: string;
   readonly #limiter: RateLimiter<K>;
-  readonly #clock = new Clock();
+  readonly #clock = new CoarseClock();
   /** Every key that waits or is being processed. */
   readonly #items = new Map<K, Item<K>>();
   readonly #waiting = new Ring<Item<K>>();

@@ -48,6 +48,17 @@ Deno.test("tokenBucket lets a burst pass, then so many a second, of all keys tog
   assertEquals(waits(limiter, "one", 4), [0, 0, 0, 500]);
 });
 
+Deno.test("tokenBucket is filled by the monotonic clock, whatever the time of day is set to", () => {
+  using time = new FakeTime();
+  const limiter = tokenBucket<string>({ perSecond: 1, burst: 1 });
+  assertEquals(waits(limiter, "one", 2), [0, 1_000]);
+  time.setClock(time.now + 3_600_000);
+  assertEquals(limiter.when("one"), 2_000);
+  time.setClock(time.now - 7_200_000);
+  time.tick(1_000);
+  assertEquals(limiter.when("one"), 2_000);
+});
+
 Deno.test("maxOf takes the longest wait, and every limiter counts", () => {
   const limiter = maxOf(
     fastSlow<string>({ fastMs: 5, slowMs: 3_000, maxFast: 3 }),
@@ -93,12 +104,12 @@ Deno.test("rate limiters refuse options that make no sense, and name them", () =
   assertThrows(
     () => fastSlow({ fastMs: -1, slowMs: 1, maxFast: 1 }),
     RangeError,
-    "fastMs must be at least 0, found -1",
+    "fastMs must be at least 0 milliseconds and finite, found -1",
   );
   assertThrows(
     () => fastSlow({ fastMs: 1, slowMs: NaN, maxFast: 1 }),
     RangeError,
-    "slowMs must be at least 0, found NaN",
+    "slowMs must be at least 0 milliseconds and finite, found NaN",
   );
   assertThrows(
     () => fastSlow({ fastMs: 1, slowMs: 1, maxFast: 1.5 }),
@@ -108,7 +119,11 @@ Deno.test("rate limiters refuse options that make no sense, and name them", () =
   assertThrows(() => tokenBucket({ perSecond: 0 }), RangeError, "perSecond must be positive, found 0");
   assertThrows(() => tokenBucket({ burst: 0 }), RangeError, "burst must be a count of at least 1, found 0");
   assertThrows(() => maxOf(), RangeError, "found no rate limiter");
-  assertThrows(() => withMaxWait(tokenBucket(), -1), RangeError, "maxMs must be at least 0, found -1");
+  assertThrows(
+    () => withMaxWait(tokenBucket(), -1),
+    RangeError,
+    "maxMs must be at least 0 milliseconds, or Infinity for never, found -1",
+  );
 });
 
 function waits<K>(limiter: RateLimiter<K>, key: K, times: number): number[] {

@@ -108,3 +108,21 @@ Deno.test("WorkQueue status does not change after it was given", () => {
   queue.tryGet()![Symbol.dispose]();
   assertEquals([before.adds, before.queueLatencyMs, before.workDurationMs], [0, NONE, NONE]);
 });
+
+Deno.test("WorkQueue status measures by a clock that no change of the time of day moves", () => {
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    using time = new FakeTime();
+    const queue = new WorkQueue();
+    queue.add("a");
+    time.tick(10);
+    time.setClock(time.now + jumpMs);
+    const item = queue.tryGet()!;
+    time.tick(20);
+    time.setClock(time.now - jumpMs);
+    assertEquals(queue.status().longestRunningMs, 20);
+    time.tick(30);
+    item[Symbol.dispose]();
+    const { queueLatencyMs, workDurationMs } = queue.status();
+    assertEquals([queueLatencyMs.maxMs, workDurationMs.maxMs], [10, 50]);
+  }
+});
