@@ -25,7 +25,7 @@ export interface ResourceEventHandler<T> {
 export interface HandlerOptions<T> extends Abortable {
   /** What it is called in the status and in errors. @default {"handler 1", counted per informer} */
   readonly name?: string;
-  /** How often it is told all objects again, as updates with `resync`; 0 is never. @default {the informer's} */
+  /** How often it is told all objects again, as updates with `resync`; 0 or `Infinity` is never. @default {the informer's} */
   readonly resyncMs?: number;
   /**
    * Tells only of objects for which it holds: one that begins to pass is told as added, one that ceases to as deleted.
@@ -38,7 +38,7 @@ export interface HandlerOptions<T> extends Abortable {
    * that were there at first. @default {"keep"}
    */
   readonly backlog?: BacklogPolicy;
-  /** After how long a call counts as slow in the status, in milliseconds. @default {1_000} */
+  /** After how long a call counts as slow in the status, in milliseconds; `Infinity` is never. @default {1_000} */
   readonly slowMs?: number;
 }
 

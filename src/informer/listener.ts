@@ -1,7 +1,9 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
+import { CoarseClock } from "../timing/coarse_clock.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { Latch } from "../timing/latch.ts";
+import { LongTimer } from "../timing/long_timer.ts";
 import { Sleeper } from "../timing/sleeper.ts";
 import type { Pacer } from "../timing/turn.ts";
 import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
@@ -35,7 +37,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   readonly #finished: Promise<void>;
   #ended = false;
   readonly #sleeper = new Sleeper();
-  #callStartedAt = 0;
+  readonly #clock = new CoarseClock();
+  #callStartedAt: number | undefined;
   #inSynchronousCall = false;
   #errors = 0;
 
@@ -69,7 +72,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
 
   /** Whether a call has been going on for too long. */
   get slow(): boolean {
-    return this.#callStartedAt !== 0 && Date.now() - this.#callStartedAt > this.#slowMs;
+    return this.#callStartedAt !== undefined && this.#clock.now() - this.#callStartedAt > this.#slowMs;
   }
 
   /** Resolves when the last call has returned, after {@linkcode remove}. */
@@ -94,17 +97,14 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.remove();
     // From inside its own call it can not wait for itself.
     if (this.#inSynchronousCall) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
     const { graceMs } = this.#context;
-    const late = new Promise<never>((_resolve, reject) => {
-      const message = `Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`;
-      timer = setTimeout(() => reject(new Error(message)), graceMs);
+    let fail!: (error: Error) => void;
+    const late = new Promise<never>((_resolve, reject) => fail = reject);
+    using timer = new LongTimer(() => {
+      fail(new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`));
     });
-    try {
-      await Promise.race([this.#finished, late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    timer.arm(graceMs);
+    await Promise.race([this.#finished, late]);
   }
 
   #end(reason: Error): void {
@@ -151,7 +151,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         const result = this.#tell(event, options);
         this.#inSynchronousCall = false;
         if (isThenable(result)) {
-          this.#callStartedAt = Date.now(); // nobody could have asked how long it takes before now
+          this.#callStartedAt = this.#clock.now(); // nobody could have asked how long it takes before now
           // A promise that is settled already gives nobody else a turn: the pacer goes on counting.
           await result;
         }
@@ -160,7 +160,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         this.#fail(event, error);
       } finally {
         this.#inSynchronousCall = false;
-        this.#callStartedAt = 0;
+        this.#callStartedAt = undefined;
         // While it waited for its own call it kept nobody from their turn: it need not queue behind those who did.
         mayGoOn = pacer.turns !== turns;
       }

@@ -9,11 +9,11 @@ export interface CacheOptions extends DecodeOptions {
   readonly parse?: "lazy" | "eager";
   /** Freezes objects when they are first read, so that who writes to the cache gets a `TypeError`. @default {false} */
   readonly freeze?: boolean;
-  /** The default period of handlers that name none, in milliseconds; 0 is never. @default {0} */
+  /** The default period of handlers that name none, in milliseconds; 0 or `Infinity` is never. @default {0} */
   readonly resyncMs?: number;
   /** How the server is followed. */
   readonly reflector?: ReflectorOptions;
-  /** How long stopping waits for handlers' calls in progress, in milliseconds. @default {10_000} */
+  /** How long stopping waits for handlers' calls in progress, in milliseconds; `Infinity` is until they return. @default {10_000} */
   readonly graceMs?: number;
 }
 

@@ -1,5 +1,6 @@
 import type { Entry } from "../api/entry.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { checkDurations } from "../timing/duration.ts";
 import { Pacer } from "../timing/turn.ts";
 import type { BacklogStart } from "./backlog.ts";
 import type { InformerEvent, LoggedEvent, SyncedEvent } from "./event.ts";
@@ -196,10 +197,8 @@ export class Processor<T extends KubernetesObject> {
   }
 
   #checkOptions(options: HandlerOptions<T>): void {
-    const { resyncMs = 0, slowMs = 1_000, backlog = "keep" } = options;
-    for (const [name, value] of Object.entries({ resyncMs, slowMs })) {
-      if (!(value >= 0)) throw new RangeError(`Cannot add a handler: ${name} must be at least 0, found ${value}`);
-    }
+    const { resyncMs, slowMs, backlog = "keep" } = options;
+    checkDurations("add a handler", { resyncMs, slowMs });
     if (typeof backlog === "object" && !(Number.isInteger(backlog.max) && backlog.max > 0)) {
       throw new RangeError(`Cannot add a handler: backlog.max must be a positive integer, found ${backlog.max}`);
     }

@@ -10,6 +10,7 @@ import type { ReflectorPhase } from "../reflector/phase.ts";
 import type { Indexers, IndexFunction } from "../store/index.ts";
 import { Indexer, type ReadonlyIndexer } from "../store/indexer.ts";
 import { DerivedController } from "../timing/derived.ts";
+import { checkDurations } from "../timing/duration.ts";
 import type { InformerEvent } from "./event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
 import { Intake } from "./intake.ts";
@@ -104,9 +105,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
     const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields } = withDefaults(options);
-    for (const [name, value] of Object.entries({ resyncMs, graceMs })) {
-      if (!(value >= 0)) throw new RangeError(`Cannot create an informer: ${name} must be at least 0, found ${value}`);
-    }
+    checkDurations("create an informer", { resyncMs, graceMs });
     const report = (error: unknown): void => this.#report(error);
     const sources = sourcesOf(source);
     this.#name = `the informer of "${nameOf(sources[0].source)}"`;

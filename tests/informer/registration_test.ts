@@ -203,6 +203,24 @@ Deno.test("SharedIndexInformer says which handler has not returned graceMs after
   never.resolve();
 });
 
+Deno.test("SharedIndexInformer waits for a handler's call longer than a timer can, or for ever, by its graceMs", async () => {
+  for (const [graceMs, waitMs] of [[2 ** 31, 2 ** 31 - 1], [Infinity, 2 ** 33]]) {
+    using time = new FakeTime();
+    const run = new Run(time, holding(entry("a", 1)), { graceMs });
+    const hold = gate();
+    run.informer.addEventHandler({ onAdd: () => hold.promise });
+    await run.start();
+    let settled = false;
+    const disposed = run.informer[Symbol.asyncDispose]().finally(() => settled = true);
+    await time.tickAsync(waitMs);
+    assertEquals([settled, time.timers], [false, graceMs === Infinity ? 0 : 1]);
+    hold.resolve();
+    await time.tickAsync(0);
+    await disposed;
+    assertEquals(time.timers, 0);
+  }
+});
+
 Deno.test("SharedIndexInformer names all handlers that have not returned, those removed before as well", async () => {
   using time = new FakeTime();
   const run = new Run(time, holding(entry("a", 1)), { graceMs: 5 });

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { ResyncTimer } from "../../src/informer/resync_timer.ts";
 import { added, deleted, entry, modified } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
 import { gate, holding, line, Notes, Run } from "./_informer.ts";
@@ -44,6 +45,26 @@ Deno.test("SharedIndexInformer's period is that of handlers that name none [C087
   for (const notes of [...handlers, late]) notes.take();
   await time.tickAsync(60_000);
   assertEquals([...handlers, late].map((notes) => notes.lines.length), [1, 0, 1, 12, 60]);
+});
+
+Deno.test("a resync period may be longer than a timer can be, and Infinity is never", async () => {
+  using time = new FakeTime();
+  const days30 = 30 * 86_400_000;
+  for (
+    const [periodMs, passedMs, expected] of [[2 ** 31, 2 ** 33, 4], [days30, 100 * days30, 100], [Infinity, days30, 0]]
+  ) {
+    let ticks = 0;
+    const timer = new ResyncTimer(periodMs, () => ticks++);
+    timer.begin();
+    timer.begin();
+    await time.tickAsync(Math.min(periodMs, passedMs) - 1);
+    assertEquals(ticks, 0);
+    await time.tickAsync(passedMs - Math.min(periodMs, passedMs) + 1);
+    assertEquals(ticks, expected);
+    timer.end();
+    timer.begin();
+    assertEquals(time.timers, 0);
+  }
 });
 
 Deno.test("SharedIndexInformer skips a resync while the one before is still to be told [F18]", async () => {
