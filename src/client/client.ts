@@ -2,6 +2,8 @@ import type { KubernetesObject } from "../api/object.ts";
 import { namespacesOf, type Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import type { Transport } from "../api/transport.ts";
+import { monotonicMs } from "../timing/clock.ts";
+import { checkDurations } from "../timing/duration.ts";
 import { Collection } from "./collection.ts";
 import { Connection } from "./connection.ts";
 import type { Credentials } from "./credentials.ts";
@@ -143,9 +145,10 @@ export class Client implements Disposable {
    */
   async discover(options: DiscoverOptions = {}): Promise<ApiResource[]> {
     const { signal, maxAgeMs = 60_000, onError } = options;
+    checkDurations("discover resources", { maxAgeMs });
     signal?.throwIfAborted();
     const known = this.#discovered;
-    if (known !== undefined && Date.now() - known.at < maxAgeMs) return [...known.resources];
+    if (known !== undefined && monotonicMs() - known.at < maxAgeMs) return [...known.resources];
     let complete = true;
     const resources = await discover(
       (path, accept) =>
@@ -161,7 +164,7 @@ export class Client implements Disposable {
         },
       },
     );
-    if (complete) this.#discovered = { at: Date.now(), resources };
+    if (complete) this.#discovered = { at: monotonicMs(), resources };
     return [...resources];
   }
 

@@ -19,7 +19,7 @@ export interface ApiResource extends Resource {
 
 /** What to do while looking around. */
 export interface DiscoverOptions extends Abortable {
-  /** How old an answer may be that the client has from before, in milliseconds; 0 asks anew. @default {60_000} */
+  /** How old an answer may be that the client has from before, in milliseconds; 0 asks anew, `Infinity` is any age. @default {60_000} */
   readonly maxAgeMs?: number;
   /** Told of each group version that could not be asked, `"metrics.k8s.io/v1beta1"`; the others are found all the same. */
   readonly onError?: (error: unknown, groupVersion: string) => void;

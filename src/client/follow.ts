@@ -12,7 +12,9 @@ import type { WatchOptions } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
 import { retryAfterMs } from "../api/status.ts";
 import { backoffMs, checkBackoff, whileUnreachable } from "../timing/backoff.ts";
+import { monotonicMs } from "../timing/clock.ts";
 import { DerivedController } from "../timing/derived.ts";
+import { LongTimer } from "../timing/long_timer.ts";
 import { sleep } from "../timing/sleep.ts";
 import type { FollowOptions } from "./resource_client.ts";
 
@@ -65,9 +67,9 @@ export async function* followFrom<T>(
   let failures = 0;
   const place: Place = { version: options.resourceVersion ?? "" };
   for (;;) {
-    const startedMs = Date.now();
+    const startedMs = monotonicMs();
     let opened = false;
-    const periodMs = (): number => MIN_PERIOD_MS - (Date.now() - startedMs);
+    const periodMs = (): number => MIN_PERIOD_MS - (monotonicMs() - startedMs);
     let delayMs: number;
     try {
       const timeoutSeconds = options.timeoutSeconds ?? 120 + Math.floor(Math.random() * 101);
@@ -82,7 +84,7 @@ export async function* followFrom<T>(
       delayMs = periodMs();
     } catch (error) {
       signal.throwIfAborted();
-      if (opened && Date.now() - startedMs >= HEALTHY_MS) failures = 0;
+      if (opened && monotonicMs() - startedMs >= HEALTHY_MS) failures = 0;
       if (isFinal(error, opened)) throw error;
       const askedMs = error instanceof StatusError ? retryAfterMs(error.status) ?? 0 : 0;
       const waits = error instanceof UnreachableError ? whileUnreachable(backoff) : backoff;
@@ -129,23 +131,22 @@ async function* limited<T>(
 ): AsyncGenerator<readonly Change<T>[], void, undefined> {
   const { timeoutSeconds = 0 } = options;
   using controller = new DerivedController(signal);
-  const lost = (): void =>
+  using timer = new LongTimer(() =>
     controller.abort(
       new UnreachableError(
         `Cannot follow "${what}": nothing came for ${
           GRACE_MS / 1000
         } s after the ${timeoutSeconds} s the watch was to last`,
       ),
-    );
-  const deadlineMs = Date.now() + timeoutSeconds * 1000;
+    )
+  );
+  // Without a timeout the server keeps its own, which nobody here knows.
+  const deadlineMs = timeoutSeconds === 0 ? Infinity : monotonicMs() + timeoutSeconds * 1000;
   const batches = open({ ...options, signal: controller.signal })[Symbol.asyncIterator]();
   let over = false;
   try {
     for (;;) {
-      // Without a timeout the server keeps its own, which nobody here knows.
-      const timer = timeoutSeconds === 0
-        ? undefined
-        : setTimeout(lost, Math.max(0, deadlineMs - Date.now()) + GRACE_MS);
+      timer.arm(Math.max(0, deadlineMs - monotonicMs()) + GRACE_MS);
       let result: IteratorResult<readonly Change<T>[]>;
       try {
         result = await batches.next();
@@ -153,7 +154,7 @@ async function* limited<T>(
         over = true;
         throw error;
       } finally {
-        clearTimeout(timer);
+        timer[Symbol.dispose]();
       }
       if (result.done) {
         over = true;

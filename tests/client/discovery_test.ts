@@ -223,6 +223,16 @@ Deno.test("Client.discover remembers a complete answer for a minute, and asks an
   time.tick(60_000);
   await client.discover();
   assertEquals(asked.length, 6);
+  time.setClock(time.now - 3_600_000); // the age of an answer is not measured by the time of day
+  time.tick(59_999);
+  await client.discover();
+  assertEquals(asked.length, 6);
+  time.tick(1);
+  await client.discover();
+  assertEquals(asked.length, 8);
+  await client.discover({ maxAgeMs: Infinity });
+  assertEquals(asked.length, 8);
+  await assertRejects(() => client.discover({ maxAgeMs: NaN }), RangeError, "maxAgeMs must be at least 0 milliseconds");
 });
 
 Deno.test("Client.discover does not remember an answer in which a group is missing", async () => {

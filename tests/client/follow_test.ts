@@ -372,3 +372,32 @@ Deno.test("ResourceClient.follow waits short again after a long time of health",
   followed.stop(undefined);
   await followed.ended;
 });
+
+Deno.test("ResourceClient.follow notices a silent watch in time when the time of day is set, back or forward", async () => {
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    using time = new FakeTime();
+    const body = new LiveBody();
+    using followed = new Followed([body.answer, silent], { timeoutSeconds: 30 });
+    await time.tickAsync(1_000);
+    time.setClock(time.now + jumpMs);
+    body.push("\n"); // from here on it is silent
+    await time.tickAsync(38_999);
+    assertEquals(followed.interruptions.length, 0);
+    await time.tickAsync(1);
+    assertEquals(followed.interruptions.length, 1);
+    followed.stop(undefined);
+    await followed.ended;
+  }
+});
+
+Deno.test("ResourceClient.follow lets a watch last longer than a timer can", async () => {
+  using time = new FakeTime();
+  const timeoutSeconds = 2 ** 31 / 1_000 | 0;
+  using followed = new Followed([new LiveBody().answer, silent], { timeoutSeconds });
+  await time.tickAsync(timeoutSeconds * 1_000 + 9_999);
+  assertEquals([followed.interruptions.length, time.timers], [0, 1]);
+  await time.tickAsync(1);
+  assertEquals(followed.interruptions.length, 1);
+  followed.stop(undefined);
+  await followed.ended;
+});
