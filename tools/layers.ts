@@ -20,7 +20,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     workqueue: { folders: ["timing"], packages: [] },
     kinds: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api"], packages: ["js-yaml"] },
-    deno: { folders: ["api", "client", "kubeconfig"], packages: ["node:path", "node:url"] },
+    deno: { folders: ["api", "client", "kubeconfig", "timing"], packages: ["node:path", "node:url"] },
     testing: { folders: ["api"], packages: [] },
     cli: { folders: ["*"], packages: ["@cliffy/command", "node:path", "node:tls"] },
   };

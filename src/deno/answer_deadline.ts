@@ -1,3 +1,5 @@
+import { LongTimer } from "../timing/long_timer.ts";
+
 /**
  * What the API server lets last: these may have nothing to say for a long time, not even that they have begun (apiserver
  * `longRunningRequestCheck`: the verb `proxy`, and these subresources).
@@ -10,9 +12,9 @@ const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
  */
 export class AnswerDeadline {
   readonly #controller = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: LongTimer | undefined;
 
-  /** Starts the clock, unless `ms` is 0 or the request may well have nothing to say for longer. */
+  /** Starts the clock, unless `ms` is 0 or `Infinity`, or the request may well have nothing to say for longer. */
   constructor(request: Request, ms: number) {
     const { signal } = request;
     const stop = (): void => this.#controller.abort(signal.reason);
@@ -20,9 +22,8 @@ export class AnswerDeadline {
     else signal.addEventListener("abort", stop, { once: true });
     const url = new URL(request.url);
     if (ms === 0 || LONG.test(url.pathname)) return;
-    this.#timer = setTimeout(() => {
-      this.#controller.abort(new TypeError(`no answer within ${ms / 1_000} s`));
-    }, ms);
+    this.#timer = new LongTimer(() => this.#controller.abort(new TypeError(`no answer within ${ms / 1_000} s`)));
+    this.#timer.arm(ms);
   }
 
   /** Aborts when the request's signal does, or when the time is over. */
@@ -32,6 +33,6 @@ export class AnswerDeadline {
 
   /** The wait is over. */
   begun(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
   }
 }

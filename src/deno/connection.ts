@@ -18,12 +18,13 @@ export interface ConnectionOptions {
   /** Whether HTTP/2 is used where the server offers it. @default {false} */
   readonly http2?: boolean;
   /**
-   * How long a server may take to connect and begin its answer, in milliseconds; 0 is for ever. API servers give up after
+   * How long a server may take to connect and begin its answer, in milliseconds; 0 or `Infinity` is for ever. API servers give up after
    * 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt. @default {65_000}
    */
   readonly answerTimeoutMs?: number;
   /**
-   * How long a credential plugin may take, in milliseconds; five times as long where it may ask on the terminal.
+   * How long a credential plugin may take, in milliseconds; five times as long where it may ask on the terminal; `Infinity` is
+   * for ever.
    * @default {60_000}
    */
   readonly pluginTimeoutMs?: number;

@@ -1,6 +1,7 @@
 import { CredentialsError } from "../api/errors.ts";
 import { type ExecCluster, execInfo, type ExecPlugin } from "../kubeconfig/exec.ts";
 import { type ExecCredential, ExecOutputError, parseExecCredential } from "../kubeconfig/exec_credential.ts";
+import { LongTimer } from "../timing/long_timer.ts";
 import { pathBeside } from "./files.ts";
 import { type Host, runFlag } from "./host.ts";
 import { redactMessage } from "./redact.ts";
@@ -78,10 +79,10 @@ export async function runPlugin(
   const stop = (): void => deadline.abort(signal.reason);
   if (signal.aborted) stop();
   else signal.addEventListener("abort", stop, { once: true });
-  const timer = setTimeout(
-    () => deadline.abort(fail(`it did not end within ${timeoutMs / 1_000} s and was killed`)),
-    timeoutMs,
-  );
+  using timer = new LongTimer(() => {
+    deadline.abort(fail(`it did not end within ${timeoutMs / 1_000} s and was killed`));
+  });
+  timer.arm(timeoutMs);
   let result;
   try {
     result = await host.runProgram({ command, args: plugin.args, env, interactive }, deadline.signal);
@@ -89,7 +90,6 @@ export async function runPlugin(
     if (deadline.signal.aborted) throw deadline.signal.reason;
     throw fail(startProblem(cause, command, plugin), { cause });
   } finally {
-    clearTimeout(timer);
     signal.removeEventListener("abort", stop);
   }
   const { code, stdout, stderr } = result;

@@ -1,6 +1,7 @@
 import type { Credentials } from "../client/credentials.ts";
 import type { ExecCredential } from "../kubeconfig/exec_credential.ts";
 import { Redacted } from "../kubeconfig/secret.ts";
+import { monotonicMs } from "../timing/clock.ts";
 
 /** What an {@linkcode ExecLogin} may be given. */
 export interface ExecLoginOptions {
@@ -32,7 +33,10 @@ export class ExecLogin extends Redacted implements Credentials {
   readonly #options: ExecLoginOptions;
   #credential: ExecCredential | undefined;
   #certificate: { readonly cert: string; readonly key: string } | undefined;
+  /** The time of day until which it is used, as the server goes by that too. */
   #endsMs = 0;
+  /** Until when it is used in any case, by the monotonic clock, as are the pauses. */
+  #leastUntilMs = 0;
   #run: { readonly promise: Promise<void>; readonly controller: AbortController; waiting: number } | undefined;
   #failure: { readonly error: unknown; readonly untilMs: number; readonly pauseMs: number } | undefined;
   #renewal: { readonly untilMs: number; readonly pauseMs: number } | undefined;
@@ -58,9 +62,9 @@ export class ExecLogin extends Redacted implements Credentials {
     if (headers.has("authorization")) return;
     const { refresh, signal } = options;
     signal?.throwIfAborted();
-    const now = Date.now();
-    const isFresh = this.#credential !== undefined && now < this.#endsMs;
-    if (!isFresh || (refresh && this.#mayRenew(now))) await this.#shared(signal);
+    const isFresh = this.#credential !== undefined &&
+      (Date.now() < this.#endsMs || monotonicMs() < this.#leastUntilMs);
+    if (!isFresh || (refresh && this.#mayRenew(monotonicMs()))) await this.#shared(signal);
     const token = this.#credential?.token;
     if (token !== undefined) headers.set("authorization", `Bearer ${token.reveal()}`);
   }
@@ -80,7 +84,7 @@ export class ExecLogin extends Redacted implements Credentials {
   async #shared(signal: AbortSignal | undefined): Promise<void> {
     if (this.#run === undefined) {
       const failure = this.#failure;
-      if (failure !== undefined && Date.now() < failure.untilMs) throw failure.error;
+      if (failure !== undefined && monotonicMs() < failure.untilMs) throw failure.error;
       const controller = new AbortController();
       const promise = this.#renew(controller.signal).finally(() => this.#run = undefined);
       this.#run = { promise, controller, waiting: 0 };
@@ -105,17 +109,16 @@ export class ExecLogin extends Redacted implements Credentials {
     } catch (error) {
       if (!signal.aborted) {
         const pauseMs = Math.min((this.#failure?.pauseMs ?? FAILURE_MS.first / 2) * 2, FAILURE_MS.most);
-        this.#failure = { error, untilMs: Date.now() + pauseMs, pauseMs };
+        this.#failure = { error, untilMs: monotonicMs() + pauseMs, pauseMs };
       }
       throw error;
     }
     this.#failure = undefined;
     this.#credential = credential;
-    const now = Date.now();
     const { expiresMs = Infinity, certificate } = credential;
     // Half the life of what lives for seconds.
-    const lifeMs = expiresMs - now;
-    this.#endsMs = now + Math.max(lifeMs - Math.min(LEEWAY_MS, lifeMs / 2), LEAST_USE_MS);
+    this.#endsMs = expiresMs - Math.min(LEEWAY_MS, (expiresMs - Date.now()) / 2);
+    this.#leastUntilMs = monotonicMs() + LEAST_USE_MS;
     const last = this.#certificate;
     const key = certificate?.key.reveal();
     if (last?.cert === certificate?.cert && last?.key === key) return;

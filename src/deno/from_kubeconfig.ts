@@ -11,6 +11,7 @@ import type { ResolvedCluster } from "../kubeconfig/cluster.ts";
 import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec.ts";
 import { proxyHref } from "../kubeconfig/proxy.ts";
 import type { ResolvedUser } from "../kubeconfig/user.ts";
+import { checkDurations } from "../timing/duration.ts";
 import type { ConnectAttempt } from "./connect_error.ts";
 import type { ConnectOptions } from "./connection.ts";
 import { BasicLogin, BearerToken } from "./credentials.ts";
@@ -172,6 +173,7 @@ function pluginLogin(
 ): Login | undefined {
   if (plugin === undefined) return undefined;
   const { pluginTimeoutMs: timeoutMs = PLUGIN_TIMEOUT_MS } = options;
+  checkDurations("connect", { pluginTimeoutMs: timeoutMs });
   const tellCluster = async (): Promise<ExecCluster> => ({
     server: cluster.server.href.replace(/\/$/, ""),
     ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),

@@ -1,6 +1,7 @@
 import type { Credentials } from "../client/credentials.ts";
 import { Redacted, Secret } from "../kubeconfig/secret.ts";
 import { tokenProblem } from "../kubeconfig/user.ts";
+import { monotonicMs } from "../timing/clock.ts";
 import { type Explain, FileProblem, readChecked } from "./files.ts";
 import type { Host } from "./host.ts";
 
@@ -61,9 +62,7 @@ export class TokenFile extends Redacted {
   }
 
   async #current(refresh: boolean): Promise<Secret> {
-    const age = Date.now() - this.#readAt;
-    // The clock may have been set back.
-    const isFresh = age >= 0 && age < FRESH_MS;
+    const isFresh = monotonicMs() - this.#readAt < FRESH_MS;
     if (this.#token !== undefined && isFresh && !refresh) return this.#token;
     try {
       this.#reading ??= this.#read().finally(() => this.#reading = undefined);
@@ -91,7 +90,7 @@ export class TokenFile extends Redacted {
       throw explain(error);
     }
     this.#token = new Secret(text.trim());
-    this.#readAt = Date.now();
+    this.#readAt = monotonicMs();
     this.#warned = false;
     return this.#token;
   }

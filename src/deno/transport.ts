@@ -1,6 +1,8 @@
 import type { Transport } from "../api/transport.ts";
 import { serverNameProblem } from "../kubeconfig/cluster.ts";
 import { parseProxy, type ProxyAddress } from "../kubeconfig/proxy.ts";
+import { monotonicMs } from "../timing/clock.ts";
+import { checkDurations } from "../timing/duration.ts";
 import { AnswerDeadline } from "./answer_deadline.ts";
 import { explainFailure } from "./failure.ts";
 import { createClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
@@ -29,7 +31,7 @@ export interface DenoTransportOptions extends TlsMaterial {
    */
   readonly tlsServerName?: string;
   /**
-   * How long a server may take to connect and begin its answer, in milliseconds; 0 is for ever. API servers give up after
+   * How long a server may take to connect and begin its answer, in milliseconds; 0 or `Infinity` is for ever. API servers give up after
    * 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt. @default {65_000}
    */
   readonly answerTimeoutMs?: number;
@@ -88,7 +90,7 @@ export class DenoTransport implements Transport, Disposable {
   #client: Deno.HttpClient | undefined;
   #relay: { readonly server: string; readonly relay: Relay } | undefined;
   #certificate: ReturnType<NonNullable<ReloadOptions["certificate"]>>;
-  #lookedAt = Date.now();
+  #lookedAt = monotonicMs();
   #looking: Promise<void> | undefined;
   #isDisposed = false;
 
@@ -96,9 +98,7 @@ export class DenoTransport implements Transport, Disposable {
   constructor(options: DenoTransportOptions, reloading: ReloadOptions = {}) {
     const { http2 = false, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } =
       options;
-    if (!(answerTimeoutMs >= 0 && answerTimeoutMs < 2 ** 31)) {
-      throw new RangeError(`Cannot connect: answerTimeoutMs must be 0 or more, found ${answerTimeoutMs}`);
-    }
+    checkDurations("connect", { answerTimeoutMs });
     this.#http2 = http2;
     this.#headers = headers;
     this.#proxy = reloading.proxy ?? proxyOf(proxyUrl);
@@ -199,14 +199,13 @@ export class DenoTransport implements Transport, Disposable {
   }
 
   async #look(reload: () => Promise<TlsMaterial>): Promise<void> {
-    const age = Date.now() - this.#lookedAt;
-    if (age >= 0 && age < RELOAD_MS) return;
+    if (monotonicMs() - this.#lookedAt < RELOAD_MS) return;
     this.#looking ??= this.#reload(reload).finally(() => this.#looking = undefined);
     await this.#looking;
   }
 
   async #reload(reload: () => Promise<TlsMaterial>): Promise<void> {
-    this.#lookedAt = Date.now();
+    this.#lookedAt = monotonicMs();
     let next: Deno.HttpClient;
     let material: TlsMaterial;
     try {

@@ -81,6 +81,7 @@ Deno.test("denoTransport has no deadline for what may be silent, nor where it is
       ["/api/v1/pods?watch=true", 1_000, 1],
       ["/api/v1/namespaces/a/configmaps/log.txt", 1_000, 1],
       ["/api/v1/pods", 0, 0],
+      ["/api/v1/pods", Infinity, 0],
     ] as const
   ) {
     await using server = new SlowServer(false);
@@ -94,6 +95,20 @@ Deno.test("denoTransport has no deadline for what may be silent, nor where it is
   }
 });
 
+Deno.test("denoTransport waits for an answer longer than a timer can", async () => {
+  await using server = new SlowServer(false);
+  using time = new FakeTime();
+  const answerTimeoutMs = 2 ** 31;
+  using transport = denoTransport({ answerTimeoutMs });
+  const refused = assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "no answer within");
+  await server.asked();
+  await time.tickAsync(answerTimeoutMs - 1);
+  assertEquals(time.timers, 1);
+  await time.tickAsync(1);
+  await refused;
+  assertEquals(time.timers, 0);
+});
+
 Deno.test("denoTransport rejects with the reason of a request that is aborted while it waits", async () => {
   await using server = new SlowServer(false);
   using transport = denoTransport();
@@ -103,5 +118,8 @@ Deno.test("denoTransport rejects with the reason of a request that is aborted wh
   controller.abort(new Error("enough"));
   await assertRejects(() => pending, Error, "enough");
   const error = assertThrows(() => denoTransport({ answerTimeoutMs: -1 }), RangeError);
-  assertStringIncludes(error.message, "answerTimeoutMs must be 0 or more, found -1");
+  assertStringIncludes(
+    error.message,
+    "answerTimeoutMs must be at least 0 milliseconds, or Infinity for never, found -1",
+  );
 });

@@ -104,6 +104,48 @@ Deno.test("ExecLogin gives the error of a plugin that failed for a while, then t
   assertEquals(await authorization(plugin.login), "Bearer token-4");
 });
 
+Deno.test("ExecLogin keeps its pauses when the time of day is set, back or forward", async () => {
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    using time = new FakeTime();
+    const plugin = new Counted();
+    plugin.failure = new Error("no login");
+    await authorization(plugin.login).catch((error) => error);
+    time.setClock(time.now + jumpMs);
+    time.tick(999);
+    await authorization(plugin.login).catch((error) => error);
+    assertEquals(plugin.runs, 1);
+    time.tick(1);
+    plugin.failure = undefined;
+    plugin.expiresMs = Date.now() - 60_000;
+    await authorization(plugin.login);
+    assertEquals(plugin.runs, 2);
+    time.setClock(time.now + jumpMs);
+    time.tick(4_999); // used for 5 s although it has expired
+    await authorization(plugin.login);
+    assertEquals(plugin.runs, 2);
+    plugin.expiresMs = undefined;
+    await authorization(plugin.login, { refresh: true });
+    time.setClock(time.now + jumpMs);
+    time.tick(9_999);
+    await authorization(plugin.login, { refresh: true });
+    assertEquals(plugin.runs, 3);
+    time.tick(1);
+    await authorization(plugin.login, { refresh: true });
+    assertEquals(plugin.runs, 4);
+  }
+});
+
+Deno.test("ExecLogin asks for credentials anew when the time of day has come to their end", async () => {
+  using time = new FakeTime();
+  const plugin = new Counted();
+  plugin.expiresMs = Date.now() + 3_600_000;
+  await authorization(plugin.login);
+  time.tick(5_000);
+  assertEquals(await authorization(plugin.login), "Bearer token-1");
+  time.setClock(plugin.expiresMs);
+  assertEquals(await authorization(plugin.login), "Bearer token-2");
+});
+
 Deno.test("ExecLogin ends its plugin when the last who waits has given up, and not before", async () => {
   const signals: AbortSignal[] = [];
   const login = new ExecLogin({
@@ -133,6 +175,13 @@ Deno.test("connect runs the plugin when it is needed, and again when the server 
     { server: server.url, "certificate-authority": certificates.path("ca.crt") },
     { exec: { apiVersion: V1, command: "./plugin", interactiveMode: "Never" } },
   );
+  for (const pluginTimeoutMs of [-1, NaN]) {
+    await assertRejects(
+      () => resolveConnection({ kubeconfig, pluginTimeoutMs }, hostWith()),
+      RangeError,
+      "pluginTimeoutMs",
+    );
+  }
   const connection = await resolveConnection({ kubeconfig }, hostWith());
   using _transport = connection.transport;
   assertEquals([connection.origin.login, connection.origin.plugin], ["exec", `${scripts.folder}/plugin`]);

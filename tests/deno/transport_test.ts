@@ -293,3 +293,19 @@ Deno.test("DenoTransport reads its files once for requests that come together", 
   assertEquals(files.reads, 1);
   assert(server.connections > 0);
 });
+
+Deno.test("DenoTransport keeps to its period of looking at files when the time of day is set, back or forward", async () => {
+  await using server = await serve();
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    using time = new FakeTime();
+    const files = new Files();
+    using transport = files.transport();
+    time.setClock(time.now + jumpMs);
+    time.tick(5 * 60_000 - 1);
+    await get(transport, server.url);
+    assertEquals(files.reads, 0);
+    time.tick(1);
+    await get(transport, server.url);
+    assertEquals(files.reads, 1);
+  }
+});
