@@ -27,9 +27,12 @@ import {
   Reflector,
   type ReflectorPhase,
   type ReflectorStore,
+  requeueAfter,
   type Requirement,
   type Resource,
   type ResourceClient,
+  type Result,
+  retry,
   SharedIndexInformer,
   SharedInformerFactory,
   type Transport,
@@ -358,3 +361,29 @@ export async function follow(informer: SharedIndexInformer<Pod>, signal: AbortSi
   const running = await informer.until((pod) => pod.status?.phase === "Running", { signal });
   return running.metadata.name;
 }
+
+Deno.test("types: a worker returns nothing, or a result that the package has made", () => {
+  const queue = new WorkQueue();
+  const keys: string[] = [];
+  const workers = [
+    queue.run((): void => {}),
+    queue.run(async () => {}),
+    queue.run((_key, { retries }) => retries < 3 ? retry() : undefined),
+    queue.run(async (_key, { retries }) => {
+      if (await Promise.resolve(retries < 3)) return requeueAfter(1_000);
+    }),
+    // @ts-expect-error a number is no result
+    queue.run((key) => keys.push(key)),
+    // @ts-expect-error nor is a boolean
+    queue.run(() => Promise.resolve(true)),
+    // @ts-expect-error nor is an object of the same shape
+    queue.run(() => ({ afterMs: 5 })),
+    // @ts-expect-error nor is null
+    queue.run(() => null),
+    // @ts-expect-error nor is the function that makes one
+    queue.run(() => retry),
+  ];
+  queue.shutDown();
+  same<ReturnType<typeof retry>, Result>();
+  return Promise.all(workers).then(() => {});
+});

@@ -2,6 +2,7 @@
 export { WorkQueue, type WorkQueueOptions } from "./work_queue.ts";
 export type { WorkItem } from "./work_item.ts";
 export type { WorkContext, WorkFunction, WorkQueueRunOptions } from "./run.ts";
+export { requeueAfter, type Result, retry } from "./result.ts";
 export type { Durations, WorkQueueStatus } from "./status.ts";
 export {
   defaultRateLimiter,

@@ -1,8 +1,12 @@
 import { Pacer } from "../timing/turn.ts";
-import type { WorkItem } from "./work_item.ts";
+import { Result } from "./result.ts";
+import type { Item } from "./work_item.ts";
 
-/** Does what a key asks for. It has succeeded when it returns, or its promise resolves. */
-export type WorkFunction<K> = (key: K, context: WorkContext) => void | Promise<void>;
+/**
+ * Does what a key asks for. It has succeeded when it returns nothing, or its promise resolves with nothing; it can return
+ * `retry()` or `requeueAfter(ms)` to get the key again.
+ */
+export type WorkFunction<K> = (key: K, context: WorkContext) => void | Result | Promise<void | Result>;
 
 /** What a worker should know besides the key. */
 export interface WorkContext {
@@ -26,12 +30,12 @@ export interface WorkQueueRunOptions<K> {
 }
 
 /** Is told a key, or undefined when there will be none. */
-export type Taker<K> = (item: WorkItem<K> | undefined) => void;
+export type Taker<K> = (item: Item<K> | undefined) => void;
 
 /** All that running workers asks of a queue. */
 export interface WorkSource<K> {
   /** The next key, if one waits. */
-  tryGet(): WorkItem<K> | undefined;
+  tryGet(): Item<K> | undefined;
   /** Tells `taker` the next key that comes, once, or undefined when there will be none. For when none waits. */
   wait(taker: Taker<K>): void;
   /** Tells `taker` nothing any more; false when it does not wait. */
@@ -40,8 +44,10 @@ export interface WorkSource<K> {
   add(key: K): void;
   /** Back after a while. */
   addRateLimited(key: K): void;
-  /** No failures any more. */
-  forget(key: K): void;
+  /** Back after `delayMs` milliseconds. */
+  addAfter(key: K, delayMs: number): void;
+  /** Forgets the failures of a key, unless it was added rate-limited while it was being processed. */
+  succeed(item: Item<K>): void;
   /** A worker has failed. */
   report(error: unknown, key: K): void;
 }
@@ -78,6 +84,14 @@ export async function runWorkers<K>(
     await onError?.(error, key);
   }
 
+  function settle(item: Item<K>, result: Result | void): void {
+    if (result === undefined) return source.succeed(item);
+    const { afterMs } = result;
+    if (afterMs === undefined) return source.addRateLimited(item.key);
+    source.succeed(item);
+    source.addAfter(item.key, afterMs);
+  }
+
   async function loop(): Promise<void> {
     let resolve: Taker<K>;
     const taker: Taker<K> = (item) => resolve(item);
@@ -94,13 +108,15 @@ export async function runWorkers<K>(
         try {
           const { key, retries } = item;
           let hasFailed = false;
+          let result: Result | void = undefined;
           try {
-            await worker(key, { signal, retries });
+            result = await worker(key, { signal, retries });
+            if (result !== undefined) checkResult(result);
           } catch (error) {
             hasFailed = true;
             await fail(key, error);
           }
-          if (!hasFailed) source.forget(key);
+          if (!hasFailed) settle(item, result);
         } finally {
           item[Symbol.dispose]();
         }
@@ -121,4 +137,12 @@ export async function runWorkers<K>(
   }, { once: true });
   await Promise.all(Array.from({ length: concurrency }, loop));
   if (failure !== undefined) throw failure.error;
+}
+
+/** Refuses other values at run time, as the type does at compile time. */
+function checkResult(result: unknown): void {
+  if (result instanceof Result) return;
+  throw new TypeError(
+    `A worker must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
+  );
 }

@@ -28,6 +28,8 @@ export class Item<K> implements WorkItem<K> {
   sinceMs: number;
   /** When the key was added again while it was being processed, in milliseconds. */
   addedAgainMs: number | undefined = undefined;
+  /** Whether the key was added rate-limited while it was being processed: then its failures are kept. */
+  isRateLimited = false;
   readonly #owner: ItemOwner<K>;
 
   /** One that was added at `addedMs`. */

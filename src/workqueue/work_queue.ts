@@ -184,8 +184,13 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     else this.#delayed.add(key, delayMs);
   }
 
-  /** Adds a key after as long as the rate limiter says, and counts as a retry of it. */
+  /**
+   * Adds a key after as long as the rate limiter says, and counts as a retry of it. A worker given to {@linkcode run} returns
+   * `retry()` instead.
+   */
   addRateLimited(key: K): void {
+    const item = this.#items.get(key);
+    if (item?.phase === "processing") item.isRateLimited = true;
     this.addAfter(key, this.#limiter.when(key));
   }
 
@@ -205,8 +210,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   /** Takes the next key, if one waits now. */
   tryGet(): WorkItem<K> | undefined {
-    const item = this.#waiting.shift();
-    return item === undefined ? undefined : this.#handOut(item, this.#clock.now());
+    return this.#take();
   }
 
   /**
@@ -217,7 +221,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   get(options: { readonly signal?: AbortSignal } = {}): Promise<WorkItem<K> | undefined> {
     const { signal } = options;
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const item = this.tryGet();
+    const item = this.#take();
     if (item !== undefined || this.#isShutDown) return Promise.resolve(item);
     return new Promise((resolve, reject) => {
       const stop = (): void => {
@@ -246,7 +250,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /**
    * Gives every key to `worker`, up to `concurrency` of them at a time.
    *
-   * - A worker that returns has succeeded: its key is forgotten and done.
+   * - A worker that returns nothing has succeeded: its key is done, and its failures are forgotten, unless the key was added
+   *   by `addRateLimited` meanwhile.
+   * - A worker that returns `retry()` gets its key again by `addRateLimited`; one that returns `requeueAfter(ms)` has
+   *   succeeded, and gets it again by `addAfter`. Any other value counts as a failure.
    * - A worker that throws or rejects has failed: it is counted and reported, and its key comes back by `addRateLimited`. Once
    *   the queue is shut down it does not come back.
    * - A worker that rejects with its signal's reason, told to stop, has not failed: its key waits again at once,
@@ -266,12 +273,15 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     }
     using stop = new DerivedController(signal);
     const source = {
-      tryGet: (): WorkItem<K> | undefined => this.tryGet(),
+      tryGet: (): Item<K> | undefined => this.#take(),
       wait: (taker: Taker<K>): void => this.#wait(taker),
       leave: (taker: Taker<K>): boolean => this.#takers.delete(taker),
       add: (key: K): void => this.add(key),
       addRateLimited: (key: K): void => this.addRateLimited(key),
-      forget: (key: K): void => this.forget(key),
+      addAfter: (key: K, delayMs: number): void => this.addAfter(key, delayMs),
+      succeed: (item: Item<K>): void => {
+        if (!item.isRateLimited) this.forget(item.key);
+      },
       report: (error: unknown, key: K): void => {
         this.#errors++;
         this.#lastError = { key, error };
@@ -356,6 +366,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #wait(taker: Taker<K>): void {
     if (this.#isShutDown) taker(undefined);
     else this.#takers.add(taker);
+  }
+
+  #take(): Item<K> | undefined {
+    const item = this.#waiting.shift();
+    return item === undefined ? undefined : this.#handOut(item, this.#clock.now());
   }
 
   #enqueue(item: Item<K>, nowMs: number): void {

@@ -1,6 +1,7 @@
-import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { nextTurn } from "../../src/timing/turn.ts";
 import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
+import { requeueAfter, type Result, retry } from "../../src/workqueue/result.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../_time.ts";
 
@@ -298,6 +299,94 @@ Deno.test("WorkQueue can be disposed twice, and while a run fails", async () => 
   await queue[Symbol.asyncDispose]();
   await rejected;
 });
+
+Deno.test("WorkQueue run gives a key back with growing waits when its worker returns retry(), without an error", async () => {
+  using time = new FakeTime(0);
+  for (const wrap of [(result: void | Result) => result, (result: void | Result) => Promise.resolve(result)]) {
+    const startMs = Date.now();
+    const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
+    const tries: [number, number][] = [];
+    const running = queue.run((_key, { retries }) => {
+      tries.push([Date.now() - startMs, retries]);
+      return wrap(retries < 3 ? retry() : undefined);
+    }, { onError: assertUnreachable });
+    queue.add("a");
+    await time.tickAsync(1_000);
+    assertEquals(tries, [[0, 0], [10, 1], [30, 2], [70, 3]]);
+    const { errors, retries, processing } = queue.status();
+    assertEquals([queue.retries("a"), errors, retries, processing, time.timers], [0, 0, 3, 0, 0]);
+    queue.shutDown();
+    await running;
+  }
+});
+
+Deno.test("WorkQueue run forgets a key's failures and gives it back in time when its worker returns requeueAfter()", async () => {
+  using time = new FakeTime(0);
+  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
+  const results = [retry(), retry(), requeueAfter(500), requeueAfter(0), retry(), undefined];
+  const tries: [number, number][] = [];
+  const running = queue.run((_key, { retries }) => {
+    tries.push([Date.now(), retries]);
+    return results[tries.length - 1];
+  });
+  queue.add("a");
+  await time.tickAsync(1_000);
+  assertEquals(tries, [[0, 0], [10, 1], [30, 2], [530, 0], [530, 0], [540, 1]]);
+  assertEquals([queue.status().errors, time.timers], [0, 0]);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("WorkQueue run keeps the failures of a key that its worker adds rate-limited, so that waits grow", async () => {
+  using time = new FakeTime(0);
+  const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
+  const tries: [number, number][] = [];
+  const running = queue.run((key, { retries }) => {
+    tries.push([Date.now(), retries]);
+    if (retries < 3) queue.addRateLimited(key);
+  });
+  queue.add("a");
+  await time.tickAsync(1_000);
+  assertEquals(tries, [[0, 0], [10, 1], [30, 2], [70, 3]]);
+  assertEquals([queue.retries("a"), time.timers], [0, 0]);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("WorkQueue run gives no key back after shutdown, whatever its worker returns", async () => {
+  for (const result of [retry(), requeueAfter(0), requeueAfter(10)]) {
+    const queue = new WorkQueue();
+    queue.add("a");
+    queue.shutDown();
+    await queue.run(() => result);
+    const { errors, dropped, waiting, delayed } = queue.status();
+    assertEquals({ errors, dropped, waiting, delayed }, { errors: 0, dropped: 1, waiting: 0, delayed: 0 });
+  }
+});
+
+Deno.test("WorkQueue run takes it for a failure when a worker returns anything else", async () => {
+  for (const value of [1, "retry", {}, null]) {
+    const queue = new WorkQueue();
+    const messages: string[] = [];
+    queue.add("a");
+    queue.shutDown();
+    await queue.run(() => value as unknown as Result, {
+      onError: (error) => void messages.push((error as Error).message),
+    });
+    const found = `found a value of type ${typeof value}`;
+    assertEquals(messages, [`A worker must return nothing, retry() or requeueAfter(ms), ${found}`]);
+  }
+});
+
+Deno.test("requeueAfter refuses what is not a duration", () => {
+  for (const ms of [-1, NaN, Infinity]) {
+    assertThrows(() => requeueAfter(ms), RangeError, `ms must be at least 0 milliseconds and finite, found ${ms}`);
+  }
+});
+
+function assertUnreachable(error: unknown): never {
+  throw error;
+}
 
 function bound<K>(limiter: RateLimiter<K>): RateLimiter<K> {
   return {
