@@ -1,4 +1,6 @@
 import type { Connection } from "../deno/connection.ts";
+import { environmentProxy } from "../deno/environment_proxy.ts";
+import { isLoopback } from "../kubeconfig/server.ts";
 import type { Access } from "./doctor_access.ts";
 import { type Peer, type PeerCertificate, readPeer } from "./doctor_chain.ts";
 import { type Checkup, type Finding, seconds } from "./doctor_checkup.ts";
@@ -16,7 +18,7 @@ export async function checkAddress(checkup: Checkup, { connection }: Access): Pr
     advice: "check the address, and whether the server runs",
   };
   const proxy = origin.proxy === undefined ? undefined : URL.parse(origin.proxy);
-  const environment = proxy ? undefined : environmentProxy(server);
+  const environment = proxy || staysHere(connection) ? undefined : environmentProxy(server);
   return await checkup.check("address", options, async (signal) => {
     if (environment !== undefined) {
       return {
@@ -67,13 +69,9 @@ function portOf(url: URL): number {
   return url.protocol === "https:" ? 443 : url.protocol.startsWith("socks") ? 1080 : 80;
 }
 
-/** The variable that names a proxy for this server, as far as this program may know: it is not asked for that. */
-function environmentProxy(server: URL): string | undefined {
-  const scheme = server.protocol === "https:" ? "https_proxy" : "http_proxy";
-  return [scheme.toUpperCase(), scheme, "ALL_PROXY", "all_proxy"].find((variable) => {
-    const { state } = Deno.permissions.querySync({ name: "env", variable });
-    return state === "granted" && Deno.env.get(variable);
-  });
+/** Whether requests are plain HTTP to this machine: those take no proxy of the environment. */
+function staysHere({ server, origin }: Connection): boolean {
+  return server.protocol === "http:" && isLoopback(server.hostname) && origin.proxy === undefined;
 }
 
 /** Whether TLS comes about and the server's certificate is trusted; who signed it, and how long it lasts. */
@@ -81,10 +79,9 @@ export async function checkCertificate(checkup: Checkup, access: Access): Promis
   const { connection } = access;
   const { server, origin } = connection;
   if (server.protocol !== "https:") {
-    const isNear = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(server.hostname);
     checkup.note(
       "certificate",
-      isNear ? { status: "skip", what: "plain HTTP, which does not leave this machine" } : {
+      staysHere(connection) ? { status: "skip", what: "plain HTTP, which does not leave this machine" } : {
         status: "warn",
         what: "plain HTTP: others can read and change it all",
         remedy: `use an "https://" address`,

@@ -19,12 +19,14 @@ import { resolveConnection, resolveInCluster } from "./resolve_connection.ts";
  * - Token files are read again every 50 s and when the server answers 401; CA, certificate and key files every 5 minutes,
  *   after a request that failed, and after a 401 to a certificate. A plugin (`exec`) runs again 10 s before its credentials
  *   expire, and once when the server answers 401.
- * - A proxy is the one of `proxy-url`, else that of the environment's `HTTPS_PROXY` and `HTTP_PROXY`, which Deno reads itself.
- *   Other than with kubectl, `NO_PROXY` counts for both, and this machine's own addresses have to be named in it.
+ * - A proxy is the one of `proxy-url`, else that of the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`, which Deno
+ *   reads itself, with or without permission. Unlike with kubectl, `NO_PROXY` counts for both, and an `https://` address of
+ *   this machine has to be named in it. Plain HTTP to this machine takes no proxy of the environment.
  * - `tls-server-name` takes a relay on loopback, through which the check stays whole.
  * - `insecure-skip-tls-verify` is no option in Deno but a flag of the whole program: requests fail with an error that names the
  *   flag, `--unsafely-ignore-certificate-errors=HOST`, unless the certificate is good or the flag is given.
- * - Credentials go to `https://` servers, and over plain HTTP only to this machine.
+ * - Credentials go to `https://` servers, and over plain HTTP only to `localhost`, `127.0.0.0/8` and `[::1]`, without a
+ *   `proxy-url`.
  * - Where a permission is missing, the error names the flag.
  *
  * @throws {ConnectError} when there is no configuration, with a line for each place that was tried.

@@ -119,7 +119,7 @@ function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host
     pemSource(cluster.certificateAuthority, certificateProblem, host);
   const cert = pemSource(user?.clientCertificate?.certificate, certificateProblem, host);
   const key = pemSource(user?.clientCertificate?.key, privateKeyProblem, host);
-  const login = givenLogin(options, cluster.server, host) ??
+  const login = givenLogin(options, cluster, host) ??
     pluginLogin(user?.exec, cluster, ca, options, host) ?? loginOf(user, options, host);
   const impersonation = user?.impersonation;
   return {

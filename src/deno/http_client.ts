@@ -1,4 +1,5 @@
 import { certificateProblem, privateKeyProblem } from "../kubeconfig/pem.ts";
+import { mayHaveEnvironmentProxy } from "./environment_proxy.ts";
 import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../kubeconfig/proxy.ts";
 
 /** Who a connection trusts, and who it says it is; PEM texts. */
@@ -60,6 +61,23 @@ export function createClient(material: TlsMaterial, options: HttpClientOptions):
     const message = cause instanceof Error ? cause.message : String(cause);
     throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`, { cause });
   }
+}
+
+/**
+ * An HTTP client of Deno that connects to the host and port of `server`, whatever the environment says of proxies. Only for
+ * plain HTTP: Deno may speak no TLS on its connections.
+ *
+ * Where the environment may name a proxy, requests have the whole URL in their first line, which servers have to accept
+ * (RFC 9112, 3.2.2).
+ *
+ * @throws {Deno.errors.NotCapable} when the program may not reach the server.
+ */
+export function createDirectClient(server: URL): Deno.HttpClient {
+  const { hostname, port } = server;
+  return Deno.createHttpClient({
+    ...(mayHaveEnvironmentProxy(server) && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
+    poolIdleTimeout: IDLE_MS,
+  });
 }
 
 /** Whether two are the same in all they say. */

@@ -33,7 +33,7 @@ export async function planInCluster(options: ConnectOptions, host: Host): Promis
   if (!(server instanceof URL)) return server;
   const folder = host.serviceAccountFolder;
   try {
-    const login = givenLogin(options, server, host) ?? await podLogin(folder, options, host);
+    const login = givenLogin(options, { server }, host) ?? await podLogin(folder, options, host);
     const ca = givenCa(options, server, host) ?? await podCa(folder, host);
     const namespace = options.namespace ?? await podNamespace(folder, host);
     return {

@@ -1,11 +1,11 @@
 import { fileURLToPath } from "node:url";
 import { certificateProblem } from "../kubeconfig/pem.ts";
-import { maySendCredentials, serverProblem } from "../kubeconfig/server.ts";
+import { credentialsProblem, serverProblem } from "../kubeconfig/server.ts";
 import type { ConnectOptions } from "./connection.ts";
 import { BearerToken } from "./credentials.ts";
 import type { Host } from "./host.ts";
 import type { Explain } from "./files.ts";
-import { fileSource, type Login, type PemSource } from "./plan.ts";
+import { fileSource, type Login, type PemSource, type Plan } from "./plan.ts";
 import { TokenFile } from "./token_file.ts";
 
 /**
@@ -36,18 +36,21 @@ export function pathOfOption(name: string, value: string | URL): string {
 }
 
 /**
- * The login of the options, for `server`; nothing when they have none.
+ * The login of the options, for `server` and the proxy on the way to it; nothing when they have none.
  *
  * @throws {TypeError} when it would be sent in clear.
  */
-export function givenLogin(options: ConnectOptions, server: URL, host: Host): Login | undefined {
+export function givenLogin(
+  options: ConnectOptions,
+  { server, proxy }: Pick<Plan, "server" | "proxy">,
+  host: Host,
+): Login | undefined {
   const { token, tokenFile, onWarning } = options;
   const login = token !== undefined ? "token" : tokenFile !== undefined ? "tokenFile" : undefined;
   if (login === undefined) return undefined;
-  if (!maySendCredentials(server)) {
-    throw new TypeError(
-      `Cannot connect: "${login}" is not sent to "${server.origin}", where others could read it; use an "https://" server`,
-    );
+  const problem = credentialsProblem(server, proxy);
+  if (problem !== undefined) {
+    throw new TypeError(`Cannot connect: "${login}" ${problem}; use an "https://" server`);
   }
   if (token !== undefined) return { type: "token", credentials: new BearerToken(token) };
   const path = pathOfOption("tokenFile", tokenFile!);

@@ -54,7 +54,7 @@ async function choosePlan(options: ConnectOptions, host: Host): Promise<Plan> {
 function planFromOptions(options: ConnectOptions, host: Host): Plan {
   const server = new URL(options.server!);
   const ca = givenCa(options, server, host);
-  const login = givenLogin(options, server, host);
+  const login = givenLogin(options, { server }, host);
   return {
     server,
     ...(ca && { ca }),

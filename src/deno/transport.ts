@@ -1,11 +1,12 @@
 import type { Transport } from "../api/transport.ts";
 import { serverNameProblem } from "../kubeconfig/cluster.ts";
+import { isLoopback } from "../kubeconfig/server.ts";
 import { parseProxy, type ProxyAddress } from "../kubeconfig/proxy.ts";
 import { monotonicMs } from "../timing/clock.ts";
 import { checkDurations } from "../timing/duration.ts";
 import { AnswerDeadline } from "./answer_deadline.ts";
 import { explainFailure } from "./failure.ts";
-import { createClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
+import { createClient, createDirectClient, isSameMaterial, type TlsMaterial } from "./http_client.ts";
 import { Relay } from "./relay.ts";
 
 export type { TlsMaterial } from "./http_client.ts";
@@ -21,7 +22,8 @@ export interface DenoTransportOptions extends TlsMaterial {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /**
    * A proxy on the way: `http://`, `https://` or `socks5://`, with user and password if need be. Deno leaves it out for
-   * hosts that the environment's `NO_PROXY` names. @default {that of the environment, by HTTPS_PROXY and HTTP_PROXY}
+   * hosts that the environment's `NO_PROXY` names.
+   * @default {that of the environment, by HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; none for plain HTTP to this machine}
    */
   readonly proxyUrl?: string;
   /**
@@ -88,6 +90,8 @@ export class DenoTransport implements Transport, Disposable {
   readonly #reloading: ReloadOptions;
   #material: TlsMaterial;
   #client: Deno.HttpClient | undefined;
+  /** By host: a client for plain HTTP to this machine that takes no proxy of the environment. */
+  readonly #direct = new Map<string, Deno.HttpClient>();
   #relay: { readonly server: string; readonly relay: Relay } | undefined;
   #certificate: ReturnType<NonNullable<ReloadOptions["certificate"]>>;
   #lookedAt = monotonicMs();
@@ -127,7 +131,7 @@ export class DenoTransport implements Transport, Disposable {
     try {
       const relay = this.#serverName === undefined ? undefined : this.#relayFor(request);
       if (relay !== undefined) sent = renamed(request, this.#serverName!);
-      const client = this.#currentClient(relay);
+      const client = this.#directClient(request) ?? this.#currentClient(relay);
       const missing = this.#headers.filter(([name]) => !sent.headers.has(name));
       for (const [name, value] of missing) sent.headers.append(name, value);
       const deadline = new AnswerDeadline(request, this.#answerTimeoutMs);
@@ -164,6 +168,7 @@ export class DenoTransport implements Transport, Disposable {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     this.#client?.close();
+    for (const client of this.#direct.values()) client.close();
     this.#relay?.relay[Symbol.dispose]();
   }
 
@@ -183,6 +188,19 @@ export class DenoTransport implements Transport, Disposable {
     this.#client?.close();
     this.#client = client;
     this.#certificate = certificate;
+    return client;
+  }
+
+  /**
+   * A client that takes no proxy of the environment, for plain HTTP to this machine: Deno would send such requests, and the
+   * credentials in them, to the proxy in clear. Undefined for all other requests.
+   */
+  #directClient(request: Request): Deno.HttpClient | undefined {
+    if (this.#proxy !== undefined) return undefined;
+    const url = new URL(request.url);
+    if (url.protocol !== "http:" || !isLoopback(url.hostname)) return undefined;
+    let client = this.#direct.get(url.host);
+    if (client === undefined) this.#direct.set(url.host, client = createDirectClient(url));
     return client;
   }
 

@@ -49,7 +49,7 @@ export function resolveContext(config: Kubeconfig, options: ResolveOptions = {})
     name: entry.name,
     ...(namespace !== undefined && { namespace }),
     cluster,
-    ...(user && { user: resolveUser(user, cluster.server) }),
+    ...(user && { user: resolveUser(user, cluster) }),
   };
 }
 

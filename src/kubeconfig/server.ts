@@ -1,3 +1,6 @@
+import { type ProxyAddress, proxyName } from "./proxy.ts";
+import { quote } from "./wording.ts";
+
 /** What is wrong with an address, to go after its name; nothing when it can be used as the address of an API server. */
 export function serverProblem(server: string): string | undefined {
   if (!server.includes("://")) {
@@ -17,15 +20,20 @@ export function serverProblem(server: string): string | undefined {
 }
 
 /**
- * Whether credentials may be sent there: over TLS, or to this machine. client-go leaves them out in silence for any
- * `http://` server; here that is an error, and a server on loopback gets them.
+ * Why credentials are not sent to `server`, to go after the name of their field; undefined when they are: over TLS, and
+ * over plain HTTP to this machine without a proxy. client-go leaves them out silently for any `http://` server.
  */
-export function maySendCredentials(server: URL): boolean {
-  return server.protocol === "https:" || isLoopback(server.hostname);
+export function credentialsProblem(server: URL, proxy?: ProxyAddress): string | undefined {
+  if (server.protocol === "https:") return undefined;
+  const to = `is not sent to ${quote(server.origin)}`;
+  if (!isLoopback(server.hostname)) return `${to}, where others could read it`;
+  return proxy && `${to} by way of proxy ${quote(proxyName(proxy))}, which could read it`;
 }
 
-/** Whether a host name of a URL can only be this machine. */
+/**
+ * Whether a host name of a URL is this machine: `localhost` or a loopback address. Names below `localhost` are not, because
+ * many resolvers ask the network for them.
+ */
 export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname.endsWith(".localhost") || hostname === "[::1]" ||
-    /^127\.\d+\.\d+\.\d+$/.test(hostname);
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -1,3 +1,4 @@
+import type { ResolvedCluster } from "./cluster.ts";
 import { EntryFields } from "./fields.ts";
 import { type ExecPlugin, readExec } from "./exec.ts";
 import { type Impersonation, isHeaderValue } from "./impersonation.ts";
@@ -6,7 +7,7 @@ import { type FileMaterial, type Material, readMaterial } from "./material.ts";
 import { isRecord } from "./parse.ts";
 import { certificateProblem, privateKeyProblem } from "./pem.ts";
 import { Secret } from "./secret.ts";
-import { maySendCredentials } from "./server.ts";
+import { credentialsProblem } from "./server.ts";
 import { quote } from "./wording.ts";
 
 /** How a user proves who they are: by a bearer token or a password, by a client certificate, or by what a plugin gives. */
@@ -28,11 +29,14 @@ export interface ResolvedUser {
 }
 
 /**
- * What a user entry says, checked for `server`.
+ * What a user entry says, checked for `server` and the proxy on the way to it.
  *
  * @throws {KubeconfigError} for a field that is malformed, contradicts another, cannot be applied or would go in clear.
  */
-export function resolveUser(entry: KubeconfigEntry, server: URL): ResolvedUser {
+export function resolveUser(
+  entry: KubeconfigEntry,
+  { server, proxy }: Pick<ResolvedCluster, "server" | "proxy">,
+): ResolvedUser {
   const fields = new EntryFields(entry);
   refuseAuthProvider(fields);
   const clientCertificate = readClientCertificate(fields);
@@ -53,12 +57,10 @@ export function resolveUser(entry: KubeconfigEntry, server: URL): ResolvedUser {
       `cannot be shown to ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
     );
   }
+  const problem = credentialsProblem(server, proxy);
   for (const field of ["token", "tokenFile", "username", "exec"]) {
-    if (fields.has(field) && !maySendCredentials(server)) {
-      throw fields.error(
-        field,
-        `is not sent to ${quote(server.origin)}, where others could read it: use an "https://" server or remove it`,
-      );
+    if (problem !== undefined && fields.has(field)) {
+      throw fields.error(field, `${problem}: use an "https://" server or remove it`);
     }
   }
   return {

@@ -3,7 +3,17 @@ import { makeCertificates } from "../deno/_certificates.ts";
 import { writeKubeconfig } from "../deno/_host.ts";
 import { Scripts, V1 } from "../deno/_plugin.ts";
 import { serveProxy } from "../deno/_proxy.ts";
-import { BlackHole, datedCertificate, examine, fakeServed, freePort, serveVersion, webToken } from "./_doctor.ts";
+import {
+  BlackHole,
+  datedCertificate,
+  examine,
+  type Examined,
+  fakeServed,
+  freePort,
+  serveVersion,
+  webToken,
+} from "./_doctor.ts";
+import { Program } from "./_process.ts";
 import { Folder } from "./_serve.ts";
 import { run, Session } from "./_session.ts";
 
@@ -313,6 +323,25 @@ Deno.test("informer doctor says which proxy does not lead to the server", async 
   const good = await saidBy(proxy.host);
   assertEquals(good.code, 0, good.text);
   assertStringIncludes(good.report.permissions.at(-1)!, proxy.host);
+});
+
+Deno.test("informer doctor says whether plain HTTP leaves this machine", async () => {
+  await using server = await fakeServed();
+  await using proxy = serveProxy({ kind: "connect" });
+  const env = { HTTP_PROXY: `http://${proxy.host}`, NO_PROXY: "" };
+  await using direct = new Program("src/cli/main.ts", ["doctor", "--server", server.url, "-o", "json"], env);
+  assertEquals([await direct.code, proxy.asked], [0, []], direct.out.text);
+  const words = new Map(
+    (JSON.parse(direct.out.text) as Examined["report"]).steps.map(({ name, what }) => [name, what]),
+  );
+  assertMatch(words.get("address")!, /^http:\/\/127\.0\.0\.1:\d+, connected in/);
+  assertEquals(words.get("certificate"), "plain HTTP, which does not leave this machine");
+  await using folder = new Folder();
+  const proxied = await writeKubeconfig(folder.file("config"), {
+    server: server.url,
+    "proxy-url": `http://127.0.0.1:${new URL(server.url).port}`,
+  });
+  assertMatch((await examine({ kubeconfig: proxied })).ill.certificate, /^warn: plain HTTP: others can read/);
 });
 
 Deno.test("informer doctor says what is wrong with the kubeconfig", async () => {

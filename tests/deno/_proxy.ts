@@ -4,7 +4,7 @@ import type { Certificates } from "./_certificates.ts";
 export interface TestProxy extends AsyncDisposable {
   /** `host:port`. */
   readonly host: string;
-  /** What was asked for: `CONNECT host:port`, `SOCKS host:port`, and the login if there was one. */
+  /** What was asked for: `CONNECT host:port`, `SOCKS host:port` or `GET url`, and the login if there was one. */
   readonly asked: readonly string[];
 }
 
@@ -93,9 +93,13 @@ async function read(connection: Deno.Conn): Promise<Uint8Array> {
 async function readConnect(connection: Deno.Conn, asked: string[]): Promise<Deno.ConnectOptions> {
   let text = "";
   while (!text.includes("\r\n\r\n")) text += new TextDecoder().decode(await read(connection));
-  const [, target] = text.split(" ");
+  const [method, target] = text.split(" ");
   const login = /^proxy-authorization: basic (.*)$/im.exec(text)?.[1].trim();
-  asked.push(`CONNECT ${target}${login === undefined ? "" : ` ${atob(login)}`}`);
+  asked.push(`${method} ${target}${login === undefined ? "" : ` ${atob(login)}`}`);
+  if (method !== "CONNECT") {
+    await write(connection, "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+    throw new Deno.errors.InvalidData("a request for no tunnel");
+  }
   const [hostname, port] = target.split(":");
   return { hostname, port: Number(port) };
 }

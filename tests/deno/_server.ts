@@ -43,7 +43,13 @@ export async function serve(options: TestServerOptions = {}): Promise<TestServer
       lines.push([request.rawHeaders[i].toLowerCase(), request.rawHeaders[i + 1]]);
     }
     const clientName = requestCert ? String((request.socket as TLSSocket).getPeerCertificate().subject?.CN) : undefined;
-    const seen: Seen = { path: request.url!, lines, clientName, httpVersion: request.httpVersion };
+    // As in every server, the first line may have the whole URL.
+    const seen: Seen = {
+      path: request.url!.replace(/^http:\/\/[^/]+/, ""),
+      lines,
+      clientName,
+      httpVersion: request.httpVersion,
+    };
     const expected = authorization?.();
     response.statusCode = expected !== undefined && request.headers.authorization !== expected ? 401 : 200;
     response.setHeader("content-type", "application/json");

@@ -93,6 +93,7 @@ Deno.test("connect refuses options that contradict each other or cannot be used"
     [{ server: "https://a", token: "hunter2 hunter2" }, `Cannot use token: it holds blanks`],
     [{ server: "http://farm.example", token: "hunter2" }, `"token" is not sent to "http://farm.example"`],
     [{ server: "http://farm.example", tokenFile: "f" }, `"tokenFile" is not sent to "http://farm.example"`],
+    [{ server: "http://a.localhost", token: "hunter2" }, `"token" is not sent to "http://a.localhost"`],
     [{ server: "http://localhost", caFile: "f" }, `"caFile" has no use for "http://localhost"`],
     [{ server: "https://a", caFile: new URL("https://a/ca") }, `"caFile" must be a path or a "file:" URL`],
   ] as const;

@@ -139,6 +139,29 @@ Deno.test("connect goes by the proxy of the environment, unless NO_PROXY names t
   assertEquals(proxy.asked.length, 1);
 });
 
+Deno.test("connect takes no proxy of the environment for plain HTTP to this machine", async () => {
+  await using server = await serve({ authorization: () => "Bearer abc" });
+  const { port } = new URL(server.url);
+  const folder = await Deno.makeTempDir();
+  try {
+    await using proxy = serveProxy({ kind: "connect" });
+    for (const host of [`127.0.0.1:${port}`, `LOCALHOST:${port}`]) {
+      const kubeconfig = await writeKubeconfig(`${folder}/config`, { server: `http://${host}` }, { token: "abc" });
+      const flags = [`--allow-read=${kubeconfig}`, `--allow-net=${host.toLowerCase()}`];
+      for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]) {
+        for (const env of ["--deny-env", "--allow-env"]) {
+          const printed = await ask([...flags, env], [kubeconfig], { [name]: `http://${proxy.host}` });
+          assertEquals([printed, proxy.asked], ["ok /version", []], `${name}, ${host}, ${env}`);
+        }
+      }
+      const denied = await ask([flags[0], "--deny-env"], [kubeconfig], { HTTP_PROXY: `http://${proxy.host}` });
+      assertStringIncludes(denied, `run this program with ${flags[1]}`);
+    }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
 Deno.test("connect says so when NO_PROXY forbids the way of tls-server-name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });

@@ -59,6 +59,18 @@ Deno.test("connect says which proxy is not there or refuses", async () => {
   }
 });
 
+Deno.test("connect sends a token of its options over plain HTTP by way of no proxy", async () => {
+  await using certificates = await makeCertificates();
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+    server: "http://127.0.0.1:8001",
+    "proxy-url": "http://proxy.example:3128",
+  });
+  for (const login of [{ token: "hunter2" }, { tokenFile: "f" }]) {
+    const error = await assertRejects(() => resolveConnection({ kubeconfig, ...login }, hostWith()), TypeError);
+    assertStringIncludes(error.message, `"http://127.0.0.1:8001" by way of proxy "http://proxy.example:3128"`);
+  }
+});
+
 Deno.test("denoTransport refuses a proxy that it cannot use, without its password", () => {
   for (
     const [proxyUrl, includes] of [

@@ -146,13 +146,30 @@ Deno.test("resolveUser sends credentials over TLS and to this machine only", () 
     assertEquals(error.field, Object.keys(user)[0]);
     assertStringIncludes(error.message, `is not sent to "http://farm.example:8080", where others could read it`);
     assertFalse(error.message.includes("hunter2"));
-    for (const host of ["localhost", "127.0.0.1", "127.8.9.1", "[::1]", "api.localhost"]) {
+    for (const host of ["localhost", "127.0.0.1", "127.8.9.1", "[::1]", "LOCALHOST"]) {
       assertEquals(resolved(user, `http://${host}:8080`).name, "ada");
     }
-    for (const host of ["127.0.0.1.example", "localhost.example", "[::2]", "10.127.0.1"]) {
+    for (
+      const host of ["127.0.0.1.example", "localhost.example", "[::2]", "10.127.0.1", "api.localhost", "localhost."]
+    ) {
       assertEquals(refused(user, `http://${host}:8080`).field, Object.keys(user)[0]);
     }
   }
+});
+
+Deno.test("resolveUser sends credentials over plain HTTP by way of no proxy", () => {
+  const cluster = { server: "http://127.0.0.1:8001", "proxy-url": "http://bob:hunter2@proxy.example:3128" };
+  for (const user of [{ token: "t" }, { tokenFile: "t" }, { username: "u", password: "p" }]) {
+    const error = assertThrows(() => resolveContext(kubeconfig({ user, cluster })), KubeconfigError);
+    assertEquals(error.field, Object.keys(user)[0]);
+    assertStringIncludes(
+      error.message,
+      `is not sent to "http://127.0.0.1:8001" by way of proxy "http://proxy.example:3128", which could read it`,
+    );
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+    resolveContext(kubeconfig({ user, cluster: { ...cluster, server: "https://127.0.0.1:8001" } }));
+  }
+  resolveContext(kubeconfig({ user: {}, cluster }));
 });
 
 Deno.test("resolveUser refuses a client certificate without TLS even on this machine", () => {
