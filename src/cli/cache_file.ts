@@ -1,6 +1,7 @@
 import { dirname } from "node:path";
 import type { KubernetesObject } from "../api/object.ts";
 import { UsageError } from "./exit_code.ts";
+import { besideOf, replaceFile } from "./replace_file.ts";
 
 /** Refuses a file that could not be written in the end, by writing beside it. @throws {UsageError} */
 export async function checkCacheFile(path: string): Promise<void> {
@@ -39,39 +40,22 @@ export async function writeCacheFile(
   objects: Iterable<KubernetesObject>,
   options: { readonly mode?: number } = {},
 ): Promise<void> {
-  const beside = besideOf(path);
   const encoder = new TextEncoder();
-  try {
-    {
-      using file = await Deno.open(beside, { write: true, createNew: true, ...options });
-      const writer = file.writable.getWriter();
-      let text = "[";
-      let first = true;
-      for (const object of objects) {
-        text += `${first ? "\n" : ",\n"}${JSON.stringify(object)}`;
-        first = false;
-        if (text.length < 1_048_576) continue;
-        await writer.write(encoder.encode(text));
-        text = "";
-      }
-      await writer.write(encoder.encode(`${text}${first ? "" : "\n"}]\n`));
-      await writer.close();
+  await replaceFile(path, `Cannot write the cache to "${path}"`, async (beside) => {
+    using file = await Deno.open(beside, { write: true, createNew: true, ...options });
+    const writer = file.writable.getWriter();
+    let text = "[";
+    let first = true;
+    for (const object of objects) {
+      text += `${first ? "\n" : ",\n"}${JSON.stringify(object)}`;
+      first = false;
+      if (text.length < 1_048_576) continue;
+      await writer.write(encoder.encode(text));
+      text = "";
     }
-    await Deno.rename(beside, path);
-  } catch (error) {
-    const failure = new Error(`Cannot write the cache to "${path}"`, { cause: error });
-    try {
-      await Deno.remove(beside);
-    } catch (second) {
-      // It was never begun, or what the folder said first is what it says again.
-      if (!(second instanceof Deno.errors.NotFound)) throw new AggregateError([failure, second], failure.message);
-    }
-    throw failure;
-  }
-}
-
-function besideOf(path: string): string {
-  return `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
+    await writer.write(encoder.encode(`${text}${first ? "" : "\n"}]\n`));
+    await writer.close();
+  });
 }
 
 async function infoOf(place: string, path: string): Promise<Deno.FileInfo | undefined> {

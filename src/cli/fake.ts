@@ -3,7 +3,8 @@ import { FakeApiServer, pods } from "../testing/mod.ts";
 import { Churn } from "./churn.ts";
 import { checkCounts } from "./counts.ts";
 import { durationMs } from "./duration.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
+import { EXIT, lineOf, UsageError } from "./exit_code.ts";
+import { replaceFile } from "./replace_file.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The flags of `fake`. */
@@ -20,7 +21,7 @@ export interface FakeFlags {
   readonly churnFor?: string;
   /** Where randomness comes from. */
   readonly seed: number;
-  /** Where to write a kubeconfig. */
+  /** Where to write a kubeconfig; a file of other origin is not replaced. */
   readonly kubeconfig?: string;
 }
 
@@ -32,9 +33,7 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
   if (flags.churnFor !== undefined && flags.churn === 0) {
     throw new UsageError("--churn-for ends what --churn begins; add --churn, or leave it out");
   }
-  if (flags.kubeconfig?.startsWith("-")) {
-    throw new UsageError(`--kubeconfig needs a file, found "${flags.kubeconfig}"`);
-  }
+  if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
   using server = new FakeApiServer({ seed: flags.seed });
   for (const pod of pods(flags.pods, flags.seed)) server.create(Pod, pod);
   const { promise, resolve } = Promise.withResolvers<Deno.NetAddr>();
@@ -69,7 +68,36 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
   return EXIT.done;
 }
 
+/** Refuses to replace a file that `fake` has not written, and that is not empty. @throws {UsageError} */
+async function checkKubeconfig(path: string): Promise<void> {
+  if (path.startsWith("-")) throw new UsageError(`--kubeconfig needs a file, found "${path}"`);
+  let text: string;
+  try {
+    const { isFile } = await Deno.stat(path);
+    if (!isFile) throw new UsageError(`--kubeconfig: "${path}" is no regular file; name another`);
+    text = await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error instanceof UsageError ? error : unwritable(path, error);
+  }
+  const server = /"server": "(http:\/\/127\.0\.0\.1:\d+)"/.exec(text)?.[1] ?? "";
+  if (text === "" || text === kubeconfigOf(server)) return;
+  throw new UsageError(
+    `--kubeconfig: "${path}" exists and was not written by this command; name another file, or delete it`,
+  );
+}
+
 async function writeKubeconfig(path: string, server: string): Promise<void> {
+  try {
+    await replaceFile(path, `Cannot write "${path}"`, (beside) => {
+      return Deno.writeTextFile(beside, kubeconfigOf(server), { createNew: true });
+    });
+  } catch (error) {
+    throw unwritable(path, (error as Error).cause);
+  }
+}
+
+function kubeconfigOf(server: string): string {
   const config = {
     apiVersion: "v1",
     kind: "Config",
@@ -78,9 +106,9 @@ async function writeKubeconfig(path: string, server: string): Promise<void> {
     contexts: [{ name: "fake", context: { cluster: "fake", user: "fake", namespace: "default" } }],
     users: [{ name: "fake", user: {} }],
   };
-  try {
-    await Deno.writeTextFile(path, `${JSON.stringify(config, undefined, 2)}\n`);
-  } catch (error) {
-    throw new UsageError(`--kubeconfig: "${path}" cannot be written: ${(error as Error).message}`, { cause: error });
-  }
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+function unwritable(path: string, cause: unknown): UsageError {
+  return new UsageError(`--kubeconfig: "${path}" cannot be written: ${lineOf(cause)}`, { cause });
 }

@@ -138,7 +138,10 @@ export async function runProgram(args: string[], { terminal, stop, backoff }: Co
     .option("--churn-mix <mix:mix>", "Updates alone, or creations and deletions too.", { default: "update" as const })
     .option("--churn-for <duration:string>", "End the changes after this time. (default: never)")
     .option("--seed <seed:integer>", "The same seed, the same pods and changes.", { default: 1 })
-    .option("--kubeconfig <file:string>", "Write a kubeconfig that points here.")
+    .option(
+      "--kubeconfig <file:string>",
+      "Write a kubeconfig that points here; a file of other origin is not replaced.",
+    )
     .example(
       "For kubectl and informers",
       "informer fake --port 8001 --pods 1000 --churn 50 --kubeconfig fake.kubeconfig",

@@ -1,0 +1,49 @@
+import { assertEquals } from "@std/assert";
+import { Folder } from "./_serve.ts";
+import { run, Session } from "./_session.ts";
+
+/** Serves until it has written the kubeconfig, and answers with what is in that file. */
+async function written(path: string): Promise<string> {
+  const session = new Session(["fake", "--kubeconfig", path]);
+  await session.out.line(/^http:/);
+  session.interrupt();
+  assertEquals([await session.code, session.out.lines.length], [0, 1]);
+  return await Deno.readTextFile(path);
+}
+
+Deno.test("informer fake replaces no file that it has not written itself", async () => {
+  await using folder = new Folder();
+  const own = await written(folder.file("own"));
+  const server = (JSON.parse(own) as { clusters: { cluster: { server: string } }[] }).clusters[0].cluster.server;
+  const cases = [
+    ["text", "precious credentials"],
+    ["added", own.replace(`"user": {}`, `"user": {"token": "precious"}`)],
+    ["moved", own.replace(server, "http://127.0.0.1:8001.example")],
+    ["blank", "\n"],
+  ];
+  for (const [name, text] of cases) {
+    const path = folder.write(name, text);
+    assertEquals(await run("fake", "--kubeconfig", path), {
+      code: 2,
+      out: [],
+      err: [
+        `error: --kubeconfig: "${path}" exists and was not written by this command; name another file, or delete it`,
+      ],
+    });
+    assertEquals(await Deno.readTextFile(path), text);
+  }
+  const { code, err } = await run("fake", "--kubeconfig", folder.path);
+  assertEquals([code, err], [2, [`error: --kubeconfig: "${folder.path}" is no regular file; name another`]]);
+});
+
+Deno.test("informer fake replaces its own kubeconfig and an empty file, in one step", async () => {
+  await using folder = new Folder();
+  const path = folder.write("config", "");
+  const first = await written(path);
+  // Who has the file open keeps what was in it.
+  using open = await Deno.open(path);
+  const second = await written(path);
+  assertEquals(await new Response(open.readable).text(), first);
+  assertEquals(JSON.parse(second).clusters[0].name, "fake");
+  assertEquals((await Array.fromAsync(Deno.readDir(folder.path))).map(({ name }) => name), ["config"]);
+});
