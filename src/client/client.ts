@@ -30,7 +30,10 @@ export interface ClientOptions {
   readonly compress?: boolean;
   /** How often a request is repeated that the server puts off by `Retry-After`. @default {10} */
   readonly retries?: number;
-  /** What one object may measure on its way, in bytes; a longer one is a `DecodeError`. @default {67_108_864} */
+  /**
+   * What one object may measure on its way, uncompressed, in bytes; a longer one is a `DecodeError`. Holds for each object of
+   * lists and watches, and for each other answer, those of discovery too. @default {67_108_864}
+   */
   readonly maxObjectBytes?: number;
   /** Called with the text of each `Warning` that the server sends. What it throws is what the request rejects with. */
   readonly onWarning?: (warning: string) => void;
@@ -93,6 +96,7 @@ export class Client implements Disposable {
       userAgent,
       compress,
       retries,
+      maxObjectBytes,
       onWarning,
     });
   }

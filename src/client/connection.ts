@@ -5,6 +5,7 @@ import { DerivedController } from "../timing/derived.ts";
 import { sleep } from "../timing/sleep.ts";
 import type { Credentials } from "./credentials.ts";
 import { Exchange, isNamed, reasonOf } from "./exchange.ts";
+import { MAX_OBJECT_BYTES } from "./lines.ts";
 import type { Ask } from "./request.ts";
 import { jsonOf, retryAfterMsOf, statusErrorOf } from "./response.ts";
 import { warningsOf } from "./warnings.ts";
@@ -23,6 +24,8 @@ export interface ConnectionOptions {
   readonly compress: boolean;
   /** How often a request that the server puts off is repeated. */
   readonly retries: number;
+  /** What an answer that is one JSON value may measure, in bytes. @default {67_108_864} */
+  readonly maxObjectBytes?: number;
   /** Told of each warning. */
   readonly onWarning?: (warning: string) => void;
 }
@@ -70,8 +73,9 @@ export class Connection implements Disposable {
   /** The JSON value that the server answers. */
   async json(ask: Ask, signal?: AbortSignal): Promise<unknown> {
     using exchange = await this.open(ask, signal);
+    const { maxObjectBytes = MAX_OBJECT_BYTES } = this.#options;
     try {
-      return await jsonOf(ask.action, this.server, exchange.response);
+      return await jsonOf(ask.action, this.server, exchange.response, maxObjectBytes);
     } catch (error) {
       throw exchange.explain(error);
     }

@@ -1,5 +1,6 @@
 import { DecodeError, StatusError } from "../api/errors.ts";
 import { type Status, statusFrom } from "../api/status.ts";
+import { ByteBuffer, chunksOf, utf8 } from "./bytes.ts";
 
 /** How much is read of an error's body that is not JSON, in bytes (client-go `rest/request.go` keeps as much). */
 const MAX_TEXT_BYTES = 2048;
@@ -40,14 +41,14 @@ export function retryAfterMsOf(headers: Headers): number | undefined {
 }
 
 /**
- * The JSON value of an answer that was not refused.
+ * The JSON value of an answer that was not refused, of at most `maxBytes` bytes; the rest of a longer one is cancelled.
  *
- * @throws {DecodeError} when it is not JSON.
+ * @throws {DecodeError} when it is not JSON, or longer.
  * @throws {StatusError} when it is a failure's `Status` all the same (client-go `rest/request.go` looks too).
  */
-export async function jsonOf(action: string, server: URL, response: Response): Promise<unknown> {
+export async function jsonOf(action: string, server: URL, response: Response, maxBytes: number): Promise<unknown> {
   await checkJson(action, server, response);
-  const text = await response.text();
+  const text = await textOf(action, response, maxBytes);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -143,6 +144,21 @@ function excerpt(text: string): string {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
+}
+
+async function textOf(action: string, { body }: Response, maxBytes: number): Promise<string> {
+  const buffer = new ByteBuffer();
+  if (body !== null) {
+    for await (const chunk of chunksOf(body)) {
+      if (buffer.length + chunk.length > maxBytes) {
+        throw new DecodeError(
+          `Cannot ${action}: the answer is longer than ${maxBytes} bytes; raise maxObjectBytes if objects are that large`,
+        );
+      }
+      buffer.append(chunk, 0, chunk.length);
+    }
+  }
+  return utf8.decode(buffer.bytes.subarray(0, buffer.length));
 }
 
 /** The first `maxBytes` bytes of a body as text; the rest is cancelled. What went wrong on the way is told, not thrown. */

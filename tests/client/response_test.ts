@@ -79,6 +79,36 @@ Deno.test("response without a Status becomes an error by its code, its text cut 
   assertEquals(heard, [["for 0"], ["for 1"]]);
 });
 
+Deno.test("Client reads no more than maxObjectBytes of one answer", async () => {
+  const exact = { metadata: { name: "é" } };
+  const maxObjectBytes = new TextEncoder().encode(JSON.stringify(exact)).length;
+  const transport = new ScriptedTransport();
+  using client = new Client({ server: "https://kube.test", namespace: "shop", transport, maxObjectBytes, retries: 0 });
+  const pods = client.resource(Pod);
+  transport.add(json(exact));
+  assertEquals((await pods.get("a")).metadata.name, "é");
+  const object = { metadata: { name: "a" } };
+  const asks: [string, () => Promise<unknown>, number][] = [
+    ['get "pods/a" in namespace "shop"', () => pods.get("a"), 1],
+    ['create "pods/a" in namespace "shop"', () => pods.create(object), 1],
+    ['discover "/api"', () => client.discover(), 2],
+  ];
+  for (const [action, ask, requests] of asks) {
+    let cancelled = 0;
+    for (let i = 0; i < requests; i++) {
+      let left = 1_000;
+      const long = new ReadableStream<Uint8Array>({
+        pull: (controller) => left-- === 0 ? controller.close() : controller.enqueue(new TextEncoder().encode("1")),
+        cancel: () => void cancelled++,
+      }, { highWaterMark: 0 });
+      transport.add(new Response(long));
+    }
+    const message = `Cannot ${action}: the answer is longer than ${maxObjectBytes} bytes; raise maxObjectBytes`;
+    await assertRejects(ask, DecodeError, message);
+    assertEquals(cancelled, requests, action);
+  }
+});
+
 Deno.test("StatusError carries what the server explains, and says what was asked", async () => {
   const details = { name: "a", kind: "pods", causes: [{ reason: "FieldValueInvalid", field: "metadata.name" }] };
   const message = 'pods is forbidden: User "limited" cannot list resource "pods"';
