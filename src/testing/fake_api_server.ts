@@ -74,7 +74,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   // ── asked ──────────────────────────────────────────────────────────────
 
   /**
-   * Answers a request. A method that may be passed around: `Deno.serve({ port: 0 }, server.fetch)`.
+   * Answers a request. A method that may be passed around:
+   * `Deno.serve({ hostname: "127.0.0.1", port: 0 }, server.fetch)`. Without a host name, `Deno.serve` listens to the network.
    *
    * Called with one argument, it acts as a network would: when the request's signal aborts, the call rejects, or the body
    * breaks, with the signal's reason. `Deno.serve` passes a second argument; the signal is then left alone, and a client

@@ -36,6 +36,12 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return true;
 }
 
+/** Whether objects and arrays are nested more than `depth` deep. */
+export function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
+}
+
 /** A copy that shares nothing with `value`. */
 export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T;

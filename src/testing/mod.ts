@@ -57,7 +57,8 @@
  * ```
  *
  * The same server on a port is one that `kubectl` works with: `informer fake --port 8001`, or
- * `Deno.serve({ port: 8001 }, server.fetch)`, and then `kubectl --server http://127.0.0.1:8001 get pods`.
+ * `Deno.serve({ hostname: "127.0.0.1", port: 8001 }, server.fetch)`, and then
+ * `kubectl --server http://127.0.0.1:8001 get pods`. Without a host name, `Deno.serve` listens to the network.
  *
  * @module
  */

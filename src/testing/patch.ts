@@ -109,9 +109,9 @@ function withoutDirectives(value: Json): Json {
 
 /** RFC 6902. */
 function jsonPatch(object: JsonObject, patch: unknown): JsonObject {
-  if (!Array.isArray(patch)) throw badRequest("a JSON patch must be a list of operations");
+  if (!Array.isArray(patch) || !patch.every(isObject)) throw badRequest("a JSON patch must be a list of operations");
   let document: Json = cloneJson(object);
-  for (const operation of patch as readonly JsonObject[]) document = operate(document, operation);
+  for (const operation of patch) document = operate(document, operation);
   return objectOr(document);
 }
 

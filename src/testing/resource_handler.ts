@@ -4,7 +4,7 @@ import { ByteBody } from "./byte_body.ts";
 import { isBuiltInGroup } from "./built_in.ts";
 import type { Collection } from "./collection.ts";
 import type { Discovery } from "./discovery.ts";
-import { goJson, isObject, type JsonObject, objectOr } from "./json.ts";
+import { goJson, isDeeper, isObject, type JsonObject, objectOr } from "./json.ts";
 import { type Lister, listPieces } from "./list.ts";
 import { parseListOptions, type ServerListOptions } from "./list_options.ts";
 import { applyPatch, patchType } from "./patch.ts";
@@ -48,6 +48,9 @@ export interface ResourceHandlerParts {
 
 /** The parts of objects that have a path of their own here. */
 const SERVED_PARTS = ["status", "scale"];
+
+/** How deep objects and arrays may be nested: kube-apiserver takes 10,000 levels, which overflow the stack here. */
+const MAX_DEPTH = 1_000;
 
 /** A request to a collection, an object or a part of one, with what is needed to answer it. */
 interface ResourceRequest {
@@ -341,9 +344,12 @@ export function parseObject(text: string): JsonObject {
 }
 
 function parseJson(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
   }
+  if (isDeeper(value, MAX_DEPTH)) throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+  return value;
 }

@@ -55,7 +55,9 @@ Deno.test("applyPatch refuses operations that do not apply", () => {
     assertEquals(error.status.code, 422);
     assertMatch(error.status.details!.causes![0].message!, message);
   }
-  assertThrows(() => applyPatch({}, {}, "json"), StatusError, "must be a list");
+  for (const patch of [{}, [null], ["x"]]) {
+    assertThrows(() => applyPatch({}, patch, "json"), StatusError, "must be a list of operations");
+  }
   assertThrows(() => applyPatch({}, [], "merge"), StatusError, "must be a JSON object");
 });
 

@@ -80,6 +80,18 @@ Deno.test("FakeApiServer frees a watch when its client goes away", async () => {
   });
 });
 
+Deno.test("FakeApiServer answers 400 to a Host header that is no host", async () => {
+  await serving(async (_server, url) => {
+    for (const host of ["a b", "[::"]) {
+      using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(url).port) });
+      const request = `GET ${MAPS} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      await connection.write(new TextEncoder().encode(request));
+      const answer = await new Response(connection.readable).text();
+      assertEquals(answer.split("\r\n")[0], "HTTP/1.1 400 Bad Request");
+    }
+  });
+});
+
 Deno.test("FakeApiServer serves a large list over TCP whole", async () => {
   await serving(async (server, url) => {
     for (let index = 0; index < 300; index++) {

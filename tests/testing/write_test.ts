@@ -120,6 +120,28 @@ Deno.test("FakeApiServer refuses to create what is there, or is not valid", asyn
   assertEquals(server.resourceVersion, "2");
 });
 
+Deno.test("FakeApiServer answers 400 to what is nested too deep, and takes a thousand levels", async () => {
+  const server = new FakeApiServer();
+  const writes: [method: string, path: string, type: string, body: (value: string) => string][] = [
+    ["POST", MAPS, "json", (value) => `{"metadata":{"name":"a"},"data":${value}}`],
+    ["PUT", `${MAPS}/a`, "json", (value) => `{"metadata":{"name":"a"},"data":${value}}`],
+    ["PATCH", `${MAPS}/a`, "merge-patch+json", (value) => `{"data":${value}}`],
+    ["PATCH", `${MAPS}/a`, "strategic-merge-patch+json", (value) => `{"data":${value}}`],
+    ["PATCH", `${MAPS}/a`, "json-patch+json", (value) => `[{"op":"add","path":"/data","value":${value}}]`],
+    ["PATCH", `${MAPS}/a?fieldManager=m&force=true`, "apply-patch+yaml", (value) => `{"data":${value}}`],
+    ["DELETE", `${MAPS}/a`, "json", (value) => `{"preconditions":${value}}`],
+  ];
+  for (const [method, path, type, body] of writes) {
+    const headers = { "content-type": `application/${type}` };
+    const write = (levels: number): ReturnType<typeof ask> =>
+      ask(server, path, { method, headers, body: body(`{"a":`.repeat(levels) + "1" + "}".repeat(levels)) });
+    const refused = await write(20_000);
+    assertEquals(refused.status, 400, `${method} ${type}`);
+    assertMatch(refused.json.message, /exceeded max depth/);
+    assertEquals((await write(998)).status, method === "POST" ? 201 : 200, `${method} ${type}`);
+  }
+});
+
 Deno.test("FakeApiServer replaces objects, counts generations and keeps what an update cannot change", async () => {
   const server = new FakeApiServer();
   const path = "/apis/apps/v1/namespaces/answers/deployments";
