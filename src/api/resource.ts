@@ -53,7 +53,8 @@ export function defineResource<T extends KubernetesObject>(definition: {
       );
     }
   }
-  for (const [field, value] of Object.entries({ group, version, plural })) checkSegment(field, value);
+  prefixOf({ group, version });
+  checkSegment("plural", plural);
   return Object.freeze({ group, version, plural, kind, scope });
 }
 
@@ -85,15 +86,15 @@ export interface PathParts {
 /**
  * The path of a collection, object or subresource on the server.
  *
- * @throws {TypeError} when a part holds `/`, `%`, `?`, `#` or `\`, or is `.` or `..`: the server has no such names, and a
- * path must not lead elsewhere (client-go `rest/request.go` refuses most of these too); when the name is empty; when there
- * is a subresource, but no name.
+ * @throws {TypeError} when a part, or the resource's group, version or plural, holds `/`, `%`, `?`, `#` or `\`, or is `.` or
+ * `..`: the server has no such names, and a path must not lead elsewhere (client-go `rest/request.go` refuses most of these
+ * too); when the version, plural or name is empty; when there is a subresource, but no name.
  */
 export function pathOf(resource: Resource, parts: PathParts = {}): string {
   const { namespace, name, subresource } = parts;
-  let path = resource.group === "" ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  let path = prefixOf(resource);
   if (namespace && resource.scope === "Namespaced") path += `/namespaces/${checkSegment("namespace", namespace)}`;
-  path += `/${resource.plural}`;
+  path += `/${checkSegment("plural", resource.plural)}`;
   if (name === undefined && subresource) {
     throw new TypeError(`Cannot address "${subresource}" of one of "${resourceName(resource)}": no name is given`);
   }
@@ -102,14 +103,22 @@ export function pathOf(resource: Resource, parts: PathParts = {}): string {
     path += `/${checkSegment("name", name)}`;
   }
   // A subresource may have a path of its own behind it: services/proxy.
-  if (subresource) path += `/${subresource.split("/").map((part) => checkSegment("subresource", part)).join("/")}`;
+  if (subresource) {
+    path += `/${subresource.split("/").map((part) => part && checkSegment("subresource", part)).join("/")}`;
+  }
   return path;
 }
 
+/** What the paths of a group and version begin with. @throws {TypeError} as {@linkcode pathOf}. */
+function prefixOf({ group, version }: Pick<Resource, "group" | "version">): string {
+  const groupPath = group === "" ? "/api" : `/apis/${checkSegment("group", group)}`;
+  return `${groupPath}/${checkSegment("version", version)}`;
+}
+
 function checkSegment(field: string, value: string): string {
-  if (value === "." || value === ".." || /[/%?#\\]/.test(value)) {
+  if (value === "" || value === "." || value === ".." || /[/%?#\\]/.test(value)) {
     throw new TypeError(
-      `Cannot use "${value}" as ${field}: it must not be "." or ".." nor hold "/", "%", "?", "#" or "\\"`,
+      `Cannot use "${value}" as ${field}: it must not be empty, "." or ".." nor hold "/", "%", "?", "#" or "\\"`,
     );
   }
   return encodeURIComponent(value);

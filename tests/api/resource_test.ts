@@ -91,6 +91,14 @@ Deno.test("pathOf refuses parts that would lead elsewhere", () => {
   }
 });
 
+Deno.test("pathOf refuses a resource that would lead elsewhere", () => {
+  for (const field of ["group", "version", "plural"]) {
+    for (const bad of ["..", ".", "a/b", "a%2fb", "a?b", "a#b", "a\\b", ...(field === "group" ? [] : [""])]) {
+      assertThrows(() => pathOf({ ...Deployment, [field]: bad }), TypeError, `Cannot use "${bad}" as ${field}`);
+    }
+  }
+});
+
 Deno.test("pathOf refuses an empty name, and a subresource of no object", () => {
   assertThrows(
     () => pathOf(Deployment, { namespace: "shop", name: "" }),
