@@ -3,6 +3,9 @@ const REDACTED = "[redacted]";
 /** Names of variables and flags that hold secrets. */
 const SECRET_NAME = /secret|token|passw|credential|api.?key|private.?key|access.?key|assertion/i;
 
+/** What stands before a secret, or ends the name of one. */
+const SECRET_WORD = "secret|token|passw(?:or)?d|passphrase|credential|key";
+
 /** What is a secret by its form. */
 const PATTERNS: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)/g,
@@ -12,11 +15,27 @@ const PATTERNS: readonly RegExp[] = [
   // The password of an address.
   /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
   /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}/gi,
-  /(?<=(?:secret|token|passw(?:or)?d|password|credential|key)["']?\s*[:=]\s*["']?)[^\s"',;]{4,}/gi,
+  after(`(?:${SECRET_WORD})["']? ?[:=] ?`),
+  // What follows a flag, unless it goes on about the flag: "the --token flag must be given".
+  after(
+    `(?<![\\w-])--?[\\w-]{0,40}(?:${SECRET_WORD})[\\w-]{0,40}["']? `,
+    `(?!(?:flags?|options?|arguments?|must|needs?|requires?|with|from|file|missing|cannot|should)\\b)`,
+  ),
 ];
 
-/** Something long without blanks that has capitals, small letters and digits: a key, most likely. */
+/** A value behind what `lead` matches: to the end of its quotes, or a word of four characters or more that `word` allows. */
+function after(lead: string, word = ""): RegExp {
+  return new RegExp(`(?<=${lead}")[^"]+|(?<=${lead}')[^']+|(?<=${lead})${word}[^\\s"',;]{4,}`, "gi");
+}
+
+/** Something long without blanks: a key, most likely, where {@linkcode looksRandom}. */
 const LONG = /[\w+=-]{32,}/g;
+
+/** Whether a long word has capitals, small letters and digits, or 32 letters and digits in a row. */
+function looksRandom(word: string): boolean {
+  if (!/\d/.test(word)) return false;
+  return (/[a-z]/.test(word) && /[A-Z]/.test(word)) || /[a-z\d]{32}/i.test(word);
+}
 
 /**
  * A program's message without what may be a secret in it: what it was given under the name of one, what has the form of one,
@@ -29,14 +48,11 @@ export function redactMessage(
 ): string {
   let message = text;
   for (const secret of secretsOf(given)) message = message.replaceAll(secret, REDACTED);
-  for (const pattern of PATTERNS) message = message.replaceAll(pattern, REDACTED);
-  message = message.replaceAll(
-    LONG,
-    (word) => /[a-z]/.test(word) && /[A-Z]/.test(word) && /\d/.test(word) ? REDACTED : word,
-  );
-  // Colours first, then what else does not print; lines become one.
+  // Colours first, then what else does not print; lines become one. No pattern meets long runs of blanks.
   // deno-lint-ignore no-control-regex
   message = message.replaceAll(/\x1b\[[0-9;]*[A-Za-z]/g, "").replaceAll(/[\x00-\x1f\x7f-\x9f\s]+/g, " ").trim();
+  for (const pattern of PATTERNS) message = message.replaceAll(pattern, REDACTED);
+  message = message.replaceAll(LONG, (word) => looksRandom(word) ? REDACTED : word);
   return message.length > maxLength ? `...${message.slice(-maxLength)}` : message;
 }
 

@@ -137,7 +137,11 @@ export class EntryFields {
       if (!isRecord(item)) throw this.error(field, this.#expected(expected, item));
       const { name, value: text = "" } = item;
       if (typeof name !== "string" || name === "") throw this.error(field, "has an item without a name");
-      if (/[=\0]/.test(name)) throw this.error(field, `has the name ${quote(name)}, which no variable can have`);
+      const [start] = name.split(/[=\0]/, 1);
+      if (start !== name) {
+        // What follows may be a secret: "NAME=value".
+        throw this.error(field, `has a name that begins with ${quote(start)} and holds "=" or a zero byte`);
+      }
       if (typeof text !== "string" && text !== null) {
         throw this.error(field, `must have text as the value of ${quote(name)}, found ${describe(text)}`);
       }
