@@ -4,6 +4,12 @@ import { Secret } from "../kubeconfig/secret.ts";
 /** How long the request for a tunnel may be, in bytes. */
 const MAX_HEAD_BYTES = 8_192;
 
+/** How long a connection may take to ask for its tunnel, in milliseconds: Deno asks at once. */
+const HEAD_MS = 5_000;
+
+/** How many connections may be without a tunnel at a time; of more, the oldest is closed. */
+const MAX_WAITING = 64;
+
 /** Where a relay leads. */
 export interface RelayTarget {
   /** Host name or IP address; IPv6 in brackets, as in URLs. */
@@ -16,8 +22,9 @@ export interface RelayTarget {
  * A proxy on loopback that leads to one address, whatever name it is asked for. The host of a URL is what Deno checks a
  * server's certificate for; by way of a relay that can be another name than the address's, and the check stays whole.
  *
- * Others on this machine cannot use it: it asks for a password that only {@linkcode proxy} knows. It does not keep a program
- * running. Needs permission to listen on 127.0.0.1 and to reach the target.
+ * Others on this machine cannot use it: it asks for a password that only {@linkcode proxy} knows. They cannot exhaust it
+ * either: connections that do not ask for a tunnel in time are closed, and so is the oldest of too many. It does not keep a
+ * program running. Needs permission to listen on 127.0.0.1 and to reach the target.
  */
 export class Relay implements Disposable {
   readonly #target: RelayTarget;
@@ -25,6 +32,8 @@ export class Relay implements Disposable {
   readonly #password = crypto.randomUUID();
   readonly #ending = new AbortController();
   readonly #connections = new Set<Deno.Conn>();
+  /** Those that have not asked for a tunnel yet, oldest first. */
+  readonly #waiting = new Set<Deno.Conn>();
   #carried = 0;
   #problem: unknown;
 
@@ -45,6 +54,11 @@ export class Relay implements Disposable {
   /** How many connections it has been asked for. */
   get carried(): number {
     return this.#carried;
+  }
+
+  /** How many connections have not asked for a tunnel yet. */
+  get waiting(): number {
+    return this.#waiting.size;
   }
 
   /** Why the target could not be reached, last time; nothing when it could. */
@@ -82,7 +96,7 @@ export class Relay implements Disposable {
 
   async #carry(inner: Deno.Conn): Promise<void> {
     this.#connections.add(inner);
-    const head = await readHead(inner);
+    const head = await this.#headOf(inner);
     if (head === undefined) return;
     const expected = `proxy-authorization: basic ${btoa(`relay:${this.#password}`)}`;
     const lines = head.text.split("\r\n");
@@ -114,6 +128,24 @@ export class Relay implements Disposable {
     }
   }
 
+  /** The request for a tunnel; undefined when none comes in time, or the connection ends before. */
+  async #headOf(connection: Deno.Conn): Promise<Awaited<ReturnType<typeof readHead>>> {
+    const [oldest] = this.#waiting;
+    if (this.#waiting.size === MAX_WAITING) this.#close(oldest);
+    this.#waiting.add(connection);
+    const timer = setTimeout(() => this.#close(connection), HEAD_MS);
+    Deno.unrefTimer(timer);
+    try {
+      return await readHead(connection);
+    } catch (error) {
+      if (error instanceof Deno.errors.BadResource || isBroken(error)) return undefined;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(connection);
+    }
+  }
+
   /** Copies until `from` ends; a connection that breaks takes the other one with it. */
   async #pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
     const buffer = new Uint8Array(65_536);
@@ -133,6 +165,7 @@ export class Relay implements Disposable {
   }
 
   #close(connection: Deno.Conn): void {
+    this.#waiting.delete(connection);
     if (this.#connections.delete(connection)) connection.close();
   }
 }

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import { UnreachableError } from "../../src/api/errors.ts";
 import { resolveConnection } from "../../src/deno/resolve_connection.ts";
@@ -106,6 +106,51 @@ Deno.test("connect follows a CA file that changes, behind tls-server-name too", 
   assertEquals((await ask(connection)).path, "/version");
   time.tick(5 * 60_000);
   assertEquals((await ask(connection)).path, "/version");
+});
+
+Deno.test("Relay closes connections that ask for no tunnel in time, and the oldest of too many", async () => {
+  await using server = await serve();
+  using time = new FakeTime();
+  using relay = new Relay({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
+  const { url, login } = relay.proxy;
+  const connect = (): Promise<Deno.TcpConn> => Deno.connect({ hostname: "127.0.0.1", port: Number(url.port) });
+  const strangers: Deno.TcpConn[] = [];
+  using _strangers = { [Symbol.dispose]: () => strangers.forEach((stranger) => stranger.close()) };
+  const turns = async (holds: () => boolean): Promise<void> => {
+    for (let turn = 0; turn < 100_000 && !holds(); turn++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const isClosed = async (stranger: Deno.TcpConn): Promise<boolean> => {
+    let closed: boolean | undefined;
+    stranger.read(new Uint8Array(1)).then(
+      (length) => closed = length === null,
+      (error) => closed = error instanceof Deno.errors.ConnectionReset,
+    );
+    await turns(() => closed !== undefined);
+    return closed ?? false;
+  };
+  for (let count = 1; count <= 64; count++) {
+    strangers.push(await connect());
+    await turns(() => relay.waiting === count);
+  }
+  strangers.push(await connect());
+  assert(await isClosed(strangers[0]), "the oldest makes room");
+  assertEquals(relay.waiting, 64);
+  time.tick(4_999);
+  assertEquals(relay.waiting, 64);
+  // Some of it does not give more time.
+  await strangers[1].write(new TextEncoder().encode("CONNECT"));
+  time.tick(1);
+  assertEquals(relay.waiting, 0);
+  for (const stranger of strangers.slice(1)) assert(await isClosed(stranger), "no time is left");
+  assertEquals(relay.problem, undefined);
+  const password = `Proxy-Authorization: Basic ${btoa(`relay:${login?.password.reveal()}`)}\r\n`;
+  const tunnel = await connect();
+  strangers.push(tunnel);
+  await tunnel.write(new TextEncoder().encode(`CONNECT a:1 HTTP/1.1\r\n${password}\r\n`));
+  await tunnel.read(new Uint8Array(100));
+  time.tick(10_000);
+  await tunnel.write(new TextEncoder().encode("GET /x HTTP/1.1\r\nconnection: close\r\nhost: a\r\n\r\n"));
+  assertFalse(await isClosed(tunnel), "a tunnel lasts");
 });
 
 Deno.test("Relay is of no use to those who do not know its password, and for nothing but tunnels", async () => {
