@@ -15,6 +15,8 @@ export interface Exchange {
   readonly chunkBytes: number;
   /** Is told of the body of the answer before any of it is read. */
   readonly sending: (body: ByteBody) => void;
+  /** Milliseconds between the initial events of a streaming list; `undefined`: all at once. To be asked once. */
+  readonly spreadMs: () => number | undefined;
 }
 
 const encoder = new TextEncoder();

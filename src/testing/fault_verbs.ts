@@ -2,6 +2,7 @@ import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import type { Backend } from "./backend.ts";
 import { BrokenConnection, type Failure, type RequestFilter, type RequestHook } from "./faults.ts";
+import { isStreamingList } from "./recorded_request.ts";
 import { refusalOf, statusJson } from "./refusal.ts";
 import type { Watch } from "./watch.ts";
 
@@ -16,7 +17,7 @@ const PAGE = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h
  * Three kinds of verbs:
  *
  * - those with `Next` and a filter wait for the next requests that the filter takes ({@linkcode failNext},
- *   {@linkcode stallNext}, {@linkcode beforeNext} …);
+ *   {@linkcode stallNext}, {@linkcode spreadNext}, {@linkcode beforeNext} …);
  * - those with `Next` and a resource wait for the next event of each watch that is open now ({@linkcode loseNext},
  *   {@linkcode duplicateNext} …);
  * - the others happen at once ({@linkcode dropWatches}, {@linkcode compact}, {@linkcode restart} …) or last until they are
@@ -118,6 +119,28 @@ export abstract class FaultVerbs {
         for (const body of dripping.splice(0)) body.deref()?.drip(undefined);
       },
     };
+  }
+
+  /**
+   * Sends the initial events of the next `times` streaming lists that `filter` takes one at a time, one in `everyMs`
+   * milliseconds, instead of all at once. Changes that happen meanwhile follow them, one at a time too, and come before the
+   * bookmark that ends the list; no other bookmark comes before that one.
+   *
+   * ```ts
+   * import { FakeApiServer } from "@kube/informer/testing";
+   *
+   * const server = new FakeApiServer();
+   * server.spreadNext(100); // what is deleted in the next 100 ms is deleted before the streaming list ends
+   * ```
+   *
+   * @throws {RangeError} when `everyMs` is less than a millisecond.
+   */
+  spreadNext(everyMs: number, times = 1, filter?: RequestFilter): void {
+    if (!(everyMs >= 1)) {
+      throw new RangeError(`Cannot spread initial events: milliseconds must be at least 1, found ${everyMs}`);
+    }
+    const streams: RequestFilter = (request) => isStreamingList(request) && (filter?.(request) ?? true);
+    this.#backend.faults.spread.arm(everyMs, times, streams);
   }
 
   /**

@@ -73,6 +73,8 @@ export class Faults {
   readonly bodies: ArmedList<BodyFault> = new ArmedList();
   /** Which answers are compressed. */
   readonly gzip: ArmedList<true> = new ArmedList();
+  /** Milliseconds between the initial events of streaming lists. */
+  readonly spread: ArmedList<number> = new ArmedList();
   /** Milliseconds before each answer. */
   latencyMs = 0;
   /** How far ahead the server's clock is, in milliseconds. */

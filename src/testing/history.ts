@@ -1,4 +1,4 @@
-import type { HistoryStep } from "./history_step.ts";
+import type { HistoryStep, ProtocolMoment, WriteStep } from "./history_step.ts";
 import { Random } from "./random.ts";
 
 /** What kinds of things happen. */
@@ -28,6 +28,7 @@ const HARMLESS = [
   "stall",
   "stallNext",
   "drip",
+  "spread",
   "latency",
   "throttle",
   "restart",
@@ -51,6 +52,7 @@ const HARMFUL = [
   "empty",
   "gzip",
 ] as const;
+const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "stream"];
 
 /**
  * A random history: writes by several writers on few names, so that they meet, with faults in between. The same seed gives
@@ -71,7 +73,7 @@ export function history(seed: number, options: HistoryOptions = {}): HistoryStep
   const found: HistoryStep[] = [];
   while (found.length < steps) {
     const fault = faults !== "none" && random.next() < 0.3;
-    found.push(fault ? faultStep(random, faults) : writeStep(random, namespaces, names));
+    found.push(fault ? faultStep(random, faults) : writesStep(random, namespaces, names));
   }
   const lost = found.findLastIndex((step) => step.do === "lose");
   if (lost >= 0) {
@@ -82,7 +84,14 @@ export function history(seed: number, options: HistoryOptions = {}): HistoryStep
   return found;
 }
 
-function writeStep(random: Random, namespaces: readonly string[], names: number): HistoryStep {
+/** A write now, or some at a moment of the protocol. */
+function writesStep(random: Random, namespaces: readonly string[], names: number): HistoryStep {
+  const write = (): WriteStep => writeStep(random, namespaces, names);
+  if (random.next() >= 0.12) return write();
+  return { do: "writeAt", moment: random.pick(MOMENTS), writes: Array.from({ length: 1 + random.below(3) }, write) };
+}
+
+function writeStep(random: Random, namespaces: readonly string[], names: number): WriteStep {
   const where = { namespace: random.pick(namespaces), name: `n${random.below(names)}` };
   if (random.next() < 0.2) return { do: "delete", ...where };
   return {
@@ -128,7 +137,9 @@ function faultStep(random: Random, faults: "harmless" | "all"): HistoryStep {
     case "gzip":
       return { do: kind, times: 1 + random.below(2), verb: random.pick(["list", "watch"]) };
     case "compactAt":
-      return { do: kind, moment: random.pick(["list", "page", "watch", "stream"]) };
+      return { do: kind, moment: random.pick(MOMENTS) };
+    case "spread":
+      return { do: kind, times: 1 + random.below(2), everyMs: random.pick([1, 30, 700]) };
     case "shortenHistory":
       return { do: kind, writes: random.pick([1, 2, 5]) };
     case "restart":

@@ -1,5 +1,5 @@
-/** Something that happens to a server, as plain data: a history can be printed, cut down and played again. */
-export type HistoryStep =
+/** A write that somebody makes. */
+export type WriteStep =
   | {
     /** Somebody writes an object, new or not; `again` deletes it first, so that it is another one of that name. */
     readonly do: "write";
@@ -21,6 +21,35 @@ export type HistoryStep =
     readonly namespace: string;
     /** Which. */
     readonly name: string;
+  };
+
+/**
+ * A moment between a request and its answer, or between two requests.
+ *
+ * - `"list"`, `"page"`, `"watch"`: before a list, a later page of one, or a watch is answered.
+ * - `"listed"`: a list is answered, and the client has read nothing of it: before its watch.
+ * - `"stream"`: a streaming list is answered, and the client has read nothing of it.
+ */
+export type ProtocolMoment = "list" | "page" | "watch" | "listed" | "stream";
+
+/** Something that happens to a server, as plain data: a history can be printed, cut down and played again. */
+export type HistoryStep =
+  | WriteStep
+  | {
+    /** Writes are made at the next such moment. */
+    readonly do: "writeAt";
+    /** When. */
+    readonly moment: ProtocolMoment;
+    /** What is written, in this order. */
+    readonly writes: readonly WriteStep[];
+  }
+  | {
+    /** Initial events of streaming lists come one at a time. */
+    readonly do: "spread";
+    /** Of so many streaming lists. */
+    readonly times: number;
+    /** Milliseconds between two events. */
+    readonly everyMs: number;
   }
   | {
     /** Requests are refused. */
@@ -77,10 +106,10 @@ export type HistoryStep =
     readonly verb: "list" | "watch";
   }
   | {
-    /** History is forgotten just before the next request of that kind is answered; `stream`: just after its answer began. */
+    /** History is forgotten at the next such moment. */
     readonly do: "compactAt";
-    /** A list, a later page of one, a watch, or a streaming list. */
-    readonly moment: "list" | "page" | "watch" | "stream";
+    /** When. */
+    readonly moment: ProtocolMoment;
   }
   | {
     /** The server remembers less from now on. */

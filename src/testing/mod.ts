@@ -90,5 +90,5 @@ export {
 export { type BigPod, bigPod, pods } from "./big_pod.ts";
 export { churn, type ChurnOptions, type ChurnStep } from "./churn.ts";
 export { history, type HistoryOptions } from "./history.ts";
-export type { HistoryStep } from "./history_step.ts";
+export type { HistoryStep, ProtocolMoment, WriteStep } from "./history_step.ts";
 export { perform } from "./perform.ts";

@@ -2,8 +2,8 @@ import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
 import type { RequestFilter } from "./faults.ts";
-import type { HistoryStep } from "./history_step.ts";
-import type { RecordedRequest } from "./recorded_request.ts";
+import type { HistoryStep, ProtocolMoment } from "./history_step.ts";
+import { isStreamingList, type RecordedRequest } from "./recorded_request.ts";
 
 /**
  * Does to a server what a step says. Returns what ends a fault that lasts: a stall, answers in drops, a history that is
@@ -47,6 +47,9 @@ export function perform<T extends KubernetesObject>(
       return server.stallNext(step.times, only(step.verb));
     case "drip":
       return server.dripNext(DROP_BYTES, DROP_MS, step.times, only(step.verb));
+    case "spread":
+      server.spreadNext(step.everyMs, step.times);
+      return undefined;
     case "html":
       server.htmlNext(step.times, only(step.verb));
       return undefined;
@@ -57,8 +60,12 @@ export function perform<T extends KubernetesObject>(
       server.gzipNext(step.times, only(step.verb));
       return undefined;
     case "compactAt":
-      if (step.moment === "stream") server.afterNext(() => server.compact(), 1, isStreamingList);
-      else server.beforeNext(() => server.compact(), 1, step.moment === "page" ? isPage : only(step.moment));
+      onceAt(server, step.moment, () => server.compact());
+      return undefined;
+    case "writeAt":
+      onceAt(server, step.moment, () => {
+        for (const write of step.writes) perform(server, resource, write);
+      });
       return undefined;
     case "shortenHistory":
       return server.shortenHistory(step.writes);
@@ -126,6 +133,23 @@ export function perform<T extends KubernetesObject>(
   }
 }
 
+/** Calls `act` once, at the next such moment. */
+export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () => void): void {
+  switch (moment) {
+    case "list":
+    case "watch":
+      return server.beforeNext(act, 1, only(moment));
+    case "page":
+      return server.beforeNext(act, 1, isPage);
+    case "listed":
+      return server.afterNext(act, 1, only("list"));
+    case "stream":
+      return server.afterNext(act, 1, isStreamingList);
+    default:
+      return moment satisfies never;
+  }
+}
+
 /** How large the drops of a slow answer are, in bytes, and how far apart, in milliseconds. */
 const DROP_BYTES = 60;
 const DROP_MS = 500;
@@ -136,8 +160,4 @@ function only(verb: "list" | "watch"): RequestFilter {
 
 function isPage({ query }: RecordedRequest): boolean {
   return query.has("continue");
-}
-
-function isStreamingList({ query }: RecordedRequest): boolean {
-  return query.get("sendInitialEvents") === "true";
 }

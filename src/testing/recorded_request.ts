@@ -46,3 +46,8 @@ export function recordOf(request: Request, url: URL, { verb, resource, namespace
     status: undefined,
   };
 }
+
+/** Whether a request asks for a streaming list: a watch that begins with what exists, and says where that ends. */
+export function isStreamingList({ query }: RecordedRequest): boolean {
+  return query.get("sendInitialEvents") === "true";
+}

@@ -59,7 +59,8 @@ export class RequestHandler {
       faults.sending(body);
       faults.bodies.take(open)?.(body);
     };
-    const exchange: Exchange = { request, url, signal, chunkBytes, sending };
+    const spreadMs = (): number | undefined => faults.spread.take(open);
+    const exchange: Exchange = { request, url, signal, chunkBytes, sending, spreadMs };
     try {
       await faults.delay(signal);
       await faults.before.take(open)?.(open);

@@ -155,7 +155,7 @@ export class ResourceHandler {
       body.end();
       return answerStream(exchange, body);
     }
-    const watch = await this.#parts.watches.open(collection, selection, options, view);
+    const watch = await this.#parts.watches.open(collection, selection, options, view, exchange.spreadMs());
     return answerStream(exchange, watch.body);
   }
 

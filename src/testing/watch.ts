@@ -29,6 +29,12 @@ export interface WatchPlan {
   readonly chunkBytes: number;
 }
 
+/** An event before it is written. */
+interface WatchLine {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  readonly stored: Stored;
+}
+
 const encoder = new TextEncoder();
 const HEADS = {
   ADDED: encoder.encode('{"type":"ADDED","object":'),
@@ -45,8 +51,7 @@ const LONGEST_MS = 0x7fff_ffff;
 /**
  * One open watch: lines of JSON, as events come.
  *
- * What the reader has not read yet is queued without a limit. Its two timers, for bookmarks and for its end, go when it
- * ends, whoever ends it.
+ * What the reader has not read yet is queued without a limit. Its timers are cleared when it ends, whatever ends it.
  */
 export class Watch {
   /** What goes to the client. */
@@ -60,6 +65,9 @@ export class Watch {
   #elapsedMs = 0;
   #newest: Stored | undefined;
   #begun = false;
+  /** Events that are still to be sent, one at a time; `undefined` when each is sent at once. */
+  #spread: WatchLine[] | undefined;
+  #spreadTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #faults = new LineFaults();
 
   /** Opens it; `now` gives the store's revision, `onEnd` is called once. */
@@ -72,9 +80,18 @@ export class Watch {
     if (plan.bookmarks) this.#scheduleBookmark();
   }
 
-  /** Tells that the objects are there: the beginning of a watch that begins with a list. */
-  tellInitial(objects: Iterable<Stored>): void {
+  /**
+   * Sends the objects of a watch that begins with a list, and with `end` the bookmark behind them. With `spreadMs`, one
+   * event in so many milliseconds; changes that happen meanwhile queue up behind them, before that bookmark.
+   */
+  sendInitial(objects: Iterable<Stored>, end: boolean, spreadMs?: number): void {
+    if (spreadMs !== undefined) {
+      this.#spread = Array.from(objects, (stored) => ({ type: "ADDED", stored }));
+      this.#scheduleSpread(spreadMs, end);
+      return;
+    }
     for (const stored of objects) this.#tell("ADDED", stored);
+    if (end) this.#endInitial();
   }
 
   /** Tells of a write, as far as it concerns what was selected. */
@@ -92,8 +109,9 @@ export class Watch {
     }
   }
 
-  /** Says how far the server is; `end` closes the objects that were there at first. */
+  /** Says how far the server is; `end` closes the objects that were there at first. Sends nothing while these are spread. */
   bookmark(end = false): void {
+    if (this.#spread !== undefined) return;
     this.#faults.flush(this.body);
     this.body.push(bookmarkLine(this.plan, this.#now(), end, () => this.#first()));
   }
@@ -127,7 +145,12 @@ export class Watch {
     this.#faults.arm(fault);
   }
 
-  #tell(type: "ADDED" | "MODIFIED" | "DELETED", stored: Stored): void {
+  #tell(type: WatchLine["type"], stored: Stored): void {
+    if (this.#spread === undefined) this.#send({ type, stored });
+    else this.#spread.push({ type, stored });
+  }
+
+  #send({ type, stored }: WatchLine): void {
     this.#newest = stored;
     const head = HEADS[type];
     const text = this.#textOf(stored);
@@ -149,6 +172,23 @@ export class Watch {
     const first = !this.#begun;
     this.#begun = true;
     return first;
+  }
+
+  #endInitial(): void {
+    if (this.plan.sendsBookmarks()) this.bookmark(true);
+  }
+
+  #scheduleSpread(spreadMs: number, end: boolean): void {
+    this.#spreadTimer = setTimeout(() => {
+      const line = this.#spread!.shift();
+      if (line === undefined) {
+        this.#spread = undefined;
+        if (end) this.#endInitial();
+        return;
+      }
+      this.#send(line);
+      if (!this.body.ended) this.#scheduleSpread(spreadMs, end);
+    }, Math.min(spreadMs, LONGEST_MS));
   }
 
   #scheduleBookmark(): void {
@@ -176,6 +216,7 @@ export class Watch {
     if (this.#endTimer === undefined) return;
     clearTimeout(this.#endTimer);
     clearTimeout(this.#bookmarkTimer);
+    clearTimeout(this.#spreadTimer);
     this.#endTimer = undefined;
     this.#onEnd(this);
   }

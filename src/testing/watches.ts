@@ -54,7 +54,8 @@ export class Watches {
   /**
    * Opens a watch, and tells it what it has missed, or what is there.
    *
-   * A version that is compacted, or a streaming list's that is not there yet, is an ERROR event inside the watch.
+   * A version that is compacted, or a streaming list's that is not there yet, is an ERROR event inside the watch. With
+   * `spreadMs`, its initial events are sent one at a time, so many milliseconds apart.
    *
    * @throws {StatusError} 500 when the version is no number, as the server does.
    */
@@ -63,6 +64,7 @@ export class Watches {
     selection: StoredSelection,
     options: ServerListOptions,
     view: View,
+    spreadMs?: number,
   ): Promise<Watch> {
     const asked = parseRevision(options.resourceVersion, true);
     const { allowWatchBookmarks: bookmarks, sendInitialEvents } = options;
@@ -90,8 +92,7 @@ export class Watches {
     });
     if (failure !== undefined) watch.fail(statusJson(failure.status));
     else if (initial) {
-      watch.tellInitial(matching(collection, selection, from));
-      if (streaming && bookmarks && this.#options.abilities.bookmarks) watch.bookmark(true);
+      watch.sendInitial(matching(collection, selection, from), streaming && bookmarks, spreadMs);
     } else {
       for (const event of this.#store.after(from)) if (event.collection === collection) watch.tell(event);
     }

@@ -1,3 +1,4 @@
+import type { WriteStep } from "@kube/informer/testing";
 import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
 
 /** A history that somebody thought of. */
@@ -19,11 +20,11 @@ function informer(plan: Partial<InformerPlan> = {}, ...listeners: ListenerPlan[]
   return { do: "informer", plan: { ...PLAN, ...plan }, listeners: listeners.length === 0 ? [READS] : listeners };
 }
 
-function write(name: string, value: number, again = false): WorldStep {
+function write(name: string, value: number, again = false): WriteStep {
   return { do: "write", namespace: "a", name, tier: value % 2 === 0 ? "web" : "db", value, again };
 }
 
-function remove(name: string): WorldStep {
+function remove(name: string): WriteStep {
   return { do: "delete", namespace: "a", name };
 }
 
@@ -145,6 +146,32 @@ export const SCENARIOS: readonly Scenario[] = [
       ...Array.from({ length: 60 }, (): WorldStep[] => [{ do: "bookmark" }, { do: "end" }, wait(100)]).flat(),
       { do: "expectWithin", ms: 60_000, requests: 20 },
     ], { faults: "harmless" }),
+  },
+  {
+    name: "objects are created, changed and deleted before the end of a streaming list",
+    script: script([
+      ...THREE,
+      { do: "spread", times: 1, everyMs: 100 },
+      informer(),
+      wait(150), // n0 has been sent
+      remove("n0"),
+      remove("n2"),
+      write("n3", 3),
+      write("n1", 5),
+      wait(200),
+      remove("n3"),
+      write("n0", 7),
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
+  },
+  {
+    name: "objects are created and deleted between a list and its watch",
+    script: script([
+      ...THREE,
+      { do: "writeAt", moment: "listed", writes: [remove("n0"), write("n3", 3), remove("n3"), write("n1", 5, true)] },
+      informer({ streamingList: "off" }),
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
   },
   {
     name: "writes in the turn in which a streaming list is answered",

@@ -60,7 +60,10 @@ export function scriptOf(seed: number): Script {
   const faults = random.pick(["none", "harmless", "all", "all"] as const);
   const steps: WorldStep[] = [];
   for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
-    if (steps.length === 0 || random.next() < 0.08) steps.push(informer(random));
+    if (steps.length === 0 || random.next() < 0.08) {
+      if (random.next() < 0.3) steps.push({ do: "spread", times: 1, everyMs: random.pick([1, 30, 700]) });
+      steps.push(informer(random));
+    }
     if (random.next() < 0.06) steps.push({ do: "stopInformer", which: random.below(8) });
     if (random.next() < 0.12) steps.push({ do: "listener", which: random.below(8), plan: listener(random) });
     if (random.next() < 0.06) steps.push({ do: "removeListener", which: random.below(8), listener: random.below(8) });

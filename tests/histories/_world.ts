@@ -11,6 +11,7 @@ import {
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
+import { onceAt } from "../../src/testing/perform.ts";
 import { Random } from "../../src/testing/random.ts";
 import { FakeTime } from "../_time.ts";
 import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
@@ -339,8 +340,13 @@ class World {
 
   /** Does a step to the server, and takes down which objects ended by it, for whom. */
   #happen(step: HistoryStep): void {
+    if (step.do === "writeAt") {
+      return onceAt(this.#server, step.moment, () => step.writes.forEach((write) => this.#happen(write)));
+    }
     this.#harmful += harmOf(step);
-    if (step.do !== "write" && step.do !== "delete") this.#interruptions += "times" in step ? step.times : 1;
+    if (step.do !== "write" && step.do !== "delete" && step.do !== "spread") {
+      this.#interruptions += "times" in step ? step.times : 1;
+    }
     if (step.do === "lose") this.#lost = this.#lossy = true;
     if (step.do === "forceRelist") this.#lost = false;
     const key = step.do === "write" || step.do === "delete" ? `${step.namespace}/${step.name}` : undefined;

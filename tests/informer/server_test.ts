@@ -4,7 +4,7 @@ import type { InformerEvent } from "../../src/informer/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, type FakeApiServerOptions, pod } from "../../src/testing/mod.ts";
+import { FakeApiServer, type FakeApiServerOptions, pod, type RequestFilter } from "../../src/testing/mod.ts";
 import { FakeTime } from "../_time.ts";
 
 /** What a handler knows of the collection, from what it was told alone; complains when a story has a gap. */
@@ -173,7 +173,7 @@ for (const [what, [server, options]] of Object.entries(SERVERS)) {
   });
 }
 
-Deno.test("SharedIndexInformer misses nothing of what is written around its list and the start of its watch [C080]", async () => {
+Deno.test("SharedIndexInformer misses nothing of what is written around its list and the start of its watch", async () => {
   for (const [server, options] of Object.values(SERVERS)) {
     // Writes in every turn of the event loop in which the informer starts.
     for (let quietTurns = 0; quietTurns < 12; quietTurns++) {
@@ -191,6 +191,52 @@ Deno.test("SharedIndexInformer misses nothing of what is written around its list
       await world.time.tickAsync(5_000);
       world.agree(`written after ${quietTurns} turns`);
       assert(world.mirrors[0].known.has("default/created"));
+    }
+  }
+});
+
+Deno.test("SharedIndexInformer misses nothing of what is written before and after each request with which it starts [C080]", async () => {
+  const moments: readonly RequestFilter[] = [
+    ({ verb }) => verb === "list",
+    ({ query }) => query.has("continue"),
+    ({ verb }) => verb === "watch",
+  ];
+  const steps: readonly ((server: FakeApiServer) => void)[] = [
+    (server) => server.patch(Pod, "updated", { metadata: { labels: { a: "b" } } }),
+    (server) => server.delete(Pod, "deleted"),
+    (server) => {
+      server.delete(Pod, "replaced");
+      server.create(Pod, pod({ name: "replaced" }));
+    },
+    (server) => server.create(Pod, pod({ name: "created" })),
+    (server) => {
+      server.create(Pod, pod({ name: "passing" }));
+      server.delete(Pod, "passing");
+    },
+  ];
+  for (const [name, [options, informerOptions]] of Object.entries(SERVERS)) {
+    for (const [number, moment] of moments.entries()) {
+      for (const when of ["beforeNext", "afterNext"] as const) {
+        await using world = new World(options, informerOptions);
+        const { server } = world;
+        for (const name of ["updated", "deleted", "replaced"]) server.create(Pod, pod({ name }));
+        for (let i = 0; i < 5; i++) server.create(Pod, pod({ name: `more-${i}` }));
+        let written = false;
+        server[when](
+          () => {
+            written = true;
+            for (const step of steps) step(server);
+          },
+          1,
+          moment,
+        );
+        await world.start();
+        await world.time.tickAsync(5_000);
+        world.agree(`${name}, ${when} ${number}`);
+        const asked = server.requests.some(moment);
+        assertEquals(written, asked, `${name}, ${when} ${number}`);
+        assertEquals(world.mirrors[0].known.has("default/created"), asked);
+      }
     }
   }
 });

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { UnreachableError } from "../../src/api/errors.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
-import { bookmark, entry, expired, modified, part, refused } from "../_fixtures.ts";
+import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
 import { END, ScriptedSource } from "../reflector/_source.ts";
 import { holding, Notes, Run } from "./_informer.ts";
@@ -86,6 +86,19 @@ Deno.test("SharedIndexInformer tells onError of a list that fails, as it fails [
   await using run = await new Run(time, new ScriptedSource().list(denied)).start();
   assertEquals([run.errors, run.informer.status().errors], [[denied], 1]);
   assertEquals(run.complaints, ["StatusError: Cannot do it: Access Denied"]);
+});
+
+Deno.test("SharedIndexInformer takes nothing of what was created and deleted before the end of a streaming relist", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource()
+    .watch([added("a", 1), endBookmark(1)], expired())
+    .watch([added("a", 1), added("b", 2)], [deleted("b", 3)], [endBookmark(3)]);
+  await using run = new Run(time, source, { reflector: { streamingList: "on" } });
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await run.start();
+  await time.tickAsync(5_000);
+  assertEquals([run.cached, notes.lines], [["default/a@1"], ["+ default/a@1 (initial)", "= 1 at 1"]]);
 });
 
 Deno.test("SharedIndexInformer's status says how it does through a whole life [C094] [F37]", async () => {

@@ -110,8 +110,8 @@ Deno.test("Reflector takes a streaming list at its end bookmark, and reads on fr
 Deno.test("Reflector applies what is modified and deleted before the end of a streaming list [C035]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(
-    [a1, b2, added("c", 2)],
-    [modified("a", 3), deleted("c", 4), deleted("c", 4), bookmark(4)],
+    [a1, b2, added("c", 2), added("gone", 2)],
+    [modified("a", 3), deleted("c", 4), deleted("c", 4), deleted("gone", 4), bookmark(4)],
     [added("c", 5, { uid: "another" }), deleted("never", 6), endBookmark(6)],
   );
   await using follow = new Follow(time, source);

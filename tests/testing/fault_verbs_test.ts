@@ -98,6 +98,45 @@ Deno.test("stallNext is taken back when nobody met it, and a stalled answer can 
   assertEquals(server.watches, 0);
 });
 
+Deno.test("spreadNext sends the initial events one at a time, and what changes meanwhile before their end", async () => {
+  using time = new FakeTime();
+  const server = new FakeApiServer();
+  for (const name of ["map-0", "map-1"]) server.create(ConfigMap, { metadata: { name, namespace: "answers" } });
+  server.spreadNext(100, 2, ({ namespace }) => namespace === "answers");
+  await ask(server, MAPS); // a list has no initial events
+  const watch = await Lines.open(server, STREAM);
+  const lines: string[] = [];
+  const reading = (async (): Promise<void> => {
+    for (let line; (line = await watch.next()) !== undefined;) lines.push(brief(line));
+  })();
+  const linesAfter = async (ms: number): Promise<string[]> => {
+    await time.tickAsync(ms);
+    return lines.splice(0);
+  };
+  assertEquals(await linesAfter(99), []);
+  assertEquals(await linesAfter(1), ["ADDED map-0@2"]);
+  server.delete(ConfigMap, "answers/map-0");
+  server.create(ConfigMap, { metadata: { name: "map-2", namespace: "answers" } });
+  server.bookmark(); // is not sent: the version is ahead of the events
+  assertEquals(await linesAfter(100), ["ADDED map-1@3"]);
+  assertEquals(await linesAfter(200), ["DELETED map-0@4", "ADDED map-2@5"]);
+  server.delete(ConfigMap, "answers/map-2");
+  assertEquals(await linesAfter(100), ["DELETED map-2@6"]);
+  assertEquals(await linesAfter(100), ["BOOKMARK @6"]);
+  server.delete(ConfigMap, "answers/map-1");
+  assertEquals(await linesAfter(0), ["DELETED map-1@7"]);
+  server.endWatches();
+  await time.tickAsync(0);
+  await reading;
+  // The second one ends while its initial events are still to be sent.
+  const second = await Lines.open(server, STREAM);
+  server.create(ConfigMap, { metadata: { name: "map-3", namespace: "answers" } });
+  server.endWatches();
+  assertEquals(await second.all(), []);
+  assertEquals(time.timers, 0);
+  assertThrows(() => server.spreadNext(0), RangeError, "must be at least 1, found 0");
+});
+
 onBoth("dripNext sends everything in the end", async (server, wire) => {
   server.dripNext(300, 1);
   const list = await ask(wire, MAPS);

@@ -1,8 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
-import { FakeApiServer, history, type HistoryStep, perform } from "../../src/testing/mod.ts";
-import { ConfigMap } from "./_help.ts";
+import { FakeApiServer, history, type HistoryStep, perform, type ProtocolMoment } from "../../src/testing/mod.ts";
+import { ask, ConfigMap } from "./_help.ts";
 
 const KINDS = {
+  writes: ["delete", "write", "writeAt"],
   harmless: [
     "bookmark",
     "bookmarks",
@@ -17,6 +18,7 @@ const KINDS = {
     "refuse",
     "reorder",
     "restart",
+    "spread",
     "stall",
     "stallNext",
     "streamingList",
@@ -44,9 +46,9 @@ function kinds(faults: "none" | "harmless" | "all"): string[] {
 }
 
 Deno.test("history has every kind of step, and none but those that were asked for", () => {
-  assertEquals(kinds("none"), ["delete", "write"]);
-  assertEquals(kinds("harmless"), [...KINDS.harmless, "delete", "write"].sort());
-  assertEquals(kinds("all"), [...KINDS.harmless, ...KINDS.harmful, "delete", "write"].sort());
+  assertEquals(kinds("none"), KINDS.writes);
+  assertEquals(kinds("harmless"), [...KINDS.harmless, ...KINDS.writes].sort());
+  assertEquals(kinds("all"), [...KINDS.harmless, ...KINDS.harmful, ...KINDS.writes].sort());
 });
 
 Deno.test("history is the same for the same seed", () => {
@@ -77,6 +79,38 @@ Deno.test("perform does every step, and what it returns ends what lasts", () => 
     }
   }
   assertEquals([...lasting].sort(), ["bookmarks", "drip", "shortenHistory", "stall", "stallNext"]);
+});
+
+Deno.test("perform writes at a moment of the protocol, once", async () => {
+  const path = "/api/v1/configmaps";
+  const streaming = "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+  const requests: Record<ProtocolMoment, readonly string[]> = {
+    list: [path],
+    page: [],
+    watch: [`${path}?watch=1&resourceVersion=1`],
+    listed: [path],
+    stream: [`${path}${streaming}`],
+  };
+  for (const [moment, paths] of Object.entries(requests) as [ProtocolMoment, readonly string[]][]) {
+    using server = new FakeApiServer();
+    for (const name of ["m", "n"]) server.create(ConfigMap, { metadata: { name, namespace: "a" } });
+    const writes = ["x", "y"].map((name) =>
+      ({ do: "write", namespace: "a", name, tier: "web", value: 1, again: false }) as const
+    );
+    perform(server, ConfigMap, { do: "writeAt", moment, writes: [...writes, { ...writes[1], do: "delete" }] });
+    assertEquals(server.keys(ConfigMap), ["a/m", "a/n"]);
+    let all = paths;
+    if (moment === "page") {
+      const { json } = await ask(server, `${path}?limit=1`);
+      assertEquals(server.keys(ConfigMap), ["a/m", "a/n"]);
+      all = [`${path}?limit=1&continue=${json.metadata.continue}`];
+    }
+    for (const asked of all) await (await server.fetch(new Request(`http://fake${asked}`))).body?.cancel();
+    assertEquals(server.keys(ConfigMap), ["a/m", "a/n", "a/x"], moment);
+    const { resourceVersion } = server;
+    for (const asked of all) await (await server.fetch(new Request(`http://fake${asked}`))).body?.cancel();
+    assertEquals(server.resourceVersion, resourceVersion);
+  }
 });
 
 Deno.test("perform writes, deletes and writes anew", () => {
