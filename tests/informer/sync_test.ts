@@ -101,6 +101,22 @@ Deno.test("SharedIndexInformer takes nothing of what was created and deleted bef
   assertEquals([run.cached, notes.lines], [["default/a@1"], ["+ default/a@1 (initial)", "= 1 at 1"]]);
 });
 
+Deno.test("SharedIndexInformer is not live before its watch is answered", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).watch();
+  await using run = new Run(time, source);
+  const { informer } = run;
+  await run.start();
+  assertEquals([informer.hasSynced, informer.status().state], [true, "listing"]);
+  source.newest.send([]);
+  await time.tickAsync(0);
+  assertEquals(informer.status().state, "live");
+  source.watch();
+  source.newest.send(refused(429));
+  await time.tickAsync(5_000);
+  assertEquals([source.watches.length, informer.status().state], [2, "stale"]); // the second one is not answered yet
+});
+
 Deno.test("SharedIndexInformer's status says how it does through a whole life [C094] [F37]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list();
