@@ -1,5 +1,6 @@
 import type { Change, WatchEvent } from "../api/change.ts";
 import {
+  CredentialsError,
   DecodeError,
   isExpired,
   isForbidden,
@@ -21,11 +22,14 @@ import type { FollowOptions } from "./resource_client.ts";
 /** Attempts begin at least so far apart (client-go `tools/watch/retrywatcher.go`). */
 const MIN_PERIOD_MS = 1_000;
 
+/** How much longer than the server was asked for a watch may be silent. */
+const GRACE_MS = 10_000;
+
 /** A watch that was open for so long was healthy, even if it brought nothing. */
 const HEALTHY_MS = 10_000;
 
-/** How much longer than the server was asked for a watch may be silent. */
-const GRACE_MS = 10_000;
+/** How many deleted objects are remembered, to recognize a deletion that is sent again. */
+const DELETIONS = 1_000;
 
 /** Refusals that pass: a request timeout, a conflict, too many requests. */
 const PASSING = [408, 409, 429];
@@ -65,7 +69,9 @@ export async function* followFrom<T>(
   checkBackoff(backoff);
   /** Failures in a row, without an event between them. */
   let failures = 0;
-  const place: Place = { version: options.resourceVersion ?? "" };
+  const place: Place = { version: options.resourceVersion ?? "", deleted: new Set() };
+  /** The version behind which something unreadable came. */
+  let unreadableAt: string | undefined;
   for (;;) {
     const startedMs = monotonicMs();
     let opened = false;
@@ -84,8 +90,9 @@ export async function* followFrom<T>(
       delayMs = periodMs();
     } catch (error) {
       signal.throwIfAborted();
+      if (isFinal(error, opened, place.version === unreadableAt)) throw error;
+      if (opened && error instanceof DecodeError) unreadableAt = place.version;
       if (opened && monotonicMs() - startedMs >= HEALTHY_MS) failures = 0;
-      if (isFinal(error, opened)) throw error;
       const askedMs = error instanceof StatusError ? retryAfterMs(error.status) ?? 0 : 0;
       const waits = error instanceof UnreachableError ? whileUnreachable(backoff) : backoff;
       delayMs = Math.max(backoffMs(failures++, waits), askedMs, periodMs());
@@ -97,7 +104,10 @@ export async function* followFrom<T>(
 
 /** How far the caller has been told. */
 interface Place {
+  /** The version to watch on from. */
   version: string;
+  /** Objects whose deletion was the last that was yielded of them; the latest of these. */
+  readonly deleted: Set<string>;
 }
 
 /** What is new in a batch. The place moves with each event, before it is told. */
@@ -111,12 +121,31 @@ function* unseen<T>(
     if (version === "") {
       throw new DecodeError(`Cannot follow "${what}": "${key}" came without a resourceVersion`, { key });
     }
-    if (isOlder(version, place.version)) continue;
-    const known = version === place.version;
-    place.version = version;
-    if (change.type === "BOOKMARK") yield change;
-    else if (!known) yield { type: change.type, object: change.entry.object };
+    const older = isOlder(version, place.version);
+    const known = older || version === place.version;
+    if (change.type === "BOOKMARK") {
+      if (older) continue;
+      place.version = version;
+      yield change;
+      continue;
+    }
+    const id = change.entry.uid || key;
+    // Not every server gives a deletion a version of its own: it may carry one that is known.
+    if (known && (change.type !== "DELETED" || place.deleted.has(id))) continue;
+    const { object } = change.entry;
+    if (!known) place.version = version;
+    if (change.type === "DELETED") remember(place.deleted, id);
+    else place.deleted.delete(id);
+    yield { type: change.type, object };
   }
+}
+
+function remember(deleted: Set<string>, id: string): void {
+  for (const oldest of deleted) {
+    if (deleted.size < DELETIONS) break;
+    deleted.delete(oldest);
+  }
+  deleted.add(id);
 }
 
 /**
@@ -131,45 +160,33 @@ async function* limited<T>(
 ): AsyncGenerator<readonly Change<T>[], void, undefined> {
   const { timeoutSeconds = 0 } = options;
   using controller = new DerivedController(signal);
-  using timer = new LongTimer(() =>
+  const lost = (): void =>
     controller.abort(
       new UnreachableError(
         `Cannot follow "${what}": nothing came for ${
           GRACE_MS / 1000
         } s after the ${timeoutSeconds} s the watch was to last`,
       ),
-    )
-  );
+    );
+  using silence = new LongTimer(lost);
   // Without a timeout the server keeps its own, which nobody here knows.
-  const deadlineMs = timeoutSeconds === 0 ? Infinity : monotonicMs() + timeoutSeconds * 1000;
-  const batches = open({ ...options, signal: controller.signal })[Symbol.asyncIterator]();
-  let over = false;
-  try {
-    for (;;) {
-      timer.arm(Math.max(0, deadlineMs - monotonicMs()) + GRACE_MS);
-      let result: IteratorResult<readonly Change<T>[]>;
-      try {
-        result = await batches.next();
-      } catch (error) {
-        over = true;
-        throw error;
-      } finally {
-        timer[Symbol.dispose]();
-      }
-      if (result.done) {
-        over = true;
-        return;
-      }
-      yield result.value;
-    }
-  } finally {
-    if (!over) await batches.return?.();
+  const deadlineMs = monotonicMs() + (timeoutSeconds === 0 ? Infinity : timeoutSeconds * 1_000);
+  const listen = (): void => silence.arm(Math.max(0, deadlineMs - monotonicMs()) + GRACE_MS);
+  listen();
+  for await (const batch of open({ ...options, signal: controller.signal })) {
+    silence[Symbol.dispose]();
+    yield batch;
+    listen();
   }
 }
 
-/** Whether going on is of no use, or would hide something from the caller. */
-function isFinal(error: unknown, opened: boolean): boolean {
-  if (error instanceof UnreachableError) return false;
+/**
+ * Whether going on is of no use, or would hide something from the caller. What cannot be read may have been damaged on its
+ * way, but not when it comes `again`.
+ */
+function isFinal(error: unknown, opened: boolean, again: boolean): boolean {
+  if (error instanceof UnreachableError || error instanceof CredentialsError) return false;
+  if (error instanceof DecodeError) return opened && again;
   if (!(error instanceof StatusError)) return true;
   const { code } = error.status;
   if (isExpired(error) || isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;

@@ -120,13 +120,15 @@ export interface ResourceClient<T extends KubernetesObject> {
    * A watch that goes on after every interruption, from where it was. `resourceVersion` must say where to begin, which is
    * where a list or another watch ended.
    *
-   * - Each change is told once, in order: what an earlier watch has told is left out.
+   * - Each change is yielded once, in order: what an earlier watch has brought is left out. A deletion counts whatever
+   *   version it carries, because some servers repeat the object's last one.
    * - A watch that ends in good order is followed by the next at once, but attempts begin at least a second apart; after a
    *   failure the wait grows, or is what the server asks for. Unless `timeoutSeconds` says otherwise the server is asked to
    *   end each watch after 2 to 4 minutes, and one that stays silent 10 s longer counts as lost.
    * - It ends by throwing: when the version has expired (`isExpired`: list again, and follow from there), on 401, 403 and
    *   404, when the server does not take the request (any other 4xx to begin with but 408, 409 and 429, or a redirect), and
-   *   when an object cannot be read. Everything else it gets over, and tells `onInterrupted`.
+   *   when an object or a line cannot be read, and cannot when it is asked for again either. It gets over everything else,
+   *   such as a failed credential plugin or a web page from a proxy, and calls `onInterrupted`.
    * - Bookmarks are passed on when `allowBookmarks` asks for them.
    *
    * @throws {TypeError} when `resourceVersion` is missing, or `sendInitialEvents` is asked for.

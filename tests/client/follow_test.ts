@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
+  CredentialsError,
   DecodeError,
   isExpired,
   isForbidden,
@@ -12,6 +13,7 @@ import type { WatchEvent } from "../../src/api/change.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
+import type { Credentials } from "../../src/client/credentials.ts";
 import type { FollowOptions } from "../../src/client/resource_client.ts";
 import { FakeTime } from "../_time.ts";
 import {
@@ -40,9 +42,9 @@ class Followed implements Disposable {
   readonly ended: Promise<unknown>;
   readonly #controller = new AbortController();
 
-  constructor(answers: readonly Answer[], options: FollowOptions = {}) {
+  constructor(answers: readonly Answer[], options: FollowOptions = {}, credentials?: Credentials) {
     this.sent = new ScriptedTransport(...answers);
-    const client = new Client({ server: "https://kube.test", transport: this.sent });
+    const client = new Client({ server: "https://kube.test", transport: this.sent, credentials });
     this.events = client.resource(Pod).follow({
       resourceVersion: "1",
       signal: this.#controller.signal,
@@ -323,6 +325,21 @@ Deno.test("ResourceClient.follow gives a watch up that is silent beyond its time
   assertEquals([(await last).done, time.timers], [true, 0]);
 });
 
+Deno.test("ResourceClient.follow gives a watch up that is not answered", async () => {
+  using time = new FakeTime();
+  const unanswered: Answer = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  using followed = new Followed([unanswered, watchOf(added("2")), silent], { timeoutSeconds: 30 });
+  await time.tickAsync(39_999);
+  assertEquals(followed.interruptions, []);
+  await time.tickAsync(1);
+  assertEquals(followed.interruptions, [["UnreachableError", 2_000]]);
+  await time.tickAsync(2_000);
+  assertEquals(followed.told, ["ADDED 2"]);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
 Deno.test("ResourceClient.follow asks for 2 to 4 minutes unless told otherwise", async () => {
   using time = new FakeTime();
   using followed = new Followed([silent]);
@@ -333,19 +350,122 @@ Deno.test("ResourceClient.follow asks for 2 to 4 minutes unless told otherwise",
   await followed.ended;
 });
 
-Deno.test("ResourceClient.follow ends on an object that cannot be read, and on an answer that is no watch", async () => {
+Deno.test("ResourceClient.follow ends on an object or a line that cannot be read the second time either", async () => {
   using time = new FakeTime();
-  const nameless = { kind: "Pod", apiVersion: "v1", metadata: { name: "a", namespace: "shop", uid: "u" } };
-  const answers = [
-    watchOf(line("ADDED", nameless)),
-    watchOf("{oops}\n"),
-    text(200, "<html>", { "content-type": "text/html" }),
-  ];
-  for (const answer of answers) {
-    using followed = new Followed([answer]);
-    await time.tickAsync(0);
+  const versionless = { kind: "Pod", apiVersion: "v1", metadata: { name: "a", namespace: "shop", uid: "u" } };
+  const broken = added("3").replace('"name":"p3"', '"name":"p3","labels":[}');
+  for (const bad of [line("ADDED", versionless), "{oops}\n", broken]) {
+    // A watch that comes further in between shows that it was damaged on the way.
+    using followed = new Followed([
+      watchOf(added("2"), bad),
+      watchOf(added("3"), bad),
+      watchOf(added("3"), added("4"), bad),
+      watchOf(bad),
+    ]);
+    await time.tickAsync(2_000 + 4_000 + 8_000);
     assert(await followed.ended instanceof DecodeError);
+    assertEquals(followed.asked, ["1", "2", "3", "4"]);
+    assertEquals(followed.told, ["ADDED 2", "ADDED 3", "ADDED 4"]);
+    assertEquals(followed.interruptions.map(([name]) => name), Array(3).fill("DecodeError"));
   }
+  assertEquals(time.timers, 0);
+});
+
+Deno.test("ResourceClient.follow gets over answers that are no watch", async () => {
+  using time = new FakeTime();
+  const page = (): Response => text(200, "<html>", { "content-type": "text/html" });
+  const encoded = text(200, "", { "content-type": "application/json", "content-encoding": "gzip" });
+  using followed = new Followed([page(), page(), encoded, watchOf(added("2")), silent]);
+  await time.tickAsync(2_000 + 4_000 + 8_000);
+  assertEquals(followed.told, ["ADDED 2"]);
+  assertEquals(followed.interruptions, [["DecodeError", 2_000], ["DecodeError", 4_000], ["DecodeError", 8_000]]);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow gets over credentials that fail, and ends on every other error of theirs", async () => {
+  using time = new FakeTime();
+  const failures: (Error | undefined)[] = [new CredentialsError("the plugin timed out"), undefined, new Error("a bug")];
+  using followed = new Followed([watchOf(added("2")), watchOf(added("3"))], {}, {
+    apply: () => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+    },
+  });
+  await time.tickAsync(2_000 + 1_000);
+  assertEquals((await followed.ended as Error).message, "a bug");
+  assertEquals(followed.told, ["ADDED 2"]);
+  assertEquals(followed.interruptions, [["CredentialsError", 2_000]]);
+});
+
+Deno.test("ResourceClient.follow yields each deletion once, whatever version it carries", async () => {
+  using time = new FakeTime();
+  const event = (type: string, name: string, version: string): string => line(type, pod(name, version));
+  using followed = new Followed([
+    watchOf(
+      event("DELETED", "a", "10"),
+      event("DELETED", "b", "7"),
+      event("DELETED", "b", "7"),
+      event("ADDED", "c", "12"),
+    ),
+    // These servers send again what they do not see the version of.
+    watchOf(
+      event("DELETED", "b", "7"),
+      event("DELETED", "c", "12"),
+      event("ADDED", "c", "13"),
+      event("DELETED", "c", "13"),
+    ),
+    silent,
+  ], { resourceVersion: "10" });
+  await time.tickAsync(2_000);
+  assertEquals(followed.told, ["DELETED 10", "DELETED 7", "ADDED 12", "DELETED 12", "ADDED 13", "DELETED 13"]);
+  assertEquals(followed.asked, ["10", "12", "13"]);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow remembers the latest thousand deletions", async () => {
+  using time = new FakeTime();
+  const gone = (number: number): string => line("DELETED", pod(`p${number}`, "7"));
+  const all = Array.from({ length: 1_001 }, (_, number) => gone(number));
+  using followed = new Followed([watchOf(...all), watchOf(gone(1), gone(1_000), gone(0)), silent], {
+    resourceVersion: "10",
+  });
+  await time.tickAsync(2_000);
+  assertEquals(followed.told.length, 1_001 + 1);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow does not take its signal's reason for an interruption", async () => {
+  using time = new FakeTime();
+  using followed = new Followed([silent]);
+  await time.tickAsync(0);
+  const reason = new UnreachableError("given up by the caller");
+  followed.stop(reason);
+  assertStrictEquals(await followed.ended, reason);
+  assertEquals([followed.interruptions, time.timers], [[], 0]);
+});
+
+Deno.test("ResourceClient.follow waits as long as it is to, whatever the time of day says", async () => {
+  using time = new FakeTime();
+  const [first, second] = [new LiveBody(), new LiveBody()];
+  using followed = new Followed([first.answer, second.answer, silent], { timeoutSeconds: 30 });
+  await time.tickAsync(0);
+  time.setClock(time.now - 3_600_000);
+  first.end();
+  await time.tickAsync(1_000);
+  assertEquals(followed.asked.length, 2);
+  time.setClock(time.now + 3_600_000);
+  second.push("\n");
+  await time.tickAsync(39_999);
+  assertEquals(second.ended, "no");
+  time.setClock(time.now - 3_600_000);
+  second.push("\n");
+  await time.tickAsync(10_000);
+  assertEquals(second.ended, "aborted");
+  followed.stop(undefined);
+  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow rejects with the signal's reason while it waits for the next attempt", async () => {
