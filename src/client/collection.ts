@@ -8,7 +8,7 @@ import type { Connection } from "./connection.ts";
 import { checkFollow, followFrom } from "./follow.ts";
 import { readList } from "./list_reader.ts";
 import type { ReadOptions } from "./object_reader.ts";
-import { pagesOf } from "./pages.ts";
+import { type FetchPage, pagesOf } from "./pages.ts";
 import {
   type Ask,
   createRequest,
@@ -76,10 +76,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.pages}. */
   pages(options: ListOptions = {}): AsyncIterableIterator<ObjectList<T>> {
     listRequest(this.#target, options, true); // what is wrong with the options is said now
-    return stoppable(
-      options.signal,
-      (signal) => pagesOf((page, signal, onContinue) => this.#page(page, signal, onContinue), options, signal),
-    );
+    const fetchPage: FetchPage<T> = (page, signal, onContinue) => this.#page(page, signal, onContinue);
+    return stoppable(options.signal, (signal) => pagesOf(resourceName(this.resource), fetchPage, options, signal));
   }
 
   /** As {@linkcode ResourceClient.watch}. */

@@ -1,4 +1,5 @@
 import type { ListOptions } from "../api/options.ts";
+import { PageProgress } from "../api/page_progress.ts";
 import { deferred } from "./deferred.ts";
 import type { ObjectList } from "./resource_client.ts";
 
@@ -14,9 +15,12 @@ export const PAGE_SIZE = 500;
 
 /**
  * Yields the pages of a list, and fetches one page ahead: page `n + 1` is asked for when page `n` is wanted and has said
- * how the list goes on, so at most two are under way or held. `signal` must abort when the pages are left early.
+ * how the list goes on, so at most two are under way or held. `signal` must abort when the pages are left early, or fail.
+ *
+ * @throws {DecodeError} when the pages do not come closer to an end.
  */
 export async function* pagesOf<T>(
+  what: string,
   fetchPage: FetchPage<T>,
   options: ListOptions,
   signal: AbortSignal,
@@ -24,14 +28,17 @@ export async function* pagesOf<T>(
   // A token stands for the version too: with both the server answers 400.
   const { resourceVersion: _version, resourceVersionMatch: _match, ...following } = options;
   const start = (options: ListOptions): Page<T> => startPage(fetchPage, options, signal);
+  const progress = new PageProgress(`list "${what}"`);
   let page: Page<T> | undefined = start({ ...options, limit: options.limit ?? PAGE_SIZE });
   while (page !== undefined) {
     const token: string | undefined = await page.token;
+    if (token !== undefined) progress.follow(token);
     const next: Page<T> | undefined = token === undefined
       ? undefined
       : start({ ...following, limit: options.limit ?? PAGE_SIZE, continue: token });
     const outcome: Outcome<T> = await page.outcome;
     if ("error" in outcome) throw outcome.error;
+    if (next !== undefined) progress.count(outcome.list.items.length);
     yield outcome.list;
     page = next;
   }

@@ -109,7 +109,9 @@ export interface ResourceClient<T extends KubernetesObject> {
    * The list in pages of `limit` (500 unless given), which all show the same version.
    *
    * While one page is looked at the next is on its way; leaving the loop cancels it. A list that takes so long that the
-   * server forgets its version (5 minutes and more) ends with a `StatusError` for which `isExpired` holds: begin again.
+   * server forgets its version (5 minutes and more) ends with a `StatusError` for which `isExpired` holds: begin again. One
+   * that would not end, because the server repeats a continue token or sends 100 pages in a row without an object, ends with
+   * a `DecodeError`.
    */
   pages(options?: ListOptions): AsyncIterableIterator<ObjectList<T>>;
 

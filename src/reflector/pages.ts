@@ -1,6 +1,7 @@
 import type { ListPart } from "../api/change.ts";
 import { isExpired } from "../api/errors.ts";
 import type { ListOptions } from "../api/options.ts";
+import { PageProgress } from "../api/page_progress.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { type Interruptible, interruptible } from "../timing/interruptible.ts";
 import type { ListerWatcher } from "./list_watch.ts";
@@ -20,6 +21,8 @@ export interface PagePart<T> extends ListPart<T> {
  *
  * It ends with the signal at once, whatever the source does: each page under way is told so by its own signal and by
  * `return()`, and not waited for.
+ *
+ * @throws {DecodeError} when the pages do not come closer to an end.
  */
 export async function* pagesOf<T>(
   source: ListerWatcher<T>,
@@ -32,15 +35,19 @@ export async function* pagesOf<T>(
   /** Whether an expired token is worth a new beginning: on a later page, and once. */
   let renewable = false;
   let renewed = false;
+  let progress = new PageProgress("take the list");
   try {
     for (;;) {
       let token: string | undefined;
+      let objects = 0;
       try {
         for (let part; (part = await page.next()) !== undefined;) {
           yield restart ? { ...part, restart } : part;
           restart = false;
+          objects += part.entries.length;
           token = part.continue ?? token;
           if (token !== undefined && next === undefined) {
+            progress.follow(token);
             const { resourceVersion: _version, resourceVersionMatch: _match, ...rest } = options;
             next = new Page(source, { ...rest, continue: token }, onRequest);
             next.prefetch();
@@ -55,10 +62,12 @@ export async function* pagesOf<T>(
         renewed = restart = true;
         const { limit: _limit, ...rest } = options;
         page = new Page(source, rest, onRequest);
+        progress = new PageProgress("take the list");
         continue;
       }
       // mutant: later-pages-left-out
       if (next === undefined) return;
+      progress.count(objects);
       page = next;
       next = undefined;
       renewable = !renewed;

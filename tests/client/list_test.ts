@@ -182,3 +182,26 @@ Deno.test("ResourceClient.pages throws a page's error when the page after it is 
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
+
+Deno.test("ResourceClient.pages ends a list whose continue token is repeated", async () => {
+  const { client, sent } = setUp(
+    ...["a", "b", "c"].map((name) => json(podList([name], { resourceVersion: "10", continue: "same" }))),
+  );
+  const seen: string[] = [];
+  const error = await assertRejects(async () => {
+    for await (const page of client.resource(Pod).pages()) seen.push(...names(page));
+  }, DecodeError);
+  assertEquals(error.message.split(" of an")[0], 'Cannot list "pods": page 2 goes on with the continue token "same"');
+  assertEquals([seen, sent.requests.length, sent.last.signal.aborted], [["a"], 2, true]);
+});
+
+Deno.test("ResourceClient.pages ends a list of which 100 pages in a row have no object", async () => {
+  const { client, sent } = setUp(
+    ...Array.from(
+      { length: 110 },
+      (_, page) => json(podList([], { resourceVersion: "10", continue: `token-${page}` })),
+    ),
+  );
+  await assertRejects(() => collect(client.resource(Pod).pages()), DecodeError, '"pods": 100 pages in a row');
+  assertEquals([sent.requests.length, sent.last.signal.aborted], [101, true]);
+});

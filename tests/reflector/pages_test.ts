@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import type { ListPart } from "../../src/api/change.ts";
-import { StatusError } from "../../src/api/errors.ts";
+import { DecodeError, StatusError } from "../../src/api/errors.ts";
 import type { ListOptions } from "../../src/api/options.ts";
 import { type PagePart, pagesOf } from "../../src/reflector/pages.ts";
 import { entry, expired, part, refused, type Thing } from "../_fixtures.ts";
@@ -138,4 +138,34 @@ Deno.test("pagesOf asks for one page ahead as soon as its token is known, and fo
   // The page after next is asked for only when the next is read.
   assertEquals(asked, [1, 1, 2, 2, 3]);
   assertEquals(source.open, 0);
+});
+
+Deno.test("pagesOf ends a list whose continue token is repeated", async () => {
+  const source = new ScriptedSource();
+  for (const name of ["a", "b", "c"]) source.list(part(9, [entry(name, 1)], { continue: "same" }), END);
+  await assertRejects(
+    () => read(source),
+    DecodeError,
+    'Cannot take the list: page 2 goes on with the continue token "same"',
+  );
+  assertEquals([source.calls.length, source.open], [2, 0]);
+});
+
+Deno.test("pagesOf ends a list of which 100 pages in a row have no object", async () => {
+  const source = new ScriptedSource();
+  for (let page = 0; page < 300; page++) {
+    const entries = page === 50 ? [entry("a", 1)] : [];
+    source.list({ entries: [] }, part(9, entries, { continue: `token-${page}` }), { entries: [] }, END);
+  }
+  await assertRejects(() => read(source), DecodeError, "Cannot take the list: 100 pages in a row have no object");
+  assertEquals([source.calls.length, source.open], [50 + 1 + 100 + 1, 0]); // one is under way
+});
+
+Deno.test("pagesOf takes the same tokens again when the list has begun anew", async () => {
+  const source = new ScriptedSource()
+    .list(part(9, [entry("a", 1)], { continue: "t" }), END)
+    .list(expired())
+    .list(part(12, [entry("b", 2)], { continue: "t" }), END)
+    .list(part(12, [entry("c", 3)]), END);
+  assertEquals((await read(source)).keys, ["default/b", "default/c"]);
 });
