@@ -240,6 +240,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "[]",
   },
   {
+    id: "deletion-before-end-dropped",
+    breaks: "an object that is deleted before a streaming list ends stays",
+    replace: "",
+  },
+  {
     id: "list-seen-before-end",
     breaks: "a list counts as seen before it is complete",
     find: /continue;/,

@@ -431,6 +431,7 @@ export class Reflector<T extends KubernetesObject> {
       }
       replacement.add(this.#fileable(run));
       run = [];
+      // mutant: deletion-before-end-dropped
       replacement.delete(change.entry);
     }
     replacement.add(this.#fileable(run));
