@@ -17,8 +17,10 @@ export class Requests<T extends KubernetesObject> implements ListerWatcher<T> {
   lists = 0;
   /** Pages asked for, the first of a list too. */
   pages = 0;
-  /** Watches asked for. */
+  /** Watches asked for, streaming lists too. */
   watches = 0;
+  /** Streaming lists asked for. */
+  streamingLists = 0;
   /** Called before a page that is not the first is asked for. */
   beforeNextPage: () => Promise<void> = () => Promise.resolve();
   /** Called before a watch that is not the first is asked for. */
@@ -41,6 +43,7 @@ export class Requests<T extends KubernetesObject> implements ListerWatcher<T> {
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   async *watchChanges(options: WatchOptions = {}): AsyncGenerator<readonly Change<T>[], void, undefined> {
+    if (options.sendInitialEvents) this.streamingLists++;
     if (++this.watches > 1) await this.beforeNextWatch();
     yield* this.#collection.watchChanges(options);
   }
