@@ -1,7 +1,9 @@
-// Measures client-go on the same job as the other clients, and serves that job in protobuf.
+// Measures client-go on the same job as the other clients, serves that job in protobuf, and follows markers through
+// network faults.
 //
 //	client-go client URL PODS EVENTS CHANGED json|protobuf
 //	client-go serve URL PODS EVENTS CHANGED
+//	client-go markers NAMESPACE KUBECONFIG URL...
 package main
 
 import (
@@ -11,8 +13,13 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 4 && os.Args[1] == "markers" {
+		followMarkers(os.Args[2], os.Args[3], os.Args[4:])
+		return
+	}
 	if len(os.Args) < 6 {
 		fmt.Fprintln(os.Stderr, "usage: client-go client|serve URL PODS EVENTS CHANGED [json|protobuf]")
+		fmt.Fprintln(os.Stderr, "       client-go markers NAMESPACE KUBECONFIG URL...")
 		os.Exit(2)
 	}
 	job := job{url: os.Args[2], pods: number(os.Args[3]), events: number(os.Args[4]), changed: number(os.Args[5])}

@@ -1,0 +1,127 @@
+/**
+ * How a cache gets over a flaky network: ours and client-go's behind proxies that play the same random faults at the same time.
+ *
+ * `deno task recovery [--seeds 10] [--from 1] [--seconds 60] [--server fake|cluster]`
+ *
+ * All seeds run at the same time. A marker is written every 200 ms past the proxies; a cache is current while it holds
+ * one that is at most 1 s old. `current %` is the share of the time until the last fault has ended, `recovery s` the time
+ * from then until the cache is current and stays so for 3 s. Lists and watches count requests of informers.
+ */
+import { connect } from "../src/deno/mod.ts";
+import { FaultProxy } from "../tests/recovery/_fault_proxy.ts";
+import { faultSchedule } from "../tests/recovery/_fault_schedule.ts";
+import { MarkerWriter } from "../tests/recovery/_marker.ts";
+import { InformerFollower, recoveriesOf, type Recovery } from "../tests/recovery/_recovery.ts";
+import { Flags } from "./flags.ts";
+import { ClientGo } from "./recovery/client_go.ts";
+import { clusterTarget, fakeTarget } from "./recovery/servers.ts";
+import { median } from "./statistics.ts";
+import { rounded, table } from "./table.ts";
+
+/** How long after the last fault a cache may take to recover, before it counts as not recovered. */
+const PATIENCE_MS = 90_000;
+
+/** What ours should reach against client-go: the greatest ratio of times to recover. */
+const MOST = 1.2;
+
+const flags = new Flags(Deno.args, ["seeds", "from", "seconds", "server"]);
+const from = flags.count("from", 1);
+const seeds = Array.from({ length: flags.count("seeds", 10) }, (_, i) => from + i);
+const seconds = flags.count("seconds", 60);
+const server = flags.text("server", "fake");
+if (server !== "fake" && server !== "cluster") {
+  throw new RangeError(`Cannot use --server "${server}": it must be "fake" or "cluster"`);
+}
+
+await using target = await (server === "fake" ? fakeTarget() : clusterTarget());
+await using stack = new AsyncDisposableStack();
+const login = target.kubeconfig === undefined ? {} : { kubeconfig: target.kubeconfig };
+const ours = await Promise.all(seeds.map(async () => {
+  const proxy = new FaultProxy(target.url);
+  return stack.use(new InformerFollower(proxy, await connect({ ...login, server: proxy.url })));
+}));
+const clientGo = await startClientGo();
+if (clientGo !== undefined) stack.use(clientGo);
+const writer = stack.use(await connect({ ...login, server: target.url }));
+const marker = stack.use(new MarkerWriter(writer));
+
+const runs = await Promise.all(seeds.map(async (seed, i) => {
+  const schedule = faultSchedule(seed, { totalMs: seconds * 1_000 });
+  const followers = [ours[i], ...clientGo === undefined ? [] : [clientGo.followers[i]]];
+  return { schedule, recoveries: await recoveriesOf(schedule, followers, PATIENCE_MS) };
+}));
+
+const names = ["ours", ...clientGo === undefined ? [] : ["client-go"]];
+console.log(`${seeds.length} schedules of random faults in ${seconds} s, ${server}; Deno ${Deno.version.deno}\n`);
+console.log(table([
+  [
+    "seed",
+    "faults",
+    "last fault",
+    ...names.flatMap((name) => [`${name}: current %`, "recovery s", "lists", "watches"]),
+  ],
+  ...runs.map(({ schedule, recoveries }, i) => {
+    const { verb, forMs } = schedule.at(-1)!;
+    const last = `${verb}, ${(forMs / 1_000).toFixed(1)} s`;
+    return [String(seeds[i]), String(schedule.length), last, ...recoveries.flatMap(cells)];
+  }),
+  ["median", "", "", ...names.flatMap((_, i) => summary(i, median, median))],
+  [
+    "worst",
+    "",
+    "",
+    ...names.flatMap((_, i) => summary(i, (values) => Math.min(...values), (values) => Math.max(...values))),
+  ],
+]));
+console.log(`\nlongest time between two writes of the marker: ${marker.longestGapMs} ms`);
+if (clientGo !== undefined) {
+  console.log(`\n${table([["ours : client-go", "measured", "goal", "reached"], ...goals()])}`);
+}
+
+/** client-go where there is Go; else `undefined`, and a line that says so. */
+async function startClientGo(): Promise<ClientGo | undefined> {
+  try {
+    return await ClientGo.start(target, seeds.map(() => stack.use(new FaultProxy(target.url))));
+  } catch (error) {
+    console.error(`client-go is left out: ${error instanceof Error ? error.message : error}`);
+    return undefined;
+  }
+}
+
+function cells({ share, recoveryMs, lists, watches }: Recovery): string[] {
+  return [percent(share), inSeconds(recoveryMs), String(lists), String(watches)];
+}
+
+type Statistic = (values: readonly number[]) => number;
+
+function summary(client: number, ofShares: Statistic, ofOthers: Statistic): string[] {
+  const values = (field: keyof Recovery): number[] => runs.map(({ recoveries }) => recoveries[client][field]);
+  return [
+    percent(ofShares(values("share"))),
+    inSeconds(ofOthers(values("recoveryMs"))),
+    String(ofOthers(values("lists"))),
+    String(ofOthers(values("watches"))),
+  ];
+}
+
+function goals(): string[][] {
+  const shares = [0, 1].map((client) => median(runs.map(({ recoveries }) => recoveries[client].share)));
+  const rows = ([["median", median], ["worst", (values) => Math.max(...values)]] as [string, Statistic][])
+    .map(([name, statistic]) => {
+      const [mine, theirs] = [0, 1].map((client) =>
+        statistic(runs.map(({ recoveries }) => recoveries[client].recoveryMs))
+      );
+      const goal = `<= ${MOST}`;
+      return [`${name} time to recover`, rounded(mine / theirs), goal, mine <= MOST * theirs ? "yes" : "no"];
+    });
+  const ratio = shares[0] / shares[1];
+  return [...rows, ["median share of time current", rounded(ratio), ">= 1", ratio >= 1 ? "yes" : "no"]];
+}
+
+function percent(share: number): string {
+  return (share * 100).toFixed(1);
+}
+
+function inSeconds(ms: number): string {
+  return Number.isFinite(ms) ? (ms / 1_000).toFixed(2) : "never";
+}

@@ -1,0 +1,58 @@
+import { Currency } from "../../tests/recovery/_currency.ts";
+import type { FaultProxy } from "../../tests/recovery/_fault_proxy.ts";
+import { MARKER_NAMESPACE } from "../../tests/recovery/_marker.ts";
+import type { Follower } from "../../tests/recovery/_recovery.ts";
+import { goProgram } from "../peers/peer.ts";
+import type { Target } from "./servers.ts";
+
+/** One of client-go's informers, as its process describes it. */
+class GoFollower implements Follower {
+  readonly currency = new Currency();
+  lists = 0;
+  watches = 0;
+
+  constructor(readonly proxy: FaultProxy) {}
+}
+
+/** client-go's informers, one behind each proxy, in one process that runs until this is disposed. */
+export class ClientGo implements AsyncDisposable {
+  /** In the order of the proxies. */
+  readonly followers: readonly Follower[];
+  readonly #process: Deno.ChildProcess;
+  readonly #reading: Promise<void>;
+
+  private constructor(program: string, target: Target, proxies: readonly FaultProxy[]) {
+    const args = ["markers", MARKER_NAMESPACE, target.kubeconfig ?? "", ...proxies.map(({ url }) => url)];
+    this.#process = new Deno.Command(program, { args, stdin: "piped", stdout: "piped" }).spawn();
+    const followers = proxies.map((proxy) => new GoFollower(proxy));
+    this.followers = followers;
+    this.#reading = this.#read(followers);
+  }
+
+  /** Builds and starts it. @throws {Error} when it cannot be built on this machine. */
+  static async start(target: Target, proxies: readonly FaultProxy[]): Promise<ClientGo> {
+    return new ClientGo(await goProgram(), target, proxies);
+  }
+
+  /** Ends the process. The proxies stay. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process.stdin.close();
+    await this.#reading;
+    await this.#process.status;
+  }
+
+  async #read(followers: readonly GoFollower[]): Promise<void> {
+    let rest = "";
+    for await (const text of this.#process.stdout.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()!;
+      for (const line of lines) {
+        const [index, seenAt, writtenAt, lists, watches] = line.split(" ").map(Number);
+        const follower = followers[index];
+        follower.lists = lists;
+        follower.watches = watches;
+        follower.currency.note(writtenAt, seenAt);
+      }
+    }
+  }
+}
