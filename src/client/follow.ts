@@ -12,7 +12,7 @@ import {
 import type { WatchOptions } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
 import { retryAfterMs } from "../api/status.ts";
-import { backoffMs, checkBackoff, whileUnreachable } from "../timing/backoff.ts";
+import { backoffMs, checkBackoff, unreachableBackoffMs } from "../timing/backoff.ts";
 import { monotonicMs } from "../timing/clock.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { LongTimer } from "../timing/long_timer.ts";
@@ -94,8 +94,8 @@ export async function* followFrom<T>(
       if (opened && error instanceof DecodeError) unreadableAt = place.version;
       if (opened && monotonicMs() - startedMs >= HEALTHY_MS) failures = 0;
       const askedMs = error instanceof StatusError ? retryAfterMs(error.status) ?? 0 : 0;
-      const waits = error instanceof UnreachableError ? whileUnreachable(backoff) : backoff;
-      delayMs = Math.max(backoffMs(failures++, waits), askedMs, periodMs());
+      const waitMs = error instanceof UnreachableError ? unreachableBackoffMs : backoffMs;
+      delayMs = Math.max(waitMs(failures++, backoff), askedMs, periodMs());
       onInterrupted?.(error, delayMs);
     }
     if (delayMs > 0) await sleep(delayMs, { signal });

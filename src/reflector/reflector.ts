@@ -4,7 +4,7 @@ import { DecodeError, StatusError, UnreachableError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
-import { backoffMs, type BackoffOptions, checkBackoff, whileUnreachable } from "../timing/backoff.ts";
+import { backoffMs, type BackoffOptions, checkBackoff, unreachableBackoffMs } from "../timing/backoff.ts";
 import { DerivedController } from "../timing/derived.ts";
 import { checkDurations } from "../timing/duration.ts";
 import { LeakyBucket } from "../timing/leaky_bucket.ts";
@@ -55,12 +55,13 @@ export interface ReflectorOptions {
   /** How often the store re-delivers every cached object, in milliseconds; 0 and `Infinity` are never. @default {0} */
   readonly resyncMs?: number;
   /**
-   * Waits after failures in a row. While the server does not answer, a wait is at most 5 s, or `maxMs` if that is less.
+   * Waits after failures in a row. While the server does not answer, the first eight are 0.5 to 1 s (`initialMs` and its
+   * jitter where that is given), later ones at most 5 s, or `maxMs` if that is less.
    */
   readonly backoff?: BackoffOptions;
   /**
    * After a lost connection, or a watch that the server ended before its time, the next request waits a random time up to
-   * this, in milliseconds, so that clients do not come back all at once. @default {1_000}
+   * this, in milliseconds, so that clients do not come back all at once. @default {700}
    */
   readonly reconnectMs?: number;
   /** Called with each phase as it is entered. */
@@ -174,8 +175,7 @@ export class Reflector<T extends KubernetesObject> {
 
   /** Does nothing before it is run. @throws {RangeError} when an option is out of range. */
   constructor(source: ListerWatcher<T>, store: ReflectorStore<Entry<T>>, options: ReflectorOptions = {}) {
-    const { pageSize = 500, watchTimeoutMs, listIdleMs, initialEventsTimeoutMs, resyncMs, reconnectMs = 1_000 } =
-      options;
+    const { pageSize = 500, watchTimeoutMs, listIdleMs, initialEventsTimeoutMs, resyncMs, reconnectMs = 700 } = options;
     const action = "create a reflector";
     if (!Number.isInteger(pageSize) || pageSize < 1) {
       throw new RangeError(`Cannot ${action}: pageSize must be a positive integer, found ${pageSize}`);
@@ -189,11 +189,10 @@ export class Reflector<T extends KubernetesObject> {
     this.#source = source;
     this.#store = store;
     this.#options = options;
-    const unreachable = whileUnreachable(backoff);
     this.#rules = {
       streamingList,
       reconnect: () => Math.random() * reconnectMs,
-      backOff: (failure, attempt) => backoffMs(attempt, failure === "unreachable" ? unreachable : backoff),
+      backOff: (failure, attempt) => (failure === "unreachable" ? unreachableBackoffMs : backoffMs)(attempt, backoff),
     };
   }
 

@@ -32,10 +32,18 @@ export function backoffMs(failures: number, options: BackoffOptions): number {
   return baseMs * (1 + Math.random() * jitter);
 }
 
-/** The longest wait while a server does not answer: it costs the server nothing, and each second more is a stale cache. */
+/** So many attempts come at the first wait while a server does not answer: most outages are over by then. */
+const PROMPT_ATTEMPTS = 8;
+
+const UNREACHABLE_INITIAL_MS = 500;
 const UNREACHABLE_MAX_MS = 5_000;
 
-/** The same options for a server that does not answer: no wait is longer than 5 s. */
-export function whileUnreachable(options: BackoffOptions): BackoffOptions {
-  return { ...options, maxMs: Math.min(options.maxMs ?? Infinity, UNREACHABLE_MAX_MS) };
+/**
+ * The same while a server does not answer. An attempt costs it nothing then, and each second more is a stale cache: the
+ * first eight waits are 0.5 to 1 s unless `initialMs` is given, and no wait is longer than 5 s.
+ */
+export function unreachableBackoffMs(failures: number, options: BackoffOptions): number {
+  const { initialMs = UNREACHABLE_INITIAL_MS, maxMs = Infinity } = options;
+  const waits = { ...options, initialMs, maxMs: Math.min(maxMs, UNREACHABLE_MAX_MS) };
+  return backoffMs(Math.max(0, failures - PROMPT_ATTEMPTS + 1), waits);
 }

@@ -24,7 +24,7 @@ export class Run<Name extends string = never> implements AsyncDisposable {
     this.informer = new SharedIndexInformer<Thing, Name>(source, {
       onError: (error) => this.errors.push(error),
       ...options,
-      reflector: { ...PAGES, backoff: { jitter: 0 }, reconnectMs: 0, ...options.reflector },
+      reflector: { ...PAGES, backoff: { initialMs: 800, jitter: 0 }, reconnectMs: 0, ...options.reflector },
     });
   }
 

@@ -25,7 +25,7 @@ class Both implements AsyncDisposable {
     this.informer = new SharedIndexInformer<Thing>([{ ...A, source: this.a }, { ...B, source: this.b }], {
       onError: (error) => this.errors.push(error),
       ...options,
-      reflector: { ...PAGES, backoff: { jitter: 0 }, reconnectMs: 0, ...options.reflector },
+      reflector: { ...PAGES, backoff: { initialMs: 800, jitter: 0 }, reconnectMs: 0, ...options.reflector },
     });
     this.informer.addEventHandler(this.notes);
   }
@@ -162,7 +162,7 @@ Deno.test("SharedIndexInformer of several namespaces is doing as the worst of th
   await using both = await live();
   const begun = both.time.now;
   const said = (): string => `${both.informer.status().state} since ${both.informer.status().since.getTime() - begun}`;
-  for (let attempt = 0; attempt < 3; attempt++) both.a.watch(new UnreachableError("nobody there"));
+  for (let attempt = 0; attempt < 5; attempt++) both.a.watch(new UnreachableError("nobody there"));
   both.b.list(refused(401)).list(part(30, []), END).watch([]);
   await both.tick(2_000);
   both.a.newest.send(new UnreachableError("nobody there"));

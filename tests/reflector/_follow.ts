@@ -92,7 +92,7 @@ export class Follow implements AsyncDisposable {
     this.source = source;
     this.store = store;
     this.reflector = new Reflector<Thing>(source, this.store, {
-      backoff: { jitter: 0 },
+      backoff: { initialMs: 800, jitter: 0 },
       reconnectMs: 0,
       onPhase: (phase) => this.phases.push(phase),
       onError: (error) => this.errors.push(error),

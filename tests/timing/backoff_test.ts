@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { backoffMs, type BackoffOptions, checkBackoff, whileUnreachable } from "../../src/timing/backoff.ts";
+import { backoffMs, type BackoffOptions, checkBackoff, unreachableBackoffMs } from "../../src/timing/backoff.ts";
 import { fixedRandom } from "./_random.ts";
 
 function waits(options: BackoffOptions, count: number): number[] {
@@ -16,8 +16,11 @@ Deno.test("backoffMs is 0.8 s to 30 s with its jitter unless told otherwise, and
     using _random = fixedRandom(random);
     const growing = [800, 1600, 3200, 6400, 12800, 15_000, 15_000];
     assertEquals(waits({}, 7), growing.map((ms) => ms * share));
-    assertEquals(waits(whileUnreachable({}), 4), [800, 1600, 2500, 2500].map((ms) => ms * share));
-    assertEquals(waits(whileUnreachable({ maxMs: 400 }), 2), [200, 200].map((ms) => ms * share));
+    const unreachable = (options: BackoffOptions, count: number): number[] =>
+      Array.from({ length: count }, (_, failures) => unreachableBackoffMs(failures, options) / share);
+    assertEquals(unreachable({}, 12), [...Array(8).fill(500), 1000, 2000, 2500, 2500]);
+    assertEquals(unreachable({ maxMs: 400, initialMs: 10 }, 9), [...Array(8).fill(10), 20]);
+    assertEquals(unreachable({ maxMs: 400 }, 2), [200, 200]);
   }
 });
 
