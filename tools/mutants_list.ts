@@ -23,6 +23,11 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "setTimeout(() => { while (queue.pop(process)); });",
   },
   {
+    id: "update-after-batch",
+    breaks: "updates wait for the end of their batch",
+    replace: "return queue.update(entry);",
+  },
+  {
     id: "error-event-410-ignored",
     breaks: "a 410 event is ignored",
     find: /$/,

@@ -22,8 +22,9 @@ export interface ControllerOptions<T extends KubernetesObject> {
 /**
  * Runs a reflector into a queue and the queue into `process`.
  *
- * The reflector flushes once per batch or bookmark; the queue is then popped until it is empty, and only then does the
- * version count as seen. So a change is processed in the turn in which its bytes arrived.
+ * The queue is popped after each change of a watch, so changes are processed in the order in which the server sent them,
+ * across keys, and in the turn in which their bytes arrived. A replacement is popped when the reflector flushes, which it
+ * does once per list, batch and bookmark; only then does the version count as seen.
  */
 export class Controller<T extends KubernetesObject> {
   readonly #queue: DeltaFIFO<Entry<T>>;
@@ -32,15 +33,28 @@ export class Controller<T extends KubernetesObject> {
   /** Asks nothing before it is run. @throws {RangeError} when an option of the reflector is out of range. */
   constructor(options: ControllerOptions<T>) {
     const { source, queue, process } = options;
+    const drain = (): void => {
+      // mutant: version-before-batch
+      while (queue.pop(process));
+    };
     const store: ReflectorStore<Entry<T>> = {
-      add: (entry) => queue.add(entry),
-      update: (entry) => queue.update(entry),
-      delete: (entry) => queue.delete(entry),
+      add: (entry) => {
+        queue.add(entry);
+        drain();
+      },
+      update: (entry) => {
+        // mutant: update-after-batch
+        queue.update(entry);
+        drain();
+      },
+      delete: (entry) => {
+        queue.delete(entry);
+        drain();
+      },
       replacing: () => queue.replacing(),
       resync: () => queue.resync(),
       flush: (resourceVersion) => {
-        // mutant: version-before-batch
-        while (queue.pop(process));
+        drain();
         queue.flush(resourceVersion);
       },
     };

@@ -199,4 +199,14 @@ export const SCENARIOS: readonly Scenario[] = [
       { do: "expectWithin", ms: 1_000 },
     ], { faults: "none" }),
   },
+  {
+    name: "changes of several objects in one turn are delivered in the server's order",
+    script: script([
+      ...THREE,
+      informer({}, READS, { kind: "slow", resyncMs: 0 }),
+      wait(1_000),
+      ...Array.from({ length: 9 }, (_, i) => write(`n${i % 3}`, i)),
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
+  },
 ];

@@ -57,17 +57,19 @@ export interface Script {
 /** The script of a seed: the same one for the same seed. */
 export function scriptOf(seed: number): Script {
   const random = new Random(seed ^ 0x5eed);
+  const bursts = new Random(seed ^ 0xb0b);
   const faults = random.pick(["none", "harmless", "all", "all"] as const);
   const steps: WorldStep[] = [];
   for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
     if (steps.length === 0 || random.next() < 0.08) {
-      if (random.next() < 0.3) steps.push({ do: "spread", times: 1, everyMs: random.pick([1, 30, 700]) });
+      if (random.next() < 0.3) steps.push({ do: "spread", times: 1, everyMs: random.pick([1, 30, 300]) });
       steps.push(informer(random));
     }
     if (random.next() < 0.06) steps.push({ do: "stopInformer", which: random.below(8) });
     if (random.next() < 0.12) steps.push({ do: "listener", which: random.below(8), plan: listener(random) });
     if (random.next() < 0.06) steps.push({ do: "removeListener", which: random.below(8), listener: random.below(8) });
     steps.push(step);
+    if (bursts.next() < 0.1) steps.push(...burst(bursts));
     if (random.next() < 0.6) steps.push({ do: "wait", ms: random.pick([0, 1, 30, 700, 5_000, 70_000, 250_000]) });
   }
   return {
@@ -78,6 +80,18 @@ export function scriptOf(seed: number): Script {
     streamingList: random.next() < 0.8,
     steps,
   };
+}
+
+/** Writes in one turn, on so few objects that several changes of each arrive in one chunk. */
+function burst(random: Random): WorldStep[] {
+  return Array.from({ length: 4 + random.below(4) }, () => ({
+    do: "write",
+    namespace: "a",
+    name: random.pick(["n0", "n1"]),
+    tier: random.pick(["web", "db"]),
+    value: random.below(1_000),
+    again: random.next() < 0.1,
+  }));
 }
 
 function informer(random: Random): WorldStep {

@@ -38,6 +38,20 @@ export class Story {
     this.#options = options;
   }
 
+  /** The sequences that watches delivered, each from a version on; those of a list are in none. */
+  readonly watched: { readonly from: number; readonly versions: number[] }[] = [];
+  /** The events, by their number, before which a list begins or a watch goes on from a version. */
+  readonly #cuts: { readonly event: number; readonly from: number | undefined }[] = [];
+  #watching = false;
+
+  /**
+   * Behind the events that are pending, those of a list come, in its order; or, with `from`, those of a watch from that
+   * version on, in the order of the server's versions.
+   */
+  cut(pending: number, from?: number): void {
+    this.#cuts.push({ event: this.#events + pending, from });
+  }
+
   /** How many events it was told. */
   get events(): number {
     return this.#events;
@@ -60,7 +74,15 @@ export class Story {
 
   /** Holds one more event to the promises; what is broken is kept, not thrown, so that listeners go on. */
   tell(event: InformerEvent<KubernetesObject>): void {
+    while (this.#cuts.length > 0 && this.#cuts[0].event <= this.#events) {
+      const { from } = this.#cuts.shift()!;
+      this.#watching = from !== undefined;
+      if (from !== undefined) this.watched.push({ from, versions: [] });
+    }
     this.#events++;
+    if (this.#watching && event.type !== "synced" && !(event.type === "updated" && event.resync)) {
+      this.watched.at(-1)!.versions.push(Number(event.resourceVersion));
+    }
     try {
       this.#check(event);
     } catch (error) {

@@ -49,6 +49,8 @@ interface Following {
   lists: number;
   /** Whether one is under way. */
   listing: boolean;
+  /** Whether it watches, be it a watch that is still being opened. */
+  watching: boolean;
   stopped: boolean;
 }
 
@@ -93,6 +95,8 @@ class World {
   #lost = false;
   /** Whether an event may have been lost at all. */
   #lossy = false;
+  /** Whether events may have been sent in another order than that of their versions. */
+  #reordered = false;
 
   constructor(script: Script, time: FakeTime) {
     this.#script = script;
@@ -267,6 +271,9 @@ class World {
           pageSize,
           watchTimeoutMs,
           onPhase: (phase) => {
+            following.watching = phase.name === "watching";
+            if (phase.name === "watching" && !phase.open) cut(following, phase.resourceVersion);
+            if (phase.name === "listing") cut(following);
             const isNew = phase.name === "listing" && !following.listing;
             following.listing = phase.name === "listing";
             if (!isNew) return; // another attempt at the same list: of the newest state, or in pages
@@ -281,6 +288,7 @@ class World {
       relists: 0,
       lists: 0,
       listing: false,
+      watching: false,
       stopped: false,
     };
     for (const listener of listeners) this.#listen(following, listener);
@@ -336,6 +344,7 @@ class World {
     const registration = following.informer.addEventHandler(handler, options);
     const listening: Listening = { plan, story, registration, stop, removed: false };
     following.listening.push(listening);
+    if (following.watching) story.cut(registration.pending, Number(following.informer.lastSyncResourceVersion));
   }
 
   /** Does a step to the server, and takes down which objects ended by it, for whom. */
@@ -349,6 +358,7 @@ class World {
     }
     if (step.do === "lose") this.#lost = this.#lossy = true;
     if (step.do === "forceRelist") this.#lost = false;
+    if (step.do === "reorder") this.#reordered = true;
     const key = step.do === "write" || step.do === "delete" ? `${step.namespace}/${step.name}` : undefined;
     const before = key === undefined ? undefined : this.#server.get(ConfigMap, key);
     const revision = Number(this.#server.resourceVersion);
@@ -441,8 +451,21 @@ class World {
     assertEquals(informer.status().outdated, this.#script.outdated ?? 0, "what comes in the wrong order is counted");
   }
 
+  /** Between two lists, events come in the order of the server, across objects, and none is missing. */
+  #checkOrder({ plan }: Following, { watched }: Story): void {
+    if (this.#lossy || this.#reordered) return;
+    for (const { from, versions } of watched) {
+      // Of a selection nobody here knows which versions are in it.
+      const expected = plan.labelSelector === undefined
+        ? this.#truth.since(from, plan.namespace).slice(0, versions.length)
+        : versions.toSorted((a, b) => a - b);
+      assertEquals(versions, expected, `a watch from version ${from} is delivered in the server's order`);
+    }
+  }
+
   #checkStory(following: Following, { plan, story, removed }: Listening): void {
     if (story.failure !== undefined) throw story.failure;
+    if (story.every) this.#checkOrder(following, story);
     if (removed) return;
     const cached = [...following.informer.entries].filter((entry) => plan.kind !== "filter" || passes(entry.object));
     assertEquals(
@@ -455,6 +478,18 @@ class World {
     const { namespace } = following.plan;
     const untold = this.#truth.since(story.syncedAt, namespace).filter((version) => !story.told.has(version));
     assertEquals(untold, [], "every version is told");
+  }
+}
+
+/**
+ * From the events that an informer delivers next, a list's come, or those of a watch from `version` on. Event streams are
+ * left out: what of one is on its way to its reader is not pending any more, and not read yet.
+ */
+function cut({ listening }: Following, version?: string): void {
+  for (const { story, registration } of listening) {
+    if (registration !== undefined) {
+      story.cut(registration.pending, version === undefined ? undefined : Number(version));
+    }
   }
 }
 

@@ -1,0 +1,116 @@
+import { assertEquals } from "@std/assert";
+import fc from "fast-check";
+import type { Transport } from "../../src/api/transport.ts";
+import { Client } from "../../src/client/client.ts";
+import type { InformerEvent } from "../../src/informer/event.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { added, deleted, modified, Thing, thing } from "../_fixtures.ts";
+import { utf8Of } from "../client/decode/_bodies.ts";
+import { chunking } from "../client/decode/_texts.ts";
+import { FakeTime } from "../_time.ts";
+import { gate, holding, line, Notes, Run } from "./_informer.ts";
+
+Deno.test("SharedIndexInformer delivers the changes of one batch in the server's order, across objects", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding()).start();
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await time.tickAsync(0);
+  notes.take();
+  await run.tell(
+    added("a", 11),
+    added("b", 12),
+    modified("a", 13),
+    deleted("b", 14),
+    modified("a", 15),
+    added("b", 16),
+  );
+  assertEquals(notes.take(), [
+    "+ default/a@11",
+    "+ default/b@12",
+    "~ default/a@11→13",
+    "- default/b@14",
+    "~ default/a@13→15",
+    "+ default/b@16",
+  ]);
+});
+
+Deno.test("SharedIndexInformer delivers the same events to handlers and streams, however the bytes are cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ name: fc.constantFrom("a", "b", "c"), gone: fc.boolean() }), { maxLength: 20 }),
+      chunking,
+      async (writes, cut) => {
+        const { lines, expected } = served(writes);
+        assertEquals(await deliveredFrom(cut(utf8Of(lines.join("")))), expected);
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+interface Write {
+  readonly name: string;
+  readonly gone: boolean;
+}
+
+/** What a server sends of these writes, and what is to be delivered of it. */
+function served(writes: readonly Write[]): { readonly lines: string[]; readonly expected: string[] } {
+  const lines: string[] = [];
+  const expected: string[] = [];
+  const known = new Map<string, number>();
+  [...writes, { name: "end", gone: false }].forEach(({ name, gone }, index) => {
+    const [version, before] = [11 + index, known.get(name)];
+    if (gone && before === undefined) return;
+    const type = gone ? "DELETED" : before === undefined ? "ADDED" : "MODIFIED";
+    lines.push(JSON.stringify({ type, object: thing(name, version) }) + "\n");
+    if (gone) expected.push(`- default/${name}@${version}`);
+    else {expected.push(
+        before === undefined ? `+ default/${name}@${version}` : `~ default/${name}@${before}→${version}`,
+      );}
+    if (gone) known.delete(name);
+    else known.set(name, version);
+  });
+  return { lines, expected };
+}
+
+/** What an informer delivers of a watch whose bytes arrive in these chunks, up to the object "end". */
+async function deliveredFrom(chunks: readonly Uint8Array[]): Promise<string[]> {
+  const headers = { "content-type": "application/json" };
+  const transport: Transport = {
+    fetch: (request) => {
+      const list = { kind: "ThingList", apiVersion: "acme.dev/v1", metadata: { resourceVersion: "10" }, items: [] };
+      const watch = new URL(request.url).searchParams.has("watch");
+      return Promise.resolve(new Response(watch ? openBodyOf(chunks) : JSON.stringify(list), { headers }));
+    },
+  };
+  using client = new Client({ server: "http://cut", transport });
+  await using informer = new SharedIndexInformer(client.resource(Thing), { reflector: { streamingList: "off" } });
+  const [handled, streamed]: string[][] = [[], []];
+  const end = gate();
+  const note = (event: InformerEvent<Thing>): void => {
+    if (event.type !== "synced") handled.push(line(event));
+    if (event.type === "added" && event.name === "end") end.resolve();
+  };
+  informer.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note });
+  const events = informer.events();
+  const running = informer.run();
+  for await (const event of events) {
+    if (event.type !== "synced") streamed.push(line(event));
+    if (event.type === "added" && event.name === "end") break;
+  }
+  await end.promise;
+  assertEquals(handled, streamed);
+  await informer[Symbol.asyncDispose]();
+  await running;
+  return streamed;
+}
+
+/** A body that arrives in these chunks, and goes on after them in silence. */
+function openBodyOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    start(controller): void {
+      for (const chunk of chunks) controller.enqueue(chunk.slice());
+    },
+  });
+}
