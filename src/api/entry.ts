@@ -95,7 +95,7 @@ export function brokenEntry<T extends KubernetesObject>(identity: Identity, erro
  * `TypeError`. Costs about a third of a parse, once, for objects that are read.
  */
 export function frozenEntry<T extends KubernetesObject>(entry: Entry<T>): Entry<T> {
-  return new FrozenEntry(entry);
+  return entry instanceof FrozenEntry ? entry : new FrozenEntry(entry);
 }
 
 /** Whether two entries hold the same version of the same object. A broken entry is equal to nothing. */

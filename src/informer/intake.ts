@@ -17,6 +17,8 @@ export interface IntakeOptions<T extends KubernetesObject> {
 /** Prepares entries as they arrive, so that nothing long is left to do when a list is taken. */
 export class Intake<T extends KubernetesObject> {
   readonly #options: IntakeOptions<T>;
+  /** What the transform has made, which a source may hand back in place of an equal arrival. */
+  readonly #made = new WeakSet<Entry<T>>();
   /** The server's keys of entries that a transform has given another; none before the first. */
   #originals: WeakMap<Entry<T>, ObjectKey> | undefined;
   /** Under which key the cache has those, by the server's key. */
@@ -29,11 +31,16 @@ export class Intake<T extends KubernetesObject> {
     this.reads = reads;
   }
 
-  /** The entry to cache in place of `entry`. Does not throw: what can not be read or transformed is broken from now on. */
+  /**
+   * The entry to cache in place of `entry`; an entry that this method has returned is returned as it is, so that a transform
+   * runs once per arrived object. Does not throw: what can not be read or transformed is broken from now on.
+   */
   take(entry: Entry<T>): Entry<T> {
     const { transform, freeze } = this.#options;
+    if (transform !== undefined && this.#made.has(entry)) return entry;
     const changed = transform === undefined ? entry : this.#transformed(entry, transform);
     const taken = freeze ? frozenEntry(changed) : changed;
+    if (transform !== undefined) this.#made.add(taken);
     if (changed.key !== entry.key) (this.#originals ??= new WeakMap()).set(taken, entry.key);
     if (this.reads) touch(taken);
     return taken;

@@ -234,6 +234,7 @@ Deno.test("sameVersion compares uid and resourceVersion, parses nothing, and tak
 Deno.test("frozenEntry freezes what is read, deeply, and reads nothing before", () => {
   const entry = unread();
   const frozen = frozenEntry(entry);
+  assertStrictEquals(frozenEntry(frozen), frozen);
   const count = parses(() => {
     assertEquals(
       [frozen.key, frozen.namespace, frozen.name, frozen.uid, frozen.resourceVersion, frozen.error],
