@@ -124,7 +124,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "deletion-of-predecessor-applied",
     breaks: "DELETED applied to a recreated uid",
-    replace: "if (false) {",
+    replace: 'return delta.type !== "Deleted";',
   },
   {
     id: "relist-misses-gone",

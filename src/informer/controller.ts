@@ -82,6 +82,11 @@ export class Controller<T extends KubernetesObject> {
     return this.#reflector.counters;
   }
 
+  /** Ends the watch and lists anew, because of `reason`; does nothing unless it watches. */
+  relist(reason: Error): void {
+    this.#reflector.relist(reason);
+  }
+
   /** Runs until the signal aborts, then closes the queue and resolves. */
   async run(options: Abortable = {}): Promise<void> {
     try {

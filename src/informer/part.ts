@@ -9,6 +9,7 @@ import type { Indexer } from "../store/indexer.ts";
 import { Latch } from "../timing/latch.ts";
 import { Controller } from "./controller.ts";
 import type { Intake } from "./intake.ts";
+import { OutdatedChanges } from "./outdated_changes.ts";
 import { PartObjects } from "./part_objects.ts";
 import { type NamespaceStatus, StateKeeper } from "./status.ts";
 import type { StoreWriter } from "./store_writer.ts";
@@ -62,6 +63,7 @@ export class Part<T extends KubernetesObject> {
   readonly #synced = new Latch();
   readonly #controller: Controller<T>;
   readonly #objects: PartObjects<Entry<T>> | undefined;
+  readonly #outdated: OutdatedChanges;
 
   /** Asks nothing before it is run. @throws {RangeError} when an option of the reflector is out of range. */
   constructor(options: PartOptions<T>) {
@@ -69,6 +71,10 @@ export class Part<T extends KubernetesObject> {
     this.namespace = namespace;
     // The only part knows all there is.
     const objects = this.#objects = namespace === undefined ? undefined : new PartObjects(store);
+    const outdated = this.#outdated = new OutdatedChanges({
+      relist: (reason) => this.#controller.relist(reason),
+      report: onError,
+    });
     const queue = new DeltaFIFO<Entry<T>>({
       keyOf: (entry) => entry.key,
       knownObjects: objects ?? store,
@@ -78,6 +84,7 @@ export class Part<T extends KubernetesObject> {
       ...(objects === undefined ? { whole: () => writer.whole() } : {}),
       onFlush: (resourceVersion) => {
         this.gate.reached(resourceVersion);
+        outdated.reached(resourceVersion);
         if (!queue.hasSynced || this.#synced.isOpen) return;
         this.#synced.open();
         onSynced();
@@ -90,9 +97,9 @@ export class Part<T extends KubernetesObject> {
         knownNext: () => store.lookUpNext(),
       }),
       queue,
-      process: objects === undefined ? (deltas) => writer.apply(deltas) : (deltas) => {
+      process: objects === undefined ? (deltas) => writer.apply(deltas, outdated) : (deltas) => {
         try {
-          writer.apply(deltas);
+          writer.apply(deltas, outdated);
         } finally {
           objects.touched(deltas.key);
         }
@@ -100,6 +107,7 @@ export class Part<T extends KubernetesObject> {
       reflector: {
         ...reflector,
         onPhase: (phase) => {
+          outdated.entered(phase);
           const changed = this.state.entered(phase, this.hasSynced);
           const { refusal } = this.state;
           if (phase.name === "waiting" && refusal !== undefined) this.#synced.interrupt(new Refused(refusal));
@@ -151,8 +159,9 @@ export class Part<T extends KubernetesObject> {
   }
 
   /** Follows until the signal aborts. */
-  run(signal: AbortSignal): Promise<void> {
-    return this.#controller.run({ signal });
+  async run(signal: AbortSignal): Promise<void> {
+    using _outdated = this.#outdated;
+    await this.#controller.run({ signal });
   }
 
   /** It has ended for good, because of `cause`, if of anything; who still waits is told `error`. */

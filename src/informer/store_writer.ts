@@ -6,6 +6,7 @@ import type { Delta, Deltas, Whole } from "../queue/delta.ts";
 import type { Indexer } from "../store/indexer.ts";
 import { Added, Deleted, Updated } from "./event.ts";
 import type { Intake } from "./intake.ts";
+import type { OutdatedChanges } from "./outdated_changes.ts";
 import type { Processor } from "./processor.ts";
 import type { Quarantine } from "./quarantine.ts";
 
@@ -41,9 +42,9 @@ export class StoreWriter<T extends KubernetesObject> {
     return this.#outdated;
   }
 
-  /** Takes what happened to one key, oldest first. */
-  apply({ key, deltas, initial }: Deltas<Entry<T>>): void {
-    for (const delta of deltas) this.#apply(key, delta, initial);
+  /** Takes what happened to one key, oldest first; changes that are older than what is cached go to `outdated`. */
+  apply({ key, deltas, initial }: Deltas<Entry<T>>, outdated: OutdatedChanges): void {
+    for (const delta of deltas) this.#apply(key, delta, initial, outdated);
   }
 
   /** Begins to fill the store, which is empty, with what it is to hold: it is there, and told, when it is committed. */
@@ -70,19 +71,19 @@ export class StoreWriter<T extends KubernetesObject> {
     };
   }
 
-  #apply(key: ObjectKey, delta: Delta<Entry<T>>, initial: boolean): void {
+  #apply(key: ObjectKey, delta: Delta<Entry<T>>, initial: boolean, outdated: OutdatedChanges): void {
     const entry = delta.value;
     const known = this.#store.lookUp(key);
     if (delta.type === "Sync") return; // handlers are resynced each at its own period
+    if (known !== undefined && isOutdated(delta, known)) {
+      this.#outdated++;
+      outdated.dropped(entry, known, delta.type === "Deleted");
+      return;
+    }
+    outdated.settled(key);
     if (delta.type === "Deleted") {
       if (known === undefined) return;
       const another = isAnother(known, entry);
-      // The end of an object whose name has been taken since says nothing about the one that has it now.
-      // mutant: deletion-of-predecessor-applied
-      if (another && isOlder(entry.resourceVersion, known.resourceVersion)) {
-        this.#outdated++;
-        return;
-      }
       this.#store.deleteByKey(key);
       this.#intake.gone(known);
       this.#quarantine.release(key);
@@ -96,11 +97,6 @@ export class StoreWriter<T extends KubernetesObject> {
       return;
     }
     if (sameVersion(known, entry)) return;
-    // Within a watch versions rise; a list is always believed.
-    if (delta.type !== "Replaced" && isOlder(entry.resourceVersion, known.resourceVersion)) {
-      this.#outdated++;
-      return;
-    }
     this.#set(key, entry);
     // mutant: successor-as-update
     if (isAnother(known, entry)) {
@@ -117,6 +113,17 @@ export class StoreWriter<T extends KubernetesObject> {
     this.#intake.kept(entry);
     if (entry.error !== undefined) this.#quarantine.take(entry, entry.error);
   }
+}
+
+/**
+ * Whether a change is older than the cached entry, so that it is dropped. Within a watch versions rise; a list is always
+ * believed. A deletion is dropped when it is of an earlier object of the same name.
+ */
+function isOutdated<T>(delta: Delta<Entry<T>>, known: Entry<T>): boolean {
+  const entry = delta.value;
+  if (delta.type === "Replaced" || !isOlder(entry.resourceVersion, known.resourceVersion)) return false;
+  // mutant: deletion-of-predecessor-applied
+  return delta.type !== "Deleted" || isAnother(known, entry);
 }
 
 /** Whether two entries of one key are different objects. */
