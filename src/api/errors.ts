@@ -29,6 +29,18 @@ export class DecodeError extends Error {
   }
 }
 
+/** An object is of another kind than the one asked for. */
+export class UnexpectedKindError extends DecodeError {
+  /** The kind it has. */
+  readonly kind: string;
+
+  /** An error about an object of `kind`. */
+  constructor(message: string, kind: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
 /** There are no credentials to ask with: a plugin failed, or what it gave is of no use. */
 export class CredentialsError extends Error {
   /** The name of the class. */

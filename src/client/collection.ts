@@ -188,6 +188,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   #reading(options: DecodeOptions & KnownEntries, parse: "now" | "later"): ReadOptions {
     const { managedFields = "keep", known, knownNext } = options;
     const { maxObjectBytes } = this.#options;
-    return { resource: this.resource, managedFields, known, knownNext, parse, maxObjectBytes };
+    // Entries are filed without a look at what is in them; metadata alone is of one kind, whatever it is of.
+    const expectedKind = parse === "later" && this.resource.representation !== "metadata"
+      ? this.resource.kind
+      : undefined;
+    return { resource: this.resource, expectedKind, managedFields, known, knownNext, parse, maxObjectBytes };
   }
 }

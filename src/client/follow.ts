@@ -117,6 +117,9 @@ function* unseen<T>(
   place: Place,
 ): Generator<WatchEvent<T>, void, undefined> {
   for (const change of batch) {
+    if (change.type !== "BOOKMARK" && change.entry.key === "" && change.entry.error !== undefined) {
+      throw change.entry.error;
+    }
     const { resourceVersion: version, key } = change.type === "BOOKMARK" ? { ...change, key: "" } : change.entry;
     if (version === "") {
       throw new DecodeError(`Cannot follow "${what}": "${key}" came without a resourceVersion`, { key });

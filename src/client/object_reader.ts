@@ -1,5 +1,5 @@
 import { brokenEntry, type Entry, entryOf, type Identity, parseObject, unreadEntry } from "../api/entry.ts";
-import { DecodeError } from "../api/errors.ts";
+import { DecodeError, UnexpectedKindError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import type { KnownEntries } from "../api/options.ts";
@@ -11,6 +11,8 @@ import { Walker } from "./walker.ts";
 export interface ReadOptions extends KnownEntries {
   /** What is read, for messages. */
   readonly resource: Resource;
+  /** The kind of the objects: one that has another makes a broken entry with the key `""`. @default {any} */
+  readonly expectedKind?: string;
   /** Whether `metadata.managedFields` is cut out of the bytes before anything is parsed. */
   readonly managedFields: "drop" | "keep";
   /** Whether objects are parsed at once, because all of them are read. @default {"later"} */
@@ -19,6 +21,8 @@ export interface ReadOptions extends KnownEntries {
   readonly maxObjectBytes?: number;
 }
 
+/** The identity of an object that cannot be filed. Without a version: that of another kind may not be resumed from. */
+const NOBODY: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
 const SLASH = 47;
 const encoder = new TextEncoder();
 const METADATA_FIRST = encoder.encode(`{"metadata":`);
@@ -73,7 +77,8 @@ export class ObjectReader<T extends KubernetesObject> {
    * The object in `bytes[start, end)`, unread where possible. The bytes may be used again afterwards. `text`, where there is
    * one, is the bytes as text, all of it ASCII; the entry keeps nothing of it alive.
    *
-   * An object without a name makes a broken entry with the key `""`.
+   * An object without a name makes a broken entry with the key `""`, and so does one of another kind, unless its kind comes
+   * behind its metadata, where no API server writes it.
    *
    * @throws {DecodeError} when it is no JSON object with metadata.
    */
@@ -89,6 +94,7 @@ export class ObjectReader<T extends KubernetesObject> {
     if (!named || walker.nameStart === -1 || walker.nameStart === walker.nameEnd) {
       return this.parse(bytes, start, end, text);
     }
+    if (this.#mayBeOtherKind(bytes)) return this.parse(bytes, start, end, text);
     // Neither the layout of a built-in kind's items nor one that has all it needs: it is filled in after the parse.
     if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end, text);
     if (this.#following) {
@@ -168,7 +174,7 @@ export class ObjectReader<T extends KubernetesObject> {
    * @throws {DecodeError} when it is no object with metadata.
    */
   entryOf(value: unknown): Entry<T> {
-    const { resource, managedFields } = this.#options;
+    const { resource, expectedKind, managedFields } = this.#options;
     const metadata = (value as { metadata?: unknown } | null)?.metadata;
     if (typeof metadata !== "object" || metadata === null) {
       const found = JSON.stringify(value) ?? String(value);
@@ -179,6 +185,13 @@ export class ObjectReader<T extends KubernetesObject> {
       );
     }
     const object = value as Record<string, unknown>;
+    const { kind } = object;
+    if (expectedKind !== undefined && typeof kind === "string" && kind !== expectedKind && kind !== "") {
+      const message = `Cannot file an object of "${resourceName(resource)}": found kind ${
+        JSON.stringify(kind)
+      }, expected ${JSON.stringify(expectedKind)}; objects of that kind are passed over`;
+      return brokenEntry<T>(NOBODY, new UnexpectedKindError(message, kind));
+    }
     const kept = managedFields === "drop" && "managedFields" in metadata ? withoutManagedFields(metadata) : metadata;
     const fillKind = this.#kind !== "" && !("kind" in object);
     const fillVersion = this.#apiVersion !== "" && !("apiVersion" in object);
@@ -192,11 +205,10 @@ export class ObjectReader<T extends KubernetesObject> {
       : object;
     const { name, namespace, uid, resourceVersion } = metadata as Partial<Record<keyof ObjectMeta, unknown>>;
     if (!(isText(name) && isText(namespace) && isText(uid) && isText(resourceVersion))) {
-      const identity: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
       const message = `Cannot file an object of "${resourceName(resource)}": found ${
         JSON.stringify([name, namespace, uid, resourceVersion].find((part) => !isText(part)))
       } where its metadata should have a string`;
-      return brokenEntry<T>(identity, new DecodeError(message));
+      return brokenEntry<T>(NOBODY, new DecodeError(message));
     }
     return entryOf(whole as unknown as T);
   }
@@ -211,6 +223,13 @@ export class ObjectReader<T extends KubernetesObject> {
     }
     length = this.#copy(bytes, nameStart, nameEnd, length);
     return utf8.decode(this.#head.subarray(0, length));
+  }
+
+  /** Whether the object that was walked says, before its metadata, anything else than the kind that is expected. */
+  #mayBeOtherKind(bytes: Uint8Array): boolean {
+    const { expectedKind } = this.#options;
+    const { kindStart, kindEnd } = this.#walker;
+    return expectedKind !== undefined && kindStart !== -1 && !spells(expectedKind, bytes, kindStart + 1, kindEnd - 1);
   }
 
   /** Whether an entry has the namespace and name of the object that was walked. */

@@ -60,6 +60,10 @@ export class Walker {
   cutStart = -1;
   /** Where to end. */
   cutEnd = -1;
+  /** Where the value of `kind` begins, if that comes before `metadata`. */
+  kindStart = -1;
+  /** Where it ends. */
+  kindEnd = -1;
   /** Whether `metadata` is the first key, as in the items of a built-in kind's list, which lack kind and apiVersion. */
   metadataFirst = false;
   /** Whether kind and apiVersion both come before `metadata`. */
@@ -97,6 +101,7 @@ export class Walker {
       this.uidStart =
       this.versionStart =
       this.labelsStart =
+      this.kindStart =
       this.cutStart =
       this.#stoppedAt =
         -1;
@@ -117,10 +122,14 @@ export class Walker {
           : this.#walkMembers(bytes, value, end, text, identify);
         return this.metadataEnd !== -1 || this.#stoppedAt !== -1;
       }
-      if (isKey(bytes, at + 1, keyEnd, KIND) || isKey(bytes, at + 1, keyEnd, API_VERSION)) typeKeys++;
-      at = skipValue(bytes, value, end);
-      if (at === -1 || bytes[at] !== COMMA) return false;
-      at++;
+      const behind = skipValue(bytes, value, end);
+      if (behind === -1 || bytes[behind] !== COMMA) return false;
+      if (isKey(bytes, at + 1, keyEnd, KIND)) {
+        typeKeys++;
+        this.kindStart = value;
+        this.kindEnd = behind;
+      } else if (isKey(bytes, at + 1, keyEnd, API_VERSION)) typeKeys++;
+      at = behind + 1;
     }
   }
 

@@ -1,4 +1,5 @@
 import { type Entry, sameVersion } from "../api/entry.ts";
+import { UnexpectedKindError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable, DecodeOptions, KnownEntries, ListOptions, WatchOptions } from "../api/options.ts";
 import { DeltaFIFO } from "../queue/delta_fifo.ts";
@@ -64,6 +65,8 @@ export class Part<T extends KubernetesObject> {
   readonly #controller: Controller<T>;
   readonly #objects: PartObjects<Entry<T>> | undefined;
   readonly #outdated: OutdatedChanges;
+  /** The kinds, other than its own, of which objects were passed over and reported. */
+  readonly #passedOver = new Set<string>();
 
   /** Asks nothing before it is run. @throws {RangeError} when an option of the reflector is out of range. */
   constructor(options: PartOptions<T>) {
@@ -114,6 +117,10 @@ export class Part<T extends KubernetesObject> {
           onPhase(phase, changed);
         },
         onError: (error) => {
+          if (error instanceof UnexpectedKindError) {
+            if (this.#passedOver.has(error.kind)) return;
+            this.#passedOver.add(error.kind);
+          }
           reflector?.onError?.(error);
           onError(error);
         },

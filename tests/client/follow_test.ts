@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import {
   CredentialsError,
   DecodeError,
@@ -369,6 +369,15 @@ Deno.test("ResourceClient.follow ends on an object or a line that cannot be read
     assertEquals(followed.interruptions.map(([name]) => name), Array(3).fill("DecodeError"));
   }
   assertEquals(time.timers, 0);
+});
+
+Deno.test("ResourceClient.follow ends on an object of another kind, and names the kind", async () => {
+  using time = new FakeTime();
+  const service = { kind: "Service", apiVersion: "v1", metadata: { name: "a", resourceVersion: "11" } };
+  const answer = (): Response => watchOf(line("ADDED", service));
+  using followed = new Followed([answer(), answer()]);
+  await time.tickAsync(2_000);
+  assertMatch(String(await followed.ended), /found kind "Service", expected "Pod"/);
 });
 
 Deno.test("ResourceClient.follow gets over answers that are no watch", async () => {

@@ -45,8 +45,7 @@ Deno.test("Reflector resumes a watch that the server ends in good order, when it
   assertEquals(follow.waits, []);
 });
 
-// client-go's watch knows the type it expects; here whoever reads an entry learns what it is.
-Deno.test("Reflector applies changes in the server's order, and its version does not go back [C006]", async () => {
+Deno.test("Reflector applies changes in the server's order, and its version does not go back", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([added("foo", 11)], [
     deleted("foo", 12),

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { DecodeError } from "../../../src/api/errors.ts";
+import { DecodeError, UnexpectedKindError } from "../../../src/api/errors.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { ObjectReader } from "../../../src/client/object_reader.ts";
 import { Pod, portrait, utf8Of } from "./_bodies.ts";
@@ -155,5 +155,26 @@ Deno.test("ObjectReader reads long names, and objects that outgrow its buffers, 
     assertEquals([entry.name.length, entry.uid, entry.resourceVersion], [size, "u", "5"]);
     assertEquals((entry.object as unknown as { x: string }).x, name);
     assertEquals("managedFields" in entry.metadata, false);
+  }
+});
+
+Deno.test("ObjectReader finds out objects of another kind, walked or parsed", () => {
+  const metadata = `"metadata":{"name":"a","namespace":"shop","uid":"u-1","resourceVersion":"7"}`;
+  const objects = new ObjectReader<KubernetesObject>({ resource: Pod, managedFields: "drop", expectedKind: "Pod" });
+  const found = (text: string): string => {
+    const entry = read(objects, text);
+    return entry.error instanceof UnexpectedKindError ? `${entry.error.kind}${entry.resourceVersion}` : entry.key;
+  };
+  for (const kind of ["Service", "Pods", "PodList", "pod"]) {
+    assertEquals(found(`{"kind":"${kind}","apiVersion":"v1",${metadata}}`), kind);
+    assertEquals(found(`{"apiVersion":"v1","kind":"${kind}",${metadata}}`), kind);
+    assertEquals(found(`{ "kind": "${kind}", ${metadata}}`), kind);
+  }
+  for (const text of [`"kind":"Pod","apiVersion":"v1",`, `"apiVersion":"v1","kind":"Pod",`, `"kind":"\\u0050od",`]) {
+    assertEquals(found(`{${text}${metadata}}`), "shop/a");
+  }
+  // Without a kind it may be any.
+  for (const text of ["", ` "x": 1, `, `"kind":"",`, `"kind":null,`]) {
+    assertEquals(found(`{${text}${metadata}}`), "shop/a");
   }
 });
