@@ -3,28 +3,43 @@ import { fileURLToPath } from "node:url";
 
 const CHANGES = 2_000_000;
 
-Deno.test("SharedIndexInformer keeps nothing of two million changes but the last of each object", async () => {
-  // A heap that has room for the cache and what is on its way, and for nothing that grows: 2,000,000 events of even
-  // 50 bytes each, kept anywhere, are more than all of it.
+/** Runs a program of this folder in a process with `--expose-gc`, and returns the JSON that it prints. */
+async function run(file: string, flags: string, ...args: string[]): Promise<unknown> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [
       "run",
       "--quiet",
       "--no-lock",
-      "--v8-flags=--max-old-space-size=64,--expose-gc",
-      fileURLToPath(new URL("./_two_million_changes.ts", import.meta.url)),
-      String(CHANGES),
+      `--v8-flags=--expose-gc${flags}`,
+      fileURLToPath(new URL(file, import.meta.url)),
+      ...args,
     ],
     stdout: "piped",
     stderr: "piped",
   }).output();
-  const said = new TextDecoder().decode(stderr);
-  assertEquals(code, 0, said);
-  const { told, objects, beforeBytes, afterBytes } = JSON.parse(new TextDecoder().decode(stdout));
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+Deno.test("SharedIndexInformer keeps nothing of two million changes but the last of each object", async () => {
+  // A heap that has room for the cache and what is on its way, and for nothing that grows: 2,000,000 events of even
+  // 50 bytes each, kept anywhere, are more than all of it.
+  const { told, objects, beforeBytes, afterBytes } = await run(
+    "./_two_million_changes.ts",
+    ",--max-old-space-size=64",
+    String(CHANGES),
+  ) as { told: unknown; objects: number; beforeBytes: number; afterBytes: number };
   assertEquals(told, { updated: CHANGES * 0.9, added: CHANGES * 0.05, deleted: CHANGES * 0.05 });
   assertEquals(objects, 1_000);
   assert(
     afterBytes - beforeBytes < 2_000_000,
     `the heap grew from ${beforeBytes} to ${afterBytes} bytes between the first tenth of the changes and the last`,
   );
+});
+
+Deno.test("SharedIndexInformer keeps no outdated object alive, whatever handlers and iterators come and go", async () => {
+  const alive = Object.entries(await run("./_generations.ts", "") as Record<string, number>);
+  assert(alive.length > 40, `found ${alive.length} cases`);
+  // The last event of the log has the state before it: one object.
+  assertEquals(alive.filter(([, count]) => count > 1), []);
 });

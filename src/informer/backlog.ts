@@ -41,11 +41,15 @@ export function backlogOf<T extends KubernetesObject>(
   return new LogBacklog(start, policy === "keep" ? undefined : policy.max, overrun);
 }
 
+/** Entries to make events from; dropped as soon as the last event is made, because it may be a whole cache. */
 interface Replay<T extends KubernetesObject> {
   readonly entries: readonly Entry<T>[];
-  readonly resync: boolean;
   next: number;
-  /** Where in the log it belongs. */
+}
+
+/** A replay of the cache as updates. */
+interface Resync<T extends KubernetesObject> extends Replay<T> {
+  /** The place in the log that it is delivered at. */
   readonly at: LogPlace<T>;
 }
 
@@ -57,9 +61,10 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
   readonly #overrun: (error: Error) => void;
   readonly #unfollow: (() => void) | undefined;
   #synced: SyncedEvent | undefined;
-  #place: LogPlace<T>;
+  /** None once it is closed: a place keeps all later ones alive. */
+  #place: LogPlace<T> | undefined;
   #snapshot: Replay<T> | undefined;
-  #resync: Replay<T> | undefined;
+  #resync: Resync<T> | undefined;
   /** Events behind, without those that were there at first. */
   #behind = 0;
 
@@ -68,13 +73,14 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
     this.#quarantine = start.quarantine;
     this.#place = start.log.end;
     this.#synced = start.synced;
-    this.#snapshot = { entries: start.entries, resync: false, next: 0, at: this.#place };
+    this.#snapshot = { entries: start.entries, next: 0 };
     this.#max = max;
     this.#overrun = overrun;
     this.#unfollow = max === undefined ? undefined : start.log.follow(this);
   }
 
   get pending(): number {
+    if (this.#place === undefined) return 0;
     const replays = remaining(this.#snapshot) + remaining(this.#resync);
     return replays + (this.#synced === undefined ? 0 : 1) + this.#log.end.count - this.#place.count;
   }
@@ -90,32 +96,31 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
 
   next(): LoggedEvent<T> | undefined {
     if (this.#snapshot !== undefined) {
-      const { entries, next } = this.#snapshot;
-      if (next < entries.length) {
-        this.#snapshot.next++;
-        // mutant: initial-as-new
-        return new Added(entries[next], this.#quarantine, true);
-      }
-      this.#snapshot = undefined;
+      const { entries } = this.#snapshot;
+      const entry = entries[this.#snapshot.next++];
+      if (this.#snapshot.next >= entries.length) this.#snapshot = undefined;
+      // mutant: initial-as-new
+      if (entry !== undefined) return new Added(entry, this.#quarantine, true);
+    }
+    if (this.#synced !== undefined) {
       const synced = this.#synced;
       this.#synced = undefined;
-      if (synced !== undefined) return synced;
+      return synced;
     }
-    if (this.#resync?.at === this.#place) {
-      const { entries, next } = this.#resync;
-      if (next < entries.length) {
-        this.#resync.next++;
-        return new Updated(entries[next], this.#quarantine, entries[next], true);
-      }
-      this.#resync = undefined;
+    if (this.#resync !== undefined && this.#resync.at === this.#place) {
+      const { entries } = this.#resync;
+      const entry = entries[this.#resync.next++];
+      if (this.#resync.next >= entries.length) this.#resync = undefined;
+      if (entry !== undefined) return new Updated(entry, this.#quarantine, entry, true);
     }
-    const place = this.#place.next;
+    const place = this.#place?.next;
     if (place === undefined) return undefined;
-    this.#place = place;
     if (place.initial !== undefined) {
-      this.#snapshot = { entries: place.initial, resync: false, next: 0, at: place };
+      this.#place = place.next;
+      this.#snapshot = { entries: place.initial, next: 0 };
       return this.next();
     }
+    this.#place = place;
     const event = place.event!;
     if (this.#behind > 0 && event.type !== "synced" && !(event.type === "added" && event.initial)) this.#behind--;
     return event;
@@ -123,15 +128,18 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
 
   resync(entries: readonly Entry<T>[]): boolean {
     if (this.#resync !== undefined || this.#snapshot !== undefined) return false;
-    this.#resync = { entries, resync: true, next: 0, at: this.#log.end };
+    this.#resync = { entries, next: 0, at: this.#log.end };
     this.#log.wake();
     return true;
   }
 
   close(): void {
     this.#unfollow?.();
-    this.#place = this.#log.end;
-    this.#snapshot = this.#resync = this.#synced = undefined;
+    this.#place =
+      this.#snapshot =
+      this.#resync =
+      this.#synced =
+        undefined;
   }
 }
 

@@ -6,7 +6,10 @@ import type { LoggedEvent } from "./event.ts";
 export interface LogPlace<T extends KubernetesObject> {
   /** The event before this place; none at the beginning. */
   readonly event: LoggedEvent<T> | undefined;
-  /** In place of an event: as many of objects that were there from the beginning, made when they are told. */
+  /**
+   * In place of an event: the first list, whose events are made when they are delivered. A place with these always has a
+   * next one, so that a reader that has taken them keeps the array alive no longer than it needs it.
+   */
   readonly initial: readonly Entry<T>[] | undefined;
   /** How many events there were up to here. */
   readonly count: number;
@@ -49,7 +52,9 @@ export class EventLog<T extends KubernetesObject> {
 
   /** Logs that these are there from the beginning, in one step, however many they are, and wakes those who wait. */
   appendInitial(entries: readonly Entry<T>[]): void {
-    this.#append({ event: undefined, initial: entries, count: this.#end.count + entries.length, next: undefined });
+    const count = this.#end.count + entries.length;
+    this.#append({ event: undefined, initial: entries, count, next: undefined });
+    this.#append({ event: undefined, initial: undefined, count, next: undefined });
     for (const follower of this.#followers) follower.loggedInitial(entries);
     this.wake();
   }

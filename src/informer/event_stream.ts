@@ -3,6 +3,7 @@ import { Sleeper } from "../timing/sleeper.ts";
 import type { Pacer } from "../timing/turn.ts";
 import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
 import type { InformerEvent } from "./event.ts";
+import type { EventLog } from "./event_log.ts";
 import { EventFilter } from "./event_filter.ts";
 import type { HandlerOptions } from "./handler.ts";
 
@@ -24,7 +25,8 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
   readonly #options: HandlerOptions<T>;
   readonly #context: StreamContext<T>;
   #backlog: Backlog<T> | undefined;
-  #start: BacklogStart<T> | undefined;
+  /** Set when the stream begins. Not the whole start, which has a snapshot of the cache. */
+  #log: EventLog<T> | undefined;
   #filter: EventFilter<T> | undefined;
   #leave: (() => void) | undefined;
   readonly #sleeper = new Sleeper();
@@ -103,7 +105,7 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
       if (backlog === undefined) continue;
       const next = backlog.next();
       if (next === undefined) {
-        await this.#sleeper.wait((wake) => this.#start!.log.onceAppended(wake));
+        await this.#sleeper.wait((wake) => this.#log!.onceAppended(wake));
         continue;
       }
       const event = this.#filter === undefined ? next : this.#filter.apply(next);
@@ -119,7 +121,8 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
       this.#abort();
       return undefined;
     }
-    const start = this.#start = this.#context.start();
+    const start = this.#context.start();
+    this.#log = start.log;
     signal?.addEventListener("abort", this.#abort, { once: true });
     this.#filter = filter && new EventFilter(filter, start.quarantine, (error) => {
       this.#errors++;

@@ -8,11 +8,12 @@ import { Sleeper } from "../timing/sleeper.ts";
 import type { Pacer } from "../timing/turn.ts";
 import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
 import type { LoggedEvent } from "./event.ts";
+import type { EventLog } from "./event_log.ts";
 import { EventFilter } from "./event_filter.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
 
 /** What a listener needs of the informer around it. */
-export interface ListenerContext<T extends KubernetesObject> extends BacklogStart<T> {
+export interface ListenerContext {
   /** By which it works, with all others who are told. */
   readonly pacer: Pacer;
   /** Told of what the handler or its filter threw, and of the end of a registration that fell too far behind. */
@@ -27,7 +28,9 @@ export interface ListenerContext<T extends KubernetesObject> extends BacklogStar
 export class Listener<T extends KubernetesObject> implements HandlerRegistration {
   readonly name: string;
   readonly #handler: ResourceEventHandler<T>;
-  readonly #context: ListenerContext<T>;
+  readonly #context: ListenerContext;
+  /** Not the whole start, which has a snapshot of the cache. */
+  readonly #log: EventLog<T>;
   readonly #slowMs: number;
   readonly #filter: EventFilter<T> | undefined;
   readonly #backlog: Backlog<T>;
@@ -42,14 +45,21 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   #inSynchronousCall = false;
   #errors = 0;
 
-  constructor(handler: ResourceEventHandler<T>, options: HandlerOptions<T>, name: string, context: ListenerContext<T>) {
+  constructor(
+    handler: ResourceEventHandler<T>,
+    options: HandlerOptions<T>,
+    name: string,
+    context: ListenerContext,
+    start: BacklogStart<T>,
+  ) {
     this.name = name;
     this.#handler = handler;
     this.#context = context;
+    this.#log = start.log;
     this.#slowMs = options.slowMs ?? 1_000;
     this.#filter = options.filter &&
-      new EventFilter(options.filter, context.quarantine, (error) => this.#fail({ type: "filter" }, error));
-    this.#backlog = backlogOf(options.backlog ?? "keep", context, (error) => this.#overrun(error));
+      new EventFilter(options.filter, start.quarantine, (error) => this.#fail({ type: "filter" }, error));
+    this.#backlog = backlogOf(options.backlog ?? "keep", start, (error) => this.#overrun(error));
     this.#job = new DerivedController(options.signal);
     this.#stop = (): void => this.remove();
     this.#job.signal.addEventListener("abort", this.#stop, { once: true });
@@ -126,7 +136,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   async #run(): Promise<void> {
-    const { pacer, log } = this.#context;
+    const { pacer } = this.#context;
+    const log = this.#log;
     const options = { signal: this.#job.signal };
     let mayGoOn = false;
     await Promise.resolve(); // who adds a handler is not called back from within

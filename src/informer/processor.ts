@@ -99,7 +99,6 @@ export class Processor<T extends KubernetesObject> {
     const { report, graceMs } = this.#options;
     const resync = this.#resync(options, () => listener.resync(this.#options.entries()));
     const listener: Listener<T> = new Listener(handler, options, name, {
-      ...this.#start(),
       pacer: this.#pacer,
       report,
       graceMs,
@@ -108,7 +107,7 @@ export class Processor<T extends KubernetesObject> {
         // Ended within its own construction, when its signal had aborted before.
         queueMicrotask(() => this.#leave(listener));
       },
-    });
+    }, this.#start());
     this.#listeners.add(listener);
     return listener;
   }
