@@ -44,7 +44,11 @@ export class StoreWriter<T extends KubernetesObject> {
 
   /** Takes what happened to one key, oldest first; changes that are older than what is cached go to `outdated`. */
   apply({ key, deltas, initial }: Deltas<Entry<T>>, outdated: OutdatedChanges): void {
-    for (const delta of deltas) this.#apply(key, delta, initial, outdated);
+    for (const delta of deltas) {
+      this.#apply(key, delta, initial, outdated);
+      // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
+      this.#noteBroken(delta.value);
+    }
   }
 
   /** Begins to fill the store, which is empty, with what it is to hold: it is there, and told, when it is committed. */
@@ -61,10 +65,9 @@ export class StoreWriter<T extends KubernetesObject> {
         staged.commit(resourceVersion);
         const entries = this.#store.list();
         this.#intake.keptAll(entries);
-        for (const entry of broken) {
-          if (this.#store.getByKey(entry.key) === entry) this.#quarantine.take(entry, entry.error);
-        }
         this.#processor.tellAll(entries);
+        // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
+        for (const entry of broken) this.#noteBroken(entry);
       },
       abandon: () => staged.abandon(),
       [Symbol.iterator]: () => staged[Symbol.iterator](),
@@ -111,7 +114,12 @@ export class StoreWriter<T extends KubernetesObject> {
     this.#quarantine.release(key);
     this.#store.set(key, entry);
     this.#intake.kept(entry);
-    if (entry.error !== undefined) this.#quarantine.take(entry, entry.error);
+  }
+
+  #noteBroken(entry: Entry<T>): void {
+    if (entry.error !== undefined && this.#store.getByKey(entry.key) === entry) {
+      this.#quarantine.take(entry, entry.error);
+    }
   }
 }
 

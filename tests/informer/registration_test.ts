@@ -1,6 +1,9 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { HandlerRegistration } from "../../src/informer/handler.ts";
-import { entry, modified } from "../_fixtures.ts";
+import type { Entry } from "../../src/api/entry.ts";
+import type { SyncedEvent } from "../../src/informer/event.ts";
+import type { HandlerRegistration, ResourceEventHandler } from "../../src/informer/handler.ts";
+import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
+import { added, entry, expired, modified, type Thing } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
 import { gate, holding, Notes, Run } from "./_informer.ts";
 
@@ -239,3 +242,58 @@ Deno.test("SharedIndexInformer names all handlers that have not returned, those 
   never.resolve();
   await time.tickAsync(0);
 });
+
+Deno.test("SharedIndexInformer delivers everything once to a handler that is added from onError", async () => {
+  const bad = { size: 13 };
+  /** What reports: an object that is quarantined, or an index function that throws. */
+  const reports: Readonly<Record<string, Pick<SharedIndexInformerOptions<Thing, "size">, "transform" | "indexers">>> = {
+    transform: { transform: (object) => checked(object) },
+    index: { indexers: { size: (object) => [String(checked(object).spec.size)] } },
+  };
+  for (const [what, options] of Object.entries(reports)) {
+    for (const [when, expected] of Object.entries(ADDED_WHEN)) {
+      using time = new FakeTime();
+      const notes = new Keys();
+      let reported = 0;
+      await using run = new Run<"size">(time, holding(entry("a", 1, when === "first list" ? bad : {}), entry("b", 1)), {
+        ...options,
+        onError: () => void (reported++ === 0 && run.informer.addEventHandler(notes)),
+      });
+      run.informer.addEventHandler({});
+      await run.start();
+      if (when === "addition") await run.tell(added("c", 11, bad), added("d", 12));
+      if (when === "update") await run.tell(modified("a", 11, bad), modified("b", 12));
+      if (when === "successor") await run.tell(modified("a", 11, { ...bad, uid: "other" }), modified("b", 12));
+      if (when === "relist") await run.relist(expired(), 20, [entry("a", 11, bad), entry("b", 1), entry("e", 12)]);
+      // An index function is called before the cache changes, so that the handler is added before the change.
+      assertEquals([notes.lines, reported], [expected[what === "index" ? 1 : 0], 1], `${what}, ${when}`);
+    }
+  }
+});
+
+/** By what is reported, what a handler is delivered that is added then: after delivery, or before the change. */
+const ADDED_WHEN: Readonly<Record<string, readonly [after: string[], before: string[]]>> = {
+  "first list": [["+ a@1", "+ b@1", "= 2"], ["+ a@1", "+ b@1", "= 2"]],
+  "addition": [["+ a@1", "+ b@1", "+ c@11", "= 3", "+ d@12"], ["+ a@1", "+ b@1", "= 2", "+ c@11", "+ d@12"]],
+  "update": [["+ a@11", "+ b@1", "= 2", "~ b@12"], ["+ a@1", "+ b@1", "= 2", "~ a@11", "~ b@12"]],
+  "successor": [["+ a@11", "+ b@1", "= 2", "~ b@12"], ["+ a@1", "+ b@1", "= 2", "- a@1", "+ a@11", "~ b@12"]],
+  "relist": [["+ a@11", "+ b@1", "= 2", "+ e@12"], ["+ a@1", "+ b@1", "= 2", "~ a@11", "+ e@12"]],
+};
+
+function checked(object: Thing): Thing {
+  if (object.spec.size === 13) throw new Error("not this one");
+  return object;
+}
+
+/** As {@linkcode Notes}, without reading objects. */
+class Keys implements Required<ResourceEventHandler<Thing>> {
+  readonly lines: string[] = [];
+  readonly onAdd = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`+ ${name}@${resourceVersion}`);
+  readonly onUpdate = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`~ ${name}@${resourceVersion}`);
+  readonly onDelete = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`- ${name}@${resourceVersion}`);
+  readonly onSynced = ({ objects }: SyncedEvent): void => this.#note(`= ${objects}`);
+
+  #note(line: string): void {
+    this.lines.push(line);
+  }
+}
