@@ -1,4 +1,4 @@
-import { DecodeError } from "./errors.ts";
+import { DecodeError, messageOf } from "./errors.ts";
 import { keyOf, type ObjectKey } from "./key.ts";
 import type { KubernetesObject, ObjectMeta } from "./object.ts";
 
@@ -92,7 +92,8 @@ export function brokenEntry<T extends KubernetesObject>(identity: Identity, erro
 
 /**
  * The same entry, whose object and metadata are frozen, deeply, when they are first read: who writes to them gets a
- * `TypeError`. Costs about a third of a parse, once, for objects that are read.
+ * `TypeError`. Costs about a third of a parse, once, for objects that are read. An object that cannot be frozen, such as one
+ * with a typed array in it, makes the entry broken.
  */
 export function frozenEntry<T extends KubernetesObject>(entry: Entry<T>): Entry<T> {
   return entry instanceof FrozenEntry ? entry : new FrozenEntry(entry);
@@ -228,7 +229,8 @@ class JsonEntry<T extends KubernetesObject> implements Entry<T> {
 }
 
 class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
-  readonly #entry: Entry<T>;
+  /** A broken one instead, once freezing has failed. */
+  #entry: Entry<T>;
   readonly key: ObjectKey;
   readonly namespace: string;
   readonly uid: string;
@@ -251,15 +253,25 @@ class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
   }
 
   get metadata(): ObjectMeta {
-    return deepFreeze(this.#entry.metadata);
+    return this.#frozen(this.#entry.metadata);
   }
 
   get labels(): Labels | undefined {
-    return deepFreeze(this.#entry.labels);
+    return this.#frozen(this.#entry.labels);
   }
 
   get object(): T {
-    return deepFreeze(this.#entry.object);
+    return this.#frozen(this.#entry.object);
+  }
+
+  #frozen<V>(value: V): V {
+    try {
+      return deepFreeze(value);
+    } catch (cause) {
+      const error = new DecodeError(`Cannot freeze "${this.key}": ${messageOf(cause)}`, { cause, key: this.key });
+      this.#entry = brokenEntry<T>(this, error);
+      throw error;
+    }
   }
 }
 
@@ -281,11 +293,19 @@ export function parseObject(text: string): unknown {
   }
 }
 
+/** Without recursion: objects may be nested deeper than the stack is. */
 function deepFreeze<V>(value: V): V {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const part of Object.values(value)) deepFreeze(part);
+  if (!canFreeze(value)) return value;
+  const found: object[] = [value];
+  for (let next = found.pop(); next !== undefined; next = found.pop()) {
+    Object.freeze(next);
+    for (const part of Object.values(next)) if (canFreeze(part)) found.push(part);
+  }
   return value;
+}
+
+function canFreeze(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Object.isFrozen(value);
 }
 
 function describe(object: unknown): string {

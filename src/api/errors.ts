@@ -41,6 +41,15 @@ export class UnexpectedKindError extends DecodeError {
   }
 }
 
+/** The message of an error, or the text of any other value that was thrown. Never throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  } catch {
+    return "a value that has no text"; // an object without a prototype, for example
+  }
+}
+
 /** There are no credentials to ask with: a plugin failed, or what it gave is of no use. */
 export class CredentialsError extends Error {
   /** The name of the class. */
