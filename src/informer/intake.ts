@@ -1,6 +1,6 @@
 import { brokenEntry, type Entry, frozenEntry, type Identity } from "../api/entry.ts";
-import { DecodeError } from "../api/errors.ts";
-import { keyOf, type ObjectKey, splitKey } from "../api/key.ts";
+import { DecodeError, messageOf } from "../api/errors.ts";
+import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { IndexFunction } from "../store/index.ts";
 
@@ -21,8 +21,8 @@ export class Intake<T extends KubernetesObject> {
   readonly #made = new WeakSet<Entry<T>>();
   /** The server's keys of entries that a transform has given another; none before the first. */
   #originals: WeakMap<Entry<T>, ObjectKey> | undefined;
-  /** Under which key the cache has those, by the server's key. */
-  readonly #renamed = new Map<ObjectKey, ObjectKey>();
+  /** Those of them that are cached, by the server's key. */
+  readonly #renamed = new Map<ObjectKey, Entry<T>>();
   /** Whether objects are parsed as they arrive: somebody reads all of them anyway. */
   reads: boolean;
 
@@ -39,17 +39,16 @@ export class Intake<T extends KubernetesObject> {
     const { transform, freeze } = this.#options;
     if (transform !== undefined && this.#made.has(entry)) return entry;
     const changed = transform === undefined ? entry : this.#transformed(entry, transform);
-    const taken = freeze ? frozenEntry(changed) : changed;
+    const taken = this.#read(freeze ? frozenEntry(changed) : changed);
     if (transform !== undefined) this.#made.add(taken);
-    if (changed.key !== entry.key) (this.#originals ??= new WeakMap()).set(taken, entry.key);
-    if (this.reads) touch(taken);
+    if (taken.key !== entry.key) (this.#originals ??= new WeakMap()).set(taken, entry.key);
     return taken;
   }
 
   /** The cache has taken an entry that {@linkcode take} made. */
   kept(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);
-    if (original !== undefined) this.#renamed.set(original, entry.key);
+    if (original !== undefined) this.#renamed.set(original, entry);
   }
 
   /** As {@linkcode kept}, of all that the cache has taken at once. */
@@ -61,7 +60,7 @@ export class Intake<T extends KubernetesObject> {
   /** The cache has let go of an entry that {@linkcode take} made. */
   gone(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);
-    if (original !== undefined && this.#renamed.get(original) === entry.key) this.#renamed.delete(original);
+    if (original !== undefined && this.#renamed.get(original)?.key === entry.key) this.#renamed.delete(original);
   }
 
   /** An index function over entries: what `valuesOf` throws is reported, and files the object under nothing. */
@@ -81,48 +80,65 @@ export class Intake<T extends KubernetesObject> {
         if (Array.isArray(values)) return values;
         throw new TypeError(`it returned ${values === null ? "null" : typeof values}, expected an array of strings`);
       } catch (cause) {
-        const message = cause instanceof Error ? cause.message : String(cause);
-        this.#options.report(new Error(`Cannot file "${entry.key}" in index "${name}": ${message}`, { cause }));
+        const message = `Cannot file "${entry.key}" in index "${name}": ${messageOf(cause)}`;
+        this.#options.report(new Error(message, { cause }));
         return [];
       }
     };
   }
 
+  /** Parses now what would be parsed later, if all objects are read. */
+  #read(entry: Entry<T>): Entry<T> {
+    if (!this.reads) return entry;
+    try {
+      void entry.object;
+    } catch (cause) {
+      if (!(cause instanceof DecodeError)) return this.#broken(entry, "read", cause);
+      // The entry has the error from now on.
+    }
+    return entry;
+  }
+
   /** The transformed object, filed as what it is now, at the version it was. */
   #transformed(entry: Entry<T>, transform: (object: T) => T): Entry<T> {
-    if (entry.error !== undefined) return this.#asCached(entry, entry.error);
+    let object: T;
     try {
-      const object = transform(entry.object);
-      const { name, namespace } = object.metadata;
+      object = entry.object;
+    } catch (cause) {
+      return this.#broken(entry, "read", cause);
+    }
+    try {
+      object = transform(object);
+      const { name, namespace } = metadataOf(object);
       if (entry.name === name && entry.namespace === (namespace ?? "")) {
         return new TransformedEntry(entry, entry.key, object);
       }
-      if (!name) throw new TypeError("the result has no metadata.name");
       return new TransformedEntry(entry, keyOf(object), object);
     } catch (cause) {
-      if (cause instanceof DecodeError) return this.#asCached(entry, cause);
-      const message = cause instanceof Error ? cause.message : String(cause);
-      const error = new DecodeError(`Cannot transform "${entry.key}": ${message}`, { cause, key: entry.key });
-      return brokenEntry<T>(this.#asCached(entry, error), error);
+      return this.#broken(entry, "transform", cause);
     }
   }
 
-  /** An entry that cannot be transformed, under the key that its object has been given before. */
-  #asCached(entry: Entry<T>, error: DecodeError): Entry<T> {
-    const key = this.#renamed.get(entry.key);
-    if (key === undefined) return entry;
-    const { namespace = "" } = splitKey(key);
+  /** An entry that is broken because of `cause`, under the key that its object has been given before. */
+  #broken(entry: Entry<T>, action: "read" | "transform", cause: unknown): Entry<T> {
+    const { key, namespace } = this.#renamed.get(entry.key) ?? entry;
+    const error = action === "read" && cause instanceof DecodeError
+      ? cause
+      : new DecodeError(`Cannot ${action} "${entry.key}": ${messageOf(cause)}`, { cause, key: entry.key });
     return brokenEntry<T>({ key, namespace, uid: entry.uid, resourceVersion: entry.resourceVersion }, error);
   }
 }
 
-/** Parses now what would be parsed later. */
-function touch<T>(entry: Entry<T>): void {
-  try {
-    void entry.object;
-  } catch (error) {
-    if (!(error instanceof DecodeError)) throw error; // a broken entry says so itself from now on
+/** The metadata of what a transform has returned. @throws {TypeError} when it cannot be filed. */
+function metadataOf<T extends KubernetesObject>(object: T): Partial<T["metadata"]> {
+  const metadata: { readonly name?: unknown; readonly namespace?: unknown } | undefined | null = object?.metadata;
+  if (typeof metadata?.name !== "string" || metadata.name === "") {
+    throw new TypeError("the result has no metadata.name");
   }
+  if (typeof (metadata.namespace ?? "") !== "string") {
+    throw new TypeError("the result has a metadata.namespace that is no string");
+  }
+  return object.metadata;
 }
 
 /** What a transform made: its own object and key, the uid and version of what it was made from. */

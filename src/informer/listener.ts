@@ -1,3 +1,4 @@
+import { messageOf } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { CoarseClock } from "../timing/coarse_clock.ts";
@@ -196,9 +197,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
 
   #fail(during: { readonly type: string; readonly key?: string }, cause: unknown): void {
     this.#errors++;
-    const message = cause instanceof Error ? cause.message : String(cause);
     const what = during.key === undefined ? `"${during.type}"` : `"${during.type}" of "${during.key}"`;
-    this.#context.report(new Error(`Handler "${this.name}" failed on ${what}: ${message}`, { cause }));
+    this.#context.report(new Error(`Handler "${this.name}" failed on ${what}: ${messageOf(cause)}`, { cause }));
   }
 }
 

@@ -306,6 +306,43 @@ Deno.test("SharedIndexInformer quarantines an object for which the transform thr
   assertThrows(() => run.informer.lister.get("default/b"), DecodeError, "the result has no metadata.name");
 });
 
+/** What a transform may do wrong, and what the error says of it. */
+const BAD_TRANSFORMS: Readonly<Record<string, readonly [transform: (object: Thing) => unknown, message: string]>> = {
+  "throws an error of decoding": [() => {
+    throw new DecodeError("its own");
+  }, "its own"],
+  "throws undefined": [() => {
+    throw undefined;
+  }, "undefined"],
+  "throws an object without a prototype": [() => {
+    throw Object.create(null);
+  }, "a value that has no text"],
+  "returns nothing": [() => undefined, "the result has no metadata.name"],
+  "returns a promise": [(object) => Promise.resolve(object), "the result has no metadata.name"],
+  "returns a name that is a number": [
+    (object) => ({ ...object, metadata: { ...object.metadata, name: 7 } }),
+    "the result has no metadata.name",
+  ],
+  "returns a namespace that is a number": [
+    (object) => ({ ...object, metadata: { ...object.metadata, namespace: 7 } }),
+    "the result has a metadata.namespace that is no string",
+  ],
+};
+
+Deno.test("SharedIndexInformer goes on whatever a transform throws or returns", async () => {
+  for (const [what, [bad, message]] of Object.entries(BAD_TRANSFORMS)) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(entry("a", 1, { size: 9 }), entry("b", 2)), {
+      transform: (object) => object.spec.size === 9 ? bad(object) as Thing : object,
+    });
+    await run.start();
+    await run.tell(modified("b", 11, { size: 9 }), added("c", 12));
+    const complaints = ["a", "b"].map((name) => `DecodeError: Cannot transform "default/${name}": ${message}`);
+    assertEquals([run.complaints, run.cached], [complaints, ["default/a@1", "default/b@11", "default/c@12"]], what);
+    assertEquals([run.informer.status().quarantined, run.informer.status().state], [2, "live"], what);
+  }
+});
+
 Deno.test("SharedIndexInformer keeps, skips, counts and replaces objects that cannot be read [F15]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } }), spoilt("b", 2), unread("c", 3)));

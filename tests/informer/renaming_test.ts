@@ -44,3 +44,23 @@ Deno.test("SharedIndexInformer quarantines a renamed object for which the transf
   await run.relist(expired(), 30, []);
   assertEquals(run.cached, []);
 });
+
+Deno.test("SharedIndexInformer quarantines a renamed object where it is filed, whatever characters its name has", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)), {
+    transform: (thing) => {
+      if (thing.spec.size === 0) throw new Error("too small");
+      return { ...thing, metadata: { ...thing.metadata, name: `team/${thing.metadata.name}` } };
+    },
+  });
+  await run.start();
+  await run.tell(modified("a", 11, { size: 0 }), added("b", 12));
+  assertEquals(run.cached, ["default/team/a@11", "default/team/b@12"]);
+  assertEquals([run.informer.entries.indexKeys("namespace", "default").length, run.informer.status().state], [
+    2,
+    "live",
+  ]);
+  await run.tell(deleted("a", 13, { size: 0 }));
+  assertEquals(run.cached, ["default/team/b@12"]);
+  assertEquals(run.complaints, ['DecodeError: Cannot transform "default/a": too small']);
+});
