@@ -8,13 +8,14 @@
  */
 export function compareResourceVersions(a: string, b: string): number {
   for (const version of [a, b]) {
-    if (!isResourceVersion(version)) {
-      throw new RangeError(
-        `Cannot order resource version "${version}": it is not a decimal number without leading zeros`,
-      );
-    }
+    if (!isResourceVersion(version)) throw cannotOrder(version);
   }
   return order(a, b);
+}
+
+/** The error about a version that has no order. */
+export function cannotOrder(version: string): RangeError {
+  return new RangeError(`Cannot order resource version "${version}": it is not a decimal number without leading zeros`);
 }
 
 /** Whether versions can be ordered by this one: a decimal number without leading zeros. */

@@ -1,5 +1,5 @@
 import type { Abortable } from "../api/options.ts";
-import { compareResourceVersions, isOlder } from "../api/resource_version.ts";
+import { cannotOrder, compareResourceVersions, isOlder, isResourceVersion } from "../api/resource_version.ts";
 import { Latch } from "../timing/latch.ts";
 
 /** Lets those through who wait for a version that the store has reached. */
@@ -20,7 +20,8 @@ export class VersionGate {
     if (this.#waiting.size === 0) return;
     const back = before !== "" && isOlder(version, before);
     for (const waiter of this.#waiting) {
-      if (back) {
+      if (!isResourceVersion(version)) waiter.latch.fail(cannotOrder(version));
+      else if (back) {
         waiter.latch.fail(
           new Error(`Cannot wait for version ${waiter.version}: the server went back from ${before} to ${version}`),
         );
@@ -30,7 +31,7 @@ export class VersionGate {
     }
   }
 
-  /** Resolves once the store has `version`. @throws {RangeError} when it is not a decimal number. */
+  /** Resolves once the store has `version`. @throws {RangeError} when it or the store's version is not a decimal number. */
   async wait(version: string, options: Abortable): Promise<void> {
     if (this.#version === "") compareResourceVersions(version, version);
     else if (compareResourceVersions(this.#version, version) >= 0) return;

@@ -230,3 +230,14 @@ Deno.test("atLeast() does not know the order of a server whose versions are not 
   const error = await assertRejects(() => run.informer.atLeast("5"), RangeError);
   assert(error.message.includes('"abc"'));
 });
+
+Deno.test("atLeast() that waits rejects when the server turns out to have versions that are not numbers", async () => {
+  for (const listedAt of ["abc", "10"]) {
+    using time = new FakeTime();
+    await using run = new Run(time, new ScriptedSource().list(part(listedAt, []), END).watch([]));
+    const waiting = assertRejects(() => run.informer.atLeast("50"), RangeError, '"abc"');
+    await run.start();
+    if (listedAt === "10") await run.tell(added("a", "abc"));
+    await waiting;
+  }
+});
