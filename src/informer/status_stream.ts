@@ -1,5 +1,14 @@
 import type { Abortable } from "../api/options.ts";
 
+/** One iterator of {@linkcode Changes.read}. */
+interface Reader {
+  readonly signal: AbortSignal | undefined;
+  /** Whether it was ended by `return()`. */
+  left: boolean;
+  /** Ends its wait for a change. */
+  wake: (() => void) | undefined;
+}
+
 /** Tells any number of readers the newest value, whenever it has changed. */
 export class Changes<V> {
   #number = 0;
@@ -24,27 +33,50 @@ export class Changes<V> {
     this.#wake();
   }
 
-  /** The present value, then the newest after each change; who reads slowly misses those between. Ends with `end()`. */
-  async *read(options: Abortable = {}): AsyncIterableIterator<V> {
-    const { signal } = options;
-    for (let seen = -1;;) {
-      signal?.throwIfAborted();
+  /**
+   * The present value, then the newest after each change; a slow reader misses those between. Ends with `end()`, and at once
+   * with `return()`, also while a `next()` waits.
+   */
+  read(options: Abortable = {}): AsyncIterableIterator<V> {
+    const reader: Reader = { signal: options.signal, left: false, wake: undefined };
+    const values = this.#values(reader);
+    return {
+      next: () => values.next(),
+      return: (): Promise<IteratorResult<V, undefined>> => {
+        reader.left = true;
+        reader.wake?.();
+        return Promise.resolve({ done: true, value: undefined });
+      },
+      [Symbol.asyncIterator](): AsyncIterableIterator<V> {
+        return this;
+      },
+    };
+  }
+
+  async *#values(reader: Reader): AsyncGenerator<V, undefined, undefined> {
+    for (let seen = -1; !reader.left;) {
+      reader.signal?.throwIfAborted();
       if (seen !== this.#number) {
         seen = this.#number;
         yield this.#current();
         continue;
       }
       if (this.#over) return;
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          signal?.removeEventListener("abort", wake);
-          this.#wakers.delete(wake);
-          resolve();
-        };
-        this.#wakers.add(wake);
-        signal?.addEventListener("abort", wake, { once: true });
-      });
+      await this.#nextWake(reader);
     }
+  }
+
+  /** Resolves when the value changes or ends, the signal aborts, or the reader leaves. */
+  #nextWake(reader: Reader): Promise<void> {
+    return new Promise<void>((resolve) => {
+      const wake = reader.wake = (): void => {
+        reader.signal?.removeEventListener("abort", wake);
+        this.#wakers.delete(wake);
+        resolve();
+      };
+      this.#wakers.add(wake);
+      reader.signal?.addEventListener("abort", wake, { once: true });
+    });
   }
 
   #wake(): void {

@@ -232,6 +232,24 @@ Deno.test("statusChanges() gives who reads slowly the newest, and rejects with i
   assertEquals(late, ["stopped"]);
 });
 
+Deno.test("statusChanges() ends at once when it is left, also while a next() waits", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const stop = new AbortController();
+  const done = { done: true, value: undefined } as const;
+  for (const waits of [0, 1, 3]) {
+    const changes = run.informer.statusChanges({ signal: stop.signal });
+    assertEquals((await changes.next()).value.state, "live");
+    const waiting = Array.from({ length: waits }, () => changes.next());
+    await time.tickAsync(0);
+    assertEquals(await changes.return!(), done);
+    assertEquals(await Promise.all([...waiting, changes.next()]), Array(waits + 1).fill(done));
+  }
+  const never = run.informer.statusChanges();
+  await never.return!();
+  assertEquals(await never.next(), done);
+});
+
 Deno.test("SharedIndexInformer takes handlers, indexes and waits in any order around its start [C088]", async () => {
   for (let moment = 0; moment < 6; moment++) {
     using time = new FakeTime();
