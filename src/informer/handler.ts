@@ -42,7 +42,11 @@ export interface HandlerOptions<T> extends Abortable {
   readonly slowMs?: number;
 }
 
-/** A handler's place in an informer. Disposing it removes the handler and waits for the call in progress. */
+/**
+ * A handler's place in an informer. Disposing it removes the handler and waits for the call in progress; from inside the
+ * handler it does not wait for that call. Behind an `await` of the handler that cannot be known, and the disposal rejects
+ * after `graceMs`: call {@linkcode HandlerRegistration.remove} there.
+ */
 export interface HandlerRegistration extends AsyncDisposable {
   /** What it is called. */
   readonly name: string;

@@ -86,6 +86,11 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     return this.#callStartedAt !== undefined && this.#clock.now() - this.#callStartedAt > this.#slowMs;
   }
 
+  /** Whether the code that asks runs inside a call of the handler, before that call's first `await`. */
+  get isCalling(): boolean {
+    return this.#inSynchronousCall;
+  }
+
   /** Resolves when the last call has returned, after {@linkcode remove}. */
   get finished(): Promise<void> {
     return this.#finished;

@@ -74,6 +74,11 @@ export class Processor<T extends KubernetesObject> {
     return this.#listeners.size === 0 && this.#streams.size === 0;
   }
 
+  /** The handler from inside whose call this is asked, if it has not waited for anything yet. */
+  get caller(): Listener<T> | undefined {
+    return this.#present.find(({ isCalling }) => isCalling);
+  }
+
   /** The informer runs: resyncs are due from now on. */
   begin(): void {
     this.#running = true;
@@ -134,16 +139,18 @@ export class Processor<T extends KubernetesObject> {
   }
 
   /**
-   * Ends all streams, tells handlers nothing more, aborts their signals and waits for calls in progress.
+   * Ends all streams, removes all handlers, which aborts their signals, and waits for calls in progress, except for a call of
+   * `caller`.
    *
    * @throws {Error} that names the handlers whose call has not returned in time.
    */
-  async stop(): Promise<void> {
+  async stop(caller?: Listener<T>): Promise<void> {
     this.#stopped = true;
     for (const stream of this.#streams) stream.end();
-    const listeners = new Set([...this.#listeners, ...this.#leaving]);
+    caller?.remove();
+    const listeners = this.#present.filter((listener) => listener !== caller);
     const errors: unknown[] = [];
-    await Promise.all([...listeners].map(async (listener) => {
+    await Promise.all(listeners.map(async (listener) => {
       try {
         await listener[Symbol.asyncDispose]();
       } catch (error) {
@@ -155,6 +162,11 @@ export class Processor<T extends KubernetesObject> {
       const messages = errors.map((error) => (error as Error).message).join("; ");
       throw new AggregateError(errors, `Cannot stop all handlers of ${this.#options.name}: ${messages}`);
     }
+  }
+
+  /** All handlers whose call may be going on. A handler that was just removed may be in both sets. */
+  get #present(): Listener<T>[] {
+    return [...new Set([...this.#listeners, ...this.#leaving])];
   }
 
   #start(): BacklogStart<T> {

@@ -87,6 +87,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #changes: Changes<InformerStatus>;
   readonly #job = new DerivedController();
   #running: Promise<void> | undefined;
+  /** Resolves when no part follows the server any more, with what made one of them fail. */
+  #following: Promise<{ readonly error: unknown } | undefined> | undefined;
   #stopped = false;
   #errors = 0;
 
@@ -306,11 +308,17 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     await all(this.#partsOf(namespace), options.signal, (part, signal) => part.waitForSync({ patient, signal }));
   }
 
-  /** Stops it, and waits for handlers' calls in progress. */
+  /**
+   * Stops it, and waits for handlers' calls in progress; from inside a handler it does not wait for that call. Behind an
+   * `await` of the handler that cannot be known: abort the signal of `run()` there.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
+    const caller = this.#processor.caller;
     this.#job.abort(new DOMException(`${this.#name} was disposed`, "AbortError"));
-    if (this.#running === undefined) await this.#stop();
-    else await this.#running;
+    if (caller === undefined) return await (this.#running ?? this.#stop());
+    // `run()` waits for the caller's call, which may wait for this.
+    await this.#following;
+    await this.#processor.stop(caller);
   }
 
   async #run(options: Abortable): Promise<void> {
@@ -319,21 +327,23 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
     this.#processor.begin();
-    let failure: { readonly error: unknown } | undefined;
-    try {
-      await Promise.all(this.#parts.map(async (part) => {
-        try {
-          await part.run(this.#job.signal);
-        } catch (error) {
-          failure ??= { error };
-          this.#job.abort(error); // the others end too, and are waited for
-        }
-      }));
-    } finally {
-      signal?.removeEventListener("abort", stop);
-    }
+    const failure = await (this.#following = this.#follow());
+    signal?.removeEventListener("abort", stop);
     await this.#stop(failure?.error);
     if (failure !== undefined) throw failure.error;
+  }
+
+  async #follow(): Promise<{ readonly error: unknown } | undefined> {
+    let failure: { readonly error: unknown } | undefined;
+    await Promise.all(this.#parts.map(async (part) => {
+      try {
+        await part.run(this.#job.signal);
+      } catch (error) {
+        failure ??= { error };
+        this.#job.abort(error); // the others end too, and are waited for
+      }
+    }));
+    return failure;
   }
 
   async #stop(cause?: unknown): Promise<void> {

@@ -64,7 +64,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: SharedInformerFactoryOptions;
   readonly #informers = new Map<string, Shared>();
-  #shutdown: Promise<void> | undefined;
+  #isShutDown = false;
 
   /**
    * A factory without informers; the client stays the caller's.
@@ -95,7 +95,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T>,
     options: Selection & SharedIndexInformerOptions<T, Name> = {},
   ): SharedIndexInformer<T, Name> {
-    if (this.#shutdown !== undefined) throw new Error("Cannot make an informer: the factory was shut down");
+    if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     const selected = this.#select(resource, options);
     const shared = this.#informers.get(selected.id) ?? this.#create(resource, selected, options);
     this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
@@ -121,7 +121,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {Error} when the factory was shut down.
    */
   start(options: Abortable = {}): void {
-    if (this.#shutdown !== undefined) throw new Error("Cannot start informers: the factory was shut down");
+    if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
     for (const shared of this.#informers.values()) {
       if (shared.running !== undefined) continue;
       shared.running = shared.informer.run(options).then(undefined, (error) => this.#report(shared.resource, error));
@@ -147,12 +147,14 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers and waits for their handlers' calls in progress, for `graceMs`.
+   * Stops all informers and waits for their handlers' calls in progress, for `graceMs`; from inside a handler it does not
+   * wait for that call, see the disposal of `SharedIndexInformer`.
    *
    * @throws {Error} that names the handlers that have not returned by then.
    */
   shutdown(): Promise<void> {
-    return this.#shutdown ??= this.#stopAll();
+    this.#isShutDown = true;
+    return this.#stopAll(); // each time: who waits for what depends on from where it is called
   }
 
   /** Shuts down. */

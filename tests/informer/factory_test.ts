@@ -281,6 +281,35 @@ Deno.test("SharedInformerFactory that was shut down makes, starts and waits for 
   assertThrows(() => informers.start(), Error, "Cannot start informers: the factory was shut down");
 });
 
+Deno.test("SharedInformerFactory that is shut down from inside a handler waits for all calls but that one", async () => {
+  for (const how of ["shutdown", "release"] as const) {
+    await using world = new World();
+    const { informers } = world;
+    const happened: string[] = [];
+    const last = gate();
+    informers.forResource(Pod).addEventHandler({
+      onSynced: async () => {
+        await (how === "release" ? informers.release(Pod) : informers.shutdown());
+        happened.push("disposed inside");
+        await last.promise;
+        happened.push("returned");
+      },
+    });
+    informers.start();
+    await world.quiet();
+    // Asked from outside, it does wait.
+    const outside = how === "release"
+      ? undefined
+      : informers.shutdown().then(() => void happened.push("disposed outside"));
+    await world.quiet();
+    assertEquals(happened, ["disposed inside"], how);
+    last.resolve();
+    await outside;
+    await world.quiet();
+    assertEquals(happened, ["disposed inside", "returned", ...outside === undefined ? [] : ["disposed outside"]], how);
+  }
+});
+
 Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and names those that have not returned", async () => {
   const world = new World({ graceMs: 3_000 });
   const { informers, server } = world;

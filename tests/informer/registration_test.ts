@@ -113,6 +113,34 @@ Deno.test("HandlerRegistration whose call waits, behind another wait, for its ow
   ]);
 });
 
+Deno.test("SharedIndexInformer disposed from inside a handler waits for all calls but that one, and run() for all", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const { informer } = run;
+  const happened: string[] = [];
+  const note = (what: string) => (): void => void happened.push(what);
+  const last = gate();
+  const other = gate();
+  informer.addEventHandler({ onAdd: () => other.promise });
+  informer.addEventHandler({
+    onAdd: async (_event, { signal }) => {
+      await informer[Symbol.asyncDispose]();
+      happened.push(`disposed, and ${signal.aborted ? "aborted" : "not aborted"}`);
+      await last.promise;
+    },
+  });
+  const running = informer.run().then(note("run"));
+  await time.tickAsync(0);
+  assertEquals([happened, informer.status().state], [[], "stopped"]);
+  const outside = informer[Symbol.asyncDispose]().then(note("disposed outside"));
+  other.resolve();
+  await time.tickAsync(0);
+  assertEquals(happened, ["disposed, and aborted"]);
+  last.resolve();
+  await Promise.all([running, outside]);
+  assertEquals([happened.sort(), run.errors], [["disposed outside", "disposed, and aborted", "run"], []]);
+});
+
 Deno.test("HandlerRegistration.remove() does not wait for the call in progress, and disposal does [C099] [F20]", async () => {
   using time = new FakeTime();
   for (const when of ["added, never started", "added, then started", "started, then added"]) {
