@@ -10,6 +10,7 @@ import type { ReflectorPhase } from "../reflector/phase.ts";
 import type { Indexers, IndexFunction } from "../store/index.ts";
 import { Indexer, type ReadonlyIndexer } from "../store/indexer.ts";
 import { DerivedController } from "../timing/derived.ts";
+import { callObserver } from "../timing/uncaught.ts";
 import { checkDurations } from "../timing/duration.ts";
 import type { InformerEvent } from "./event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
@@ -23,7 +24,6 @@ import { Quarantine } from "./quarantine.ts";
 import { type InformerStatus, StateKeeper, totalOf } from "./status.ts";
 import { Changes } from "./status_stream.ts";
 import { StoreWriter } from "./store_writer.ts";
-import { reportUncaught } from "../timing/uncaught.ts";
 
 /** An informer as its readers see it, whatever its indexes: what functions over several kinds take. */
 export interface InformerView<T extends KubernetesObject> {
@@ -399,11 +399,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   #report(error: unknown): void {
     this.#errors++;
-    try {
-      this.#options.onError?.(error);
-    } catch (thrown) {
-      reportUncaught(thrown); // as the web does with what a listener throws: it must not stop anybody else
-    }
+    callObserver(() => this.#options.onError?.(error));
   }
 }
 

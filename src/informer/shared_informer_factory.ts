@@ -3,6 +3,7 @@ import { type Abortable, namespacesOf, type Selection } from "../api/options.ts"
 import { pathOf, type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
 import { DerivedController } from "../timing/derived.ts";
+import { callObserver } from "../timing/uncaught.ts";
 import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } from "./options.ts";
 import { sameOption } from "./same_option.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
@@ -124,6 +125,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
     for (const shared of this.#informers.values()) {
       if (shared.running !== undefined) continue;
+      // What stopping throws is thrown by shutdown() and release() too; it is reported for a caller that only aborts.
       shared.running = shared.informer.run(options).then(undefined, (error) => this.#report(shared.resource, error));
     }
   }
@@ -208,8 +210,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     const informer = new SharedIndexInformer<T>(sources.length === 1 ? sources[0].source : sources, {
       ...options,
       onError: (error: unknown): void => {
-        own.onError?.(error);
-        this.#options.onError?.(resource, error);
+        callObserver(() => own.onError?.(error));
+        this.#report(resource, error);
       },
     });
     const shared: Shared = {
@@ -245,8 +247,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   #report(resource: Resource, error: unknown): void {
-    // What stopping throws is thrown by shutdown() and release() too; here it is for who only aborts.
-    this.#options.onError?.(resource, error);
+    callObserver(() => this.#options.onError?.(resource, error));
   }
 }
 

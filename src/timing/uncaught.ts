@@ -10,3 +10,12 @@ export function reportUncaught(error: unknown): void {
     });
   }
 }
+
+/** Calls an observer such as `onError`; what that throws is reported as uncaught, and changes nothing else. */
+export function callObserver(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    reportUncaught(error);
+  }
+}

@@ -119,6 +119,24 @@ export class Notes implements Required<ResourceEventHandler<Thing>> {
   }
 }
 
+/** Collects the errors that are reported as uncaught, until it is disposed. */
+export class Uncaught implements Disposable {
+  readonly errors: unknown[] = [];
+
+  constructor() {
+    addEventListener("error", this.#take);
+  }
+
+  [Symbol.dispose](): void {
+    removeEventListener("error", this.#take);
+  }
+
+  readonly #take = (event: ErrorEvent): void => {
+    event.preventDefault();
+    this.errors.push(event.error);
+  };
+}
+
 /** A promise, and how to settle it. */
 export function gate(): PromiseWithResolvers<void> {
   return Promise.withResolvers<void>();

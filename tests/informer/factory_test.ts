@@ -8,7 +8,7 @@ import { metadataOf, type Resource, resourceName } from "../../src/api/resource.
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../_time.ts";
-import { gate } from "./_informer.ts";
+import { gate, Uncaught } from "./_informer.ts";
 
 /** A factory on a fake server. Disposing it shuts it down, and fails unless nothing at all is left behind. */
 class World implements AsyncDisposable {
@@ -308,6 +308,48 @@ Deno.test("SharedInformerFactory that is shut down from inside a handler waits f
     await world.quiet();
     assertEquals(happened, ["disposed inside", "returned", ...outside === undefined ? [] : ["disposed outside"]], how);
   }
+});
+
+Deno.test("SharedInformerFactory reports what an onError throws as uncaught, calls the other, and goes on", async () => {
+  const thrown = { own: new Error("the informer's is at fault"), factory: new Error("the factory's is at fault") };
+  const calls: string[] = [];
+  await using world = new World({
+    graceMs: 5,
+    onError: (_resource, error) => {
+      calls.push(`factory: ${(error as Error).message}`);
+      throw thrown.factory;
+    },
+  });
+  using uncaught = new Uncaught();
+  const { informers, server } = world;
+  server.create(Pod, pod({ name: "a" }));
+  const pods = informers.forResource(Pod, {
+    onError: (error) => {
+      calls.push(`own: ${(error as Error).message}`);
+      throw thrown.own;
+    },
+  });
+  const hold = gate();
+  const stop = new AbortController();
+  pods.addEventHandler({
+    onAdd: () => {
+      throw new Error("bad");
+    },
+    onSynced: () => hold.promise,
+  });
+  informers.start({ signal: stop.signal });
+  await world.quiet();
+  const failed = 'Handler "handler 1" failed on "added" of "default/a": bad';
+  assertEquals(calls.splice(0), [`own: ${failed}`, `factory: ${failed}`]);
+  assertEquals([uncaught.errors.splice(0), pods.status().state], [[thrown.own, thrown.factory], "live"]);
+  // Of a stop that failed only the factory's is told.
+  stop.abort();
+  await world.time.tickAsync(5);
+  assertEquals(calls, ['factory: Cannot finish handler "handler 1": its call has not returned within 5 ms']);
+  assertEquals(uncaught.errors, [thrown.factory]);
+  await assertRejects(() => informers.release(Pod), Error, 'handler "handler 1"');
+  hold.resolve();
+  await world.quiet();
 });
 
 Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and names those that have not returned", async () => {

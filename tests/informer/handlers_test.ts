@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/ass
 import type { AddedEvent, UpdatedEvent } from "../../src/informer/event.ts";
 import { added, deleted, entry, expired, modified, spoilt, type Thing } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
-import { gate, holding, Notes, Run } from "./_informer.ts";
+import { gate, holding, Notes, Run, Uncaught } from "./_informer.ts";
 
 Deno.test("SharedIndexInformer tells a handler what is there, that this was all, and then what changes", async () => {
   using time = new FakeTime();
@@ -169,25 +169,16 @@ Deno.test("SharedIndexInformer hands what onError throws to whoever looks after 
       throw thrown;
     },
   });
-  const uncaught: unknown[] = [];
-  const listen = (event: ErrorEvent): void => {
-    event.preventDefault();
-    uncaught.push(event.error);
-  };
-  addEventListener("error", listen);
-  try {
-    const told: string[] = [];
-    run.informer.addEventHandler({
-      onAdd: ({ name }) => {
-        told.push(name);
-        throw new Error("bad");
-      },
-    });
-    await run.start();
-    assertEquals([told, uncaught], [["a", "b"], [thrown, thrown]]);
-  } finally {
-    removeEventListener("error", listen);
-  }
+  using uncaught = new Uncaught();
+  const told: string[] = [];
+  run.informer.addEventHandler({
+    onAdd: ({ name }) => {
+      told.push(name);
+      throw new Error("bad");
+    },
+  });
+  await run.start();
+  assertEquals([told, uncaught.errors], [["a", "b"], [thrown, thrown]]);
 });
 
 Deno.test("SharedIndexInformer calls only what a handler has, and tells a filter's transitions as additions and deletions [C082]", async () => {
