@@ -1,5 +1,6 @@
 import type { Entry } from "../api/entry.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { nextTurn, type Pacer } from "../timing/turn.ts";
 import { Added, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
 import type { EventLog, LogFollower, LogPlace } from "./event_log.ts";
 import type { Quarantine } from "./quarantine.ts";
@@ -29,9 +30,11 @@ export interface BacklogStart<T extends KubernetesObject> {
   readonly log: EventLog<T>;
   /** For the events that are made here. */
   readonly quarantine: Quarantine<T>;
+  /** Gives the reader its turns. */
+  readonly pacer: Pacer;
 }
 
-/** Makes the backlog that `policy` asks for; `overrun` is called when a `{ max }` is passed. */
+/** Makes the backlog that `policy` asks for; `overrun` is called when a `{ max }` is passed and the reader had a turn since. */
 export function backlogOf<T extends KubernetesObject>(
   policy: BacklogPolicy,
   start: BacklogStart<T>,
@@ -59,14 +62,18 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
   readonly #quarantine: Quarantine<T>;
   readonly #max: number | undefined;
   readonly #overrun: (error: Error) => void;
+  readonly #pacer: Pacer;
   readonly #unfollow: (() => void) | undefined;
   #synced: SyncedEvent | undefined;
   /** None once it is closed: a place keeps all later ones alive. */
   #place: LogPlace<T> | undefined;
   #snapshot: Replay<T> | undefined;
   #resync: Resync<T> | undefined;
-  /** Events behind, without those that were there at first. */
+  /** Events behind, without those that were there at first. Counted where there is a limit, as the next two are. */
   #behind = 0;
+  /** How many of them have been logged since the check began, or began anew. */
+  #fresh = 0;
+  #isChecking = false;
 
   constructor(start: BacklogStart<T>, max: number | undefined, overrun: (error: Error) => void) {
     this.#log = start.log;
@@ -76,6 +83,7 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
     this.#snapshot = { entries: start.entries, next: 0 };
     this.#max = max;
     this.#overrun = overrun;
+    this.#pacer = start.pacer;
     this.#unfollow = max === undefined ? undefined : start.log.follow(this);
   }
 
@@ -87,7 +95,34 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
 
   logged(event: LoggedEvent<T>): void {
     if (event.type === "synced" || (event.type === "added" && event.initial)) return;
-    if (++this.#behind === this.#max! + 1) this.#overrun(new Error(`more than ${this.#max} events behind`));
+    this.#fresh++;
+    if (++this.#behind > this.#max! && !this.#isChecking) void this.#check();
+  }
+
+  /**
+   * Ends the reader when it handles nothing in its turn, or when more has come by the time it has handled what there was. A
+   * burst alone ends no reader that keeps up, however long others take.
+   */
+  async #check(): Promise<void> {
+    const max = this.#max!;
+    this.#isChecking = true;
+    await nextTurn(); // by now a reader that was idle has caught up, or has given way
+    let due = this.#behind;
+    let left = due;
+    this.#fresh = 0;
+    while (this.#behind > max) {
+      await this.#pacer.turn(); // behind the reader, if that has given way
+      await nextTurn(); // the reader goes on until it waits for something or gives way again
+      const before = left;
+      left = this.#behind - this.#fresh;
+      if (this.#behind > max && (left === before || (left <= 0 && this.#behind > due))) {
+        this.#overrun(new Error(`more than ${max} events behind`));
+      } else if (left <= 0) {
+        due = left = this.#behind;
+        this.#fresh = 0;
+      }
+    }
+    this.#isChecking = false;
   }
 
   loggedInitial(): void {
@@ -135,11 +170,11 @@ class LogBacklog<T extends KubernetesObject> implements Backlog<T>, LogFollower<
 
   close(): void {
     this.#unfollow?.();
-    this.#place =
-      this.#snapshot =
-      this.#resync =
-      this.#synced =
-        undefined;
+    this.#place = undefined;
+    this.#snapshot = undefined;
+    this.#resync = undefined;
+    this.#synced = undefined;
+    this.#behind = 0;
   }
 }
 

@@ -35,7 +35,7 @@ export interface HandlerOptions<T> extends Abortable {
   /**
    * What happens when the handler falls behind. `"latestPerKey"` folds what is still to be told of an object into the
    * least that tells its state; `{ max }` ends the registration with an error when more events wait, not counting those
-   * that were there at first. @default {"keep"}
+   * that were there at first, and the handler's turns do not make them fewer. @default {"keep"}
    */
   readonly backlog?: BacklogPolicy;
   /** After how long a call counts as slow in the status, in milliseconds; `Infinity` is never. @default {1_000} */

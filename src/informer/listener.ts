@@ -15,8 +15,6 @@ import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "
 
 /** What a listener needs of the informer around it. */
 export interface ListenerContext {
-  /** By which it works, with all others who are told. */
-  readonly pacer: Pacer;
   /** Told of what the handler or its filter threw, and of the end of a registration that fell too far behind. */
   readonly report: (error: unknown) => void;
   /** Called once when the listener is told to end. */
@@ -32,6 +30,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   readonly #context: ListenerContext;
   /** Not the whole start, which has a snapshot of the cache. */
   readonly #log: EventLog<T>;
+  /** Shared with all handlers and streams of the informer. */
+  readonly #pacer: Pacer;
   readonly #slowMs: number;
   readonly #filter: EventFilter<T> | undefined;
   readonly #backlog: Backlog<T>;
@@ -57,6 +57,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     this.#handler = handler;
     this.#context = context;
     this.#log = start.log;
+    this.#pacer = start.pacer;
     this.#slowMs = options.slowMs ?? 1_000;
     this.#filter = options.filter &&
       new EventFilter(options.filter, start.quarantine, (error) => this.#fail({ type: "filter" }, error));
@@ -142,7 +143,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   async #run(): Promise<void> {
-    const { pacer } = this.#context;
+    const pacer = this.#pacer;
     const log = this.#log;
     const options = { signal: this.#job.signal };
     let mayGoOn = false;

@@ -104,7 +104,6 @@ export class Processor<T extends KubernetesObject> {
     const { report, graceMs } = this.#options;
     const resync = this.#resync(options, () => listener.resync(this.#options.entries()));
     const listener: Listener<T> = new Listener(handler, options, name, {
-      pacer: this.#pacer,
       report,
       graceMs,
       ended: () => {
@@ -171,8 +170,14 @@ export class Processor<T extends KubernetesObject> {
 
   #start(): BacklogStart<T> {
     const { entries, quarantine } = this.#options;
-    // mutant: late-handler-misses-cache, late-handler-hears-twice
-    return { entries: entries(), synced: this.#synced && this.#syncedNow(), log: this.#log, quarantine };
+    return {
+      // mutant: late-handler-misses-cache, late-handler-hears-twice
+      entries: entries(),
+      synced: this.#synced && this.#syncedNow(),
+      log: this.#log,
+      quarantine,
+      pacer: this.#pacer,
+    };
   }
 
   /** What a late one is told when it has been told of what was there as it came. */

@@ -240,3 +240,67 @@ Deno.test("EventLog forgets who left while nothing happened", () => {
   log.append({ type: "synced", objects: 0, resourceVersion: "2" });
   assertEquals([woken, log.end.count], [1, 2]);
 });
+
+/** Readers with a limit of 10 that wait for nothing but their turn, each event of which takes a hundredth of a millisecond. */
+const BOUNDED: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, heard: () => void) => void>> = {
+  "a handler": (informer, heard) => void informer.addEventHandler({ onUpdate: heard }, { backlog: { max: 10 } }),
+  "a handler that returns promises": (informer, heard) =>
+    void informer.addEventHandler({
+      onUpdate: async () => {
+        await Promise.resolve();
+        heard();
+      },
+    }, { backlog: { max: 10 } }),
+  "a loop over events": async (informer, heard) => {
+    for await (const { type } of informer.events({ backlog: { max: 10 } })) if (type === "updated") heard();
+  },
+};
+
+for (const [who, read] of Object.entries(BOUNDED)) {
+  Deno.test(`A backlog with a limit of 10 lets ${who} be that gets through bursts of 500, however long others take`, async () => {
+    for (const othersMs of [0, 0.1, 5]) {
+      using time = new FakeTime();
+      using work = new FakeWork();
+      await using run = await new Run(time, holding(entry("x", 1))).start();
+      run.informer.addEventHandler({ onUpdate: () => work.lasts(othersMs) });
+      let heard = 0;
+      read(run.informer, () => {
+        heard++;
+        work.lasts(0.01);
+      });
+      await time.tickAsync(0);
+      for (let burst = 1; burst <= 3; burst++) {
+        const changes = Array.from({ length: 500 }, (_, i) => modified("x", 500 * burst + i));
+        run.source.newest.send(changes);
+        for (let turn = 0; heard < 500 * burst; turn++) {
+          assert(turn < 10_000 && run.errors.length === 0, `heard of ${heard}: ${run.complaints}`);
+          await nextTurn();
+        }
+      }
+      assertEquals(run.informer.status().handlers.length, 2);
+      await run.informer[Symbol.asyncDispose]();
+    }
+  });
+}
+
+Deno.test("A backlog with a limit ends a handler that is never idle and falls further behind", async () => {
+  using time = new FakeTime();
+  using work = new FakeWork();
+  await using run = await new Run(time, holding(entry("x", 1))).start();
+  let heard = 0;
+  run.informer.addEventHandler({
+    onUpdate: () => {
+      heard++;
+      work.lasts(5);
+    },
+  }, { backlog: { max: 10 } });
+  await time.tickAsync(0);
+  let sent = 0;
+  while (run.errors.length === 0) {
+    assert(sent < 100_000, `${sent - heard} events behind`);
+    run.source.newest.send(Array.from({ length: 200 }, () => modified("x", 11 + sent++)));
+    await nextTurn();
+  }
+  assertEquals(run.complaints, ['Error: Cannot keep up with handler "handler 1": it is more than 10 events behind']);
+  assert(heard > 10, "it was ended by the first burst");
+});
