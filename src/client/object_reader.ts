@@ -1,6 +1,6 @@
 import { brokenEntry, type Entry, entryOf, type Identity, parseObject, unreadEntry } from "../api/entry.ts";
 import { DecodeError, UnexpectedKindError } from "../api/errors.ts";
-import type { ObjectKey } from "../api/key.ts";
+import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import type { KnownEntries } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
@@ -22,7 +22,7 @@ export interface ReadOptions extends KnownEntries {
 }
 
 /** The identity of an object that cannot be filed. Without a version: that of another kind may not be resumed from. */
-const NOBODY: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
+const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
 const SLASH = 47;
 const encoder = new TextEncoder();
 const METADATA_FIRST = encoder.encode(`{"metadata":`);
@@ -190,7 +190,7 @@ export class ObjectReader<T extends KubernetesObject> {
       const message = `Cannot file an object of "${resourceName(resource)}": found kind ${
         JSON.stringify(kind)
       }, expected ${JSON.stringify(expectedKind)}; objects of that kind are passed over`;
-      return brokenEntry<T>(NOBODY, new UnexpectedKindError(message, kind));
+      return brokenEntry<T>(UNKNOWN, new UnexpectedKindError(message, kind));
     }
     const kept = managedFields === "drop" && "managedFields" in metadata ? withoutManagedFields(metadata) : metadata;
     const fillKind = this.#kind !== "" && !("kind" in object);
@@ -205,10 +205,19 @@ export class ObjectReader<T extends KubernetesObject> {
       : object;
     const { name, namespace, uid, resourceVersion } = metadata as Partial<Record<keyof ObjectMeta, unknown>>;
     if (!(isText(name) && isText(namespace) && isText(uid) && isText(resourceVersion))) {
-      const message = `Cannot file an object of "${resourceName(resource)}": found ${
+      const message = `Cannot read an object of "${resourceName(resource)}": found ${
         JSON.stringify([name, namespace, uid, resourceVersion].find((part) => !isText(part)))
       } where its metadata should have a string`;
-      return brokenEntry<T>(NOBODY, new DecodeError(message));
+      if (!isText(name) || !isText(namespace) || !name) return brokenEntry<T>(UNKNOWN, new DecodeError(message));
+      // It can be filed, so that a change of it is not lost.
+      const key = keyOf({ metadata: { name, namespace: namespace ?? undefined } });
+      const identity: Identity = {
+        key,
+        namespace: namespace ?? "",
+        uid: isText(uid) ? uid ?? "" : "",
+        resourceVersion: isText(resourceVersion) ? resourceVersion ?? "" : "",
+      };
+      return brokenEntry<T>(identity, new DecodeError(message, { key }));
     }
     return entryOf(whole as unknown as T);
   }
@@ -346,7 +355,7 @@ function withoutManagedFields(metadata: object): object {
 }
 
 /** Whether a part of the metadata is a string, or not there: Go reads null as absent. */
-function isText(part: unknown): boolean {
+function isText(part: unknown): part is string | undefined | null {
   return typeof part === "string" || part === undefined || part === null;
 }
 

@@ -263,3 +263,44 @@ Deno.test("SharedIndexInformer that lists through stops the lists and watches of
     } // disposing it asserts
   }
 });
+
+/** Serves one list, and one watch that sends these lines and stays open. */
+function serving(items: readonly unknown[], lines: readonly unknown[]): Client {
+  const transport = {
+    fetch: ({ url, signal }: Request): Promise<Response> => {
+      const body = (json: unknown): Uint8Array => new TextEncoder().encode(`${JSON.stringify(json)}\n`);
+      if (!url.includes("watch=")) {
+        return Promise.resolve(
+          Response.json({ kind: "PodList", apiVersion: "v1", metadata: { resourceVersion: "10" }, items }),
+        );
+      }
+      const stream = new ReadableStream<Uint8Array>({
+        start(controller): void {
+          for (const line of lines) controller.enqueue(body(line));
+          signal.addEventListener("abort", () => controller.error(signal.reason));
+        },
+      });
+      return Promise.resolve(new Response(stream));
+    },
+  };
+  return new Client({ server: "http://fake", transport });
+}
+
+Deno.test("SharedIndexInformer quarantines an object whose uid is no string, and so does not show what it was before", async () => {
+  using time = new FakeTime();
+  const [a, b] = ["a", "b"].map((name) => ({ metadata: { name, namespace: "shop", uid: name, resourceVersion: "5" } }));
+  const bad = { kind: "Pod", metadata: { ...a.metadata, uid: 7, resourceVersion: "11" } };
+  using client = serving([a, b], [{ type: "MODIFIED", object: bad }]);
+  const errors: string[] = [];
+  await using pods = new SharedIndexInformer(client.resource(Pod), {
+    reflector: { streamingList: "off" },
+    onError: (error) => errors.push(String(error)),
+  });
+  pods.run();
+  await time.tickAsync(0);
+  assertEquals(pods.lister.list().map(({ metadata }) => metadata.name), ["b"]);
+  assertEquals([pods.status().quarantined, pods.status().objects, pods.lastSyncResourceVersion], [1, 2, "11"]);
+  assertEquals(errors, [
+    'DecodeError: Cannot read an object of "pods": found 7 where its metadata should have a string',
+  ]);
+});

@@ -29,8 +29,15 @@ Deno.test("ObjectReader tells the same of an object whether it is walked or pars
       const expected = asRead(JSON.parse(text), { drop, ...(filled ? { kind: "Pod", apiVersion: "v1" } : {}) });
       const metadata = expected.metadata as Record<string, unknown>;
       const strings = ["name", "namespace", "uid", "resourceVersion"].map((field) => metadata[field] ?? "");
-      if (strings.some((part) => typeof part !== "string") || strings[0] === "") {
+      const texts = strings.map((part) => typeof part === "string" ? part : "");
+      if (texts[0] === "" || typeof strings[1] !== "string") {
         assertEquals(entry.key, "");
+        assert(entry.error instanceof DecodeError);
+        return;
+      }
+      if (strings.some((part) => typeof part !== "string")) {
+        const { namespace: place, uid: id, resourceVersion: version } = entry;
+        assertEquals([place, entry.name, id, version], [texts[1], texts[0], texts[2], texts[3]]);
         assert(entry.error instanceof DecodeError);
         return;
       }
@@ -115,8 +122,13 @@ Deno.test("ObjectReader reads null in a string's place as absent, and refuses ot
   const absent = read(reader(), `{"metadata":{"name":"a","namespace":null,"uid":null,"resourceVersion":null}}`);
   assertEquals([absent.key, absent.namespace, absent.uid, absent.resourceVersion], ["a", "", "", ""]);
   for (const value of ["7", "true", "{}", `["a"]`]) {
-    const entry = read(reader(), `{"metadata":{"name":"a","uid":${value}}}`);
-    assertEquals(entry.key, "");
+    // Where the key can be read it is kept, so that what is filed under it is known to be outdated.
+    const entry = read(reader(), `{"metadata":{"name":"a","namespace":"shop","uid":${value},"resourceVersion":"9"}}`);
+    assertEquals([entry.key, entry.namespace, entry.uid, entry.resourceVersion], ["shop/a", "shop", "", "9"]);
+    assertEquals(entry.error?.key, "shop/a");
+    for (const metadata of [`{"name":${value}}`, `{"name":"a","namespace":${value}}`, `{"name":"","uid":${value}}`]) {
+      assertEquals(read(reader(), `{"metadata":${metadata}}`).key, "");
+    }
     assertStringIncludes(entry.error?.message ?? "", `found ${value} where its metadata should have a string`);
     assertThrows(() => entry.object, DecodeError);
   }
