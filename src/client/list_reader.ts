@@ -52,7 +52,7 @@ class ListReader<T extends KubernetesObject> {
   constructor(options: ReadOptions) {
     this.#options = options;
     this.#maxBytes = options.maxObjectBytes ?? MAX_OBJECT_BYTES;
-    this.#objects = new ObjectReader<T>(options);
+    this.#objects = new ObjectReader<T>(options, "broken"); // one bad item does not make the others unreadable
     this.#scanner = new ItemScanner({
       outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
       itemsBegin: () => this.#begin(),

@@ -30,6 +30,7 @@ const METADATA_FIRST = encoder.encode(`{"metadata":`);
 /** Makes entries from the bytes of objects, unread ones where the {@linkcode Walker} can tell who they are. */
 export class ObjectReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
+  readonly #isStrict: boolean;
   readonly #walker = new Walker();
   /** Made when something is first rewritten: a quiet watch needs none. */
   #scratch = new Uint8Array(0);
@@ -49,9 +50,13 @@ export class ObjectReader<T extends KubernetesObject> {
   /** The character last asked for by {@linkcode #joined}. */
   #asked = 0;
 
-  /** A reader of one resource's objects. */
-  constructor(options: ReadOptions) {
+  /**
+   * A reader of one resource's objects. An object without metadata is refused with a `DecodeError`, or makes a broken entry
+   * with the key `""`, as one without a name does.
+   */
+  constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
+    this.#isStrict = withoutMetadata === "refused";
     this.#parsesAll = options.parse === "now" && options.managedFields === "keep";
   }
 
@@ -80,7 +85,7 @@ export class ObjectReader<T extends KubernetesObject> {
    * An object without a name makes a broken entry with the key `""`, and so does one of another kind, unless its kind comes
    * behind its metadata, where no API server writes it.
    *
-   * @throws {DecodeError} when it is no JSON object with metadata.
+   * @throws {DecodeError} when it is no JSON object, or has no metadata, unless that makes a broken entry.
    */
   read(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
     if (this.#parsesAll) return this.#parseNow(bytes, start, end, text);
@@ -171,18 +176,20 @@ export class ObjectReader<T extends KubernetesObject> {
   /**
    * An entry around a parsed value, with kind, apiVersion and managedFields treated as in the text.
    *
-   * @throws {DecodeError} when it is no object with metadata.
+   * @throws {DecodeError} when it is no object, or has no metadata, unless that makes a broken entry.
    */
   entryOf(value: unknown): Entry<T> {
     const { resource, expectedKind, managedFields } = this.#options;
     const metadata = (value as { metadata?: unknown } | null)?.metadata;
     if (typeof metadata !== "object" || metadata === null) {
       const found = JSON.stringify(value) ?? String(value);
-      throw new DecodeError(
+      const error = new DecodeError(
         `Cannot read an object of "${resourceName(resource)}": found ${
           found.slice(0, 80)
         }, expected an object with metadata`,
       );
+      if (this.#isStrict || typeof value !== "object" || value === null) throw error;
+      return brokenEntry<T>(UNKNOWN, error);
     }
     const object = value as Record<string, unknown>;
     const { kind } = object;

@@ -1,4 +1,5 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { DecodeError } from "../../src/api/errors.ts";
 import { Client } from "../../src/client/client.ts";
 import type { InformerEvent } from "../../src/informer/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
@@ -303,4 +304,23 @@ Deno.test("SharedIndexInformer quarantines an object whose uid is no string, and
   assertEquals(errors, [
     'DecodeError: Cannot read an object of "pods": found 7 where its metadata should have a string',
   ]);
+});
+
+Deno.test("SharedIndexInformer leaves out and reports a list's item that has no metadata", async () => {
+  using time = new FakeTime();
+  const a = { metadata: { name: "a", namespace: "shop", uid: "a", resourceVersion: "5" } };
+  using client = serving([a, { data: {} }], []);
+  const errors: string[] = [];
+  await using pods = new SharedIndexInformer(client.resource(Pod), {
+    reflector: { streamingList: "off" },
+    onError: (error) => errors.push(String(error)),
+  });
+  pods.run();
+  await time.tickAsync(0);
+  assertEquals([pods.hasSynced, [...pods.entries.keys()]], [true, ["shop/a"]]);
+  assertEquals(errors, [
+    'DecodeError: Cannot read an object of "pods": found {"data":{}}, expected an object with metadata',
+  ]);
+  // A plain list has no onError to report to.
+  await assertRejects(() => client.resource(Pod).list(), DecodeError, "expected an object with metadata");
 });

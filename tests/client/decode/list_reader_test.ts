@@ -289,7 +289,6 @@ Deno.test("readList refuses what is no list, and says what it found", async () =
     [`{"kind":"PodList","items":[{"metadata":{"name":"a"}}]}{"kind":"PodList","items":[]}`, ``],
     [`{"kind":"PodList",,"items":[]}`, ``],
     [`{"kind":"PodList","\\u0069tems":[1]}`, "expected an object with metadata"],
-    [`{"kind":"PodList","items":[{}]}`, "found {}, expected an object with metadata"],
     [`{"kind":"PodList","items":[{"metadata":[}]}`, ``],
   ];
   for (const [text, message] of cases) {
@@ -312,6 +311,22 @@ Deno.test("readList makes broken entries of items without a name, and goes on [F
   assertEquals(error, undefined);
   assertEquals(entries.map((entry) => entry.key), ["", "a"]);
   assertEquals(entries[0].error?.message, `Cannot file Pod in namespace "shop": it has no metadata.name`);
+});
+
+Deno.test("readList makes broken entries of items without metadata, and goes on", async () => {
+  const found = ["{}", `{"data":{}}`, `{"metadata":null}`, `{"metadata":7}`];
+  const items = found.map((item) => `${item},{"metadata":{"name":"a"}}`).join();
+  for (const member of [`"items"`, `"\\u0069tems"`]) {
+    const { told: entries, error } = await listReading([
+      utf8Of(`{"kind":"PodList","apiVersion":"v1",${member}:[${items}]}`),
+    ]);
+    assertEquals(error, undefined);
+    assertEquals(entries.map((entry) => entry.key), found.flatMap(() => ["", "a"]));
+    assertEquals(
+      entries.filter(({ key }) => key === "").map(({ error }) => error?.message),
+      found.map((item) => `Cannot read an object of "pods": found ${item}, expected an object with metadata`),
+    );
+  }
 });
 
 Deno.test("readList gives the same verdict on an item's length whatever the chunks", async () => {
