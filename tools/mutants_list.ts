@@ -83,14 +83,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "late-handler-misses-cache",
     breaks: "a late handler misses what was cached",
-    find: /entries\(\)/,
+    find: /entries\(key\)/,
     replace: "[]",
   },
   {
     id: "late-handler-hears-twice",
     breaks: "a late handler hears something twice",
-    find: /entries\(\)/,
-    replace: "[...entries(), ...entries().slice(0, 1)]",
+    find: /entries\(key\)/,
+    replace: "[...entries(key), ...entries(key).slice(0, 1)]",
   },
   {
     id: "initial-after-sync",

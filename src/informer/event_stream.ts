@@ -1,3 +1,4 @@
+import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { Sleeper } from "../timing/sleeper.ts";
 import type { Pacer } from "../timing/turn.ts";
@@ -9,6 +10,8 @@ import type { HandlerOptions } from "./handler.ts";
 
 /** What a stream needs of the informer around it. */
 export interface StreamContext<T extends KubernetesObject> {
+  /** Yields the events of this object alone, and those about the sync. */
+  readonly key?: ObjectKey;
   /** By which it works, with all others who are told. */
   readonly pacer: Pacer;
   /** What the cache holds and the log's end, taken in this turn; throws when the informer has stopped. */
@@ -88,7 +91,7 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
   readonly #abort = (): void => this.end({ error: this.#options.signal!.reason });
 
   async #next(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
-    const { pacer } = this.#context;
+    const { pacer, key } = this.#context;
     // Neither a filter that drops everything nor a loop without an await of its own may keep others from their turn; a loop
     // that has waited for something kept nobody from theirs, and need not queue behind those who did.
     let mayGoOn = pacer.turns !== this.#lastTurn;
@@ -108,6 +111,7 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
         await this.#sleeper.wait((wake) => this.#log!.onceAppended(wake));
         continue;
       }
+      if (key !== undefined && next.type !== "synced" && next.key !== key) continue;
       const event = this.#filter === undefined ? next : this.#filter.apply(next);
       if (event === undefined) continue;
       this.#lastTurn = pacer.turns;

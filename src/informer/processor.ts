@@ -1,4 +1,5 @@
 import type { Entry } from "../api/entry.ts";
+import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { checkDurations } from "../timing/duration.ts";
 import { Pacer } from "../timing/turn.ts";
@@ -27,8 +28,10 @@ export interface HandlerStatus {
 export interface ProcessorOptions<T extends KubernetesObject> {
   /** What the informer is called in messages. */
   readonly name: string;
-  /** What the cache holds in this turn. */
-  readonly entries: () => readonly Entry<T>[];
+  /** What the cache holds in this turn: all of it, or the object of a key. */
+  readonly entries: (key?: ObjectKey) => readonly Entry<T>[];
+  /** How many objects the cache holds. */
+  readonly size: () => number;
   /** The version up to which the cache has everything. */
   readonly resourceVersion: () => string;
   /** How readers read. */
@@ -116,19 +119,24 @@ export class Processor<T extends KubernetesObject> {
     return listener;
   }
 
-  /** @throws {RangeError} when an option is out of range. */
-  stream(options: HandlerOptions<T>): AsyncIterableIterator<InformerEvent<T>> {
+  /**
+   * Events as an iterator; with `key`, those of that object alone, which costs a look-up.
+   *
+   * @throws {RangeError} when an option is out of range.
+   */
+  stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterableIterator<InformerEvent<T>> {
     this.#checkOptions(options);
     return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, {
       pacer: this.#pacer,
+      key,
       start: () => {
         this.#check("read events of", options);
-        return this.#start();
+        return this.#start(key);
       },
       report: this.#options.report,
       began: (stream) => {
         this.#streams.add(stream);
-        const resync = this.#resync(options, () => stream.resync(this.#options.entries()));
+        const resync = this.#resync(options, () => stream.resync(this.#options.entries(key)));
         return () => {
           this.#end(resync);
           this.#streams.delete(stream);
@@ -168,11 +176,11 @@ export class Processor<T extends KubernetesObject> {
     return [...new Set([...this.#listeners, ...this.#leaving])];
   }
 
-  #start(): BacklogStart<T> {
+  #start(key?: ObjectKey): BacklogStart<T> {
     const { entries, quarantine } = this.#options;
     return {
       // mutant: late-handler-misses-cache, late-handler-hears-twice
-      entries: entries(),
+      entries: entries(key),
       synced: this.#synced && this.#syncedNow(),
       log: this.#log,
       quarantine,
@@ -182,8 +190,8 @@ export class Processor<T extends KubernetesObject> {
 
   /** What a late one is told when it has been told of what was there as it came. */
   #syncedNow(): SyncedEvent {
-    const { entries, resourceVersion } = this.#options;
-    return { type: "synced", objects: entries().length, resourceVersion: resourceVersion() };
+    const { size, resourceVersion } = this.#options;
+    return { type: "synced", objects: size(), resourceVersion: resourceVersion() };
   }
 
   #resync(options: HandlerOptions<T>, tick: () => void): ResyncTimer {

@@ -125,7 +125,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.lister = new EntryLister<T>(this.#store, this.#quarantine);
     this.#processor = new Processor<T>({
       name: this.#name,
-      entries: () => this.#store.list(),
+      entries: (key) => key === undefined ? this.#store.list() : this.#entriesOf(key),
+      size: () => this.#store.size,
       resourceVersion: () => this.lastSyncResourceVersion,
       quarantine: this.#quarantine,
       report,
@@ -225,14 +226,15 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * The first object the predicate holds for, now or later: for scripts. Reads, and so parses, what it looks at.
+   * The first object the predicate holds for, now or later: for scripts. Reads, and so parses, what it looks at; with `key`,
+   * that is the object of that key, which is looked up.
    *
    * @throws the signal's reason; what the predicate throws; an error when the informer stops first.
    */
   async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
     const { key, signal } = options;
-    for await (const event of this.events({ signal, name: "until" })) {
-      if (event.type === "synced" || event.type === "deleted" || (key !== undefined && event.key !== key)) continue;
+    for await (const event of this.#processor.stream({ signal, name: "until" }, key)) {
+      if (event.type === "synced" || event.type === "deleted") continue;
       let object: T;
       try {
         object = event.object;
@@ -254,13 +256,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   async untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
     const { signal } = options;
     let there = false;
-    for await (const event of this.events({ signal, name: "untilDeleted" })) {
-      if (event.type === "synced") {
-        if (!there) return;
-      } else if (event.key === key) {
-        if (event.type === "deleted") return;
-        there = true;
-      }
+    for await (const event of this.#processor.stream({ signal, name: "untilDeleted" }, key)) {
+      if (event.type === "deleted" || (event.type === "synced" && !there)) return;
+      there = true;
     }
     throw new Error(`Cannot wait for the deletion of "${key}": ${this.#name} has stopped`);
   }
@@ -366,6 +364,11 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#intake.reads = true;
     // Filling them has read what nobody had read before.
     for (const entry of this.#store) if (entry.error !== undefined) this.#quarantine.take(entry, entry.error);
+  }
+
+  #entriesOf(key: ObjectKey): readonly Entry<T>[] {
+    const entry = this.#store.getByKey(key);
+    return entry === undefined ? [] : [entry];
   }
 
   #entered(phase: ReflectorPhase, changed: boolean): void {

@@ -123,6 +123,42 @@ Deno.test("until() resolves with the first object that its predicate holds for, 
   assertEquals(informer.status().handlers, []);
 });
 
+/** Fails unless the promise is settled after a few others: not behind one for each cached object. */
+async function soon(promise: Promise<unknown>): Promise<void> {
+  let settled = false;
+  promise.finally(() => settled = true);
+  for (let i = 0; i < 50; i++) await Promise.resolve();
+  assert(settled);
+}
+
+Deno.test("until() with a key and untilDeleted() look their object up, however many others are cached and change", async () => {
+  const others = Array.from({ length: 2_000 }, (_, i) => entry(`other-${i}`, 1));
+  for (const when of ["late", "early"]) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(...others, entry("a", 1)));
+    const { informer } = run;
+    if (when === "late") await run.start();
+    const read: string[] = [];
+    const until = (size: number): Promise<Thing> =>
+      informer.until((object) => (read.push(object.metadata.name), object.spec.size === size), { key: "default/a" });
+    const waits = { cached: until(1), coming: until(2), gone: informer.untilDeleted("default/a"), passing: until(3) };
+    const stop = new AbortController();
+    const never = assertRejects(() => informer.until(() => true, { key: "default/none", signal: stop.signal }));
+    if (when === "late") await soon(waits.cached);
+    else await run.start();
+    await waits.cached;
+    await soon(informer.untilDeleted("default/none"));
+    await run.tell(modified("a", 11, { size: 3 }), ...others.map(({ name }) => modified(name, 12)));
+    await waits.passing;
+    await run.tell(modified("a", 13, { size: 2 }), deleted("a", 14));
+    assertEquals((await waits.coming).metadata.resourceVersion, "13");
+    await waits.gone;
+    stop.abort(new Error("enough"));
+    await never;
+    assertEquals([new Set(read), informer.status().handlers], [new Set(["a"]), []], when);
+  }
+});
+
 Deno.test("until() looks past objects that cannot be read", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(spoilt("a", 1), entry("b", 1))).start();
