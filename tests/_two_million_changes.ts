@@ -1,6 +1,6 @@
 /**
  * An informer that is told of so many changes to a thousand small objects: 18 updates, a deletion and an addition in turn,
- * with relists in between. Prints what its handlers were told, and what was on the heap after a tenth and at the end.
+ * the addition in a new namespace, with relists in between. Prints what its handlers were told, and what was on the heap after a tenth and at the end.
  *
  * Needs `--v8-flags=--expose-gc`.
  */
@@ -22,13 +22,15 @@ const RELISTS = 10;
 const changes = Number(Deno.args[0]);
 
 const versions = new Array<number>(OBJECTS).fill(1);
+/** How often each object has been added again, each time in a namespace of its own. */
+const additions = new Array<number>(OBJECTS).fill(0);
 let version = 1;
 
 function entryAt(index: number): Entry<KubernetesObject> {
   return entryOf({
     metadata: {
       name: `object-${index}`,
-      namespace: `namespace-${index % 10}`,
+      namespace: additions[index] === 0 ? `namespace-${index % 10}` : `namespace-${index}-${additions[index]}`,
       uid: `uid-${index}`,
       resourceVersion: String(versions[index]),
       labels: { step: String(version % 50) },
@@ -43,6 +45,7 @@ function* batch(from: number): Generator<Change<KubernetesObject>> {
     // The object that is deleted is the one that is added again.
     const index = step >= 18 ? Math.floor(change / 20) % OBJECTS : change % OBJECTS;
     versions[index] = ++version;
+    if (step === 19) additions[index]++;
     yield { type: step === 18 ? "DELETED" : step === 19 ? "ADDED" : "MODIFIED", entry: entryAt(index) };
   }
 }

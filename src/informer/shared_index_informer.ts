@@ -116,7 +116,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#intake = new Intake<T>({ transform, freeze, report }, parse === "eager");
     this.#store = new Indexer<Entry<T>, "namespace">({
       keyOf,
-      indexers: { namespace: byNamespace() },
+      indexers: { namespace: byNamespace(() => this.#store.indexValues("namespace")) },
       byKey: ["namespace"],
     });
     if (indexers !== undefined) this.#addIndexers(indexers);
@@ -410,12 +410,24 @@ function keyOf<T>(entry: Entry<T>): ObjectKey {
   return entry.key;
 }
 
-/** Files by namespace; neighbours share their values, so that nothing is kept per object. */
-function byNamespace<T>(): IndexFunction<Entry<T>> {
+/**
+ * Files by namespace. The objects of a namespace share their values, so that nothing is kept per object; now and then those
+ * of namespaces that are not in use any more are dropped.
+ */
+function byNamespace<T>(inUse: () => readonly string[]): IndexFunction<Entry<T>> {
   const shared = new Map<string, readonly string[]>();
+  const few = 64;
+  let limit = few;
   return ({ namespace }) => {
-    let values = shared.get(namespace);
-    if (values === undefined) shared.set(namespace, values = [namespace]);
+    const known = shared.get(namespace);
+    if (known !== undefined) return known;
+    if (shared.size >= limit) {
+      const used = new Set(inUse());
+      for (const name of shared.keys()) if (!used.has(name)) shared.delete(name);
+      limit = 2 * shared.size + few;
+    }
+    const values = [namespace];
+    shared.set(namespace, values);
     return values;
   };
 }
