@@ -8,6 +8,7 @@ import type { ReflectorPhase } from "../reflector/phase.ts";
 import type { ReflectorCounters, ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexer } from "../store/indexer.ts";
 import { Latch } from "../timing/latch.ts";
+import { callObserver } from "../timing/uncaught.ts";
 import { Controller } from "./controller.ts";
 import type { Intake } from "./intake.ts";
 import { OutdatedChanges } from "./outdated_changes.ts";
@@ -121,7 +122,7 @@ export class Part<T extends KubernetesObject> {
             if (this.#passedOver.has(error.kind)) return;
             this.#passedOver.add(error.kind);
           }
-          reflector?.onError?.(error);
+          callObserver(() => reflector?.onError?.(error));
           onError(error);
         },
       },

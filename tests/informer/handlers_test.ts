@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import type { AddedEvent, UpdatedEvent } from "../../src/informer/event.ts";
-import { added, deleted, entry, expired, modified, spoilt, type Thing } from "../_fixtures.ts";
+import { added, deleted, entry, expired, modified, nameless, spoilt, type Thing } from "../_fixtures.ts";
 import { FakeTime } from "../_time.ts";
 import { gate, holding, Notes, Run, Uncaught } from "./_informer.ts";
 
@@ -179,6 +179,22 @@ Deno.test("SharedIndexInformer hands what onError throws to whoever looks after 
   });
   await run.start();
   assertEquals([told, uncaught.errors], [["a", "b"], [thrown, thrown]]);
+});
+
+Deno.test("SharedIndexInformer calls onError also when the onError of its reflector throws", async () => {
+  using time = new FakeTime();
+  using uncaught = new Uncaught();
+  const thrown = new Error("the reflector's is at fault");
+  await using run = new Run(time, holding(entry("a", 1), nameless(2)), {
+    reflector: {
+      onError: () => {
+        throw thrown;
+      },
+    },
+  });
+  await run.start();
+  assertEquals([run.cached, run.informer.status().state, run.errors.length], [["default/a@1"], "live", 1]);
+  assertEquals(uncaught.errors, [thrown]);
 });
 
 Deno.test("SharedIndexInformer calls only what a handler has, and tells a filter's transitions as additions and deletions [C082]", async () => {
