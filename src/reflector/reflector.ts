@@ -11,7 +11,7 @@ import { LeakyBucket } from "../timing/leaky_bucket.ts";
 import { LongTimer } from "../timing/long_timer.ts";
 import { RecentCount } from "../timing/recent_count.ts";
 import { sleep } from "../timing/sleep.ts";
-import { reportUncaught } from "../timing/uncaught.ts";
+import { callObserver } from "../timing/uncaught.ts";
 import { IdleLimit, InitialEventsDeadline } from "./deadlines.ts";
 import { failed } from "./failure.ts";
 import type { ListerWatcher, ReflectorStore, Replacement } from "./list_watch.ts";
@@ -550,11 +550,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   #report(error: unknown): void {
-    try {
-      this.#options.onError?.(error);
-    } catch (thrown) {
-      reportUncaught(thrown);
-    }
+    callObserver(() => this.#options.onError?.(error));
   }
 
   #startResync(): Disposable {
