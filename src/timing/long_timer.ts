@@ -34,7 +34,7 @@ export class LongTimer implements Disposable {
   arm(ms: number): void {
     this[Symbol.dispose]();
     if (ms <= MAX_TIMER_MS) {
-      this.#timer = setTimeout(this.#fire, Math.ceil(ms));
+      this.#timer = setTimeout(this.#fire, Math.max(0, Math.ceil(ms)));
     } else if (ms !== Infinity) {
       const dueMs = monotonicMs() + ms;
       this.#timer = setTimeout(() => this.arm(dueMs - monotonicMs()), MAX_TIMER_MS);

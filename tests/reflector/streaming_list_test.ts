@@ -316,3 +316,34 @@ Deno.test("Reflector falls back to pages when a streaming list says ERROR in its
   assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 9"]);
   assertEquals(follow.stored, ["default/z@3"]);
 });
+
+Deno.test("Reflector asks for pages when a streaming list goes on without an end, objects trickling in", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1]).list(part(9, [entry("z", 3)]), END);
+  await using follow = new Follow(time, source);
+  await time.tickAsync(0);
+  for (let seconds = 0; seconds < 60; seconds++) {
+    assertEquals(source.story, ["watch - initial"], `after ${seconds} s`);
+    source.watches[0].send([{ type: "ADDED", entry: entry(`late-${seconds}`, 10 + seconds) }]);
+    await time.tickAsync(1_000);
+  }
+  await time.tickAsync(2 * 61);
+  assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 9"]);
+  assertEquals(follow.stored, ["default/z@3"]);
+});
+
+Deno.test("Reflector gives a streaming list of many objects the time that they need", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([]);
+  await using follow = new Follow(time, source);
+  let objects = 0;
+  for (let seconds = 0; seconds < 100; seconds++) {
+    source.newest.send(
+      Array.from({ length: 600 }, () => ({ type: "ADDED" as const, entry: entry(`object-${objects++}`, 1) })),
+    );
+    await time.tickAsync(1_000);
+  }
+  source.newest.send([endBookmark(9)]);
+  await time.tickAsync(0);
+  assertEquals([source.story, follow.stored.length], [["watch - initial"], 60_000]);
+});
