@@ -42,17 +42,17 @@ export { compareResourceVersions } from "./src/api/resource_version.ts";
 export type { Status, StatusCause, StatusDetails } from "./src/api/status.ts";
 export * from "./src/api/errors.ts";
 export type { Transport } from "./src/api/transport.ts";
-export type { BackoffOptions } from "./src/timing/backoff.ts";
+export type { BackoffOptions } from "./src/async/time/backoff.ts";
 
 // A client asks.
 export { Client, type ClientOptions } from "./src/client/client.ts";
-export type { Credentials } from "./src/client/credentials.ts";
+export type { Credentials } from "./src/client/http/credentials.ts";
 export type * from "./src/client/resource_client.ts";
 export type { ApiResource, DiscoverOptions } from "./src/client/discovery.ts";
 export { findResource } from "./src/client/find_resource.ts";
 
 // A reflector follows.
-export type * from "./src/reflector/list_watch.ts";
+export type * from "./src/reflector/lister_watcher.ts";
 export {
   type AttemptHistory,
   type Failure,
@@ -69,14 +69,14 @@ export * from "./src/reflector/reflector.ts";
 // A queue orders.
 export type * from "./src/queue/delta.ts";
 export * from "./src/queue/delta_fifo.ts";
-export * from "./src/queue/staged_deltas.ts";
+export * from "./src/queue/replacement.ts";
 
 // A store remembers.
 export type { Indexers, IndexFunction } from "./src/store/index.ts";
 export * from "./src/store/indexer.ts";
 
 // An informer tells.
-export * from "./src/informer/controller.ts";
+export * from "./src/informer/sync/controller.ts";
 export type {
   AddedEvent,
   DeletedEvent,
@@ -84,14 +84,15 @@ export type {
   ObjectEvent,
   SyncedEvent,
   UpdatedEvent,
-} from "./src/informer/event.ts";
-export type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./src/informer/handler.ts";
-export type { BacklogPolicy } from "./src/informer/backlog.ts";
-export type { Lister, NamespaceLister } from "./src/informer/lister.ts";
-export type { InformerState, InformerStatus, NamespaceStatus } from "./src/informer/status.ts";
-export type { HandlerStatus } from "./src/informer/processor.ts";
+} from "./src/informer/events/event.ts";
+export type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./src/informer/events/handler.ts";
+export type { BacklogPolicy } from "./src/informer/events/backlog.ts";
+export type { Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
+export type { InformerStatus } from "./src/informer/status.ts";
+export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
+export type { HandlerStatus } from "./src/informer/events/processor.ts";
 export type { CacheOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
-export type { NamespaceSource } from "./src/informer/part.ts";
+export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
 export { type InformerView, SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { SharedInformerFactory, type SharedInformerFactoryOptions } from "./src/informer/shared_informer_factory.ts";
 

@@ -11,16 +11,16 @@ import { dirname, join, normalize, relative } from "node:path/posix";
 const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; readonly packages: readonly string[] }>> =
   {
     api: { folders: [], packages: [] },
-    timing: { folders: [], packages: ["@std/async"] },
-    client: { folders: ["api", "timing"], packages: [] },
-    reflector: { folders: ["api", "timing"], packages: [] },
+    async: { folders: [], packages: ["@std/async"] },
+    client: { folders: ["api", "async"], packages: [] },
+    reflector: { folders: ["api", "async"], packages: [] },
     queue: { folders: [], packages: [] },
     store: { folders: [], packages: [] },
-    informer: { folders: ["api", "reflector", "queue", "store", "timing"], packages: [] },
-    workqueue: { folders: ["timing"], packages: [] },
+    informer: { folders: ["api", "reflector", "queue", "store", "async"], packages: [] },
+    workqueue: { folders: ["async"], packages: [] },
     kinds: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api"], packages: ["js-yaml"] },
-    deno: { folders: ["api", "client", "kubeconfig", "timing"], packages: ["node:path", "node:url"] },
+    deno: { folders: ["api", "client", "kubeconfig", "async"], packages: ["node:path", "node:url"] },
     testing: { folders: ["api"], packages: [] },
     cli: { folders: ["*"], packages: ["@cliffy/command", "node:path", "node:tls"] },
   };

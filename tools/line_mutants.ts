@@ -61,7 +61,7 @@ const LEAST_DEADLINE_MS = 5_000;
 const REPORT_EVERY = 25;
 
 function hotFolders(): string[] {
-  return ["reflector", "queue", "store", "informer", "workqueue", "timing", "client"].map((name) => `src/${name}`);
+  return ["reflector", "queue", "store", "informer", "workqueue", "async", "client"].map((name) => `src/${name}`);
 }
 
 /** Runs the tool with the arguments of its command line. Returns the exit code. */

@@ -6,7 +6,7 @@
  * to an entry that keeps text or bytes without managedFields, all kept. Cases take turns, and the
  * lower quartile of their rounds counts.
  */
-import { ObjectReader } from "../../src/client/object_reader.ts";
+import { ObjectReader } from "../../src/client/decode/object_reader.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { collect } from "../collect.ts";
 import { median, quantile } from "../statistics.ts";

@@ -2,9 +2,9 @@ import type { Change, ListPart } from "../../src/api/change.ts";
 import { StatusError } from "../../src/api/errors.ts";
 import type { ListOptions, WatchOptions } from "../../src/api/options.ts";
 import { statusFrom } from "../../src/api/status.ts";
-import { ChunkReader } from "../../src/client/bytes.ts";
+import { ChunkReader } from "../../src/client/decode/chunk_reader.ts";
 import type { Pod } from "../../src/kinds/core/v1.ts";
-import type { ListerWatcher } from "../../src/reflector/list_watch.ts";
+import type { ListerWatcher } from "../../src/reflector/lister_watcher.ts";
 import type { Format } from "./format.ts";
 import { FrameSplitter } from "./frames.ts";
 

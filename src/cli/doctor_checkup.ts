@@ -1,4 +1,4 @@
-import { DerivedController } from "../timing/derived.ts";
+import { DerivedController } from "../async/derived_controller.ts";
 import { reasonFor, type Remedied } from "./doctor_reason.ts";
 import { EXIT } from "./exit_code.ts";
 import { plain } from "./plain.ts";

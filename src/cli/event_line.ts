@@ -1,6 +1,6 @@
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../informer/event.ts";
+import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../informer/events/event.ts";
 import { plain } from "./plain.ts";
 import { type Format, type GrowingTable, nameOf, redacted, rowOf } from "./print.ts";
 

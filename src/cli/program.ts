@@ -1,7 +1,7 @@
 import { Command, EnumType } from "@cliffy/command";
 import { CompletionsCommand } from "@cliffy/command/completions";
 import { VERSION } from "../client/version.ts";
-import type { BackoffOptions } from "../timing/backoff.ts";
+import type { BackoffOptions } from "../async/time/backoff.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { EXIT, UsageError } from "./exit_code.ts";

@@ -2,13 +2,13 @@ import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/err
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
-import type { HandlerRegistration } from "../informer/handler.ts";
+import type { HandlerRegistration } from "../informer/events/handler.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
-import { DerivedController } from "../timing/derived.ts";
-import type { BackoffOptions } from "../timing/backoff.ts";
-import { nextTurn } from "../timing/turn.ts";
+import { DerivedController } from "../async/derived_controller.ts";
+import type { BackoffOptions } from "../async/time/backoff.ts";
+import { nextTurn } from "../async/pacer.ts";
 import { checkCacheFile, writeCacheFile } from "./cache_file.ts";
 import { Complaints } from "./complaints.ts";
 import { durationMs } from "./duration.ts";

@@ -3,11 +3,11 @@ import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Abortable, DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
-import { BodyStream } from "./body_stream.ts";
-import type { Connection } from "./connection.ts";
-import { checkFollow, followFrom } from "./follow.ts";
-import { readList } from "./list_reader.ts";
-import type { ReadOptions } from "./object_reader.ts";
+import { BodyStream } from "./http/body_stream.ts";
+import type { Connection } from "./http/connection.ts";
+import { checkFollow, followFrom } from "./retry_watch.ts";
+import { readList } from "./decode/list_reader.ts";
+import type { ReadOptions } from "./decode/object_reader.ts";
 import { type FetchPage, pagesOf } from "./pages.ts";
 import {
   type Ask,
@@ -20,7 +20,7 @@ import {
   type Target,
   updateRequest,
   watchRequest,
-} from "./request.ts";
+} from "./requests.ts";
 import type {
   DeleteCollectionOptions,
   DeleteOptions,
@@ -30,9 +30,9 @@ import type {
   ResourceClient,
   WriteOptions,
 } from "./resource_client.ts";
-import { isStatus } from "./response.ts";
-import { stoppable } from "./stoppable.ts";
-import { readChanges } from "./watch_reader.ts";
+import { isStatus } from "./http/response.ts";
+import { stoppable } from "./http/stoppable.ts";
+import { readChanges } from "./decode/watch_reader.ts";
 
 /** What a collection takes over from its client. */
 export interface CollectionOptions {

@@ -1,6 +1,6 @@
 import type { ListOptions } from "../api/options.ts";
 import { PageProgress } from "../api/page_progress.ts";
-import { deferred } from "./deferred.ts";
+import { deferred } from "./http/deferred.ts";
 import type { ObjectList } from "./resource_client.ts";
 
 /** Fetches one page; calls `onContinue` as soon as the token of the next one is known, which may be long before the end. */

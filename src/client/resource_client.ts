@@ -3,7 +3,7 @@ import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Abortable, ListOptions, WatchOptions } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
-import type { BackoffOptions } from "../timing/backoff.ts";
+import type { BackoffOptions } from "../async/time/backoff.ts";
 
 /** A list, or one page of it. */
 export interface ObjectList<T> {

@@ -1,4 +1,4 @@
-import { LongTimer } from "../timing/long_timer.ts";
+import { LongTimer } from "../async/time/long_timer.ts";
 
 /**
  * What the API server lets last: these may have nothing to say for a long time, not even that they have begun (apiserver

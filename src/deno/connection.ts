@@ -1,5 +1,5 @@
 import type { Transport } from "../api/transport.ts";
-import type { Credentials } from "../client/credentials.ts";
+import type { Credentials } from "../client/http/credentials.ts";
 
 /** What is common to all ways of connecting. */
 export interface ConnectionOptions {

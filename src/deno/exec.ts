@@ -1,7 +1,7 @@
 import { CredentialsError } from "../api/errors.ts";
 import { type ExecCluster, execInfo, type ExecPlugin } from "../kubeconfig/exec.ts";
 import { type ExecCredential, ExecOutputError, parseExecCredential } from "../kubeconfig/exec_credential.ts";
-import { LongTimer } from "../timing/long_timer.ts";
+import { LongTimer } from "../async/time/long_timer.ts";
 import { pathBeside } from "./files.ts";
 import { type Host, runFlag } from "./host.ts";
 import { redactMessage } from "./redact.ts";

@@ -1,7 +1,7 @@
-import type { Credentials } from "../client/credentials.ts";
+import type { Credentials } from "../client/http/credentials.ts";
 import type { ExecCredential } from "../kubeconfig/exec_credential.ts";
 import { Redacted } from "../kubeconfig/secret.ts";
-import { monotonicMs } from "../timing/clock.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
 
 /** What an {@linkcode ExecLogin} may be given. */
 export interface ExecLoginOptions {

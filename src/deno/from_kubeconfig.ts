@@ -11,7 +11,7 @@ import type { ResolvedCluster } from "../kubeconfig/cluster.ts";
 import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec.ts";
 import { proxyHref } from "../kubeconfig/proxy.ts";
 import type { ResolvedUser } from "../kubeconfig/user.ts";
-import { checkDurations } from "../timing/duration.ts";
+import { checkDurations } from "../async/time/duration.ts";
 import type { ConnectAttempt } from "./connect_error.ts";
 import type { ConnectOptions } from "./connection.ts";
 import { BasicLogin, BearerToken } from "./credentials.ts";

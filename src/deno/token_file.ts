@@ -1,7 +1,7 @@
-import type { Credentials } from "../client/credentials.ts";
+import type { Credentials } from "../client/http/credentials.ts";
 import { Redacted, Secret } from "../kubeconfig/secret.ts";
 import { tokenProblem } from "../kubeconfig/user.ts";
-import { monotonicMs } from "../timing/clock.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { type Explain, FileProblem, readChecked } from "./files.ts";
 import type { Host } from "./host.ts";
 

@@ -5,25 +5,26 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { oldestVersion } from "../api/resource_version.ts";
-import type { ListerWatcher } from "../reflector/list_watch.ts";
+import type { ListerWatcher } from "../reflector/lister_watcher.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
 import type { Indexers, IndexFunction } from "../store/index.ts";
 import { Indexer, type ReadonlyIndexer } from "../store/indexer.ts";
-import { DerivedController } from "../timing/derived.ts";
-import { callObserver } from "../timing/uncaught.ts";
-import { checkDurations } from "../timing/duration.ts";
-import type { InformerEvent } from "./event.ts";
-import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
-import { Intake } from "./intake.ts";
-import { EntryLister, type Lister } from "./lister.ts";
-import { ObjectView } from "./object_view.ts";
+import { DerivedController } from "../async/derived_controller.ts";
+import { callObserver } from "../async/report_uncaught.ts";
+import { checkDurations } from "../async/time/duration.ts";
+import type { InformerEvent } from "./events/event.ts";
+import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
+import { EntryTransform } from "./sync/entry_transform.ts";
+import { EntryLister, type Lister } from "./cache/lister.ts";
+import { ObjectIndexer } from "./cache/object_indexer.ts";
 import { CACHE_DEFAULTS, type SharedIndexInformerOptions } from "./options.ts";
-import { type NamespaceSource, Part } from "./part.ts";
-import { Processor } from "./processor.ts";
-import { Quarantine } from "./quarantine.ts";
-import { type InformerStatus, StateKeeper, totalOf } from "./status.ts";
-import { Changes } from "./status_stream.ts";
-import { StoreWriter } from "./store_writer.ts";
+import { type NamespaceSource, NamespaceSync } from "./sync/namespace_sync.ts";
+import { Processor } from "./events/processor.ts";
+import { Quarantine } from "./cache/quarantine.ts";
+import { type InformerStatus, totalOf } from "./status.ts";
+import { StateKeeper } from "./sync/state.ts";
+import { Latest } from "../async/latest.ts";
+import { StoreWriter } from "./sync/store_writer.ts";
 
 /** An informer as its readers see it, whatever its indexes: what functions over several kinds take. */
 export interface InformerView<T extends KubernetesObject> {
@@ -78,13 +79,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #name: string;
   readonly #options: SharedIndexInformerOptions<T, Name>;
   readonly #store: Indexer<Entry<T>, string>;
-  readonly #intake: Intake<T>;
+  readonly #intake: EntryTransform<T>;
   readonly #quarantine: Quarantine<T>;
   readonly #processor: Processor<T>;
   readonly #writer: StoreWriter<T>;
-  readonly #parts: readonly Part<T>[];
+  readonly #parts: readonly NamespaceSync<T>[];
   readonly #state = new StateKeeper();
-  readonly #changes: Changes<InformerStatus>;
+  readonly #changes: Latest<InformerStatus>;
   readonly #job = new DerivedController();
   #running: Promise<void> | undefined;
   /** Resolves when no part follows the server any more, with what made one of them fail. */
@@ -113,7 +114,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#name = `the informer of "${nameOf(sources[0].source)}"`;
     this.#options = options;
     this.#quarantine = new Quarantine<T>(report, (entry) => this.#store.getByKey(entry.key) === entry);
-    this.#intake = new Intake<T>({ transform, freeze, report }, parse === "eager");
+    this.#intake = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
     this.#store = new Indexer<Entry<T>, "namespace">({
       keyOf,
       indexers: { namespace: byNamespace(() => this.#store.indexValues("namespace")) },
@@ -121,7 +122,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     });
     if (indexers !== undefined) this.#addIndexers(indexers);
     this.entries = this.#store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
-    this.indexer = new ObjectView(this.entries, this.#quarantine);
+    this.indexer = new ObjectIndexer(this.entries, this.#quarantine);
     this.lister = new EntryLister<T>(this.#store, this.#quarantine);
     this.#processor = new Processor<T>({
       name: this.#name,
@@ -133,7 +134,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       resyncMs,
       graceMs,
     });
-    this.#changes = new Changes(() => this.status());
+    this.#changes = new Latest(() => this.status());
     this.#writer = new StoreWriter<T>({
       store: this.#store,
       intake: this.#intake,
@@ -141,7 +142,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       processor: this.#processor,
     });
     this.#parts = sources.map(({ namespace, source }) =>
-      new Part<T>({
+      new NamespaceSync<T>({
         source,
         namespace,
         store: this.#store,
@@ -392,7 +393,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /** The parts that a wait is about. With one part, that is all there is, whatever its namespace. */
-  #partsOf(namespace: string | undefined): readonly Part<T>[] {
+  #partsOf(namespace: string | undefined): readonly NamespaceSync<T>[] {
     if (namespace === undefined || this.#parts.length === 1) return this.#parts;
     const part = this.#parts.find((part) => part.namespace === namespace);
     if (part !== undefined) return [part];
@@ -442,9 +443,9 @@ function withDefaults<T extends KubernetesObject, Name extends string>(
 
 /** Waits for all parts; when one wait fails the others end. */
 async function all<T extends KubernetesObject>(
-  parts: readonly Part<T>[],
+  parts: readonly NamespaceSync<T>[],
   signal: AbortSignal | undefined,
-  wait: (part: Part<T>, signal?: AbortSignal) => Promise<void>,
+  wait: (part: NamespaceSync<T>, signal?: AbortSignal) => Promise<void>,
 ): Promise<void> {
   if (parts.length === 1) return await wait(parts[0], signal);
   using job = new DerivedController(signal);

@@ -1,6 +1,6 @@
 import type { Delta, Deltas, Whole } from "./delta.ts";
-import { Pending } from "./pending.ts";
-import { type FilingOptions, type Staged, StagedDeltas } from "./staged_deltas.ts";
+import { PendingKeys } from "./pending_keys.ts";
+import { type FilingOptions, type Staged, StagedDeltas } from "./replacement.ts";
 
 /** How a queue files and compares its values, and what it does with them. */
 export interface DeltaFIFOOptions<V> extends FilingOptions<V> {
@@ -46,7 +46,7 @@ export interface DeltaFIFOOptions<V> extends FilingOptions<V> {
  */
 export class DeltaFIFO<V> implements Disposable {
   readonly #options: DeltaFIFOOptions<V>;
-  readonly #items = new Pending<V>();
+  readonly #items = new PendingKeys<V>();
   #populated = false;
   #initialLeft = 0;
   #closed = false;

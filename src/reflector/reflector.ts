@@ -4,18 +4,19 @@ import { DecodeError, StatusError, UnreachableError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
-import { backoffMs, type BackoffOptions, checkBackoff, unreachableBackoffMs } from "../timing/backoff.ts";
-import { DerivedController } from "../timing/derived.ts";
-import { checkDurations } from "../timing/duration.ts";
-import { LeakyBucket } from "../timing/leaky_bucket.ts";
-import { LongTimer } from "../timing/long_timer.ts";
-import { RecentCount } from "../timing/recent_count.ts";
-import { sleep } from "../timing/sleep.ts";
-import { callObserver } from "../timing/uncaught.ts";
-import { IdleLimit, InitialEventsDeadline } from "./deadlines.ts";
-import { failed } from "./failure.ts";
-import type { ListerWatcher, ReflectorStore, Replacement } from "./list_watch.ts";
-import { pagesOf } from "./pages.ts";
+import { backoffMs, type BackoffOptions, checkBackoff, unreachableBackoffMs } from "../async/time/backoff.ts";
+import { DerivedController } from "../async/derived_controller.ts";
+import { checkDurations } from "../async/time/duration.ts";
+import { LeakyBucket } from "../async/time/leaky_bucket.ts";
+import { LongTimer } from "../async/time/long_timer.ts";
+import { RecentCount } from "../async/time/recent_count.ts";
+import { sleep } from "../async/time/sleep.ts";
+import { callObserver } from "../async/report_uncaught.ts";
+import { IdleLimit } from "./idle_limit.ts";
+import { InitialEventsDeadline } from "./initial_events_deadline.ts";
+import { failed } from "./classify.ts";
+import type { ListerWatcher, ReflectorStore, Replacement } from "./lister_watcher.ts";
+import { pagesOf } from "./page_list.ts";
 import {
   type FailedOutcome,
   firstPhase,

@@ -1,10 +1,10 @@
 import type { Change } from "../api/change.ts";
 import { UnreachableError } from "../api/errors.ts";
-import { monotonicMs } from "../timing/clock.ts";
-import { DerivedController } from "../timing/derived.ts";
-import { type Interruptible, interruptible } from "../timing/interruptible.ts";
-import { LongTimer } from "../timing/long_timer.ts";
-import { Pacer } from "../timing/turn.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
+import { DerivedController } from "../async/derived_controller.ts";
+import { type Cancellable, cancellable } from "../async/cancellable.ts";
+import { LongTimer } from "../async/time/long_timer.ts";
+import { Pacer } from "../async/pacer.ts";
 import type { WatchFacts } from "./phase.ts";
 
 /** How much longer than it was asked for a watch may stay open. */
@@ -22,7 +22,7 @@ export interface WatchStreamOptions {
 export class WatchStream<T> {
   readonly #controller: DerivedController;
   readonly #timer: LongTimer;
-  readonly #batches: Interruptible<readonly Change<T>[]>;
+  readonly #batches: Cancellable<readonly Change<T>[]>;
   /** A source may have its answers at hand, without ever waiting for anything. */
   readonly #pacer = new Pacer(0, 64);
   readonly #startedAtMs: number = monotonicMs();
@@ -42,7 +42,7 @@ export class WatchStream<T> {
     // mutant: stop-misses-watch
     this.#controller = new DerivedController(signal);
     try {
-      this.#batches = interruptible(open(this.#controller.signal), this.#controller.signal);
+      this.#batches = cancellable(open(this.#controller.signal), this.#controller.signal);
     } catch (error) {
       this.#controller[Symbol.dispose]();
       throw error;

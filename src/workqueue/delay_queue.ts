@@ -1,5 +1,5 @@
-import { monotonicMs } from "../timing/clock.ts";
-import { LongTimer } from "../timing/long_timer.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
+import { LongTimer } from "../async/time/long_timer.ts";
 
 /**
  * Keys that become ready later.

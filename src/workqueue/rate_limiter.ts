@@ -1,5 +1,5 @@
-import { monotonicMs } from "../timing/clock.ts";
-import { checkDurations } from "../timing/duration.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
+import { checkDurations } from "../async/time/duration.ts";
 
 /** Says how long a key has to wait before it is tried again. */
 export interface RateLimiter<K> {

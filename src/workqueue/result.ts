@@ -1,4 +1,4 @@
-import { checkDurations } from "../timing/duration.ts";
+import { checkDurations } from "../async/time/duration.ts";
 
 /**
  * What a worker asks for by returning it. Made by {@linkcode retry} or {@linkcode requeueAfter}, and by nothing else: an

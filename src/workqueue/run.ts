@@ -1,4 +1,4 @@
-import { Pacer } from "../timing/turn.ts";
+import { Pacer } from "../async/pacer.ts";
 import { Result } from "./result.ts";
 import type { Item } from "./work_item.ts";
 

@@ -1,7 +1,7 @@
-import { CoarseClock } from "../timing/coarse_clock.ts";
-import { DerivedController } from "../timing/derived.ts";
-import { Latch } from "../timing/latch.ts";
-import { Pacer } from "../timing/turn.ts";
+import { CoarseClock } from "../async/time/coarse_clock.ts";
+import { DerivedController } from "../async/derived_controller.ts";
+import { Latch } from "../async/latch.ts";
+import { Pacer } from "../async/pacer.ts";
 import { DelayQueue } from "./delay_queue.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
 import { Ring } from "./ring.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Churn, type ChurnOptions } from "../../src/cli/churn.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 /** Time for a churn, which reads the clock that never goes back. */
 class Clock extends FakeTime {

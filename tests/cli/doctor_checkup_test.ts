@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Checkup, type CheckupLimits, type Finding } from "../../src/cli/doctor_checkup.ts";
 import { StatusError } from "../../src/api/errors.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 const LIMITS: CheckupLimits = { stepMs: 3_000, pluginMs: 5_000, totalMs: 14_000 };
 const OPTIONS = { late: "wait", advice: "correct it" };

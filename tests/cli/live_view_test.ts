@@ -3,7 +3,7 @@ import { LiveView } from "../../src/cli/live_view.ts";
 import { Terminal } from "../../src/cli/terminal.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { Captured } from "./_session.ts";
 
 function status(part: Partial<InformerStatus>): InformerStatus {

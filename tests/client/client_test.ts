@@ -4,7 +4,7 @@ import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { VERSION } from "../../src/client/version.ts";
 import config from "../../deno.json" with { type: "json" };
-import { json, LiveBody, pod, podList, refusal, ScriptedTransport, text, watchOf } from "./_transport.ts";
+import { json, LiveBody, pod, podList, refusal, ScriptedTransport, text, watchOf } from "../support/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 

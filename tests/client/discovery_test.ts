@@ -1,8 +1,8 @@
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { isForbidden, StatusError } from "../../src/api/errors.ts";
 import { Client } from "../../src/client/client.ts";
-import { type Answer, json, refusal, type Sent, text } from "./_transport.ts";
+import { type Answer, json, refusal, type Sent, text } from "../support/transport.ts";
 
 type Answers = Record<string, Answer | undefined>;
 

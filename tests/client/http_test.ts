@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DecodeError, isNotFound, StatusError, UnreachableError } from "../../src/api/errors.ts";
 import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
-import { collect, json, line, pod, podList, text } from "./_transport.ts";
+import { collect, json, line, pod, podList, text } from "../support/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 

@@ -2,7 +2,16 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DecodeError, isExpired, StatusError } from "../../src/api/errors.ts";
 import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
-import { type Answer, collect, json, LiveBody, podList, refusal, ScriptedTransport, text } from "./_transport.ts";
+import {
+  type Answer,
+  collect,
+  json,
+  LiveBody,
+  podList,
+  refusal,
+  ScriptedTransport,
+  text,
+} from "../support/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 

@@ -13,7 +13,7 @@ import {
   statusObject,
   text,
   watchOf,
-} from "./_transport.ts";
+} from "../support/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 

@@ -3,7 +3,7 @@ import { isConflict, StatusError } from "../../src/api/errors.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
-import { json, pod, podList, refusal, ScriptedTransport, statusObject } from "./_transport.ts";
+import { json, pod, podList, refusal, ScriptedTransport, statusObject } from "../support/transport.ts";
 
 interface Pod extends KubernetesObject {
   readonly spec?: { readonly nodeName?: string };

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from 
 import { Client } from "../../src/client/client.ts";
 import { UnreachableError } from "../../src/api/errors.ts";
 import { denoTransport } from "../../src/deno/transport.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 /** A server that answers when it is told to, and whose bodies go on until then. */
 class SlowServer implements AsyncDisposable {

@@ -3,7 +3,7 @@ import { ExecLogin } from "../../src/deno/exec_login.ts";
 import { ExecCredential } from "../../src/kubeconfig/exec_credential.ts";
 import { Secret } from "../../src/kubeconfig/secret.ts";
 import { resolveConnection } from "../../src/deno/resolve_connection.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { makeCertificates } from "./_certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "./_host.ts";
 import { authorization, loginBy, pluginOf, Scripts, V1 } from "./_plugin.ts";

@@ -2,7 +2,7 @@ import { assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } f
 import { ConnectError } from "../../src/deno/connect_error.ts";
 import type { Host } from "../../src/deno/host.ts";
 import { resolveConnection, resolveInCluster } from "../../src/deno/resolve_connection.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { type Certificates, makeCertificates } from "./_certificates.ts";
 import { ask, hostWith, notCapable, writeKubeconfig } from "./_host.ts";
 import { serve, values } from "./_server.ts";

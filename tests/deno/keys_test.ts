@@ -2,7 +2,7 @@ import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncl
 import { KubeconfigError } from "../../src/kubeconfig/kubeconfig_error.ts";
 import { validityOf, validityProblem } from "../../src/kubeconfig/certificate.ts";
 import { resolveConnection } from "../../src/deno/resolve_connection.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { makeCertificates } from "./_certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "./_host.ts";
 import { serve } from "./_server.ts";

@@ -4,7 +4,7 @@ import { ConnectError } from "../../src/deno/connect_error.ts";
 import type { Host } from "../../src/deno/host.ts";
 import { resolveConnection } from "../../src/deno/resolve_connection.ts";
 import { KubeconfigError } from "../../src/kubeconfig/kubeconfig_error.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { type Certificates, makeCertificates } from "./_certificates.ts";
 import { ask, hostWith, notCapable, writeKubeconfig } from "./_host.ts";
 import { serve, values } from "./_server.ts";

@@ -4,7 +4,7 @@ import { UnreachableError } from "../../src/api/errors.ts";
 import { resolveConnection } from "../../src/deno/resolve_connection.ts";
 import { denoTransport } from "../../src/deno/transport.ts";
 import { Relay } from "../../src/deno/relay.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { type Certificates, makeCertificates } from "./_certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "./_host.ts";
 import { serve, type TestServer, values } from "./_server.ts";

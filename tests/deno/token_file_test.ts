@@ -1,7 +1,7 @@
 import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { TokenFile, type TokenFileOptions } from "../../src/deno/token_file.ts";
 import { Secret } from "../../src/kubeconfig/secret.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 /** A file whose content, or failure, a test sets. */
 class FakeFile {

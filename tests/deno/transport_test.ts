@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { DenoTransport, denoTransport, type TlsMaterial } from "../../src/deno/transport.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { makeCertificates } from "./_certificates.ts";
 import { type Seen, serve, values } from "./_server.ts";
 

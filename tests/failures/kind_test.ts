@@ -5,7 +5,7 @@ import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 interface Widget extends KubernetesObject {
   readonly spec: { readonly size: number };

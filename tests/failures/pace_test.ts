@@ -4,7 +4,7 @@ import { Client } from "../../src/client/client.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 const CALLS = 500;
 

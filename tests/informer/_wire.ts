@@ -1,5 +1,5 @@
 import type { Transport } from "../../src/api/transport.ts";
-import type { Thing } from "../_fixtures.ts";
+import type { Thing } from "../support/fixtures.ts";
 
 const encoder = new TextEncoder();
 

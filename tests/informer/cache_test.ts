@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../src/api/errors.ts";
-import { Controller } from "../../src/informer/controller.ts";
+import { Controller } from "../../src/informer/sync/controller.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import type { Entry } from "../../src/api/entry.ts";
@@ -19,11 +19,11 @@ import {
   spoilt,
   type Thing,
   unread,
-} from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { PAGES } from "../reflector/_follow.ts";
-import { END, ScriptedSource } from "../reflector/_source.ts";
-import { holding, Notes, Run } from "./_informer.ts";
+} from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { PAGES } from "../support/followed_source.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
+import { holding, Notes, Run } from "../support/informer.ts";
 
 Deno.test("SharedIndexInformer tells of a new list what it changes, deletions first, and shows all of it before [C073] [F07]", async () => {
   for (const streaming of [false, true]) {

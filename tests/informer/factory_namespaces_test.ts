@@ -15,7 +15,7 @@ import {
 } from "../../src/informer/shared_informer_factory.ts";
 import { Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, node, pod } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 /** A factory on a fake server. Disposing it shuts it down, and fails unless nothing at all is left behind. */
 class World implements AsyncDisposable {

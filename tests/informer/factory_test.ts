@@ -7,8 +7,8 @@ import {
 import { metadataOf, type Resource, resourceName } from "../../src/api/resource.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
-import { gate, Uncaught } from "./_informer.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { gate, Uncaught } from "../support/informer.ts";
 
 /** A factory on a fake server. Disposing it shuts it down, and fails unless nothing at all is left behind. */
 class World implements AsyncDisposable {

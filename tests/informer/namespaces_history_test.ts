@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import type { InformerEvent } from "../../src/informer/event.ts";
+import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
 import { Random } from "../../src/testing/random.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 /** What a handler knows, from what it was told alone; complains when a story has a gap. */
 function mirror(known: Map<string, string>, gaps: string[]): (event: InformerEvent<ConfigMap>) => void {

@@ -3,11 +3,22 @@ import { StatusError, UnreachableError } from "../../src/api/errors.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
-import { added, bookmark, deleted, entry, expired, modified, part, refused, seen, type Thing } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { PAGES } from "../reflector/_follow.ts";
-import { END, ScriptedSource } from "../reflector/_source.ts";
-import { Notes } from "./_informer.ts";
+import {
+  added,
+  bookmark,
+  deleted,
+  entry,
+  expired,
+  modified,
+  part,
+  refused,
+  seen,
+  type Thing,
+} from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { PAGES } from "../support/followed_source.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
+import { Notes } from "../support/informer.ts";
 
 const A = { namespace: "a" };
 const B = { namespace: "b" };

@@ -2,13 +2,13 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Transport } from "../../src/api/transport.ts";
 import { Client } from "../../src/client/client.ts";
-import type { InformerEvent } from "../../src/informer/event.ts";
+import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { added, deleted, modified, Thing, thing } from "../_fixtures.ts";
+import { added, deleted, modified, Thing, thing } from "../support/fixtures.ts";
 import { utf8Of } from "../client/decode/_bodies.ts";
 import { chunking } from "../client/decode/_texts.ts";
-import { FakeTime } from "../_time.ts";
-import { gate, holding, line, Notes, Run } from "./_informer.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { gate, holding, line, Notes, Run } from "../support/informer.ts";
 
 Deno.test("SharedIndexInformer delivers the changes of one batch in the server's order, across objects", async () => {
   using time = new FakeTime();

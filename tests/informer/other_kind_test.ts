@@ -2,9 +2,9 @@ import { assertEquals } from "@std/assert";
 import { metadataOf } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { seen, Thing, thing } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { Notes } from "./_informer.ts";
+import { seen, Thing, thing } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { Notes } from "../support/informer.ts";
 import { Wire } from "./_wire.ts";
 
 Deno.test("SharedIndexInformer applies changes in order, passes over objects of another kind, and reports each kind once [C006]", async () => {

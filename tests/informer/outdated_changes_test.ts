@@ -1,9 +1,9 @@
 import { assertEquals, assertMatch } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import { OutdatedChanges } from "../../src/informer/outdated_changes.ts";
+import { OutdatedChanges } from "../../src/informer/sync/outdated_changes.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { entry, Thing, thing } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
+import { entry, Thing, thing } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { Wire } from "./_wire.ts";
 
 const MINUTE = 60_000;

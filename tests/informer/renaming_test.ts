@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { added, deleted, entry, expired, modified, type Thing } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { holding, Notes, Run } from "./_informer.ts";
+import { added, deleted, entry, expired, modified, type Thing } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { holding, Notes, Run } from "../support/informer.ts";
 
 /** Gives each thing another name; fails for those of size 0. */
 function rename(thing: Thing): Thing {

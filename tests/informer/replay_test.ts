@@ -2,9 +2,9 @@ import { assertEquals, assertStrictEquals } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { Thing, thing } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { Notes } from "./_informer.ts";
+import { Thing, thing } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { Notes } from "../support/informer.ts";
 import { Wire } from "./_wire.ts";
 
 interface Doubling {

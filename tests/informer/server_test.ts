@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DecodeError } from "../../src/api/errors.ts";
 import { Client } from "../../src/client/client.ts";
-import type { InformerEvent } from "../../src/informer/event.ts";
+import type { InformerEvent } from "../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod, type RequestFilter } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 /** What a handler knows of the collection, from what it was told alone; complains when a story has a gap. */
 class Mirror {

@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { UnreachableError } from "../../src/api/errors.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
-import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { END, ScriptedSource } from "../reflector/_source.ts";
-import { holding, Notes, Run } from "./_informer.ts";
+import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
+import { holding, Notes, Run } from "../support/informer.ts";
 
 Deno.test("waitForCacheSync resolves when the cache is equal to the server, at once from then on", async () => {
   using time = new FakeTime();

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Deltas } from "../../src/queue/delta.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
-import type { StagedDeltas } from "../../src/queue/staged_deltas.ts";
+import type { StagedDeltas } from "../../src/queue/replacement.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { apply, keyOf, print } from "./_words.ts";
 

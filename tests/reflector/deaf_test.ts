@@ -1,10 +1,10 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { pagesOf } from "../../src/reflector/pages.ts";
+import { pagesOf } from "../../src/reflector/page_list.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
-import { entry, part, refused, type Thing } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { Follow, NotingStore, PAGES } from "./_follow.ts";
-import { END, ScriptedSource } from "./_source.ts";
+import { entry, part, refused, type Thing } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 Deno.test("Reflector that stops asks a list that hears nothing to return, and the page that was fetched ahead", async () => {
   using time = new FakeTime();

@@ -1,10 +1,20 @@
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { DecodeError, UnreachableError } from "../../src/api/errors.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
-import { deleted, entry, expired, modified, nameless, part, refused, type Thing, TOO_LARGE } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { Follow, NotingStore, PAGES } from "./_follow.ts";
-import { END, ScriptedSource } from "./_source.ts";
+import {
+  deleted,
+  entry,
+  expired,
+  modified,
+  nameless,
+  part,
+  refused,
+  type Thing,
+  TOO_LARGE,
+} from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 Deno.test("Reflector lists any state at hand in pages of 500, watches from there, and applies what changes [C007]", async () => {
   using time = new FakeTime();

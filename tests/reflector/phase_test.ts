@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { DecodeError, UnreachableError } from "../../src/api/errors.ts";
-import { classify, failed } from "../../src/reflector/failure.ts";
+import { classify, failed } from "../../src/reflector/classify.ts";
 import {
   type AttemptHistory,
   type FailedOutcome,
@@ -18,7 +18,7 @@ import {
   type WatchFacts,
   type WatchingPhase,
 } from "../../src/reflector/phase.ts";
-import { expired, refused, TOO_LARGE } from "../_fixtures.ts";
+import { expired, refused, TOO_LARGE } from "../support/fixtures.ts";
 
 const error = new Error("it went wrong");
 const FAILURES: readonly Failure[] = ["expired", "throttled", "unreachable", "refused"];

@@ -2,11 +2,11 @@ import { assert, assertEquals } from "@std/assert";
 import type { Change, ListPart } from "../../src/api/change.ts";
 import { UnreachableError } from "../../src/api/errors.ts";
 import type { ListOptions, WatchOptions } from "../../src/api/options.ts";
-import type { ListerWatcher } from "../../src/reflector/list_watch.ts";
+import type { ListerWatcher } from "../../src/reflector/lister_watcher.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
-import { expired, part, type Thing } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { NotingStore, PAGES } from "./_follow.ts";
+import { expired, part, type Thing } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { NotingStore, PAGES } from "../support/followed_source.ts";
 
 const CLIENTS = 1_000;
 const WINDOW_MS = 100;

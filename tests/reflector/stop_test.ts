@@ -12,10 +12,10 @@ import {
   part,
   refused,
   type Thing,
-} from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { NotingStore, PAGES } from "./_follow.ts";
-import { END, ScriptedSource } from "./_source.ts";
+} from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { NotingStore, PAGES } from "../support/followed_source.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 /** A life with everything in it, for each way of listing. */
 const LIVES: Readonly<Record<string, readonly [ReflectorOptions, () => ScriptedSource]>> = {

@@ -11,12 +11,12 @@ import {
   part,
   refused,
   TOO_LARGE,
-} from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { Follow, PAGES } from "./_follow.ts";
-import { END, ScriptedSource, type Step } from "./_source.ts";
+} from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { Follow, PAGES } from "../support/followed_source.ts";
+import { END, ScriptedSource, type Step } from "../support/scripted_source.ts";
 import type { Change } from "../../src/api/change.ts";
-import type { Thing } from "../_fixtures.ts";
+import type { Thing } from "../support/fixtures.ts";
 
 const a1 = added("a", 1);
 const b2 = added("b", 2);

@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { WatchStream } from "../../src/reflector/watch_stream.ts";
-import { bookmark, type Thing } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { END, ScriptedSource } from "./_source.ts";
+import { bookmark, type Thing } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 /** A signal that counts who listens to it. */
 function counted(): { readonly signal: AbortSignal; readonly listeners: number } {

@@ -2,10 +2,10 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { UnreachableError } from "../../src/api/errors.ts";
 import { RequestRateError, ShortWatchError } from "../../src/reflector/phase.ts";
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
-import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../_fixtures.ts";
-import { FakeTime } from "../_time.ts";
-import { Follow, PAGES } from "./_follow.ts";
-import { END, ScriptedSource } from "./_source.ts";
+import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { Follow, PAGES } from "../support/followed_source.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 /** A reflector that has listed an empty collection at version 10. */
 async function live(time: FakeTime, source: ScriptedSource, options: ReflectorOptions = {}): Promise<Follow> {

@@ -2,8 +2,8 @@ import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/ass
 import { brokenEntry, type Entry, entryOf } from "../../src/api/entry.ts";
 import { DecodeError } from "../../src/api/errors.ts";
 import type { KubernetesObject, ObjectMeta } from "../../src/api/object.ts";
-import { EntryLister } from "../../src/informer/lister.ts";
-import { Quarantine } from "../../src/informer/quarantine.ts";
+import { EntryLister } from "../../src/informer/cache/lister.ts";
+import { Quarantine } from "../../src/informer/cache/quarantine.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 
 /** A lister, what it reads, and what it reports. */

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { ask, MAPS } from "./_help.ts";
 import { comparable, recorded } from "./_recorded.ts";
 

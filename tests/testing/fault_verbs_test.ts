@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { Client, DecodeError } from "../../mod.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "./_help.ts";
 import { onBoth } from "./_wire.ts";
 

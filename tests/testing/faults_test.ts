@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "./_help.ts";
 
 function maps(options = {}): FakeApiServer {

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { DelayQueue } from "../../src/workqueue/delay_queue.ts";
 import { tokenBucket } from "../../src/workqueue/rate_limiter.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 Deno.test("WorkQueue addAfter adds a key when its delay is over, not before [C125]", () => {
   using time = new FakeTime();

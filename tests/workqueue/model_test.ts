@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import type { WorkItem } from "../../src/workqueue/work_item.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 Deno.test("WorkQueue does what its model does, whatever is asked of it", async () => {
   using time = new FakeTime(0);

@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { setFlagsFromString } from "node:v8";
 import { assertEquals } from "@std/assert";
-import { nextTurn } from "../../src/timing/turn.ts";
+import { nextTurn } from "../../src/async/pacer.ts";
 import { Ring } from "../../src/workqueue/ring.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { nextTurn } from "../../src/timing/turn.ts";
+import { nextTurn } from "../../src/async/pacer.ts";
 import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
 import { requeueAfter, type Result, retry } from "../../src/workqueue/result.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 Deno.test("WorkQueue run gives every key to the worker, and resolves when the queue is shut down and empty", async () => {
   const queue = new WorkQueue<number>();

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import type { WorkQueueStatus } from "../../src/workqueue/status.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
-import { FakeTime } from "../_time.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 const NONE = { count: 0, sumMs: 0, maxMs: 0 };
 const EMPTY: WorkQueueStatus = {

@@ -2,7 +2,7 @@
  * The least that a client can do with the bytes, as a process: URL PODS EVENTS CHANGED. Lists are read and thrown away, a
  * watch in protobuf is cut into its frames, and these are counted. What the others need beyond this is their own doing.
  */
-import { ChunkReader } from "../../../src/client/bytes.ts";
+import { ChunkReader } from "../../../src/client/decode/chunk_reader.ts";
 import { Progress } from "../../peers/progress.ts";
 import { FrameSplitter } from "../frames.ts";
 import { ProtobufFormat } from "../protobuf/format.ts";

@@ -2,7 +2,7 @@ import type { ListPart } from "../../../src/api/change.ts";
 import { type Entry, entryOf } from "../../../src/api/entry.ts";
 import type { KnownEntries } from "../../../src/api/options.ts";
 import { type Status, statusFrom } from "../../../src/api/status.ts";
-import { ChunkReader } from "../../../src/client/bytes.ts";
+import { ChunkReader } from "../../../src/client/decode/chunk_reader.ts";
 import type { Pod } from "../../../src/kinds/core/v1.ts";
 import { BytesEntry, type Decode } from "../bytes_entry.ts";
 import { eventType, type Format, type WatchFrame } from "../format.ts";

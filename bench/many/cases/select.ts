@@ -3,9 +3,9 @@
  * REPETITIONS.
  */
 import { type Entry, Indexer, type KubernetesObject, LabelSelector } from "../../../mod.ts";
-import { readList } from "../../../src/client/list_reader.ts";
-import { EntryLister } from "../../../src/informer/lister.ts";
-import { Quarantine } from "../../../src/informer/quarantine.ts";
+import { readList } from "../../../src/client/decode/list_reader.ts";
+import { EntryLister } from "../../../src/informer/cache/lister.ts";
+import { Quarantine } from "../../../src/informer/cache/quarantine.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { listBody, podItem, streamOf } from "../../_data.ts";
 import { collect } from "../../collect.ts";

@@ -2,9 +2,9 @@ import type { Change, ListPart } from "../../../src/api/change.ts";
 import type { Entry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource, type Resource } from "../../../src/api/resource.ts";
-import { readList } from "../../../src/client/list_reader.ts";
-import type { ReadOptions } from "../../../src/client/object_reader.ts";
-import { readChanges } from "../../../src/client/watch_reader.ts";
+import { readList } from "../../../src/client/decode/list_reader.ts";
+import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
+import { readChanges } from "../../../src/client/decode/watch_reader.ts";
 
 /** The built-in kind that most tests read. */
 export const Pod: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

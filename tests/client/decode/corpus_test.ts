@@ -2,8 +2,8 @@ import { assert, assertEquals, assertInstanceOf, assertStrictEquals, assertStrin
 import type { Entry } from "../../../src/api/entry.ts";
 import { DecodeError, StatusError } from "../../../src/api/errors.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import type { ReadOptions } from "../../../src/client/object_reader.ts";
-import { statusErrorOf } from "../../../src/client/response.ts";
+import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
+import { statusErrorOf } from "../../../src/client/http/response.ts";
 import { type Recorded, recorded } from "../../testing/_recorded.ts";
 import { changePortrait, inChunksOf, listReading, messageOf, portrait, utf8Of, watchReading } from "./_bodies.ts";
 

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Entry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { ObjectReader } from "../../../src/client/object_reader.ts";
+import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
 import { Pod, utf8Of } from "./_bodies.ts";
 import { asRead, memberText } from "./_texts.ts";
 

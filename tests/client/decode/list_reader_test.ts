@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
 import { DecodeError, StatusError } from "../../../src/api/errors.ts";
-import { readList } from "../../../src/client/list_reader.ts";
+import { readList } from "../../../src/client/decode/list_reader.ts";
 import {
   bodyOf,
   cutAt,

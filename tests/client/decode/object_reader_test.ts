@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/a
 import fc from "fast-check";
 import { DecodeError, UnexpectedKindError } from "../../../src/api/errors.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { ObjectReader } from "../../../src/client/object_reader.ts";
+import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
 import { Pod, portrait, utf8Of } from "./_bodies.ts";
 import { asRead, memberText } from "./_texts.ts";
 

@@ -4,10 +4,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Entry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { asciiOf } from "../../../src/client/bytes.ts";
-import { LineSplitter } from "../../../src/client/lines.ts";
-import { ObjectReader } from "../../../src/client/object_reader.ts";
-import { Walker } from "../../../src/client/walker.ts";
+import { asciiOf } from "../../../src/client/decode/chunk_reader.ts";
+import { LineSplitter } from "../../../src/client/decode/line_splitter.ts";
+import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
+import { Walker } from "../../../src/client/decode/json_walker.ts";
 import { changePortrait, Pod, portrait, utf8Of, watchReading } from "./_bodies.ts";
 import { chunking, memberText, objectText } from "./_texts.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
-import { Walker } from "../../../src/client/walker.ts";
+import { Walker } from "../../../src/client/decode/json_walker.ts";
 import { utf8Of } from "./_bodies.ts";
 import { asRead, objectText } from "./_texts.ts";
 

@@ -1,0 +1,382 @@
+import { brokenEntry, type Entry, entryOf, type Identity, parseObject, unreadEntry } from "../../api/entry.ts";
+import { DecodeError, UnexpectedKindError } from "../../api/errors.ts";
+import { keyOf, type ObjectKey } from "../../api/key.ts";
+import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
+import type { KnownEntries } from "../../api/options.ts";
+import { type Resource, resourceName } from "../../api/resource.ts";
+import { utf8 } from "./chunk_reader.ts";
+import { Walker } from "./json_walker.ts";
+
+/** How objects are read: known ones are yielded in place of new ones. */
+export interface ReadOptions extends KnownEntries {
+  /** What is read, for messages. */
+  readonly resource: Resource;
+  /** The kind of the objects: one that has another makes a broken entry with the key `""`. @default {any} */
+  readonly expectedKind?: string;
+  /** Whether `metadata.managedFields` is cut out of the bytes before anything is parsed. */
+  readonly managedFields: "drop" | "keep";
+  /** Whether objects are parsed at once, because all of them are read. @default {"later"} */
+  readonly parse?: "now" | "later";
+  /** What one object may measure, in bytes. @default {67_108_864} */
+  readonly maxObjectBytes?: number;
+}
+
+/** The identity of an object that cannot be filed. Without a version: that of another kind may not be resumed from. */
+const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
+const SLASH = 47;
+const encoder = new TextEncoder();
+const METADATA_FIRST = encoder.encode(`{"metadata":`);
+
+/** Makes entries from the bytes of objects, unread ones where the {@linkcode Walker} can tell who they are. */
+export class ObjectReader<T extends KubernetesObject> {
+  readonly #options: ReadOptions;
+  readonly #isStrict: boolean;
+  readonly #walker = new Walker();
+  /** Made when something is first rewritten: a quiet watch needs none. */
+  #scratch = new Uint8Array(0);
+  #head = new Uint8Array(1_024);
+  #namespace = "";
+  #kind = "";
+  #apiVersion = "";
+  /** `"kind":"Pod","apiVersion":"v1",`, put in front of what a list's items have. */
+  #typeMeta = new Uint8Array(0);
+  /** Where the walker last walked, ahead of {@linkcode read}. */
+  #walked: Uint8Array | undefined;
+  #walkedStart = -1;
+  /** Whether the last object was known, so that it is worth a guess that the next one is the next known. */
+  #following = false;
+  /** Whether nothing is gained by looking at the bytes first. */
+  readonly #parsesAll: boolean;
+  /** The character last asked for by {@linkcode #joined}. */
+  #asked = 0;
+
+  /**
+   * A reader of one resource's objects. An object without metadata is refused with a `DecodeError`, or makes a broken entry
+   * with the key `""`, as one without a name does.
+   */
+  constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
+    this.#options = options;
+    this.#isStrict = withoutMetadata === "refused";
+    this.#parsesAll = options.parse === "now" && options.managedFields === "keep";
+  }
+
+  /** From now on objects that begin with `metadata` get these in front, in the order of watch events. */
+  fillIn(kind: string, apiVersion: string): void {
+    this.#kind = kind;
+    this.#apiVersion = apiVersion;
+    this.#typeMeta = encoder.encode(`"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`);
+  }
+
+  /**
+   * Where the metadata of the object that begins at `start` ends, if that can be told from bytes up to `end`; else -1. The
+   * walk is not done again when {@linkcode read} is then called for the same bytes.
+   */
+  walk(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#parsesAll || !this.#walker.walk(bytes, start, end)) return -1;
+    this.#walked = bytes;
+    this.#walkedStart = start;
+    return this.#walker.metadataEnd;
+  }
+
+  /**
+   * The object in `bytes[start, end)`, unread where possible. The bytes may be used again afterwards. `text`, where there is
+   * one, is the bytes as text, all of it ASCII; the entry keeps nothing of it alive.
+   *
+   * An object without a name makes a broken entry with the key `""`, and so does one of another kind, unless its kind comes
+   * behind its metadata, where no API server writes it.
+   *
+   * @throws {DecodeError} when it is no JSON object, or has no metadata, unless that makes a broken entry.
+   */
+  read(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
+    if (this.#parsesAll) return this.#parseNow(bytes, start, end, text);
+    const walker = this.#walker;
+    const { known } = this.#options;
+    const walked = this.#walked === bytes && this.#walkedStart === start;
+    this.#walked = undefined;
+    // Who is known needs no further walk.
+    const named = walked ||
+      (known === undefined ? walker.walk(bytes, start, end, text) : walker.identify(bytes, start, end, text));
+    if (!named || walker.nameStart === -1 || walker.nameStart === walker.nameEnd) {
+      return this.parse(bytes, start, end, text);
+    }
+    if (this.#mayBeOtherKind(bytes)) return this.parse(bytes, start, end, text);
+    // Neither the layout of a built-in kind's items nor one that has all it needs: it is filled in after the parse.
+    if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end, text);
+    if (this.#following) {
+      const guess = this.#options.knownNext?.();
+      if (guess !== undefined && this.#hasKey(guess, bytes) && this.#isSame(guess, bytes)) return guess as Entry<T>;
+      this.#following = false;
+    }
+    const namespace = walker.namespaceStart === -1
+      ? ""
+      : this.#namespaceOf(bytes, walker.namespaceStart, walker.namespaceEnd, text);
+    const key = text === undefined ? this.#keyOf(bytes, namespace) : this.#keyIn(text, namespace);
+    if (known !== undefined) {
+      const entry = known(key);
+      if (entry !== undefined && this.#isSame(entry, bytes)) {
+        this.#following = true;
+        return entry as Entry<T>;
+      }
+      if (!walker.finish(bytes, end, text)) return this.parse(bytes, start, end, text);
+    }
+    const cut = this.#options.managedFields === "drop" && walker.cutStart !== -1;
+    const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
+    const shift = prefix - start;
+    const metadataStart = walker.metadataStart + shift;
+    const cutLength = cut ? walker.cutEnd - walker.cutStart : 0;
+    const metadataEnd = walker.metadataEnd + shift - cutLength;
+    // Where there are no labels, they begin and end at the same place.
+    const labelsShift = shift - (walker.labelsStart > walker.cutStart ? cutLength : 0);
+    const labelsStart = walker.labelsStart === -1 ? 0 : walker.labelsStart + labelsShift;
+    const labelsEnd = walker.labelsStart === -1 ? 0 : walker.labelsEnd + labelsShift;
+    if (text !== undefined && prefix === 0) {
+      const own = cut
+        ? this.#joined(text.slice(start, walker.cutStart), text.slice(walker.cutEnd, end))
+        : this.#own(text, start, end);
+      return unreadEntry<T>(
+        this.#identityIn(text, key, namespace),
+        own,
+        metadataStart,
+        metadataEnd,
+        labelsStart,
+        labelsEnd,
+      );
+    }
+    const identity = this.#identity(bytes, key, namespace);
+    const own = cut || prefix > 0 ? this.#rewrite(bytes, start, end, cut, prefix) : bytes.subarray(start, end);
+    const string = utf8.decode(own);
+    // Equal lengths: all ASCII, so the string is flat and one byte a character. Else its own bytes are the smaller keep.
+    return string.length === own.length
+      ? unreadEntry<T>(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
+      : unreadEntry<T>(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
+  }
+
+  /** The object, parsed at once, in the shape that it would have if it were read later. */
+  #parseNow(bytes: Uint8Array, start: number, end: number, text: string | undefined): Entry<T> {
+    const prefix = this.#typeMeta.length;
+    if (prefix === 0 || !startsWith(bytes, start, end, METADATA_FIRST)) return this.parse(bytes, start, end, text);
+    const whole = this.#rewrite(bytes, start, end, false, prefix);
+    return this.parse(whole, 0, whole.length);
+  }
+
+  /** The object in `bytes[start, end)`, parsed at once: the way of everything unusual. */
+  parse(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
+    let object: unknown;
+    try {
+      object = parseObject(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
+    } catch (cause) {
+      throw new DecodeError(
+        `Cannot read an object of "${resourceName(this.#options.resource)}": ${(cause as Error).message}`,
+        { cause },
+      );
+    }
+    return this.entryOf(object);
+  }
+
+  /**
+   * An entry around a parsed value, with kind, apiVersion and managedFields treated as in the text.
+   *
+   * @throws {DecodeError} when it is no object, or has no metadata, unless that makes a broken entry.
+   */
+  entryOf(value: unknown): Entry<T> {
+    const { resource, expectedKind, managedFields } = this.#options;
+    const metadata = (value as { metadata?: unknown } | null)?.metadata;
+    if (typeof metadata !== "object" || metadata === null) {
+      const found = JSON.stringify(value) ?? String(value);
+      const error = new DecodeError(
+        `Cannot read an object of "${resourceName(resource)}": found ${
+          found.slice(0, 80)
+        }, expected an object with metadata`,
+      );
+      if (this.#isStrict || typeof value !== "object" || value === null) throw error;
+      return brokenEntry<T>(UNKNOWN, error);
+    }
+    const object = value as Record<string, unknown>;
+    const { kind } = object;
+    if (expectedKind !== undefined && typeof kind === "string" && kind !== expectedKind && kind !== "") {
+      const message = `Cannot file an object of "${resourceName(resource)}": found kind ${
+        JSON.stringify(kind)
+      }, expected ${JSON.stringify(expectedKind)}; objects of that kind are passed over`;
+      return brokenEntry<T>(UNKNOWN, new UnexpectedKindError(message, kind));
+    }
+    const kept = managedFields === "drop" && "managedFields" in metadata ? withoutManagedFields(metadata) : metadata;
+    const fillKind = this.#kind !== "" && !("kind" in object);
+    const fillVersion = this.#apiVersion !== "" && !("apiVersion" in object);
+    const whole = kept !== metadata || fillKind || fillVersion
+      ? {
+        ...(fillKind ? { kind: this.#kind } : {}),
+        ...(fillVersion ? { apiVersion: this.#apiVersion } : {}),
+        ...object,
+        metadata: kept,
+      }
+      : object;
+    const { name, namespace, uid, resourceVersion } = metadata as Partial<Record<keyof ObjectMeta, unknown>>;
+    if (!(isText(name) && isText(namespace) && isText(uid) && isText(resourceVersion))) {
+      const message = `Cannot read an object of "${resourceName(resource)}": found ${
+        JSON.stringify([name, namespace, uid, resourceVersion].find((part) => !isText(part)))
+      } where its metadata should have a string`;
+      if (!isText(name) || !isText(namespace) || !name) return brokenEntry<T>(UNKNOWN, new DecodeError(message));
+      // It can be filed, so that a change of it is not lost.
+      const key = keyOf({ metadata: { name, namespace: namespace ?? undefined } });
+      const identity: Identity = {
+        key,
+        namespace: namespace ?? "",
+        uid: isText(uid) ? uid ?? "" : "",
+        resourceVersion: isText(resourceVersion) ? resourceVersion ?? "" : "",
+      };
+      return brokenEntry<T>(identity, new DecodeError(message, { key }));
+    }
+    return entryOf(whole as unknown as T);
+  }
+
+  /** The key: a string of its own, never part of the text. */
+  #keyOf(bytes: Uint8Array, namespace: string): ObjectKey {
+    const { namespaceStart, namespaceEnd, nameStart, nameEnd } = this.#walker;
+    let length = 0;
+    if (namespace !== "") {
+      length = this.#copy(bytes, namespaceStart, namespaceEnd, length);
+      this.#head[length++] = SLASH;
+    }
+    length = this.#copy(bytes, nameStart, nameEnd, length);
+    return utf8.decode(this.#head.subarray(0, length));
+  }
+
+  /** Whether the object that was walked says, before its metadata, anything else than the kind that is expected. */
+  #mayBeOtherKind(bytes: Uint8Array): boolean {
+    const { expectedKind } = this.#options;
+    const { kindStart, kindEnd } = this.#walker;
+    return expectedKind !== undefined && kindStart !== -1 && !spells(expectedKind, bytes, kindStart + 1, kindEnd - 1);
+  }
+
+  /** Whether an entry has the namespace and name of the object that was walked. */
+  #hasKey({ key, namespace }: Entry<unknown>, bytes: Uint8Array): boolean {
+    const { namespaceStart, namespaceEnd, nameStart, nameEnd } = this.#walker;
+    const length = namespaceStart === -1 ? 0 : namespaceEnd - namespaceStart;
+    const before = length === 0 ? 0 : length + 1; // with the slash
+    if (namespace.length !== length || key.length - before !== nameEnd - nameStart) return false;
+    for (let i = key.length - 1, at = nameEnd - 1; at >= nameStart; i--, at--) {
+      if (key.charCodeAt(i) !== bytes[at]) return false;
+    }
+    return length === 0 || spells(namespace, bytes, namespaceStart, namespaceEnd);
+  }
+
+  /** Whether an entry is the version of the object that was walked. A broken one is nobody's. */
+  #isSame(entry: Entry<unknown>, bytes: Uint8Array): boolean {
+    const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
+    return versionStart !== -1 && versionStart !== versionEnd &&
+      spells(entry.resourceVersion, bytes, versionStart, versionEnd) &&
+      (uidStart === -1 ? entry.uid === "" : spells(entry.uid, bytes, uidStart, uidEnd)) && entry.error === undefined;
+  }
+
+  /** The strings that identify the object: short strings of their own, never parts of the text. */
+  #identity(bytes: Uint8Array, key: ObjectKey, namespace: string): Identity {
+    const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
+    let length = 0;
+    if (uidStart !== -1) length = this.#copy(bytes, uidStart, uidEnd, length);
+    const uid = length;
+    if (versionStart !== -1) length = this.#copy(bytes, versionStart, versionEnd, length);
+    // The key lives as long as the entry; these are given up for the object's own when that is parsed.
+    const both = utf8.decode(this.#head.subarray(0, length));
+    return { key, namespace, uid: both.slice(0, uid), resourceVersion: both.slice(uid) };
+  }
+
+  /** As {@linkcode #keyOf}, from text. */
+  #keyIn(text: string, namespace: string): ObjectKey {
+    const { nameStart, nameEnd } = this.#walker;
+    return namespace === ""
+      ? this.#own(text, nameStart, nameEnd)
+      : this.#joined(`${namespace}/`, text.slice(nameStart, nameEnd));
+  }
+
+  /** As {@linkcode #identity}, from text. */
+  #identityIn(text: string, key: ObjectKey, namespace: string): Identity {
+    const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
+    const uid = uidStart === -1 ? "" : this.#own(text, uidStart, uidEnd);
+    const resourceVersion = versionStart === -1 ? "" : this.#own(text, versionStart, versionEnd);
+    return { key, namespace, uid, resourceVersion };
+  }
+
+  /** A part of a text as a string of its own: a slice would keep the whole text alive. */
+  #own(text: string, start: number, end: number): string {
+    return start === end ? "" : this.#joined(text.slice(start, start + 1), text.slice(start + 1, end));
+  }
+
+  /**
+   * One string of two parts, neither of them empty, that keeps nothing else alive. V8 copies the parts together when it is
+   * first asked for a character; that the answer is kept keeps it from being optimized away.
+   */
+  #joined(head: string, tail: string): string {
+    const text = head + tail;
+    this.#asked = text.charCodeAt(0);
+    return text;
+  }
+
+  #copy(bytes: Uint8Array, start: number, end: number, at: number): number {
+    const length = at + end - start;
+    if (length >= this.#head.length) {
+      const larger = new Uint8Array(2 * length);
+      larger.set(this.#head);
+      this.#head = larger;
+    }
+    const head = this.#head;
+    while (start < end) head[at++] = bytes[start++];
+    return at;
+  }
+
+  /** Neighbours mostly share their namespace, and then share its string. */
+  #namespaceOf(bytes: Uint8Array, start: number, end: number, text: string | undefined): string {
+    if (!spells(this.#namespace, bytes, start, end)) {
+      this.#namespace = text === undefined ? utf8.decode(bytes.subarray(start, end)) : this.#own(text, start, end);
+    }
+    return this.#namespace;
+  }
+
+  /** The object in the scratch buffer, with kind and apiVersion put in and managedFields left out. */
+  #rewrite(bytes: Uint8Array, start: number, end: number, cut: boolean, prefix: number): Uint8Array {
+    const { cutStart, cutEnd } = this.#walker;
+    const needed = end - start + prefix;
+    if (needed > this.#scratch.length || (this.#scratch.length > 1_048_576 && needed <= 65_536)) {
+      this.#scratch = new Uint8Array(Math.max(needed * 2, 16_384));
+    }
+    const scratch = this.#scratch;
+    let from = start;
+    let at = 0;
+    if (prefix > 0) {
+      scratch[at++] = bytes[from++];
+      scratch.set(this.#typeMeta, at);
+      at += prefix;
+    }
+    if (cut) {
+      scratch.set(bytes.subarray(from, cutStart), at);
+      at += cutStart - from;
+      from = cutEnd;
+    }
+    scratch.set(bytes.subarray(from, end), at);
+    return scratch.subarray(0, at + end - from);
+  }
+}
+
+function withoutManagedFields(metadata: object): object {
+  const { managedFields: _dropped, ...rest } = metadata as { managedFields?: unknown };
+  return rest;
+}
+
+/** Whether a part of the metadata is a string, or not there: Go reads null as absent. */
+function isText(part: unknown): part is string | undefined | null {
+  return typeof part === "string" || part === undefined || part === null;
+}
+
+/** Whether `text` is what `bytes[start, end)` spell, all ASCII. */
+function spells(text: string, bytes: Uint8Array, start: number, end: number): boolean {
+  if (text.length !== end - start) return false;
+  // From the end: versions differ in their last digits.
+  for (let i = text.length - 1; i >= 0; i--) if (text.charCodeAt(i) !== bytes[start + i]) return false;
+  return true;
+}
+
+/** Whether `bytes[start, end)` begins with `prefix`. */
+export function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
+  if (end - start < prefix.length) return false;
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
+  return true;
+}

@@ -1,0 +1,54 @@
+import type { Abortable } from "../../api/options.ts";
+import { cannotOrder, compareResourceVersions, isOlder, isResourceVersion } from "../../api/resource_version.ts";
+import { Latch } from "../../async/latch.ts";
+
+/** Lets those through who wait for a version that the store has reached. */
+export class VersionGate {
+  #version = "";
+  #over: unknown;
+  readonly #waiting = new Set<{ readonly version: string; readonly latch: Latch }>();
+
+  /** The version up to which the store has everything; `""` before the first list. */
+  get version(): string {
+    return this.#version;
+  }
+
+  /** The store has everything up to `version`. When that is less than before, nobody knows what will be reached. */
+  reached(version: string): void {
+    const before = this.#version;
+    this.#version = version;
+    if (this.#waiting.size === 0) return;
+    const back = before !== "" && isOlder(version, before);
+    for (const waiter of this.#waiting) {
+      if (!isResourceVersion(version)) waiter.latch.fail(cannotOrder(version));
+      else if (back) {
+        waiter.latch.fail(
+          new Error(`Cannot wait for version ${waiter.version}: the server went back from ${before} to ${version}`),
+        );
+      } else if (isOlder(version, waiter.version)) continue;
+      else waiter.latch.open();
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  /** Resolves once the store has `version`. @throws {RangeError} when it or the store's version is not a decimal number. */
+  async wait(version: string, options: Abortable): Promise<void> {
+    if (this.#version === "") compareResourceVersions(version, version);
+    else if (compareResourceVersions(this.#version, version) >= 0) return;
+    if (this.#over !== undefined) throw this.#over;
+    const waiter = { version, latch: new Latch() };
+    this.#waiting.add(waiter);
+    try {
+      await waiter.latch.wait(options);
+    } finally {
+      this.#waiting.delete(waiter);
+    }
+  }
+
+  /** Nothing more will be reached. */
+  end(error: Error): void {
+    this.#over = error;
+    for (const { latch } of this.#waiting) latch.fail(error);
+    this.#waiting.clear();
+  }
+}

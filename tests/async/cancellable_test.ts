@@ -1,0 +1,158 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { cancellable } from "../../src/async/cancellable.ts";
+import { CountedController } from "../support/listeners.ts";
+
+/** Yields `items`, then waits for what never comes, unless it is to end. Knows how often it was asked and ended. */
+class Source<T> implements AsyncIterable<T>, AsyncIterator<T> {
+  asked = 0;
+  ended = 0;
+  readonly #items: T[];
+  readonly #then: "stuck" | "end" | Error;
+
+  constructor(items: readonly T[], then: "stuck" | "end" | Error = "stuck") {
+    this.#items = [...items];
+    this.#then = then;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T> {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    this.asked++;
+    if (this.#items.length > 0) return Promise.resolve({ done: false, value: this.#items.shift()! });
+    if (this.#then === "stuck") return new Promise(() => {});
+    if (this.#then === "end") return Promise.resolve({ done: true, value: undefined });
+    return Promise.reject(this.#then);
+  }
+
+  return(): Promise<IteratorResult<T>> {
+    this.ended++;
+    return this.#then === "stuck" ? new Promise(() => {}) : Promise.resolve({ done: true, value: undefined });
+  }
+}
+
+async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+}
+
+Deno.test("cancellable passes on all items, then ends, and leaves no listener behind", async () => {
+  const stop = new CountedController();
+  const source = new Source([1, 2, 3], "end");
+  assertEquals(await all(cancellable(source, stop.signal)), [1, 2, 3]);
+  assertEquals([source.asked, source.ended, stop.listeners], [4, 0, 0]);
+});
+
+Deno.test("cancellable rejects at once when the signal aborts, even if the source is stuck in next and return", async () => {
+  const stop = new AbortController();
+  const source = new Source<number>([1]);
+  const items = cancellable(source, stop.signal);
+  assertEquals(await items.next(), { done: false, value: 1 });
+  const next = items.next();
+  const reason = new Error("stop");
+  stop.abort(reason);
+  assertStrictEquals(await assertRejects(() => next), reason);
+  assertEquals(source.ended, 1, "the source was asked to end");
+  assertEquals(await items.next(), { done: true, value: undefined });
+});
+
+Deno.test("cancellable rejects when the signal aborts between two items, and does not ask a stuck source again", async () => {
+  const stop = new AbortController();
+  const source = new Source<number>([1]);
+  const items = cancellable(source, stop.signal);
+  await items.next();
+  const reason = new Error("stop");
+  stop.abort(reason);
+  assertStrictEquals(await assertRejects(() => items.next()), reason);
+  assertEquals([source.asked, source.ended], [1, 1]);
+});
+
+Deno.test("cancellable does not hand out an item that came together with the abort", async () => {
+  const stop = new AbortController();
+  const items = cancellable(new Source([1, 2], "end"), stop.signal);
+  const next = items.next(); // the source has answered, but nobody has been told
+  stop.abort(new Error("stop"));
+  await assertRejects(() => next, Error, "stop");
+});
+
+Deno.test("cancellable does not touch the source when the signal has aborted before", async () => {
+  const source = new Source([1]);
+  await assertRejects(() => cancellable(source, AbortSignal.abort(new Error("before"))).next(), Error, "before");
+  assertEquals([source.asked, source.ended], [0, 0]);
+});
+
+Deno.test("cancellable ends the source when its reader leaves early, and waits for that", async () => {
+  const stop = new CountedController();
+  let closed = false;
+  async function* source(): AsyncGenerator<number> {
+    try {
+      for (let n = 1;; n++) yield n;
+    } finally {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      closed = true;
+    }
+  }
+  for await (const n of cancellable(source(), stop.signal)) if (n === 3) break;
+  assert(closed);
+  assertEquals(stop.listeners, 0);
+});
+
+Deno.test("cancellable passes on what ending the source throws, when its reader left early", async () => {
+  async function* source(): AsyncGenerator<number> {
+    try {
+      yield await Promise.resolve(1);
+    } finally {
+      // deno-lint-ignore no-unsafe-finally
+      throw new Error("cannot close");
+    }
+  }
+  const items = cancellable(source(), new AbortController().signal);
+  await items.next();
+  await assertRejects(() => items.return(), Error, "cannot close");
+});
+
+Deno.test("cancellable rejects with the reason even if ending the source throws", async () => {
+  const source = (end: () => Promise<never>): AsyncIterable<number> => ({
+    [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}), return: end }),
+  });
+  const ends = [
+    () => Promise.reject(new Error("cannot close")),
+    () => {
+      throw new Error("cannot even begin to close");
+    },
+  ];
+  for (const end of ends) {
+    const stop = new AbortController();
+    const next = cancellable(source(end), stop.signal).next();
+    stop.abort(new Error("stop"));
+    await assertRejects(() => next, Error, "stop");
+  }
+});
+
+Deno.test("cancellable passes on what the source throws, and does not end it again", async () => {
+  const stop = new CountedController();
+  const source = new Source([1], new Error("broken"));
+  const items = cancellable(source, stop.signal);
+  await items.next();
+  await assertRejects(() => items.next(), Error, "broken");
+  assertEquals([source.ended, stop.listeners], [0, 0]);
+});
+
+Deno.test("cancellable copes with a source that has no return", async () => {
+  const source: AsyncIterable<number> = {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: false, value: 1 }) }),
+  };
+  for await (const n of cancellable(source, new AbortController().signal)) {
+    assertEquals(n, 1);
+    break;
+  }
+});
+
+Deno.test("cancellable keeps one listener on the signal, however many items pass", async () => {
+  const stop = new CountedController();
+  const source = new Source(Array.from({ length: 100 }, (_, n) => n), "end");
+  for await (const _ of cancellable(source, stop.signal)) assertEquals(stop.listeners, 1);
+  assertEquals(stop.listeners, 0);
+});

@@ -1,0 +1,59 @@
+import { assertEquals, assertInstanceOf, assertStrictEquals } from "@std/assert";
+import { DerivedController } from "../../src/async/derived_controller.ts";
+import { CountedController } from "../support/listeners.ts";
+
+Deno.test("DerivedController aborts with its parent, for the same reason", () => {
+  const parent = new AbortController();
+  using derived = new DerivedController(parent.signal);
+  assertEquals(derived.signal.aborted, false);
+  const reason = new Error("over");
+  parent.abort(reason);
+  assertStrictEquals(derived.signal.reason, reason);
+});
+
+Deno.test("DerivedController is aborted from the start when its parent is, and keeps nothing on it", () => {
+  const parent = new CountedController();
+  const reason = new Error("over before");
+  parent.abort(reason);
+  using derived = new DerivedController(parent.signal);
+  assertStrictEquals(derived.signal.reason, reason);
+  assertEquals(parent.listeners, 0);
+});
+
+Deno.test("DerivedController does not touch its parent, and the first reason counts", () => {
+  const parent = new AbortController();
+  using derived = new DerivedController(parent.signal);
+  const reason = new Error("mine");
+  derived.abort(reason);
+  assertEquals(parent.signal.aborted, false);
+  parent.abort(new Error("too late"));
+  assertStrictEquals(derived.signal.reason, reason);
+});
+
+Deno.test("DerivedController leaves no listener on its parent once aborted or disposed", () => {
+  const parent = new CountedController();
+  const aborted = new DerivedController(parent.signal);
+  assertEquals(parent.listeners, 1);
+  aborted.abort();
+  assertEquals(parent.listeners, 0);
+  {
+    using _derived = new DerivedController(parent.signal);
+    assertEquals(parent.listeners, 1);
+  }
+  assertEquals(parent.listeners, 0);
+  aborted[Symbol.dispose]();
+  assertEquals([parent.listeners, parent.signal.aborted], [0, false]);
+});
+
+Deno.test("DerivedController aborts on disposal what still hangs on it, with or without a parent", () => {
+  for (const parent of [undefined, new AbortController()]) {
+    const derived = new DerivedController(parent?.signal);
+    let aborts = 0;
+    derived.signal.addEventListener("abort", () => aborts++);
+    derived[Symbol.dispose]();
+    derived[Symbol.dispose]();
+    assertEquals(aborts, 1);
+    assertInstanceOf(derived.signal.reason, DOMException);
+    assertEquals(derived.signal.reason.name, "AbortError");
+  }
+});

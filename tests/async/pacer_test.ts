@@ -1,0 +1,206 @@
+import { assert, assertEquals, assertFalse } from "@std/assert";
+import { nextTurn, Pacer } from "../../src/async/pacer.ts";
+
+type PacerLike = Pick<Pacer, "turn" | "turns">;
+
+/** The module as it is where there is no `setImmediate`. */
+async function withoutImmediate(): Promise<
+  {
+    readonly nextTurn: typeof nextTurn;
+    readonly Pacer: new (...args: ConstructorParameters<typeof Pacer>) => PacerLike;
+  }
+> {
+  const real = Object.getOwnPropertyDescriptor(globalThis, "setImmediate")!;
+  Reflect.deleteProperty(globalThis, "setImmediate");
+  try {
+    const loaded = await import("../../src/async/pacer.ts?without-setImmediate");
+    await loaded.nextTurn(); // looks for it, once
+    return loaded;
+  } finally {
+    Object.defineProperty(globalThis, "setImmediate", real);
+  }
+}
+
+for (const [name, load] of [["", () => ({ nextTurn })], [" without setImmediate", withoutImmediate]] as const) {
+  Deno.test(`nextTurn${name} comes after promises`, async () => {
+    const { nextTurn } = await load();
+    const seen: string[] = [];
+    const turn = nextTurn().then(() => seen.push("turn"));
+    let promise = Promise.resolve();
+    for (let i = 0; i < 100; i++) promise = promise.then(() => void seen.push("promise"));
+    await turn;
+    assertEquals(seen, [...Array(100).fill("promise"), "turn"]);
+  });
+
+  Deno.test(`nextTurn${name} resolves for all who ask, in order, and when asked again`, async () => {
+    const { nextTurn } = await load();
+    const seen: number[] = [];
+    await Promise.all([1, 2, 3].map((n) => nextTurn().then(() => void seen.push(n))));
+    await nextTurn().then(() => nextTurn()).then(() => void seen.push(4));
+    assertEquals(seen, [1, 2, 3, 4]);
+  });
+
+  Deno.test(`nextTurn${name} lets timers have their turn`, async () => {
+    const { nextTurn } = await load();
+    let fired = false;
+    setTimeout(() => fired = true, 0);
+    let turns = 0;
+    while (!fired && turns < 1_000_000) {
+      await nextTurn();
+      turns++;
+    }
+    assert(fired);
+  });
+}
+
+/** Makes `performance.now()` say what a test says. */
+class FakeClock implements Disposable {
+  readonly #real = performance.now;
+  /** How often it was asked. */
+  looks = 0;
+  #now = 1_000;
+
+  constructor() {
+    performance.now = (): number => {
+      this.looks++;
+      return this.#now;
+    };
+  }
+
+  goesOn(ms: number): void {
+    this.#now += ms;
+  }
+
+  [Symbol.dispose](): void {
+    performance.now = this.#real;
+  }
+}
+
+Deno.test("Pacer looks at the clock only every few steps", () => {
+  using clock = new FakeClock();
+  const pacer = new Pacer(5, 4);
+  const before = clock.looks;
+  for (let i = 0; i < 11; i++) assertFalse(pacer.step());
+  assertEquals(clock.looks - before, 2);
+  clock.goesOn(5);
+  assert(pacer.step());
+});
+
+Deno.test("Pacer gives way when its budget is used up, and then starts anew", async () => {
+  using clock = new FakeClock();
+  const pacer = new Pacer(5, 1);
+  clock.goesOn(4.9);
+  assertFalse(pacer.step());
+  clock.goesOn(0.1);
+  assert(pacer.step());
+  assert(pacer.step(), "until it has given way");
+  assertEquals(pacer.turns, 0);
+  await pacer.turn();
+  assertEquals(pacer.turns, 1);
+  assertFalse(pacer.step());
+  clock.goesOn(5);
+  assert(pacer.step());
+});
+
+Deno.test("Pacer turn also forgets the steps that were counted", async () => {
+  const pacer = new Pacer(0, 2);
+  assertFalse(pacer.step());
+  await pacer.turn();
+  assertFalse(pacer.step());
+  assert(pacer.step());
+});
+
+for (const [name, load] of [["", () => ({ Pacer })], [" without setImmediate", withoutImmediate]] as const) {
+  Deno.test(`Pacer${name} turn waits for the next turn`, async () => {
+    const { Pacer } = await load();
+    let turned = false;
+    const turn = new Pacer().turn().then(() => turned = true);
+    for (let i = 0; i < 10; i++) await Promise.resolve();
+    assertFalse(turned);
+    await turn;
+  });
+
+  Deno.test(`Pacer${name} lets those who gave way go on in order, and in later turns when one is used up`, async () => {
+    const { Pacer } = await load();
+    using clock = new FakeClock();
+    const pacer = new Pacer(5, 1);
+    const seen: string[] = [];
+    /** Works for so long in each turn until it has worked three times. */
+    const worker = async (name: string, ms: number): Promise<void> => {
+      for (let i = 0; i < 3; i++) {
+        await pacer.turn();
+        seen.push(`${name} in ${pacer.turns}`);
+        clock.goesOn(ms);
+      }
+    };
+    await Promise.all([worker("a", 5), worker("b", 2), worker("c", 3), worker("d", 0)]);
+    assertEquals(seen, [
+      "a in 1",
+      "b in 2",
+      "c in 3",
+      "d in 4",
+      "a in 5",
+      "b in 6",
+      "c in 7",
+      "d in 8",
+      "a in 9",
+      "b in 10",
+      "c in 10",
+      "d in 11",
+    ]);
+  });
+
+  Deno.test(`Pacer${name} lets as many go on in one turn as have time`, async () => {
+    const { Pacer } = await load();
+    using clock = new FakeClock();
+    const pacer = new Pacer(5, 1);
+    const seen: number[][] = [];
+    await Promise.all(Array.from({ length: 7 }, async (_, i) => {
+      await pacer.turn();
+      (seen[pacer.turns] ??= []).push(i);
+      clock.goesOn(2);
+    }));
+    assertEquals(seen.slice(1), [[0, 1, 2], [3, 4, 5], [6]]);
+  });
+
+  Deno.test(`Pacer${name} lets timers have their turn between two who wait`, async () => {
+    const { Pacer } = await load();
+    const pacer = new Pacer(0, 1);
+    let fired = false;
+    setTimeout(() => fired = true, 0);
+    let turns = 0;
+    const worker = async (): Promise<void> => {
+      while (!fired && turns < 1_000_000) {
+        await pacer.turn();
+        turns++;
+      }
+    };
+    await Promise.all([worker(), worker(), worker()]);
+    assert(fired);
+  });
+}
+
+Deno.test("Pacer onTurn does not call who has left, and calls those behind", async () => {
+  const pacer = new Pacer(5, 1);
+  const seen: string[] = [];
+  const leave = ["a", "b", "c"].map((name) => pacer.onTurn(() => seen.push(name)));
+  leave[0]();
+  leave[1]();
+  await pacer.turn();
+  assertEquals([seen, pacer.turns], [["c"], 1]);
+  pacer.onTurn(() => seen.push("d"))();
+  await pacer.turn();
+  assertEquals([seen, pacer.turns], [["c"], 2]);
+});
+
+Deno.test("Pacer holds back who asks in a turn that somebody else has used up", async () => {
+  using clock = new FakeClock();
+  const pacer = new Pacer(5, 64);
+  clock.goesOn(5);
+  for (let i = 0; i < 63; i++) assertFalse(pacer.step());
+  assert(pacer.step());
+  const turn = pacer.turn();
+  assert(pacer.step(), "at once, not after 64 steps of its own");
+  await turn;
+  assertFalse(pacer.step());
+});

@@ -1,0 +1,303 @@
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
+import { isForbidden, isUnauthorized, StatusError, UnreachableError } from "../../../src/api/errors.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import { defineResource } from "../../../src/api/resource.ts";
+import { Client, type ClientOptions } from "../../../src/client/client.ts";
+import type { Credentials } from "../../../src/client/http/credentials.ts";
+import type { ResourceClient } from "../../../src/client/resource_client.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import {
+  type Answer,
+  collect,
+  CountingSignal,
+  json,
+  LiveBody,
+  pod,
+  podList,
+  refusal,
+  ScriptedTransport,
+  text,
+  watchOf,
+} from "../../support/transport.ts";
+
+const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+
+interface SetUp {
+  readonly transport: ScriptedTransport;
+  readonly client: Client;
+  readonly pods: ResourceClient<KubernetesObject>;
+}
+
+function setUp(options: Partial<ClientOptions>, ...answers: Answer[]): SetUp {
+  const transport = new ScriptedTransport(...answers);
+  const client = new Client({ server: "https://kube.test:6443", namespace: "shop", transport, ...options });
+  return { transport, client, pods: client.resource(Pod, { namespace: "shop" }) };
+}
+
+const throttled = (seconds = "2"): Response => text(429, "try again later", { "retry-after": seconds });
+
+Deno.test("watch makes no attempt of a request that cannot be meant, one of any other, and types every refusal [C130]", async () => {
+  const none = setUp({});
+  await assertRejects(() => Promise.try(() => none.pods.watch({ timeoutSeconds: -1 }).next()), RangeError);
+  assertEquals(none.transport.requests.length, 0);
+
+  const cases: [Answer, (error: unknown) => boolean, string][] = [
+    [refusal(403, "Forbidden", "pods is forbidden"), isForbidden, "pods is forbidden"],
+    [text(403, ""), isForbidden, "the server answered 403"],
+    [text(401, ""), isUnauthorized, "the server answered 401"],
+    [throttled(), (error) => error instanceof StatusError && error.status.retryAfterSeconds === 2, "try again later"],
+    [text(500, "no", { "retry-after": "1" }), (error) => error instanceof StatusError, "500 InternalError: no"],
+    [
+      new TypeError("connection reset by peer"),
+      (error) => error instanceof UnreachableError,
+      "connection reset by peer",
+    ],
+  ];
+  for (const [answer, is, message] of cases) {
+    const { transport, pods } = setUp({}, answer);
+    const error = await assertRejects(() => collect(pods.watchChanges()), Error, message);
+    assert(is(error), String(error));
+    assertEquals(transport.requests.length, 1);
+  }
+});
+
+Deno.test("retry repeats what the server puts off, for every verb, and nothing else [C131] [F35]", async () => {
+  using time = new FakeTime();
+  const verbs: ((client: Client) => Promise<unknown>)[] = [
+    (client) => client.resource(Pod).get("a"),
+    (client) => client.resource(Pod).list(),
+    (client) => client.resource(Pod).pages().next(),
+    (client) => client.resource(Pod).create({ metadata: { name: "a" } }),
+    (client) => client.resource(Pod).update(pod("a", "1") as never),
+    (client) => client.resource(Pod).patch("a", { type: "merge", body: {} }),
+    (client) => client.resource(Pod).delete("a"),
+    (client) => client.resource(Pod, { namespace: "shop" }).deleteCollection(),
+    (client) => client.fetch("/version").then((response) => response.text()),
+    (client) => client.fetch("/apis/x", { method: "POST", body: "bytes" }).then((response) => response.text()),
+  ];
+  for (const ask of verbs) {
+    const { transport, client } = setUp(
+      {},
+      throttled("2"),
+      text(503, "busy", { "retry-after": "3" }),
+      json(podList([])),
+    );
+    const done = ask(client);
+    await time.tickAsync(1_999);
+    assertEquals(transport.requests.length, 1);
+    await time.tickAsync(1);
+    assertEquals(transport.requests.length, 2);
+    await time.tickAsync(2_999);
+    assertEquals(transport.requests.length, 2);
+    await time.tickAsync(1);
+    assertEquals(transport.requests.length, 3);
+    assertEquals(transport.requests[2].body, transport.requests[0].body);
+    await done;
+  }
+  const once: Answer[] = [
+    text(429, "no header"),
+    text(500, "no header"),
+    text(503, "no number", { "retry-after": "soon" }),
+    text(404, "not put off", { "retry-after": "1" }),
+    new Response(null, { status: 302, headers: { "retry-after": "1" } }),
+    new TypeError("connection refused"),
+  ];
+  for (const answer of once) {
+    const { transport, pods } = setUp({}, answer);
+    await assertRejects(() => pods.get("a"), Error);
+    assertEquals(transport.requests.length, 1);
+  }
+  // Eleven attempts by default; none of a body that can be sent but once.
+  const { transport, pods } = setUp({}, ...Array.from({ length: 12 }, () => throttled("1")));
+  const refused = assertRejects(() => pods.get("a"), StatusError, "429 TooManyRequests");
+  await time.tickAsync(60_000);
+  await refused;
+  assertEquals(transport.requests.length, 11);
+  const never = setUp({ retries: 0 }, throttled());
+  await assertRejects(() => never.pods.get("a"), StatusError);
+  const stream = setUp({}, throttled());
+  const body = new Blob(["bytes"]).stream();
+  await assertRejects(() => stream.client.fetch("/x", { method: "POST", body }), StatusError);
+  assertEquals([never.transport.requests.length, stream.transport.requests.length, time.timers], [1, 1, 0]);
+});
+
+Deno.test("Client reads the body of an answer it will not use to its end, or cancels it [F33]", async () => {
+  using time = new FakeTime();
+  let cancelled = 0;
+  const long = (): Response =>
+    new Response(
+      new ReadableStream<Uint8Array>({
+        pull: (controller): void => controller.enqueue(new Uint8Array(3_000).fill(65)),
+        cancel: (): void => void cancelled++,
+      }),
+      { status: 429, headers: { "retry-after": "1" } },
+    );
+  const { pods } = setUp({}, long(), long(), json(pod("a", "1")));
+  const done = pods.get("a");
+  await time.tickAsync(2_000);
+  await done;
+  assertEquals(cancelled, 2);
+});
+
+Deno.test("Client stops waiting for Retry-After when the signal aborts", async () => {
+  using time = new FakeTime();
+  const { transport, pods } = setUp({}, throttled("60"));
+  const controller = new AbortController();
+  const reason = new Error("enough");
+  const waiting = assertRejects(() => pods.list({ signal: controller.signal }), Error, "enough");
+  await time.tickAsync(1_000);
+  controller.abort(reason);
+  assertStrictEquals(await waiting, reason);
+  assertEquals([transport.requests.length, time.timers], [1, 0]);
+});
+
+Deno.test("Client asks its credentials for every request, and once anew after a 401 [F09]", async () => {
+  const asked: boolean[] = [];
+  const credentials: Credentials = {
+    apply: async (headers, { refresh, signal }) => {
+      await Promise.resolve();
+      assertInstanceOf(signal, AbortSignal);
+      asked.push(refresh);
+      headers.set("authorization", `Bearer ${asked.length}`);
+    },
+  };
+  const no = (): Response => refusal(401, "Unauthorized", "Unauthorized");
+  const { transport, pods } = setUp({ credentials }, no(), json(pod("a", "1")), no(), watchOf(), no(), no());
+  await pods.get("a");
+  assertEquals(transport.requests.map(({ headers }) => headers.get("authorization")), ["Bearer 1", "Bearer 2"]);
+  await collect(pods.watch());
+  const error = await assertRejects(() => pods.create({ metadata: { name: "a" } }), StatusError);
+  assert(isUnauthorized(error));
+  assertEquals(asked, [false, true, false, true, false, true]);
+  assertEquals(transport.requests.at(-1)!.body, transport.requests.at(-2)!.body);
+  assertEquals(transport.left, 0);
+});
+
+Deno.test("Client rejects with what its credentials throw", async () => {
+  const reason = new Error("Cannot run the plugin");
+  const { transport, pods } = setUp({
+    credentials: {
+      apply: (): void => {
+        throw reason;
+      },
+    },
+  });
+  assertStrictEquals(await assertRejects(() => pods.get("a")), reason);
+  assertEquals(transport.requests.length, 0);
+});
+
+Deno.test("Client says which server it cannot reach, what it wanted there, and why", async () => {
+  const cause = new TypeError("fetch failed", {
+    cause: new Error("error sending request for url (https://kube.test:6443/x): dns error: no such name"),
+  });
+  const { pods } = setUp({}, cause);
+  const error = await assertRejects(() => pods.get("a"), UnreachableError);
+  assertEquals(
+    error.message,
+    'Cannot reach "https://kube.test:6443" to get "pods/a" in namespace "shop": fetch failed: dns error: no such name',
+  );
+  assertStrictEquals(error.cause, cause);
+});
+
+Deno.test("Client says when the connection is lost in the middle of a body", async () => {
+  for (const ask of ["get", "list", "watch", "fetch"] as const) {
+    const live = new LiveBody();
+    const { client, pods } = setUp({}, live.answer);
+    const failure = new TypeError("error reading a body from connection");
+    const calls = {
+      get: () => pods.get("a"),
+      list: () => pods.list(),
+      watch: () => collect(pods.watch()),
+      fetch: () => client.fetch("/version").then((response) => response.text()),
+    };
+    live.push('{"kind":');
+    const refused = assertRejects(calls[ask], UnreachableError, 'Cannot reach "https://kube.test:6443" any more');
+    await turn();
+    live.fail(failure);
+    const error = await refused;
+    assertStrictEquals(error.cause, failure);
+    assert(error.message.endsWith("error reading a body from connection"), error.message);
+  }
+});
+
+Deno.test("Client rejects with the signal's reason, before, during and after the headers", async () => {
+  const reason = { because: "told to" };
+  const early = setUp({});
+  for (
+    const ask of [
+      () => early.pods.get("a", { signal: AbortSignal.abort(reason) }),
+      () => early.client.fetch("/x", { signal: AbortSignal.abort(reason) }),
+    ]
+  ) {
+    assertStrictEquals(await ask().then(() => undefined, (error) => error), reason);
+  }
+  assertEquals(early.transport.requests.length, 0);
+
+  const hanging: Answer = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const during = setUp({}, hanging);
+  const controller = new AbortController();
+  const refused = during.pods.get("a", { signal: controller.signal }).then(() => undefined, (error) => error);
+  await turn();
+  controller.abort(reason);
+  assertStrictEquals(await refused, reason);
+
+  const live = new LiveBody();
+  const after = setUp({}, live.answer);
+  const other = new AbortController();
+  const broken = after.pods.get("a", { signal: other.signal }).then(() => undefined, (error) => error);
+  await turn();
+  other.abort(reason);
+  assertStrictEquals(await broken, reason);
+  assertEquals(live.ended, "aborted");
+});
+
+Deno.test("Client keeps nothing on a long-lived signal once a call is over", async () => {
+  using time = new FakeTime();
+  const counting = new CountingSignal();
+  const { signal } = counting;
+  const live = new LiveBody();
+  const { client, pods } = setUp(
+    {},
+    json(pod("a", "1")),
+    text(404, "no"),
+    new TypeError("no connection"),
+    json(podList(["a"], { resourceVersion: "1", continue: "t" })),
+    json(podList(["b"])),
+    watchOf(),
+    live.answer,
+    json({}),
+    throttled("1"),
+    json(pod("a", "1")),
+  );
+  await pods.get("a", { signal });
+  await assertRejects(() => pods.get("a", { signal }), StatusError);
+  await assertRejects(() => pods.get("a", { signal }), UnreachableError);
+  await collect(pods.pages({ signal }));
+  await collect(pods.watch({ signal }));
+  for await (const _ of pods.watchChanges({ signal })) break;
+  assertEquals(live.ended, "cancelled");
+  await (await client.fetch("/version", { signal })).text();
+  const waited = pods.get("a", { signal });
+  await time.tickAsync(1_000);
+  await waited;
+  assertEquals(counting.listeners, 0);
+});
+
+Deno.test("Client ends what is under way when it is disposed, and its transport, once", async () => {
+  const live = new LiveBody();
+  const { transport, client, pods } = setUp({}, live.answer);
+  const watching = assertRejects(() => collect(pods.watch()), DOMException, "The client is disposed");
+  await turn();
+  client[Symbol.dispose]();
+  client[Symbol.dispose]();
+  await watching;
+  assertEquals([live.ended, transport.disposed], ["aborted", 1]);
+  await assertRejects(() => pods.get("a"), Error, 'Cannot get "pods/a" in namespace "shop": the client is disposed');
+  assertEquals(transport.requests.length, 1);
+});
+
+/** Lets promises that are ready go on. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

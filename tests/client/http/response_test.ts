@@ -1,0 +1,240 @@
+import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
+import {
+  DecodeError,
+  isAlreadyExists,
+  isExpired,
+  isForbidden,
+  isNotFound,
+  isThrottled,
+  isUnauthorized,
+  StatusError,
+} from "../../../src/api/errors.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import { defineResource } from "../../../src/api/resource.ts";
+import { Client } from "../../../src/client/client.ts";
+import type { ResourceClient } from "../../../src/client/resource_client.ts";
+import { retryAfterMsOf, statusErrorOf } from "../../../src/client/http/response.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { type Answer, json, podList, refusal, ScriptedTransport, statusObject, text } from "../../support/transport.ts";
+
+const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+
+function podsOf(...answers: Answer[]): ResourceClient<KubernetesObject> {
+  const client = new Client({
+    server: "https://kube.test:6443",
+    transport: new ScriptedTransport(...answers),
+    retries: 0,
+  });
+  return client.resource(Pod, { namespace: "shop" });
+}
+
+Deno.test("response without a Status becomes an error by its code, its text cut at 2048 bytes [C135]", async () => {
+  const reasons: [number, string][] = [
+    [400, "BadRequest"],
+    [401, "Unauthorized"],
+    [403, "Forbidden"],
+    [404, "NotFound"],
+    [405, "MethodNotAllowed"],
+    [406, "NotAcceptable"],
+    [409, "Conflict"],
+    [410, "Gone"],
+    [415, "UnsupportedMediaType"],
+    [418, "Unknown"],
+    [422, "Invalid"],
+    [429, "TooManyRequests"],
+    [500, "InternalError"],
+    [502, "InternalError"],
+    [503, "ServiceUnavailable"],
+    [504, "Timeout"],
+  ];
+  for (const [code, reason] of reasons) {
+    const error = await statusErrorOf('get "pods/a"', "GET", text(code, " some\n text \n"));
+    assertEquals([error.status.code, error.status.reason, error.status.message], [code, reason, "some text"]);
+    assert(error.message.startsWith(`Cannot get "pods/a": ${code} ${reason}: some text`), error.message);
+  }
+  const exists = await statusErrorOf("create", "POST", text(409, "there"));
+  assert(isAlreadyExists(exists));
+  let read = 0;
+  let cancelled = false;
+  const endless = new ReadableStream<Uint8Array>({
+    pull: (controller): void => {
+      read++;
+      controller.enqueue(new TextEncoder().encode("é".repeat(500)));
+    },
+    cancel: (): void => void (cancelled = true),
+  }, { highWaterMark: 0 });
+  const long = await statusErrorOf("get", "GET", new Response(endless, { status: 500 }));
+  assertEquals(long.status.message, "é".repeat(1024));
+  assertEquals([read, cancelled], [3, true]);
+  // Warnings of a refusal go to the client that was refused, and to no other.
+  const heard: string[][] = [[], []];
+  const clients = heard.map((texts) =>
+    new Client({
+      server: "https://kube.test",
+      transport: new ScriptedTransport(text(415, "no", { warning: `299 - "for ${heard.indexOf(texts)}"` })),
+      onWarning: (warning) => texts.push(warning),
+    })
+  );
+  for (const client of clients) await assertRejects(() => client.resource(Pod).list(), StatusError, "415");
+  assertEquals(heard, [["for 0"], ["for 1"]]);
+});
+
+Deno.test("Client reads no more than maxObjectBytes of one answer", async () => {
+  const exact = { metadata: { name: "é" } };
+  const maxObjectBytes = new TextEncoder().encode(JSON.stringify(exact)).length;
+  const transport = new ScriptedTransport();
+  using client = new Client({ server: "https://kube.test", namespace: "shop", transport, maxObjectBytes, retries: 0 });
+  const pods = client.resource(Pod);
+  transport.add(json(exact));
+  assertEquals((await pods.get("a")).metadata.name, "é");
+  const object = { metadata: { name: "a" } };
+  const asks: [string, () => Promise<unknown>, number][] = [
+    ['get "pods/a" in namespace "shop"', () => pods.get("a"), 1],
+    ['create "pods/a" in namespace "shop"', () => pods.create(object), 1],
+    ['discover "/api"', () => client.discover(), 2],
+  ];
+  for (const [action, ask, requests] of asks) {
+    let cancelled = 0;
+    for (let i = 0; i < requests; i++) {
+      let left = 1_000;
+      const long = new ReadableStream<Uint8Array>({
+        pull: (controller) => left-- === 0 ? controller.close() : controller.enqueue(new TextEncoder().encode("1")),
+        cancel: () => void cancelled++,
+      }, { highWaterMark: 0 });
+      transport.add(new Response(long));
+    }
+    const message = `Cannot ${action}: the answer is longer than ${maxObjectBytes} bytes; raise maxObjectBytes`;
+    await assertRejects(ask, DecodeError, message);
+    assertEquals(cancelled, requests, action);
+  }
+});
+
+Deno.test("StatusError carries what the server explains, and says what was asked", async () => {
+  const details = { name: "a", kind: "pods", causes: [{ reason: "FieldValueInvalid", field: "metadata.name" }] };
+  const message = 'pods is forbidden: User "limited" cannot list resource "pods"';
+  const error = await assertRejects(
+    () => podsOf(refusal(403, "Forbidden", message, {}, { details })).list(),
+    StatusError,
+  );
+  assert(isForbidden(error));
+  assertEquals(error.message, `Cannot list "pods" in namespace "shop": 403 Forbidden: ${message}`);
+  assertEquals(error.status.details?.causes?.[0].field, "metadata.name");
+});
+
+Deno.test("StatusError is typed also when the body is another object, broken JSON, HTML, or nothing", async () => {
+  const bodies: [Response, string][] = [
+    [json({ error: "nope" }, 404), '{"error":"nope"}'],
+    [text(404, '{"kind":"Status",', { "content-type": "application/json" }), '{"kind":"Status",'],
+    [text(404, "<html>\n<h1>404</h1>", { "content-type": "text/html" }), "<html> <h1>404</h1>"],
+    [text(404, "404 page not found\n"), "404 page not found"],
+    [new Response(null, { status: 404 }), "the server answered 404"],
+  ];
+  for (const [response, message] of bodies) {
+    const error = await assertRejects(() => podsOf(response).get("a"), StatusError, message);
+    assert(isNotFound(error));
+    assertEquals(error.status.message, message);
+  }
+});
+
+Deno.test("StatusError reads a Status of more than 2048 bytes whole, and one that says it is text", async () => {
+  const message = "x".repeat(5_000);
+  const long = await assertRejects(() => podsOf(refusal(422, "Invalid", message)).get("a"), StatusError);
+  assertEquals(long.status.message, message);
+  const plain = text(410, JSON.stringify(statusObject(410, "Expired", "too old resource version")));
+  const error = await assertRejects(() => podsOf(plain).list(), StatusError);
+  assert(isExpired(error));
+  assertEquals(error.status.message, "too old resource version");
+});
+
+Deno.test("StatusError of a 401 says to check the credentials", async () => {
+  const error = await assertRejects(() => podsOf(refusal(401, "Unauthorized", "Unauthorized")).list(), StatusError);
+  assert(isUnauthorized(error));
+  assertEquals(
+    error.message,
+    'Cannot list "pods" in namespace "shop": 401 Unauthorized: Unauthorized; check the credentials',
+  );
+});
+
+Deno.test("StatusError of a redirect says where to, and nothing is followed", async () => {
+  const pods = podsOf(new Response(null, { status: 302, headers: { location: "https://login.test/" } }));
+  const error = await assertRejects(() => pods.list(), StatusError);
+  assertEquals(error.status.code, 302);
+  assert(error.message.includes('redirects to "https://login.test/"'), error.message);
+});
+
+Deno.test("StatusError tells what it could when the body breaks off", async () => {
+  const broken = new ReadableStream<Uint8Array>({
+    start: (controller): void => controller.enqueue(new TextEncoder().encode("half a sen")),
+    pull: (controller): void => controller.error(new TypeError("connection lost")),
+  }, { highWaterMark: 0 });
+  const error = await assertRejects(() => podsOf(new Response(broken, { status: 500 })).get("a"), StatusError);
+  assertEquals([error.status.code, error.status.message], [500, "half a sen"]);
+  assertInstanceOf(error.cause, TypeError);
+});
+
+Deno.test("StatusError carries Retry-After in seconds, from the header or else from the body", async () => {
+  const header = await assertRejects(
+    () => podsOf(text(429, "Too many requests, please try again later.", { "retry-after": "3" })).list(),
+    StatusError,
+  );
+  assert(isThrottled(header));
+  assertEquals(header.status.retryAfterSeconds, 3);
+  const details = { retryAfterSeconds: 7 };
+  const body = await assertRejects(
+    () => podsOf(refusal(503, "ServiceUnavailable", "wait", {}, { details })).list(),
+    StatusError,
+  );
+  assertEquals(body.status.retryAfterSeconds, 7);
+});
+
+Deno.test("retryAfterMsOf reads seconds and dates", () => {
+  using time = new FakeTime();
+  const of = (value: string): number | undefined => retryAfterMsOf(new Headers({ "retry-after": value }));
+  assertEquals(of("1"), 1_000);
+  assertEquals(of(" 120 "), 120_000);
+  assertEquals(of("0"), 0);
+  assertEquals(of(new Date(time.now + 5_000).toUTCString()), 5_000);
+  assertEquals(of(new Date(time.now - 5_000).toUTCString()), 0);
+  assertEquals(of("soon"), undefined);
+  assertEquals(of("-1x"), undefined);
+  assertEquals(retryAfterMsOf(new Headers()), undefined);
+});
+
+Deno.test("Client refuses an answer that is not JSON, and says what to check", async () => {
+  const page = (): Response => text(200, "<!doctype html>\n<title>Log in</title>", { "content-type": "text/html" });
+  const calls = [
+    () => podsOf(page()).get("a"),
+    () => podsOf(page()).list(),
+    () => podsOf(page()).watch().next(),
+    () => podsOf(page()).listEntries().next(),
+    () => podsOf(page()).create({ metadata: { name: "a" } }),
+  ];
+  for (const call of calls) {
+    const error = await assertRejects(call, DecodeError, 'the answer is "text/html" and not JSON');
+    assert(error.message.includes("<title>Log in</title>"), error.message);
+    assert(
+      error.message.endsWith('check that "https://kube.test:6443" is an API server and not a proxy or a login page'),
+    );
+  }
+});
+
+Deno.test("Client refuses JSON that is none, or empty, or no list", async () => {
+  const type = { "content-type": "application/json" };
+  const cut = await assertRejects(() => podsOf(text(200, '{"kind":"Pod"', type)).get("a"), DecodeError);
+  assert(cut.message.startsWith('Cannot get "pods/a" in namespace "shop": the answer is not JSON'), cut.message);
+  assertInstanceOf(cut.cause, SyntaxError);
+  await assertRejects(() => podsOf(new Response(null, { headers: type })).get("a"), DecodeError);
+  await assertRejects(() => podsOf(new Response(null, { headers: type })).list(), DecodeError);
+  await assertRejects(() => podsOf(json({ kind: "Pod", apiVersion: "v1", metadata: {} })).list(), DecodeError);
+  const list = JSON.stringify(podList(["a", "b"]));
+  await assertRejects(() => podsOf(text(200, list.slice(0, -10), type)).list(), DecodeError);
+});
+
+Deno.test("Client takes JSON in its other names, and an answer without a content type", async () => {
+  for (const type of ["application/json;charset=utf-8", "APPLICATION/JSON", "application/vnd.kube+json", ""]) {
+    const answer = new Response(new Blob([JSON.stringify(podList(["a"]))]).stream());
+    if (type !== "") answer.headers.set("content-type", type);
+    assertEquals((await podsOf(answer).list()).items.length, 1, type);
+  }
+  await assertRejects(() => podsOf(text(200, "[]", { "content-type": "application/jsonp" })).get("a"), DecodeError);
+});

@@ -1,0 +1,149 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { defineResource, metadataOf } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import { json, pod, podList, ScriptedTransport } from "../support/transport.ts";
+
+const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+const Deployment = defineResource({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment" });
+const Node = defineResource({ version: "v1", plural: "nodes", kind: "Node", scope: "Cluster" });
+
+function clientOf(transport: ScriptedTransport, server = "https://kube.test:6443", namespace = ""): Client {
+  return new Client({ server, transport, namespace });
+}
+
+Deno.test("request paths are prefix, group, namespace, plural, name and subresource, each checked and encoded [C129]", async () => {
+  const cases: [string, string, (client: Client) => Promise<unknown>][] = [
+    ["https://kube.test", "/api/v1/pods", (client) => client.resource(Pod).list()],
+    [
+      "https://kube.test/",
+      "/api/v1/namespaces/shop/pods",
+      (client) => client.resource(Pod, { namespace: "shop" }).list(),
+    ],
+    [
+      "https://kube.test/k8s/c-1",
+      "/k8s/c-1/api/v1/nodes",
+      (client) => client.resource(Node, { namespace: "shop" }).list(),
+    ],
+    ["https://kube.test/k8s/c-1/", "/k8s/c-1/apis/apps/v1/deployments", (client) => client.resource(Deployment).list()],
+    [
+      "https://kube.test",
+      "/api/v1/namespaces/shop/pods/web-0/status",
+      (client) => client.resource(Pod).namespace("shop").get("web-0", { subresource: "status" }),
+    ],
+    ["https://kube.test", "/api/v1/nodes/a:b", (client) => client.resource(Node).get("a:b")],
+  ];
+  for (const [server, path, ask] of cases) {
+    const transport = new ScriptedTransport(json({ ...podList([]), metadata: { resourceVersion: "1" } }));
+    await ask(clientOf(transport, server));
+    assertEquals(decodeURIComponent(transport.last.path), path);
+    assertEquals(transport.last.url.origin, "https://kube.test");
+    assertEquals(transport.last.method, "GET");
+  }
+  for (const name of [".", "..", "a/b", "a%2fb", "", "a?b", "a#b"]) {
+    const transport = new ScriptedTransport();
+    const pods = clientOf(transport).resource(Pod, { namespace: "shop" });
+    await assertRejects(() => pods.get(name), TypeError, "Cannot");
+    await assertRejects(() => pods.namespace(name === "" ? "/" : name).list(), TypeError, "Cannot");
+    assertEquals(transport.requests.length, 0);
+  }
+});
+
+Deno.test("ResourceClient sends list options as the server names them", async () => {
+  const transport = new ScriptedTransport(json(podList([])));
+  await clientOf(transport).resource(Pod).list({
+    namespace: "shop",
+    labelSelector: "app=web,tier in (a, b)",
+    fieldSelector: "spec.nodeName=n1",
+    resourceVersion: "7",
+    resourceVersionMatch: "NotOlderThan",
+    limit: 3,
+    continue: "abc+/=",
+  });
+  assertEquals(transport.last.query, {
+    pretty: "false",
+    labelSelector: "app=web,tier in (a, b)",
+    fieldSelector: "spec.nodeName=n1",
+    resourceVersion: "7",
+    resourceVersionMatch: "NotOlderThan",
+    limit: "3",
+    continue: "abc+/=",
+  });
+  assertEquals(transport.last.headers.get("accept"), "application/json");
+});
+
+Deno.test("ResourceClient leaves out a limit of 0 and an empty token", async () => {
+  const transport = new ScriptedTransport(json(podList([])));
+  await clientOf(transport).resource(Pod).list({ limit: 0, continue: "", labelSelector: "", fieldSelector: "" });
+  assertEquals(transport.last.query, { pretty: "false" });
+});
+
+Deno.test("ResourceClient joins the selectors of the collection and of the call, and takes the call's namespace [F21]", async () => {
+  const transport = new ScriptedTransport(json(podList([])), json(podList([])));
+  const pods = clientOf(transport).resource(Pod, { namespace: "shop", labelSelector: "a=b", fieldSelector: "x=1" });
+  await pods.list({ labelSelector: "!c", fieldSelector: "y!=2" });
+  assertEquals(transport.last.query, { pretty: "false", labelSelector: "a=b,!c", fieldSelector: "x=1,y!=2" });
+  await pods.list({ namespace: "bank" });
+  assertEquals(transport.last.path, "/api/v1/namespaces/bank/pods");
+  assertEquals(transport.last.query, { pretty: "false", labelSelector: "a=b", fieldSelector: "x=1" });
+});
+
+Deno.test("ResourceClient refuses a broken label selector before anything is sent", async () => {
+  const transport = new ScriptedTransport();
+  const pods = clientOf(transport).resource(Pod);
+  await assertRejects(() => pods.list({ labelSelector: "app in (web" }), SyntaxError, "app in (web");
+  assertThrows(() => pods.watch({ labelSelector: "=x" }), SyntaxError);
+  assertThrows(() => pods.pages({ labelSelector: "=x" }), SyntaxError);
+  assertThrows(() => pods.listEntries({ labelSelector: "=x" }), SyntaxError);
+  assertThrows(() => pods.follow({ resourceVersion: "1", labelSelector: "=x" }), SyntaxError);
+  // Each part is read alone: what only together would be a selector is none.
+  const half = clientOf(transport).resource(Pod, { labelSelector: "a in (b" });
+  await assertRejects(() => half.list({ labelSelector: "c)" }), SyntaxError);
+  assertEquals(transport.requests.length, 0);
+});
+
+Deno.test("ResourceClient refuses numbers that cannot be meant", async () => {
+  const pods = clientOf(new ScriptedTransport()).resource(Pod, { namespace: "shop" });
+  await assertRejects(() => pods.list({ limit: -1 }), RangeError, "limit");
+  await assertRejects(() => pods.list({ limit: 1.5 }), RangeError, "limit");
+  assertThrows(() => pods.watch({ timeoutSeconds: NaN }), RangeError, "timeoutSeconds");
+  await assertRejects(() => pods.delete("web-0", { gracePeriodSeconds: -1 }), RangeError, "gracePeriodSeconds");
+});
+
+Deno.test("ResourceClient asks for metadata only in the form that each call needs [F32]", async () => {
+  const partial = { ...pod("web-0", "1"), kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
+  const list = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: {}, items: [partial] };
+  const transport = new ScriptedTransport(json(list), json(partial), json(partial));
+  const pods = clientOf(transport).resource(metadataOf(Pod), { namespace: "shop" });
+  await pods.list();
+  assertEquals(
+    transport.last.headers.get("accept"),
+    "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json",
+  );
+  const one = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
+  await pods.get("web-0");
+  assertEquals(transport.last.headers.get("accept"), one);
+  await pods.patch("web-0", { type: "merge", body: { metadata: { labels: { a: "b" } } } });
+  assertEquals(transport.last.headers.get("accept"), one);
+  await assertRejects(() => pods.create({ metadata: { name: "web-0" } }), TypeError, "metadata only");
+});
+
+Deno.test("request refuses to name or make an object where no namespace is known, and keeps a raw path as it is [C133]", async () => {
+  const transport = new ScriptedTransport();
+  const pods = clientOf(transport).resource(Pod);
+  const whole = { ...pod("web-0", "1"), metadata: { name: "web-0", uid: "u", resourceVersion: "1" } };
+  await assertRejects(() => pods.get("web-0"), TypeError, 'Cannot get "pods/web-0": no namespace is named');
+  await assertRejects(() => pods.create({ metadata: { name: "web-0" } }), TypeError, "no namespace is named");
+  await assertRejects(() => pods.update(whole), TypeError, "no namespace is named");
+  await assertRejects(() => pods.patch("web-0", { type: "merge", body: {} }), TypeError, "no namespace is named");
+  await assertRejects(() => pods.delete("web-0"), TypeError, "no namespace is named");
+  await assertRejects(() => pods.deleteCollection(), TypeError, "do not delete across namespaces");
+  assertEquals(transport.requests.length, 0);
+
+  transport.add(json({}), json(podList([])));
+  const client = clientOf(transport, "https://kube.test/prefix/");
+  await (await client.fetch("/healthz/?verbose=1")).body?.cancel();
+  assertEquals(transport.last.url.href, "https://kube.test/prefix/healthz/?verbose=1");
+  // The time a list may take is nobody's business but the signal's: no `timeout` parameter.
+  await client.resource(Pod).list();
+  assertEquals("timeout" in transport.last.query, false);
+});

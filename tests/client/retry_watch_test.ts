@@ -1,0 +1,532 @@
+import { assert, assertEquals, assertMatch, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import {
+  CredentialsError,
+  DecodeError,
+  isExpired,
+  isForbidden,
+  isNotFound,
+  isUnauthorized,
+  StatusError,
+  UnreachableError,
+} from "../../src/api/errors.ts";
+import type { WatchEvent } from "../../src/api/change.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { defineResource } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import type { Credentials } from "../../src/client/http/credentials.ts";
+import type { FollowOptions } from "../../src/client/resource_client.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import {
+  type Answer,
+  bookmark,
+  collect,
+  CountingSignal,
+  line,
+  LiveBody,
+  pod,
+  refusal,
+  ScriptedTransport,
+  statusObject,
+  text,
+  watchOf,
+} from "../support/transport.ts";
+
+const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+
+/** A follow that runs by itself, from version 1 on; what it told so far, and how it ended. */
+class Followed implements Disposable {
+  readonly sent: ScriptedTransport;
+  readonly told: string[] = [];
+  readonly interruptions: [string, number][] = [];
+  readonly events: AsyncIterableIterator<WatchEvent<KubernetesObject>>;
+  readonly ended: Promise<unknown>;
+  readonly #controller = new AbortController();
+
+  constructor(answers: readonly Answer[], options: FollowOptions = {}, credentials?: Credentials) {
+    this.sent = new ScriptedTransport(...answers);
+    const client = new Client({ server: "https://kube.test", transport: this.sent, credentials });
+    this.events = client.resource(Pod).follow({
+      resourceVersion: "1",
+      signal: this.#controller.signal,
+      backoff: { initialMs: 2_000, factor: 2, maxMs: 10_000, jitter: 0 },
+      onInterrupted: (error, delayMs) => this.interruptions.push([(error as Error).name, delayMs]),
+      ...options,
+    });
+    this.ended = this.#run();
+  }
+
+  /** The versions that the watches so far were asked to begin at. */
+  get asked(): (string | undefined)[] {
+    return this.sent.requests.map(({ query }) => query.resourceVersion);
+  }
+
+  stop(reason: unknown): void {
+    this.#controller.abort(reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.stop(new Error("the test is over"));
+  }
+
+  async #run(): Promise<unknown> {
+    try {
+      for await (const event of this.events) {
+        this.told.push(
+          event.type === "BOOKMARK"
+            ? `bookmark ${event.resourceVersion}`
+            : `${event.type} ${event.object.metadata.resourceVersion}`,
+        );
+      }
+    } catch (error) {
+      return error;
+    }
+    return "left";
+  }
+}
+
+const added = (version: string): string => line("ADDED", pod(`p${version}`, version));
+const failed = (code: number, reason: string): string => line("ERROR", statusObject(code, reason, "no"));
+
+/** A watch that stays open and says nothing. */
+const silent: Answer = (sent) => new LiveBody().answer(sent);
+
+Deno.test('follow refuses a missing version, "" and "0" at once [C115]', () => {
+  const sent = new ScriptedTransport();
+  const pods = new Client({ server: "https://kube.test", transport: sent }).resource(Pod);
+  assertThrows(() => pods.follow(), TypeError, 'Cannot follow "pods": resourceVersion is missing');
+  assertThrows(() => pods.follow({ resourceVersion: "" }), RangeError, 'Cannot follow "pods"');
+  assertThrows(() => pods.follow({ resourceVersion: "0" }), RangeError, 'Cannot follow "pods"');
+  assertThrows(
+    () => pods.follow({ resourceVersion: "1", allowBookmarks: true, sendInitialEvents: true }),
+    TypeError,
+    "sendInitialEvents",
+  );
+  assertEquals(sent.requests.length, 0);
+});
+
+Deno.test("follow gets over refusals and lost connections when it begins, but tells an expired version [C116]", async () => {
+  using time = new FakeTime();
+  using followed = new Followed([
+    new TypeError("connection refused"),
+    text(500, "no"),
+    text(429, "later", { "retry-after": "9" }),
+    new Response(null, { headers: { "content-type": "application/json" } }),
+    watchOf(added("5")),
+    refusal(410, "Expired", "too old resource version: 5 (9)"),
+  ]);
+  await time.tickAsync(0);
+  assertEquals(followed.sent.requests.length, 1);
+  await time.tickAsync(2_000);
+  assertEquals(followed.sent.requests.length, 2);
+  await time.tickAsync(4_000);
+  assertEquals(followed.sent.requests.length, 3);
+  await time.tickAsync(8_999);
+  assertEquals(followed.sent.requests.length, 3);
+  await time.tickAsync(1);
+  assertEquals([followed.sent.requests.length, followed.told], [4, []]);
+  await time.tickAsync(1_000);
+  assertEquals(followed.told, ["ADDED 5"]);
+  await time.tickAsync(1_000);
+  assert(isExpired(await followed.ended));
+  assertEquals(followed.asked, ["1", "1", "1", "1", "1", "5"]);
+  // The third wait would have been 8 s: the server asked for more.
+  assertEquals(followed.interruptions, [["UnreachableError", 2_000], ["StatusError", 4_000], ["StatusError", 9_000]]);
+  assertEquals(time.timers, 0);
+});
+
+Deno.test("follow tells every event once and in order over many watches, and goes on from the newest version [C117]", async () => {
+  using time = new FakeTime();
+  const watches = [
+    [["2", "3"]],
+    [["2", "3"], ["10"]],
+    [["2"], ["11"], ["9"], ["11"], ["100"]],
+    [["100"], ["99"], ["1000000000000000000000"], ["999999999999999999999"]],
+  ];
+  for (const count of [1, 2, 4]) {
+    const bodies = watches.slice(0, count).map((versions) => versions.flat());
+    using followed = new Followed([...bodies.map((versions) => watchOf(...versions.map(added))), silent]);
+    for (const _ of bodies) await time.tickAsync(1_000);
+    const expected: string[] = [];
+    const starts = ["1"];
+    for (const versions of bodies) {
+      for (const version of versions) {
+        const newest = expected.at(-1) ?? "1";
+        if (BigInt(version) > BigInt(newest)) expected.push(version);
+      }
+      starts.push(expected.at(-1)!);
+    }
+    assertEquals(followed.told, expected.map((version) => `ADDED ${version}`));
+    assertEquals(followed.asked, starts);
+    assertEquals(followed.interruptions, []);
+    followed.stop(undefined);
+    await followed.ended;
+  }
+  assertEquals(time.timers, 0);
+});
+
+Deno.test("follow ends on 410, 401, 403 and 404, and gets over every other error in the stream [C118]", async () => {
+  using time = new FakeTime();
+  const final: [Answer, (error: unknown) => boolean][] = [
+    [watchOf(added("2"), failed(410, "Expired")), isExpired],
+    [watchOf(added("2"), failed(410, "Gone")), isExpired],
+    [refusal(403, "Forbidden", "no"), isForbidden],
+    [refusal(401, "Unauthorized", "no"), isUnauthorized],
+    [text(404, "404 page not found"), isNotFound],
+    [refusal(400, "BadRequest", "field label not supported"), (error) => error instanceof StatusError],
+    [refusal(405, "MethodNotAllowed", "watch is not supported"), (error) => error instanceof StatusError],
+  ];
+  for (const [answer, is] of final) {
+    using followed = new Followed([answer]);
+    await time.tickAsync(0);
+    assert(is(await followed.ended));
+    assertEquals(followed.sent.requests.length, 1);
+  }
+  const odd = line("ERROR", { kind: "Pod", apiVersion: "v1", metadata: { name: "not a status" } });
+  for (const error of [failed(500, "InternalError"), failed(504, "Timeout"), failed(418, "Teapot"), odd]) {
+    using followed = new Followed([watchOf(added("2"), error), watchOf(added("3")), silent]);
+    await time.tickAsync(0);
+    assertEquals(followed.told, ["ADDED 2"]);
+    await time.tickAsync(2_000);
+    assertEquals([followed.told, followed.asked], [["ADDED 2", "ADDED 3"], ["1", "2"]]);
+    assertEquals(followed.interruptions, [["StatusError", 2_000]]);
+    followed.stop(undefined);
+    await followed.ended;
+  }
+});
+
+Deno.test("follow that is left or aborted with events unread leaves nothing behind [C119]", async () => {
+  using time = new FakeTime();
+  for (const way of ["return", "abort"]) {
+    const live = new LiveBody();
+    const counting = new CountingSignal();
+    const sent = new ScriptedTransport(live.answer);
+    const client = new Client({ server: "https://kube.test", transport: sent });
+    const events = client.resource(Pod).follow({ resourceVersion: "1", signal: counting.signal });
+    live.push(added("2") + added("3"), added("4"));
+    assertEquals((await events.next()).value.object.metadata.resourceVersion, "2");
+    if (way === "abort") {
+      const reason = new Error("enough");
+      counting.abort(reason);
+      // What has arrived may still be told; then the reason.
+      assertStrictEquals(await collect(events).then(() => undefined, (error) => error), reason);
+    } else {
+      await events.return?.();
+      assertEquals(counting.listeners, 0);
+    }
+    assertEquals(await events.next(), { done: true, value: undefined });
+    assert(live.ended === "cancelled" || live.ended === "aborted");
+    assertEquals([time.timers, sent.requests.length], [0, 1]);
+  }
+});
+
+Deno.test("follow waits for one condition after another, until one throws, the signal aborts, or it is over [C120]", async () => {
+  using time = new FakeTime();
+  const phases = (versions: string[]): Answer => watchOf(...versions.map(added));
+  const sent = new ScriptedTransport(phases(["2", "3"]), phases(["3", "4", "5"]), silent);
+  const client = new Client({ server: "https://kube.test", transport: sent });
+  const controller = new AbortController();
+  const events = client.resource(Pod).follow({ resourceVersion: "1", signal: controller.signal });
+  const until = async (condition: (version: string) => boolean): Promise<string> => {
+    for (;;) {
+      const { done, value } = await events.next();
+      if (done) throw new Error("over");
+      if (value.type !== "BOOKMARK" && condition(value.object.metadata.resourceVersion)) {
+        return value.object.metadata.resourceVersion;
+      }
+    }
+  };
+  const first = until((version) => version === "2");
+  await time.tickAsync(0);
+  assertEquals(await first, "2");
+  const second = until((version) => version === "4"); // in the next watch
+  await time.tickAsync(1_000);
+  assertEquals(await second, "4");
+  await assertRejects(
+    () =>
+      until(() => {
+        throw new Error("no such condition");
+      }),
+    Error,
+    "no such condition",
+  );
+  const never = assertRejects(() => until(() => false), DOMException, "too long");
+  await time.tickAsync(5_000);
+  controller.abort(new DOMException("too long", "TimeoutError"));
+  await never;
+  await assertRejects(() => until(() => true), Error, "over");
+});
+
+Deno.test("ResourceClient.follow keeps attempts a second apart, and goes on at once after a longer watch", async () => {
+  using time = new FakeTime();
+  const long = new LiveBody();
+  using followed = new Followed([watchOf(), watchOf(), long.answer, silent]);
+  await time.tickAsync(999);
+  assertEquals(followed.sent.requests.length, 1);
+  await time.tickAsync(1);
+  assertEquals(followed.sent.requests.length, 2);
+  await time.tickAsync(1_000);
+  assertEquals(followed.sent.requests.length, 3);
+  await time.tickAsync(5_000);
+  long.end();
+  await time.tickAsync(0);
+  assertEquals(followed.sent.requests.length, 4);
+  assertEquals(followed.interruptions, []);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow advances with bookmarks, and passes them on when asked to", async () => {
+  using time = new FakeTime();
+  for (const allowBookmarks of [false, true]) {
+    using followed = new Followed([watchOf(added("2"), bookmark("7"), bookmark("6")), silent], { allowBookmarks });
+    await time.tickAsync(1_000);
+    assertEquals(followed.told, allowBookmarks ? ["ADDED 2", "bookmark 7"] : ["ADDED 2"]);
+    assertEquals(followed.asked, ["1", "7"]);
+    assertEquals(followed.sent.last.query.allowWatchBookmarks, "true");
+    followed.stop(undefined);
+    await followed.ended;
+  }
+});
+
+Deno.test("ResourceClient.follow gives a watch up that is silent beyond its time, but not one that its reader keeps waiting", async () => {
+  using time = new FakeTime();
+  const [first, second] = [new LiveBody(), new LiveBody()];
+  const sent = new ScriptedTransport(first.answer, second.answer);
+  const client = new Client({ server: "https://kube.test", transport: sent });
+  const errors: unknown[] = [];
+  const events = client.resource(Pod).follow({
+    resourceVersion: "1",
+    timeoutSeconds: 30,
+    backoff: { initialMs: 2_000, jitter: 0 },
+    onInterrupted: (error) => errors.push(error),
+  });
+  first.push(added("2"));
+  assertEquals((await events.next()).done, false);
+  await time.tickAsync(300_000); // the reader is slow: nothing of that counts
+  assertEquals([errors.length, time.timers], [0, 0]);
+  const next = events.next();
+  await time.tickAsync(9_999);
+  assertEquals([first.ended, sent.requests.length], ["no", 1]);
+  await time.tickAsync(1);
+  assertEquals(first.ended, "aborted");
+  assert(errors[0] instanceof UnreachableError);
+  assert(errors[0].message.includes("nothing came for 10 s after the 30 s"), errors[0].message);
+  await time.tickAsync(2_000);
+  second.push(added("3"));
+  assertEquals((await next).value.object.metadata.resourceVersion, "3");
+  assertEquals(sent.last.query.resourceVersion, "2");
+  // This one has 40 s from its start, and every sign of life in the last ten gives it ten more.
+  const last = events.next();
+  await time.tickAsync(35_000);
+  second.push("\n");
+  await time.tickAsync(9_999);
+  assertEquals(second.ended, "no");
+  await events.return?.();
+  assertEquals([(await last).done, time.timers], [true, 0]);
+});
+
+Deno.test("ResourceClient.follow gives a watch up that is not answered", async () => {
+  using time = new FakeTime();
+  const unanswered: Answer = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  using followed = new Followed([unanswered, watchOf(added("2")), silent], { timeoutSeconds: 30 });
+  await time.tickAsync(39_999);
+  assertEquals(followed.interruptions, []);
+  await time.tickAsync(1);
+  assertEquals(followed.interruptions, [["UnreachableError", 2_000]]);
+  await time.tickAsync(2_000);
+  assertEquals(followed.told, ["ADDED 2"]);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow asks for 2 to 4 minutes unless told otherwise", async () => {
+  using time = new FakeTime();
+  using followed = new Followed([silent]);
+  await time.tickAsync(0);
+  const asked = Number(followed.sent.last.query.timeoutSeconds);
+  assert(asked >= 120 && asked <= 220, String(asked));
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow ends on an object or a line that cannot be read the second time either", async () => {
+  using time = new FakeTime();
+  const versionless = { kind: "Pod", apiVersion: "v1", metadata: { name: "a", namespace: "shop", uid: "u" } };
+  const broken = added("3").replace('"name":"p3"', '"name":"p3","labels":[}');
+  for (const bad of [line("ADDED", versionless), "{oops}\n", broken]) {
+    // A watch that comes further in between shows that it was damaged on the way.
+    using followed = new Followed([
+      watchOf(added("2"), bad),
+      watchOf(added("3"), bad),
+      watchOf(added("3"), added("4"), bad),
+      watchOf(bad),
+    ]);
+    await time.tickAsync(2_000 + 4_000 + 8_000);
+    assert(await followed.ended instanceof DecodeError);
+    assertEquals(followed.asked, ["1", "2", "3", "4"]);
+    assertEquals(followed.told, ["ADDED 2", "ADDED 3", "ADDED 4"]);
+    assertEquals(followed.interruptions.map(([name]) => name), Array(3).fill("DecodeError"));
+  }
+  assertEquals(time.timers, 0);
+});
+
+Deno.test("ResourceClient.follow ends on an object of another kind, and names the kind", async () => {
+  using time = new FakeTime();
+  const service = { kind: "Service", apiVersion: "v1", metadata: { name: "a", resourceVersion: "11" } };
+  const answer = (): Response => watchOf(line("ADDED", service));
+  using followed = new Followed([answer(), answer()]);
+  await time.tickAsync(2_000);
+  assertMatch(String(await followed.ended), /found kind "Service", expected "Pod"/);
+});
+
+Deno.test("ResourceClient.follow gets over answers that are no watch", async () => {
+  using time = new FakeTime();
+  const page = (): Response => text(200, "<html>", { "content-type": "text/html" });
+  const encoded = text(200, "", { "content-type": "application/json", "content-encoding": "gzip" });
+  using followed = new Followed([page(), page(), encoded, watchOf(added("2")), silent]);
+  await time.tickAsync(2_000 + 4_000 + 8_000);
+  assertEquals(followed.told, ["ADDED 2"]);
+  assertEquals(followed.interruptions, [["DecodeError", 2_000], ["DecodeError", 4_000], ["DecodeError", 8_000]]);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow gets over credentials that fail, and ends on every other error of theirs", async () => {
+  using time = new FakeTime();
+  const failures: (Error | undefined)[] = [new CredentialsError("the plugin timed out"), undefined, new Error("a bug")];
+  using followed = new Followed([watchOf(added("2")), watchOf(added("3"))], {}, {
+    apply: () => {
+      const failure = failures.shift();
+      if (failure !== undefined) throw failure;
+    },
+  });
+  await time.tickAsync(2_000 + 1_000);
+  assertEquals((await followed.ended as Error).message, "a bug");
+  assertEquals(followed.told, ["ADDED 2"]);
+  assertEquals(followed.interruptions, [["CredentialsError", 2_000]]);
+});
+
+Deno.test("ResourceClient.follow yields each deletion once, whatever version it carries", async () => {
+  using time = new FakeTime();
+  const event = (type: string, name: string, version: string): string => line(type, pod(name, version));
+  using followed = new Followed([
+    watchOf(
+      event("DELETED", "a", "10"),
+      event("DELETED", "b", "7"),
+      event("DELETED", "b", "7"),
+      event("ADDED", "c", "12"),
+    ),
+    // These servers send again what they do not see the version of.
+    watchOf(
+      event("DELETED", "b", "7"),
+      event("DELETED", "c", "12"),
+      event("ADDED", "c", "13"),
+      event("DELETED", "c", "13"),
+    ),
+    silent,
+  ], { resourceVersion: "10" });
+  await time.tickAsync(2_000);
+  assertEquals(followed.told, ["DELETED 10", "DELETED 7", "ADDED 12", "DELETED 12", "ADDED 13", "DELETED 13"]);
+  assertEquals(followed.asked, ["10", "12", "13"]);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow remembers the latest thousand deletions", async () => {
+  using time = new FakeTime();
+  const gone = (number: number): string => line("DELETED", pod(`p${number}`, "7"));
+  const all = Array.from({ length: 1_001 }, (_, number) => gone(number));
+  using followed = new Followed([watchOf(...all), watchOf(gone(1), gone(1_000), gone(0)), silent], {
+    resourceVersion: "10",
+  });
+  await time.tickAsync(2_000);
+  assertEquals(followed.told.length, 1_001 + 1);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow does not take its signal's reason for an interruption", async () => {
+  using time = new FakeTime();
+  using followed = new Followed([silent]);
+  await time.tickAsync(0);
+  const reason = new UnreachableError("given up by the caller");
+  followed.stop(reason);
+  assertStrictEquals(await followed.ended, reason);
+  assertEquals([followed.interruptions, time.timers], [[], 0]);
+});
+
+Deno.test("ResourceClient.follow waits as long as it is to, whatever the time of day says", async () => {
+  using time = new FakeTime();
+  const [first, second] = [new LiveBody(), new LiveBody()];
+  using followed = new Followed([first.answer, second.answer, silent], { timeoutSeconds: 30 });
+  await time.tickAsync(0);
+  time.setClock(time.now - 3_600_000);
+  first.end();
+  await time.tickAsync(1_000);
+  assertEquals(followed.asked.length, 2);
+  time.setClock(time.now + 3_600_000);
+  second.push("\n");
+  await time.tickAsync(39_999);
+  assertEquals(second.ended, "no");
+  time.setClock(time.now - 3_600_000);
+  second.push("\n");
+  await time.tickAsync(10_000);
+  assertEquals(second.ended, "aborted");
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow rejects with the signal's reason while it waits for the next attempt", async () => {
+  using time = new FakeTime();
+  using followed = new Followed([new TypeError("no")]);
+  await time.tickAsync(1_000);
+  const reason = { because: "told to" };
+  followed.stop(reason);
+  assertStrictEquals(await followed.ended, reason);
+  assertEquals([time.timers, followed.sent.requests.length], [0, 1]);
+});
+
+Deno.test("ResourceClient.follow waits short again after a long time of health", async () => {
+  using time = new FakeTime();
+  const healthy = new LiveBody();
+  using followed = new Followed([text(500, "no"), text(500, "no"), healthy.answer, text(500, "no"), silent], {
+    timeoutSeconds: 200,
+  });
+  await time.tickAsync(6_000);
+  await time.tickAsync(120_000);
+  healthy.fail(new TypeError("connection lost"));
+  await time.tickAsync(0);
+  assertEquals(followed.interruptions.map(([, delayMs]) => delayMs), [2_000, 4_000, 2_000]);
+  followed.stop(undefined);
+  await followed.ended;
+});
+
+Deno.test("ResourceClient.follow notices a silent watch in time when the time of day is set, back or forward", async () => {
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    using time = new FakeTime();
+    const body = new LiveBody();
+    using followed = new Followed([body.answer, silent], { timeoutSeconds: 30 });
+    await time.tickAsync(1_000);
+    time.setClock(time.now + jumpMs);
+    body.push("\n"); // from here on it is silent
+    await time.tickAsync(38_999);
+    assertEquals(followed.interruptions.length, 0);
+    await time.tickAsync(1);
+    assertEquals(followed.interruptions.length, 1);
+    followed.stop(undefined);
+    await followed.ended;
+  }
+});
+
+Deno.test("ResourceClient.follow lets a watch last longer than a timer can", async () => {
+  using time = new FakeTime();
+  const timeoutSeconds = 2 ** 31 / 1_000 | 0;
+  using followed = new Followed([new LiveBody().answer, silent], { timeoutSeconds });
+  await time.tickAsync(timeoutSeconds * 1_000 + 9_999);
+  assertEquals([followed.interruptions.length, time.timers], [0, 1]);
+  await time.tickAsync(1);
+  assertEquals(followed.interruptions.length, 1);
+  followed.stop(undefined);
+  await followed.ended;
+});

@@ -1,0 +1,78 @@
+import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { type Entry, unreadEntry } from "../../../src/api/entry.ts";
+import { DecodeError } from "../../../src/api/errors.ts";
+import { entry, type Thing, thing, unread } from "../../support/fixtures.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { holding, Run } from "../../support/informer.ts";
+
+Deno.test("Lister list parses the labels of what a selector does not match, and no more of it", async () => {
+  using time = new FakeTime();
+  const labels = [{ app: "web" }, { app: "api" }, undefined];
+  const entries = labels.map((labels, i) => unread(`${i}`, i + 1, { labels }));
+  await using run = await new Run(time, holding(...entries)).start();
+  const { lister } = run.informer;
+  const parse = JSON.parse;
+  const parsed: string[] = [];
+  JSON.parse = (text: string): unknown => {
+    parsed.push(text);
+    return parse(text);
+  };
+  try {
+    assertEquals(lister.list("app=web").map(({ metadata }) => metadata.name), ["0"]);
+    assertEquals(lister.list("app!=web").map(({ metadata }) => metadata.name), ["1", "2"]);
+    assertEquals(lister.namespace("default").list("!app").map(({ metadata }) => metadata.name), ["2"]);
+  } finally {
+    JSON.parse = parse;
+  }
+  const [web, api, none] = [0, 1, 2].map((i) => JSON.stringify(thing(`${i}`, i + 1, { labels: labels[i] })));
+  assertEquals(parsed, [`{"app":"web"}`, web, `{"app":"api"}`, api, none]);
+});
+
+Deno.test("SharedIndexInformer reports labels that cannot be read once, whoever asks for them", async () => {
+  using time = new FakeTime();
+  const text = `{"metadata":{"name":"a","labels":{"app":?}},"spec":{"size":1}}`;
+  const identity = { key: "default/a", namespace: "default", uid: "uid-a", resourceVersion: "11" };
+  const broken = unreadEntry<Thing>(identity, text, 12, 43, 33, 42);
+  await using run = await new Run(time, holding(entry("a", 1, { labels: { app: "x" } }), entry("b", 2))).start();
+  const asked: unknown[] = [];
+  run.informer.addEventHandler({
+    onAdd: ({ labels }) => void asked.push(labels),
+    onUpdate: (event) => void asked.push(assertThrows(() => event.labels, DecodeError).key),
+  });
+  await run.tell({ type: "MODIFIED", entry: broken });
+  assertEquals(asked, [{ app: "x" }, undefined, "default/a"]);
+  for (let i = 0; i < 2; i++) assertEquals(run.informer.lister.list("!app").length, 1);
+  assertEquals([run.errors.length, run.informer.status().quarantined], [1, 1]);
+});
+
+Deno.test("Lister list selects by the labels that a transform has made", async () => {
+  using time = new FakeTime();
+  const transform = (object: Thing): Thing => ({
+    ...object,
+    metadata: { ...object.metadata, labels: { of: object.metadata.name } },
+  });
+  const source = holding(unread("a", 1, { labels: { of: "b" } }), unread("b", 2));
+  await using run = await new Run(time, source, { transform }).start();
+  assertEquals(run.informer.lister.list("of=b").map(({ metadata }) => metadata.name), ["b"]);
+});
+
+Deno.test("Lister list and Indexer list throw what an entry throws that is no DecodeError", async () => {
+  using time = new FakeTime();
+  const failure = new TypeError("not the object's fault");
+  const { key, namespace, name, uid, resourceVersion, metadata } = entry("a", 1);
+  const odd: Entry<Thing> = {
+    ...{ key, namespace, name, uid, resourceVersion, metadata },
+    get labels(): never {
+      throw failure;
+    },
+    get object(): never {
+      throw failure;
+    },
+  };
+  await using run = await new Run(time, holding(odd, entry("b", 2))).start();
+  const { lister, indexer } = run.informer;
+  for (const list of [() => lister.list("app"), () => lister.list(), () => indexer.list()]) {
+    assertStrictEquals(assertThrows(list), failure);
+  }
+  assertEquals([run.errors, run.informer.status().quarantined], [[], 0]);
+});

@@ -1,0 +1,202 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import type { Change } from "../../../src/api/change.ts";
+import type { HandlerOptions, HandlerRegistration } from "../../../src/informer/events/handler.ts";
+import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
+
+/** Runs an informer on one object `x`, whose handler hangs in its first call until released. */
+async function busy(
+  time: FakeTime,
+  options: HandlerOptions<Thing>,
+  first = [entry("x", 1)],
+): Promise<{ run: Run; notes: Notes; registration: HandlerRegistration; release: () => Promise<string[]> }> {
+  const run = new Run(time, holding(...first));
+  const notes = new Notes();
+  const hold = gate();
+  notes.gate = hold.promise;
+  const registration = run.informer.addEventHandler(notes, options);
+  await run.start();
+  const release = async (): Promise<string[]> => {
+    hold.resolve();
+    await time.tickAsync(0);
+    return notes.take();
+  };
+  return { run, notes, registration, release };
+}
+
+Deno.test("A backlog keeps every event for a handler that is behind, unless told otherwise", async () => {
+  using time = new FakeTime();
+  const { run, notes, registration, release } = await busy(time, {});
+  await using _run = run;
+  await run.tell(added("a", 11), modified("a", 12), deleted("a", 13), added("a", 14));
+  assertEquals([notes.take(), registration.pending], [["+ default/x@1 (initial)"], 5]);
+  assertEquals(await release(), [
+    "= 1 at 10",
+    "+ default/a@11",
+    "~ default/a@11→12",
+    "- default/a@13",
+    "+ default/a@14",
+  ]);
+});
+
+/** What happens to `a` while the handler is busy, and what is left to tell of it. */
+const FOLDS: Readonly<Record<string, readonly [before: "there" | "not there", Change<Thing>[], string[]]>> = {
+  "add": ["not there", [added("a", 11)], ["+ default/a@11"]],
+  "add, update": ["not there", [added("a", 11), modified("a", 12)], ["+ default/a@12"]],
+  "add, delete": ["not there", [added("a", 11), deleted("a", 12)], []],
+  "add, update, delete": ["not there", [added("a", 11), modified("a", 12), deleted("a", 13)], []],
+  "add, delete, add": ["not there", [added("a", 11), deleted("a", 12), added("a", 13)], ["+ default/a@13"]],
+  "update": ["there", [modified("a", 11)], ["~ default/a@2→11"]],
+  "update, update": ["there", [modified("a", 11), modified("a", 12)], ["~ default/a@2→12"]],
+  "update, delete": ["there", [modified("a", 11), deleted("a", 12)], ["- default/a@12"]],
+  "delete": ["there", [deleted("a", 11)], ["- default/a@11"]],
+  "delete, add": ["there", [deleted("a", 11), added("a", 12)], ["- default/a@11", "+ default/a@12"]],
+  "delete, add, update": ["there", [deleted("a", 11), added("a", 12), modified("a", 13)], [
+    "- default/a@11",
+    "+ default/a@13",
+  ]],
+  "delete, add, delete": ["there", [deleted("a", 11), added("a", 12), deleted("a", 13)], ["- default/a@11"]],
+  "update, delete, add": ["there", [modified("a", 11), deleted("a", 12), added("a", 13)], [
+    "- default/a@12",
+    "+ default/a@13",
+  ]],
+  "another uid": ["there", [modified("a", 11, { uid: "other" })], ["- default/a@2 (unknown)", "+ default/a@11"]],
+};
+
+Deno.test("A backlog of the latest per key folds what is still to be told into the least that tells the state [F12]", async () => {
+  for (const [how, [before, changes, left]] of Object.entries(FOLDS)) {
+    for (const batches of [[changes], changes.map((change) => [change])]) {
+      using time = new FakeTime();
+      const there = before === "there" ? [entry("a", 2), entry("x", 1)] : [entry("x", 1)];
+      const { run, notes, release } = await busy(time, { backlog: "latestPerKey" }, there);
+      await using _run = run;
+      await release();
+      const hold = gate();
+      notes.gate = hold.promise;
+      await run.tell(modified("x", 9));
+      assertEquals(notes.take(), ["~ default/x@1→9"], how);
+      for (const batch of batches) await run.tell(...batch);
+      assertEquals(run.informer.status().handlers[0].pending, left.length === 0 ? 0 : 1, how);
+      hold.resolve();
+      await time.tickAsync(0);
+      assertEquals(notes.take(), left, how);
+    }
+  }
+});
+
+Deno.test("A backlog of the latest per key tells what was there at first as initial, also when it has changed since", async () => {
+  using time = new FakeTime();
+  const { run, notes, registration, release } = await busy(time, { backlog: "latestPerKey" }, [
+    entry("x", 1),
+    entry("y", 1),
+    entry("z", 1),
+  ]);
+  await using _run = run;
+  await run.tell(modified("y", 11), deleted("z", 12), added("n", 13));
+  assertEquals([notes.take(), registration.hasSynced], [["+ default/x@1 (initial)"], false]);
+  assertEquals(await release(), ["+ default/y@11 (initial)", "= 3 at 10", "+ default/n@13"]);
+  assertEquals(registration.hasSynced, true);
+});
+
+Deno.test("A backlog of the latest per key keeps what comes between the two halves of a story apart", async () => {
+  using time = new FakeTime();
+  const { run, notes, release } = await busy(time, { backlog: "latestPerKey" });
+  await using _run = run;
+  await release();
+  let hold = gate();
+  notes.gate = hold.promise;
+  await run.tell(modified("x", 11)); // told, and hangs
+  await run.tell(deleted("x", 12), added("x", 13));
+  notes.gate = gate().promise;
+  const second = gate();
+  notes.gate = second.promise;
+  hold.resolve();
+  hold = second;
+  await time.tickAsync(0); // the deletion is told, and hangs; the addition is next
+  await run.tell(modified("x", 14), deleted("x", 15));
+  second.resolve();
+  await time.tickAsync(0);
+  assertEquals(notes.lines, ["~ default/x@1→11", "- default/x@12", "+ default/x@13", "- default/x@15"]);
+});
+
+Deno.test("A backlog with a limit ends the registration that falls further behind, at onError and waitForSync [F12]", async () => {
+  using time = new FakeTime();
+  // What was there at first does not count.
+  const first = Array.from({ length: 10 }, (_, i) => entry(`x${i}`, 1));
+  const { run, notes, registration, release } = await busy(time, { backlog: { max: 3 }, name: "slow" }, first);
+  await using _run = run;
+  const others = new Notes();
+  run.informer.addEventHandler(others);
+  const waiting = assertRejects(() => registration.waitForSync(), Error);
+  await run.tell(added("a", 11), modified("a", 12), deleted("a", 13));
+  assertEquals([run.errors, registration.pending], [[], 13]);
+  await run.tell(added("a", 14));
+  const message = 'Cannot keep up with handler "slow": it is more than 3 events behind';
+  assertEquals([run.complaints, (await waiting).message], [[`Error: ${message}`], message]);
+  assertEquals(run.informer.status().handlers.map(({ name }) => name), ["handler 1"]);
+  notes.take();
+  assertEquals([await release(), others.lines.length], [[], 15]);
+});
+
+Deno.test("A backlog with a limit lets a handler be that keeps within it, however much there is to tell", async () => {
+  using time = new FakeTime();
+  const { run, notes, release } = await busy(time, { backlog: { max: 3 } });
+  await using _run = run;
+  await release();
+  for (let version = 11; version < 100; version += 3) {
+    const hold = gate();
+    notes.gate = hold.promise;
+    await run.tell(modified("x", version), modified("x", version + 1), modified("x", version + 2));
+    hold.resolve();
+    await time.tickAsync(0);
+  }
+  assertEquals([notes.take().length, run.errors], [90, []]);
+});
+
+Deno.test("A stream of events that falls too far behind rejects, and ends", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("x", 1))).start();
+  const events = run.informer.events({ backlog: { max: 2 }, name: "reader" });
+  await events.next();
+  await run.tell(modified("x", 11), modified("x", 12), modified("x", 13));
+  await assertRejects(() => events.next(), Error, 'Cannot keep up with "reader": it is more than 2 events behind');
+  assertEquals([await events.next(), run.informer.status().handlers], [{ done: true, value: undefined }, []]);
+});
+
+Deno.test("Backlogs of every policy tell a first list in its order, which puts nobody behind", async () => {
+  using time = new FakeTime();
+  const first = ["c", "a", "b", "d"].map((name, index) => entry(name, index + 1));
+  await using run = new Run(time, holding(...first));
+  const policies = { keep: "keep", folded: "latestPerKey", bounded: { max: 1 } } as const;
+  const hold = gate();
+  const notes = Object.entries(policies).map(([name, backlog]) => {
+    const notes = new Notes();
+    notes.gate = hold.promise;
+    run.informer.addEventHandler(notes, { name, backlog });
+    return notes;
+  });
+  const stream = run.informer.events();
+  const told = stream.next();
+  await run.start();
+  const initial = ["c@1", "a@2", "b@3", "d@4"].map((name) => `+ default/${name} (initial)`);
+  for (const { lines } of notes) assertEquals(lines, initial.slice(0, 1));
+  assertEquals(line((await told).value!), initial[0]);
+  // Three and the end of the list; of the stream, too.
+  assertEquals(run.informer.status().handlers.map(({ pending }) => pending), [4, 4, 4, 4]);
+  await run.tell(modified("b", 11));
+  const late = new Notes();
+  run.informer.addEventHandler(late);
+  hold.resolve();
+  await time.tickAsync(0);
+  const end = "= 4 at 10";
+  assertEquals(notes.map((each) => each.take()), [
+    [...initial, end, "~ default/b@3→11"],
+    [...initial.with(2, "+ default/b@11 (initial)"), end],
+    [...initial, end, "~ default/b@3→11"],
+  ]);
+  assertEquals(late.take(), [...initial.with(2, "+ default/b@11 (initial)"), "= 4 at 11"]);
+  for (const expected of [...initial.slice(1), end, "~ default/b@3→11"]) {
+    assertEquals(line((await stream.next()).value!), expected);
+  }
+});

@@ -1,0 +1,289 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import type { InformerEvent } from "../../../src/informer/events/event.ts";
+import {
+  added,
+  bookmark,
+  deleted,
+  entry,
+  expired,
+  modified,
+  part,
+  spoilt,
+  type Thing,
+} from "../../support/fixtures.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { END, ScriptedSource } from "../../support/scripted_source.ts";
+import { holding, line, Run } from "../../support/informer.ts";
+
+async function take(events: AsyncIterator<InformerEvent<Thing>>, count: number): Promise<string[]> {
+  const lines: string[] = [];
+  while (lines.length < count) {
+    const { done, value } = await events.next();
+    if (done) break;
+    lines.push(line(value));
+  }
+  return lines;
+}
+
+Deno.test("events() begins at the first next(), with what is cached then", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const events = run.informer.events();
+  await run.tell(modified("a", 11), added("b", 12));
+  assertEquals(run.informer.status().handlers, []);
+  assertEquals(await take(events, 3), ["+ default/a@11 (initial)", "+ default/b@12 (initial)", "= 2 at 12"]);
+  assertEquals(run.informer.status().handlers, [{ name: "events 1", pending: 0, errors: 0, slow: false }]);
+  await run.tell(deleted("a", 13));
+  assertEquals(run.informer.status().handlers[0].pending, 1);
+  assertEquals(await take(events, 1), ["- default/a@13"]);
+  await events.return!();
+});
+
+Deno.test("events() that begins before the informer has synced tells the first list as initial", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const events = run.informer.events();
+  const first = take(events, 2);
+  await run.start();
+  assertEquals(await first, ["+ default/a@1 (initial)", "= 1 at 10"]);
+  await events.return!();
+});
+
+Deno.test("events() leaves nothing behind when its loop is left", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  for (let round = 0; round < 3; round++) {
+    for await (const event of run.informer.events({ resyncMs: 1_000 })) {
+      assertEquals(event.type, "added");
+      break;
+    }
+  }
+  assertEquals([run.informer.status().handlers, time.timers], [[], 1]); // the watch's idle limit
+});
+
+Deno.test("events() rejects with its signal's reason, once, and is over", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const stop = new AbortController();
+  const reason = new Error("enough");
+  const events = run.informer.events({ signal: stop.signal });
+  await take(events, 2);
+  const waiting = assertRejects(() => events.next());
+  await time.tickAsync(0);
+  stop.abort(reason);
+  assertStrictEquals(await waiting, reason);
+  assertEquals(await events.next(), { done: true, value: undefined });
+  const late = run.informer.events({ signal: stop.signal });
+  assertStrictEquals(await assertRejects(() => late.next()), reason);
+  assertEquals(run.informer.status().handlers, []);
+});
+
+Deno.test("events() gives events out in the order in which they were asked for", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const events = run.informer.events();
+  const asked = Array.from({ length: 4 }, () => events.next());
+  await run.tell(modified("a", 11));
+  await run.tell(modified("a", 12));
+  const results = await Promise.all(asked);
+  assertEquals(results.map(({ value }) => line(value)), [
+    "+ default/a@1 (initial)",
+    "= 1 at 10",
+    "~ default/a@1→11",
+    "~ default/a@11→12",
+  ]);
+  const pending = [events.next(), events.next()];
+  await time.tickAsync(0);
+  await events.return!();
+  assertEquals((await Promise.all(pending)).map(({ done }) => done), [true, true]);
+});
+
+Deno.test("events() ends when the informer stops, and rejects when that had stopped before", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const events = run.informer.events();
+  const never = run.informer.events();
+  await take(events, 2);
+  const waiting = events.next();
+  await run.informer[Symbol.asyncDispose]();
+  assertEquals((await waiting).done, true);
+  await assertRejects(() => never.next(), Error, 'Cannot read events of the informer of "objects": it has stopped');
+});
+
+Deno.test("events() tells of those objects that pass its filter", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 2 }))).start();
+  const events = run.informer.events({ filter: ({ spec }) => spec.size === 2 });
+  assertEquals(await take(events, 2), ["+ default/b@1 (initial)", "= 2 at 10"]);
+  const next = take(events, 2);
+  await run.tell(modified("b", 11), modified("a", 12), modified("a", 13, { size: 2 }));
+  assertEquals(await next, ["- default/b@1", "+ default/a@13"]);
+  await events.return!();
+});
+
+Deno.test("until() resolves with the first object that its predicate holds for, cached or to come", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 5 }))).start();
+  const { informer } = run;
+  assertEquals((await informer.until(({ spec }) => spec.size === 5)).metadata.name, "b");
+  const named = informer.until(({ spec }) => spec.size === 5, { key: "default/a" });
+  const coming = informer.until(({ spec }) => spec.size === 7);
+  await run.tell(modified("b", 11, { size: 6 }), modified("b", 12, { size: 7 }), modified("a", 13, { size: 5 }));
+  assertEquals([(await named).metadata.name, (await coming).metadata.resourceVersion], ["a", "12"]);
+  assertEquals(informer.status().handlers, []);
+});
+
+/** Fails unless the promise is settled after a few others: not behind one for each cached object. */
+async function soon(promise: Promise<unknown>): Promise<void> {
+  let settled = false;
+  promise.finally(() => settled = true);
+  for (let i = 0; i < 50; i++) await Promise.resolve();
+  assert(settled);
+}
+
+Deno.test("until() with a key and untilDeleted() look their object up, however many others are cached and change", async () => {
+  const others = Array.from({ length: 2_000 }, (_, i) => entry(`other-${i}`, 1));
+  for (const when of ["late", "early"]) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(...others, entry("a", 1)));
+    const { informer } = run;
+    if (when === "late") await run.start();
+    const read: string[] = [];
+    const until = (size: number): Promise<Thing> =>
+      informer.until((object) => (read.push(object.metadata.name), object.spec.size === size), { key: "default/a" });
+    const waits = { cached: until(1), coming: until(2), gone: informer.untilDeleted("default/a"), passing: until(3) };
+    const stop = new AbortController();
+    const never = assertRejects(() => informer.until(() => true, { key: "default/none", signal: stop.signal }));
+    if (when === "late") await soon(waits.cached);
+    else await run.start();
+    await waits.cached;
+    await soon(informer.untilDeleted("default/none"));
+    await run.tell(modified("a", 11, { size: 3 }), ...others.map(({ name }) => modified(name, 12)));
+    await waits.passing;
+    await run.tell(modified("a", 13, { size: 2 }), deleted("a", 14));
+    assertEquals((await waits.coming).metadata.resourceVersion, "13");
+    await waits.gone;
+    stop.abort(new Error("enough"));
+    await never;
+    assertEquals([new Set(read), informer.status().handlers], [new Set(["a"]), []], when);
+  }
+});
+
+Deno.test("until() looks past objects that cannot be read", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(spoilt("a", 1), entry("b", 1))).start();
+  assertEquals((await run.informer.until(() => true)).metadata.name, "b");
+  assertEquals([run.errors.length, run.informer.status().quarantined], [1, 1]);
+});
+
+Deno.test("until() rejects with what the predicate throws, the signal's reason, or when the informer stops", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const { informer } = run;
+  const thrown = new Error("bad predicate");
+  assertStrictEquals(
+    await assertRejects(() =>
+      informer.until(() => {
+        throw thrown;
+      })
+    ),
+    thrown,
+  );
+  const stop = new AbortController();
+  const aborted = assertRejects(() => informer.until(() => false, { signal: stop.signal }));
+  await time.tickAsync(0);
+  stop.abort(thrown);
+  assertStrictEquals(await aborted, thrown);
+  const stopped = assertRejects(() => informer.until(() => false), Error, "has stopped");
+  const gone = assertRejects(() => informer.untilDeleted("default/a"), Error, 'the deletion of "default/a"');
+  await time.tickAsync(0);
+  await informer[Symbol.asyncDispose]();
+  await Promise.all([stopped, gone]);
+  assertEquals(informer.status().handlers, []);
+});
+
+Deno.test("untilDeleted() resolves at once for what is not there, else when it is deleted, even if another follows", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  const { informer } = run;
+  const done: string[] = [];
+  const note = (name: string) => (): void => void done.push(name);
+  const absent = informer.untilDeleted("default/none").then(note("none"));
+  await time.tickAsync(0);
+  assertEquals(done, []); // before the sync nobody knows
+  await run.start();
+  await absent;
+  const waits = [
+    informer.untilDeleted("default/a").then(note("a")),
+    informer.untilDeleted("default/b").then(note("b")),
+  ];
+  await run.tell(modified("a", 11));
+  assertEquals(done, ["none"]);
+  await run.tell(deleted("a", 12), added("a", 13));
+  await run.relist(expired(), 20, [entry("a", 13)]);
+  await Promise.all(waits);
+  assertEquals(done, ["none", "a", "b"]);
+});
+
+Deno.test("atLeast() resolves when the cache has seen the version, by change, bookmark or list [F16]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const { informer } = run;
+  const reached: string[] = [];
+  const wait = (version: string): Promise<void> => informer.atLeast(version).then(() => void reached.push(version));
+  const waits = [wait("9"), wait("11"), wait("15"), wait("100")];
+  await time.tickAsync(0);
+  assertEquals(reached, []);
+  await run.start();
+  assertEquals(reached, ["9"]);
+  await informer.atLeast("10");
+  await run.tell(modified("a", 11));
+  assertEquals([reached, informer.indexer.getByKey("default/a")?.metadata.resourceVersion], [["9", "11"], "11"]);
+  await run.tell(bookmark(99));
+  assertEquals(reached, ["9", "11", "15"]);
+  await run.relist(expired(), 1_000, []);
+  await Promise.all(waits);
+});
+
+Deno.test("atLeast() rejects when a list goes back, when the informer stops, for its signal, and for what is no version", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const { informer } = run;
+  for (const version of ["", "x1", "01", "-5"]) await assertRejects(() => informer.atLeast(version), RangeError);
+  const stop = new AbortController();
+  const aborted = assertRejects(() => informer.atLeast("50", { signal: stop.signal }), Error, "enough");
+  stop.abort(new Error("enough"));
+  await aborted;
+  const back = assertRejects(
+    () => informer.atLeast("50"),
+    Error,
+    "Cannot wait for version 50: the server went back from 10 to 7",
+  );
+  run.source.list(expired());
+  await run.relist(expired(), 7, []);
+  await back;
+  const stopped = assertRejects(() => informer.atLeast("50"), Error, "it has stopped");
+  await informer[Symbol.asyncDispose]();
+  await stopped;
+  await informer.atLeast("7"); // seen is seen
+  await assertRejects(() => informer.atLeast("8"), Error, "it has stopped");
+});
+
+Deno.test("atLeast() does not know the order of a server whose versions are not numbers", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part("abc", []), END).watch([]);
+  await using run = await new Run(time, source).start();
+  const error = await assertRejects(() => run.informer.atLeast("5"), RangeError);
+  assert(error.message.includes('"abc"'));
+});
+
+Deno.test("atLeast() that waits rejects when the server turns out to have versions that are not numbers", async () => {
+  for (const listedAt of ["abc", "10"]) {
+    using time = new FakeTime();
+    await using run = new Run(time, new ScriptedSource().list(part(listedAt, []), END).watch([]));
+    const waiting = assertRejects(() => run.informer.atLeast("50"), RangeError, '"abc"');
+    await run.start();
+    if (listedAt === "10") await run.tell(added("a", "abc"));
+    await waiting;
+  }
+});

@@ -1,0 +1,320 @@
+import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import type { AddedEvent, UpdatedEvent } from "../../../src/informer/events/event.ts";
+import { added, deleted, entry, expired, modified, nameless, spoilt, type Thing } from "../../support/fixtures.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { gate, holding, Notes, Run, Uncaught } from "../../support/informer.ts";
+
+Deno.test("SharedIndexInformer tells a handler what is there, that this was all, and then what changes", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
+  const notes = new Notes();
+  const registration = run.informer.addEventHandler(notes);
+  await run.start();
+  assertEquals(notes.take(), ["+ default/a@1 (initial)", "+ default/b@2 (initial)", "= 2 at 10"]);
+  assertEquals([registration.name, registration.hasSynced, registration.pending], ["handler 1", true, 0]);
+  await run.tell(modified("a", 11), added("c", 12), deleted("b", 13));
+  assertEquals(notes.take(), ["~ default/a@1→11", "+ default/c@12", "- default/b@13"]);
+});
+
+Deno.test("SharedIndexInformer never calls a handler before addEventHandler has returned", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  let returned = false;
+  const calls: boolean[] = [];
+  run.informer.addEventHandler({ onAdd: () => void calls.push(returned) });
+  returned = true;
+  await time.tickAsync(0);
+  assertEquals(calls, [true]);
+});
+
+Deno.test("SharedIndexInformer tells a late handler what is cached, then what changes: nothing missed, nothing twice [C097] [F30]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
+  const early = new Notes();
+  run.informer.addEventHandler(early);
+  await run.start();
+  await run.tell(modified("a", 11), deleted("b", 12));
+  early.take();
+  // One that comes before the change is taken, and one behind it.
+  run.source.newest.send([added("c", 13)]);
+  const before = new Notes();
+  run.informer.addEventHandler(before);
+  await time.tickAsync(0);
+  const late = new Notes();
+  const hold = gate();
+  late.gate = hold.promise;
+  const registration = run.informer.addEventHandler(late);
+  run.source.newest.send([modified("c", 14)]);
+  await time.tickAsync(0);
+  assertEquals([registration.hasSynced, registration.pending], [false, 3]);
+  assertEquals(early.lines, ["+ default/c@13", "~ default/c@13→14"]);
+  hold.resolve();
+  await time.tickAsync(0);
+  assertEquals([registration.hasSynced, registration.pending], [true, 0]);
+  assertEquals(late.lines, [
+    "+ default/a@11 (initial)",
+    "+ default/c@13 (initial)",
+    "= 2 at 13",
+    "~ default/c@13→14",
+  ]);
+  assertEquals(before.lines, ["+ default/a@11 (initial)", "= 1 at 12", "+ default/c@13", "~ default/c@13→14"]);
+});
+
+Deno.test("SharedIndexInformer has synced a handler when that has returned from all it was told at first", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
+  const holds = [gate(), gate()];
+  let call = 0;
+  const registration = run.informer.addEventHandler({ onAdd: () => holds[call++].promise });
+  let synced = false;
+  const waiting = registration.waitForSync().then(() => synced = true);
+  await run.start();
+  assertEquals([run.informer.hasSynced, registration.hasSynced], [true, false]);
+  holds[0].resolve();
+  await time.tickAsync(0);
+  assertEquals([call, registration.hasSynced], [2, false]);
+  holds[1].resolve();
+  await waiting;
+  assertEquals([synced, registration.hasSynced], [true, true]);
+});
+
+Deno.test("SharedIndexInformer shows a change in the cache before it tells of it", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const shown: (string | undefined)[] = [];
+  const look = ({ key }: { key: string }): void =>
+    void shown.push(run.informer.indexer.getByKey(key)?.metadata.resourceVersion);
+  run.informer.addEventHandler({ onAdd: look, onUpdate: look, onDelete: look });
+  await run.start();
+  await run.tell(modified("a", 11));
+  await run.tell(deleted("a", 12));
+  assertEquals(shown, ["1", "11", undefined]);
+});
+
+Deno.test("SharedIndexInformer awaits a handler's promise before it tells the next, and others do not wait for it [F11]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  const slow = new Notes();
+  const fast = new Notes();
+  const hold = gate();
+  slow.gate = hold.promise;
+  run.informer.addEventHandler(slow, { name: "slow" });
+  run.informer.addEventHandler(fast, { name: "fast" });
+  await run.start();
+  await run.tell(modified("a", 11));
+  assertEquals([slow.lines, fast.lines.length], [["+ default/a@1 (initial)"], 4]);
+  assertEquals(run.informer.status().handlers.map(({ name, pending, slow }) => ({ name, pending, slow })), [
+    { name: "slow", pending: 3, slow: false },
+    { name: "fast", pending: 0, slow: false },
+  ]);
+  for (const jumpMs of [3_600_000, -3_600_000]) {
+    time.setClock(time.now + jumpMs); // how long a call takes is not measured by the time of day
+    await time.tickAsync(500);
+    assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [false, false]);
+  }
+  await time.tickAsync(1);
+  assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [true, false]);
+  hold.resolve();
+  await time.tickAsync(0);
+  assertEquals(slow.lines, fast.lines);
+  assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [false, false]);
+});
+
+// client-go's process crashes; here it is told of, counted, and goes on.
+Deno.test("SharedIndexInformer reports what a handler throws or rejects with, and goes on with the next event [C078] [F11]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1), entry("c", 1)));
+  const told: string[] = [];
+  const cause = new Error("thrown");
+  const registration = run.informer.addEventHandler({
+    onAdd: ({ name }) => {
+      told.push(name);
+      if (name === "a") throw cause;
+      if (name === "b") return Promise.reject("rejected");
+    },
+  }, { name: "bad" });
+  await run.start();
+  assertEquals([told, registration.hasSynced], [["a", "b", "c"], true]);
+  assertEquals(run.complaints, [
+    'Error: Handler "bad" failed on "added" of "default/a": thrown',
+    'Error: Handler "bad" failed on "added" of "default/b": rejected',
+  ]);
+  assertStrictEquals((run.errors[0] as Error).cause, cause);
+  assertEquals([run.informer.status().errors, run.informer.status().handlers[0].errors], [2, 2]);
+});
+
+// client-go makes a pause of a second after each; here there is none.
+Deno.test("SharedIndexInformer tells every object once to a handler that always throws, and others as ever [C098]", async () => {
+  using time = new FakeTime();
+  const names = ["a", "b", "c", "d", "e"];
+  await using run = new Run(time, holding(...names.map((name) => entry(name, 1))));
+  const told: string[] = [];
+  const others = new Notes();
+  run.informer.addEventHandler({
+    onAdd: ({ name }) => {
+      told.push(name);
+      throw new Error("always");
+    },
+  });
+  run.informer.addEventHandler(others);
+  await run.start();
+  assertEquals([told, run.errors.length, others.lines.length, run.informer.hasSynced], [names, 5, 6, true]);
+});
+
+Deno.test("SharedIndexInformer hands what onError throws to whoever looks after uncaught errors, and goes on", async () => {
+  using time = new FakeTime();
+  const thrown = new Error("onError is at fault");
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)), {
+    onError: () => {
+      throw thrown;
+    },
+  });
+  using uncaught = new Uncaught();
+  const told: string[] = [];
+  run.informer.addEventHandler({
+    onAdd: ({ name }) => {
+      told.push(name);
+      throw new Error("bad");
+    },
+  });
+  await run.start();
+  assertEquals([told, uncaught.errors], [["a", "b"], [thrown, thrown]]);
+});
+
+Deno.test("SharedIndexInformer calls onError also when the onError of its reflector throws", async () => {
+  using time = new FakeTime();
+  using uncaught = new Uncaught();
+  const thrown = new Error("the reflector's is at fault");
+  await using run = new Run(time, holding(entry("a", 1), nameless(2)), {
+    reflector: {
+      onError: () => {
+        throw thrown;
+      },
+    },
+  });
+  await run.start();
+  assertEquals([run.cached, run.informer.status().state, run.errors.length], [["default/a@1"], "live", 1]);
+  assertEquals(uncaught.errors, [thrown]);
+});
+
+Deno.test("SharedIndexInformer calls only what a handler has, and tells a filter's transitions as additions and deletions [C082]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("big", 1, { size: 9 }), entry("small", 1), entry("gone", 1)));
+  run.informer.addEventHandler({});
+  const notes = new Notes();
+  run.informer.addEventHandler(notes, { filter: ({ spec }) => spec.size > 5 });
+  await run.start();
+  assertEquals(notes.take(), ["+ default/big@1 (initial)", "= 3 at 10"]);
+  await run.tell(modified("small", 11, { size: 7 }), modified("big", 12, { size: 8 }), deleted("gone", 13));
+  assertEquals(notes.take(), ["+ default/small@11", "~ default/big@1→12"]);
+  await run.tell(modified("big", 14), modified("big", 15), deleted("big", 16));
+  // With the state that was told last: the new one does not pass.
+  assertEquals(notes.take(), ["- default/big@12"]);
+  await run.tell(deleted("small", 17));
+  // An object that was told of is told as deleted, whether or not its last state passes.
+  assertEquals([notes.take(), run.errors], [["- default/small@17"], []]);
+});
+
+Deno.test("SharedIndexInformer takes an object for which the filter throws for one that does not pass, and reports it", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1), spoilt("c", 1)));
+  const notes = new Notes();
+  run.informer.addEventHandler(notes, {
+    name: "picky",
+    filter: ({ metadata }) => {
+      if (metadata.resourceVersion === "11") throw new Error("not this one");
+      return true;
+    },
+  });
+  await run.start();
+  await run.tell(modified("a", 11), modified("b", 12));
+  await run.tell(modified("a", 13));
+  assertEquals(notes.lines, [
+    "+ default/a@1 (initial)",
+    "+ default/b@1 (initial)",
+    "= 3 at 10",
+    "- default/a@1",
+    "~ default/b@1→12",
+    "+ default/a@13",
+  ]);
+  assertEquals(run.complaints.length, 2);
+  assertEquals(run.complaints[0].startsWith('DecodeError: Cannot parse "default/c" at version 1'), true);
+  assertEquals(run.complaints[1], 'Error: Handler "picky" failed on "filter": not this one');
+});
+
+Deno.test("SharedIndexInformer tells a deletion with key and last state known, whether it was seen or noticed [C083] [F07]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("seen", 1, { size: 4 }), entry("noticed", 1, { size: 5 })));
+  const told: unknown[] = [];
+  run.informer.addEventHandler({
+    onDelete: ({ key, namespace, name, object, finalStateUnknown }) =>
+      void told.push([key, namespace, name, object.spec.size, finalStateUnknown]),
+  });
+  await run.start();
+  await run.tell(deleted("seen", 11, { size: 6 }));
+  await run.relist(expired(), 20, []);
+  assertEquals(told, [
+    ["default/seen", "default", "seen", 6, false],
+    ["default/noticed", "default", "noticed", 5, true],
+  ]);
+});
+
+Deno.test("SharedIndexInformer tells 200,000 events to a handler in order, one at a time [C101]", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  let last = 1;
+  let count = 0;
+  let within = 0;
+  run.informer.addEventHandler({
+    onUpdate: ({ resourceVersion }) => {
+      if (++within !== 1) throw new Error("called within a call");
+      if (Number(resourceVersion) === Math.max(last + 1, 11)) count++;
+      last = Number(resourceVersion);
+      within--;
+    },
+  });
+  await time.tickAsync(0);
+  const size = 1_000;
+  for (let batch = 0; batch < 200; batch++) {
+    run.source.newest.send(Array.from({ length: size }, (_, i) => modified("a", 11 + batch * size + i)));
+  }
+  while (last < 200_010) {
+    const before = last;
+    await time.tickAsync(0);
+    assert(last > before, `stuck at ${last}`);
+  }
+  assertEquals([count, run.errors], [200_000, []]);
+});
+
+Deno.test("SharedIndexInformer refuses handler options that make no sense, and keeps nothing of them", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding()).start();
+  for (
+    const options of [{ resyncMs: -1 }, { resyncMs: NaN }, { slowMs: -1 }, { slowMs: "5" as unknown as number }, {
+      backlog: { max: 0 },
+    }, {
+      backlog: { max: 1.5 },
+    }]
+  ) {
+    assertThrows(() => run.informer.addEventHandler({}, options), RangeError, "Cannot add a handler");
+    assertThrows(() => run.informer.events(options), RangeError, "Cannot add a handler");
+  }
+  assertEquals([run.informer.status().handlers, time.timers], [[], 1]); // the watch's idle limit
+});
+
+Deno.test("Events parse nothing when they are printed, and lose their getters when spread", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(spoilt("a", 1)));
+  const events: (AddedEvent<Thing> | UpdatedEvent<Thing>)[] = [];
+  run.informer.addEventHandler({ onAdd: (event) => void events.push(event), onUpdate: (e) => void events.push(e) });
+  await run.start();
+  await run.tell({ type: "MODIFIED", entry: spoilt("a", 11) });
+  assertEquals(events.map((event) => JSON.stringify(event)), [
+    '{"type":"added","key":"default/a","resourceVersion":"1","initial":true}',
+    '{"type":"updated","key":"default/a","resourceVersion":"11","resync":false}',
+  ]);
+  assertEquals(Deno.inspect(events[0]).includes("default/a"), true);
+  assertEquals([run.informer.status().quarantined, run.errors], [0, []]);
+  assertEquals("object" in { ...events[0] }, false);
+  assertThrows(() => events[1].object, Error, "Cannot parse");
+});

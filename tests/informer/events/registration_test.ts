@@ -1,0 +1,327 @@
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import type { Entry } from "../../../src/api/entry.ts";
+import type { SyncedEvent } from "../../../src/informer/events/event.ts";
+import type { HandlerRegistration, ResourceEventHandler } from "../../../src/informer/events/handler.ts";
+import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
+import { added, entry, expired, modified, type Thing } from "../../support/fixtures.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { gate, holding, Notes, Run } from "../../support/informer.ts";
+
+Deno.test("HandlerRegistration is removed once, by itself alone, and the same handler may be registered twice [C092]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const notes = new Notes();
+  const first = run.informer.addEventHandler(notes);
+  const second = run.informer.addEventHandler(notes, { name: "second" });
+  await run.start();
+  assertEquals(notes.take().length, 4);
+  const names = (): string[] => run.informer.status().handlers.map(({ name }) => name);
+  assertEquals(names(), ["handler 1", "second"]);
+  first.remove();
+  first.remove();
+  await time.tickAsync(0);
+  assertEquals(names(), ["second"]);
+  await run.tell(modified("a", 11));
+  assertEquals(notes.take(), ["~ default/a@1→11"]);
+  await second[Symbol.asyncDispose]();
+  await second[Symbol.asyncDispose]();
+  await run.tell(modified("a", 12));
+  assertEquals([notes.take(), names()], [[], []]);
+});
+
+Deno.test("SharedIndexInformer takes handlers coming and going during many changes, and none after it has stopped [C093]", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding()).start();
+  const stays = new Notes();
+  run.informer.addEventHandler(stays);
+  let version = 10;
+  for (let round = 0; round < 100; round++) {
+    const passing = Array.from({ length: 20 }, () => run.informer.addEventHandler(new Notes()));
+    run.source.newest.send(Array.from({ length: 50 }, (_, i) => modified(`o${i % 10}`, ++version)));
+    if (round % 2 === 0) await time.tickAsync(0);
+    for (const registration of passing) registration.remove();
+  }
+  await time.tickAsync(0);
+  assertEquals(run.informer.status().handlers.length, 1);
+  assertEquals(stays.lines.length, 1 + 5_000);
+  await run.informer[Symbol.asyncDispose]();
+  assertThrows(() => run.informer.addEventHandler(new Notes()), Error, "it has stopped already");
+});
+
+Deno.test("SharedIndexInformer takes no handler after it has stopped; removing one is fine [C095]", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding()).start();
+  const registration = run.informer.addEventHandler({});
+  await run.informer[Symbol.asyncDispose]();
+  const message = 'Cannot add a handler to the informer of "objects": it has stopped already';
+  assertThrows(() => run.informer.addEventHandler({}), Error, message);
+  registration.remove();
+  await registration[Symbol.asyncDispose]();
+});
+
+Deno.test("HandlerRegistration that is removed is told nothing more, not even what waited for it [C096]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  const notes = new Notes();
+  const hold = gate();
+  notes.gate = hold.promise;
+  const registration = run.informer.addEventHandler(notes);
+  await run.start();
+  registration.remove();
+  assertEquals(registration.pending, 0);
+  hold.resolve();
+  await run.tell(modified("a", 11));
+  assertEquals([notes.lines, registration.hasSynced], [["+ default/a@1 (initial)"], false]);
+  await assertRejects(() => registration.waitForSync(), Error, 'handler "handler 1" to sync: it was removed');
+});
+
+Deno.test("HandlerRegistration may be removed, or disposed, from inside the handler", async () => {
+  for (const how of ["remove", "dispose", "dispose, awaited"]) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+    const told: string[] = [];
+    const signals: boolean[] = [];
+    const registration: HandlerRegistration = run.informer.addEventHandler({
+      onAdd: ({ name }, { signal }) => {
+        told.push(name);
+        let disposed: Promise<void> | undefined;
+        if (how === "remove") registration.remove();
+        else disposed = registration[Symbol.asyncDispose]() as Promise<void>;
+        signals.push(signal.aborted);
+        if (how === "dispose, awaited") return disposed;
+      },
+    });
+    await run.start();
+    assertEquals([told, signals, run.errors], [["a"], [true], []], how);
+    assertEquals(run.informer.status().handlers, [], how);
+  }
+});
+
+Deno.test("HandlerRegistration whose call waits, behind another wait, for its own disposal is told so after graceMs", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)), { graceMs: 500 });
+  const registration: HandlerRegistration = run.informer.addEventHandler({
+    onAdd: async () => {
+      await Promise.resolve();
+      await registration[Symbol.asyncDispose]();
+    },
+  }, { name: "knot" });
+  await run.start();
+  await time.tickAsync(500);
+  assertEquals(run.complaints, [
+    'Error: Handler "knot" failed on "added" of "default/a": Cannot finish handler "knot": its call has not returned within 500 ms',
+  ]);
+});
+
+Deno.test("SharedIndexInformer disposed from inside a handler waits for all calls but that one, and run() for all", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const { informer } = run;
+  const happened: string[] = [];
+  const note = (what: string) => (): void => void happened.push(what);
+  const last = gate();
+  const other = gate();
+  informer.addEventHandler({ onAdd: () => other.promise });
+  informer.addEventHandler({
+    onAdd: async (_event, { signal }) => {
+      await informer[Symbol.asyncDispose]();
+      happened.push(`disposed, and ${signal.aborted ? "aborted" : "not aborted"}`);
+      await last.promise;
+    },
+  });
+  const running = informer.run().then(note("run"));
+  await time.tickAsync(0);
+  assertEquals([happened, informer.status().state], [[], "stopped"]);
+  const outside = informer[Symbol.asyncDispose]().then(note("disposed outside"));
+  other.resolve();
+  await time.tickAsync(0);
+  assertEquals(happened, ["disposed, and aborted"]);
+  last.resolve();
+  await Promise.all([running, outside]);
+  assertEquals([happened.sort(), run.errors], [["disposed outside", "disposed, and aborted", "run"], []]);
+});
+
+Deno.test("HandlerRegistration.remove() does not wait for the call in progress, and disposal does [C099] [F20]", async () => {
+  using time = new FakeTime();
+  for (const when of ["added, never started", "added, then started", "started, then added"]) {
+    await using run = new Run(time, holding(entry("a", 1)));
+    if (when === "started, then added") await run.start();
+    const hold = gate();
+    let returned = false;
+    const registration = run.informer.addEventHandler({
+      onAdd: async () => {
+        await hold.promise;
+        returned = true;
+      },
+    });
+    if (when === "added, then started") await run.start();
+    await time.tickAsync(0);
+    registration.remove();
+    assertEquals(returned, false, when);
+    let disposed = false;
+    const disposal = registration[Symbol.asyncDispose]().then(() => disposed = true);
+    await time.tickAsync(0);
+    assertEquals(disposed, when === "added, never started", when);
+    hold.resolve();
+    await disposal;
+    assertEquals(returned, when !== "added, never started", when);
+  }
+});
+
+Deno.test("HandlerRegistration whose signal aborts is removed; one aborted from the start is told nothing", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)), { resyncMs: 1_000 });
+  const stop = new AbortController();
+  const notes = new Notes();
+  run.informer.addEventHandler(notes, { signal: stop.signal });
+  const never = new Notes();
+  const dead = run.informer.addEventHandler(never, { signal: AbortSignal.abort() });
+  await run.start();
+  assertEquals([notes.lines.length, never.lines], [2, []]);
+  await assertRejects(() => dead.waitForSync(), Error, "it was removed");
+  stop.abort();
+  await run.tell(modified("a", 11));
+  await time.tickAsync(5_000);
+  assertEquals([notes.lines.length, never.lines, run.informer.status().handlers], [2, [], []]);
+});
+
+Deno.test("SharedIndexInformer stops with calls in progress, whose signals abort, when these have returned [C100]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  let reason: unknown;
+  const told: string[] = [];
+  run.informer.addEventHandler({
+    onAdd: ({ name }, { signal }) => {
+      told.push(name);
+      return new Promise((resolve) =>
+        signal.addEventListener("abort", () => {
+          reason = signal.reason;
+          resolve();
+        })
+      );
+    },
+  });
+  const stop = new AbortController();
+  const running = run.informer.run({ signal: stop.signal });
+  await time.tickAsync(0);
+  stop.abort();
+  await running;
+  assertEquals([told, (reason as DOMException).name, time.timers], [["a"], "AbortError", 0]);
+});
+
+Deno.test("SharedIndexInformer says which handler has not returned graceMs after it was told to stop", async () => {
+  using time = new FakeTime();
+  const run = new Run(time, holding(entry("a", 1)), { graceMs: 2_000 });
+  const never = gate();
+  const stop = new AbortController();
+  run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
+  run.informer.addEventHandler(new Notes(), { name: "fine" });
+  const running = run.informer.run({ signal: stop.signal });
+  await time.tickAsync(0);
+  stop.abort();
+  let settled = false;
+  const rejected = assertRejects(
+    () => running.finally(() => settled = true),
+    Error,
+    'Cannot finish handler "stuck": its call has not returned within 2000 ms',
+  );
+  await time.tickAsync(1_999);
+  assertEquals(settled, false);
+  await time.tickAsync(1);
+  await rejected;
+  await assertRejects(() => run.informer[Symbol.asyncDispose](), Error, 'handler "stuck"');
+  assertEquals([run.source.open, time.timers, run.informer.status().state], [0, 0, "stopped"]);
+  never.resolve();
+});
+
+Deno.test("SharedIndexInformer waits for a handler's call longer than a timer can, or for ever, by its graceMs", async () => {
+  for (const [graceMs, waitMs] of [[2 ** 31, 2 ** 31 - 1], [Infinity, 2 ** 33]]) {
+    using time = new FakeTime();
+    const run = new Run(time, holding(entry("a", 1)), { graceMs });
+    const hold = gate();
+    run.informer.addEventHandler({ onAdd: () => hold.promise });
+    await run.start();
+    let settled = false;
+    const disposed = run.informer[Symbol.asyncDispose]().finally(() => settled = true);
+    await time.tickAsync(waitMs);
+    assertEquals([settled, time.timers], [false, graceMs === Infinity ? 0 : 1]);
+    hold.resolve();
+    await time.tickAsync(0);
+    await disposed;
+    assertEquals(time.timers, 0);
+  }
+});
+
+Deno.test("SharedIndexInformer names all handlers that have not returned, those removed before as well", async () => {
+  using time = new FakeTime();
+  const run = new Run(time, holding(entry("a", 1)), { graceMs: 5 });
+  const never = gate();
+  const removed = run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "removed" });
+  run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
+  const stop = new AbortController();
+  const rejected = assertRejects(() => run.informer.run({ signal: stop.signal }), AggregateError);
+  await time.tickAsync(0);
+  removed.remove();
+  await time.tickAsync(0);
+  stop.abort();
+  await time.tickAsync(5);
+  const { message } = await rejected;
+  assertEquals([message.includes('"removed"'), message.includes('"stuck"')], [true, true]);
+  never.resolve();
+  await time.tickAsync(0);
+});
+
+Deno.test("SharedIndexInformer delivers everything once to a handler that is added from onError", async () => {
+  const bad = { size: 13 };
+  /** What reports: an object that is quarantined, or an index function that throws. */
+  const reports: Readonly<Record<string, Pick<SharedIndexInformerOptions<Thing, "size">, "transform" | "indexers">>> = {
+    transform: { transform: (object) => checked(object) },
+    index: { indexers: { size: (object) => [String(checked(object).spec.size)] } },
+  };
+  for (const [what, options] of Object.entries(reports)) {
+    for (const [when, expected] of Object.entries(ADDED_WHEN)) {
+      using time = new FakeTime();
+      const notes = new Keys();
+      let reported = 0;
+      await using run = new Run<"size">(time, holding(entry("a", 1, when === "first list" ? bad : {}), entry("b", 1)), {
+        ...options,
+        onError: () => void (reported++ === 0 && run.informer.addEventHandler(notes)),
+      });
+      run.informer.addEventHandler({});
+      await run.start();
+      if (when === "addition") await run.tell(added("c", 11, bad), added("d", 12));
+      if (when === "update") await run.tell(modified("a", 11, bad), modified("b", 12));
+      if (when === "successor") await run.tell(modified("a", 11, { ...bad, uid: "other" }), modified("b", 12));
+      if (when === "relist") await run.relist(expired(), 20, [entry("a", 11, bad), entry("b", 1), entry("e", 12)]);
+      // An index function is called before the cache changes, so that the handler is added before the change.
+      assertEquals([notes.lines, reported], [expected[what === "index" ? 1 : 0], 1], `${what}, ${when}`);
+    }
+  }
+});
+
+/** By what is reported, what a handler is delivered that is added then: after delivery, or before the change. */
+const ADDED_WHEN: Readonly<Record<string, readonly [after: string[], before: string[]]>> = {
+  "first list": [["+ a@1", "+ b@1", "= 2"], ["+ a@1", "+ b@1", "= 2"]],
+  "addition": [["+ a@1", "+ b@1", "+ c@11", "= 3", "+ d@12"], ["+ a@1", "+ b@1", "= 2", "+ c@11", "+ d@12"]],
+  "update": [["+ a@11", "+ b@1", "= 2", "~ b@12"], ["+ a@1", "+ b@1", "= 2", "~ a@11", "~ b@12"]],
+  "successor": [["+ a@11", "+ b@1", "= 2", "~ b@12"], ["+ a@1", "+ b@1", "= 2", "- a@1", "+ a@11", "~ b@12"]],
+  "relist": [["+ a@11", "+ b@1", "= 2", "+ e@12"], ["+ a@1", "+ b@1", "= 2", "~ a@11", "+ e@12"]],
+};
+
+function checked(object: Thing): Thing {
+  if (object.spec.size === 13) throw new Error("not this one");
+  return object;
+}
+
+/** As {@linkcode Notes}, without reading objects. */
+class Keys implements Required<ResourceEventHandler<Thing>> {
+  readonly lines: string[] = [];
+  readonly onAdd = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`+ ${name}@${resourceVersion}`);
+  readonly onUpdate = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`~ ${name}@${resourceVersion}`);
+  readonly onDelete = ({ name, resourceVersion }: Entry<Thing>): void => this.#note(`- ${name}@${resourceVersion}`);
+  readonly onSynced = ({ objects }: SyncedEvent): void => this.#note(`= ${objects}`);
+
+  #note(line: string): void {
+    this.lines.push(line);
+  }
+}

@@ -1,0 +1,169 @@
+import { assert, assertEquals } from "@std/assert";
+import { ResyncTimer } from "../../../src/informer/events/resync_timer.ts";
+import { added, deleted, entry, modified } from "../../support/fixtures.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
+
+// client-go rounds periods up to those of a common check, of 1 s at least; here each handler has its own.
+Deno.test("SharedIndexInformer resyncs each handler at its own period, and those without one never [C086] [F18]", async () => {
+  for (const delayMs of [0, 1_000]) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+    const handlers = [0, 2_000, 3_000].map((resyncMs) => {
+      const notes = new Notes();
+      run.informer.addEventHandler(notes, { resyncMs });
+      return notes;
+    });
+    await time.tickAsync(delayMs); // periods begin when the informer runs
+    await run.start();
+    const taken = (): number[] => handlers.map((notes) => notes.take().length);
+    assertEquals(taken(), [3, 3, 3]);
+    await time.tickAsync(1_999);
+    assertEquals(taken(), [0, 0, 0]);
+    await time.tickAsync(1);
+    assertEquals(handlers[1].lines, ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"]);
+    assertEquals(taken(), [0, 2, 0]);
+    await time.tickAsync(1_000);
+    assertEquals(taken(), [0, 0, 2]);
+    await time.tickAsync(3_000);
+    assertEquals(taken(), [0, 4, 2]);
+  }
+});
+
+Deno.test("SharedIndexInformer's period is that of handlers that name none [C087]", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)), { resyncMs: 60_000 });
+  const handlers = [undefined, 0, 55_000, 5_000].map((resyncMs) => {
+    const notes = new Notes();
+    run.informer.addEventHandler(notes, { resyncMs });
+    return notes;
+  });
+  await run.start();
+  const late = new Notes();
+  run.informer.addEventHandler(late, { resyncMs: 1_000 });
+  await time.tickAsync(0);
+  for (const notes of [...handlers, late]) notes.take();
+  await time.tickAsync(60_000);
+  assertEquals([...handlers, late].map((notes) => notes.lines.length), [1, 0, 1, 12, 60]);
+});
+
+Deno.test("a resync period may be longer than a timer can be, and Infinity is never", async () => {
+  using time = new FakeTime();
+  const days30 = 30 * 86_400_000;
+  for (
+    const [periodMs, passedMs, expected] of [[2 ** 31, 2 ** 33, 4], [days30, 100 * days30, 100], [Infinity, days30, 0]]
+  ) {
+    let ticks = 0;
+    const timer = new ResyncTimer(periodMs, () => ticks++);
+    timer.begin();
+    timer.begin();
+    await time.tickAsync(Math.min(periodMs, passedMs) - 1);
+    assertEquals(ticks, 0);
+    await time.tickAsync(passedMs - Math.min(periodMs, passedMs) + 1);
+    assertEquals(ticks, expected);
+    timer.end();
+    timer.begin();
+    assertEquals(time.timers, 0);
+  }
+});
+
+Deno.test("SharedIndexInformer skips a resync while the one before is still to be told [F18]", async () => {
+  for (const backlog of ["keep", "latestPerKey"] as const) {
+    using time = new FakeTime();
+    await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+    const notes = new Notes();
+    run.informer.addEventHandler(notes, { resyncMs: 1_000, backlog });
+    await run.start();
+    notes.take();
+    const hold = gate();
+    notes.gate = hold.promise;
+    await time.tickAsync(5_000);
+    assertEquals([notes.lines, run.informer.status().handlers[0].pending], [["~ default/a@1→1 (resync)"], 1], backlog);
+    hold.resolve();
+    await time.tickAsync(0);
+    assertEquals(notes.take(), ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"], backlog);
+    await time.tickAsync(1_000);
+    assertEquals(notes.take().length, 2, backlog);
+  }
+});
+
+Deno.test("SharedIndexInformer resyncs a handler that is never quite done, once it was told the resync before", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  const notes = new Notes();
+  run.informer.addEventHandler(notes, { resyncMs: 1_000, backlog: "latestPerKey" });
+  await run.start();
+  notes.take();
+  let version = 10;
+  let call = gate();
+  notes.gate = call.promise;
+  await run.tell(added("x", ++version)); // told, and hangs
+  for (let step = 0; step < 100; step++) {
+    // Something always waits when a call returns.
+    if (run.informer.status().handlers[0].pending === 0) await run.tell(modified("x", ++version));
+    await time.tickAsync(100);
+    const last = call;
+    call = gate();
+    notes.gate = call.promise;
+    last.resolve();
+    await time.tickAsync(0);
+  }
+  const resyncs = notes.lines.filter((line) => line === "~ default/a@1→1 (resync)").length;
+  call.resolve();
+  assert(resyncs >= 8, `told ${resyncs} resyncs in 10 s, of one a second`);
+});
+
+Deno.test("SharedIndexInformer tells a resync in its place among the changes, and as a change what changes meanwhile", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
+  const kept = new Notes();
+  const folded = new Notes();
+  const hold = gate();
+  run.informer.addEventHandler(kept, { resyncMs: 1_000 });
+  run.informer.addEventHandler(folded, { resyncMs: 1_000, backlog: "latestPerKey" });
+  await run.start();
+  kept.take();
+  folded.take();
+  kept.gate = folded.gate = hold.promise;
+  await run.tell(added("c", 11));
+  await time.tickAsync(1_000);
+  await run.tell(modified("a", 12), deleted("b", 13));
+  hold.resolve();
+  await time.tickAsync(0);
+  assertEquals(kept.take(), [
+    "+ default/c@11",
+    "~ default/a@1→1 (resync)",
+    "~ default/b@1→1 (resync)",
+    "~ default/c@11→11 (resync)",
+    "~ default/a@1→12",
+    "- default/b@13",
+  ]);
+  assertEquals(folded.take(), ["+ default/c@11", "~ default/a@1→12", "- default/b@13", "~ default/c@11→11 (resync)"]);
+});
+
+Deno.test("SharedIndexInformer resyncs nothing before it has synced", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time);
+  const notes = new Notes();
+  run.informer.addEventHandler(notes, { resyncMs: 1_000 });
+  await run.start();
+  await time.tickAsync(10_000);
+  assertEquals(notes.lines, []);
+});
+
+Deno.test("SharedIndexInformer resyncs streams of events and filtered handlers too", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 2 }))).start();
+  const notes = new Notes();
+  run.informer.addEventHandler(notes, { resyncMs: 1_000, filter: ({ spec }) => spec.size === 2 });
+  const events = run.informer.events({ resyncMs: 1_000 });
+  const told: string[] = [];
+  const reading = (async (): Promise<void> => {
+    for await (const event of events) told.push(line(event));
+  })();
+  await time.tickAsync(1_000);
+  assertEquals(notes.lines, ["+ default/b@1 (initial)", "= 2 at 10", "~ default/b@1→1 (resync)"]);
+  assertEquals(told.slice(3), ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"]);
+  await run.informer[Symbol.asyncDispose]();
+  await reading;
+});

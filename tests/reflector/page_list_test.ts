@@ -1,0 +1,171 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import type { ListPart } from "../../src/api/change.ts";
+import { DecodeError, StatusError } from "../../src/api/errors.ts";
+import type { ListOptions } from "../../src/api/options.ts";
+import { type PagePart, pagesOf } from "../../src/reflector/page_list.ts";
+import { entry, expired, part, refused, type Thing } from "../support/fixtures.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
+
+/** Pages `a`, `b`, `c`… of one object each, at version 9. */
+function pages(count: number): ScriptedSource {
+  const source = new ScriptedSource();
+  for (let page = 0; page < count; page++) {
+    const name = String.fromCharCode(97 + page);
+    const rest = page === count - 1 ? {} : { continue: `after-${name}` };
+    source.list(part(9, [entry(name, page + 1)], rest), END);
+  }
+  return source;
+}
+
+async function read(
+  source: ScriptedSource,
+  options: ListOptions = { limit: 1, resourceVersion: "5", resourceVersionMatch: "NotOlderThan" },
+): Promise<{ keys: string[]; requests: number; parts: PagePart<Thing>[] }> {
+  let requests = 0;
+  let keys: string[] = [];
+  const parts: PagePart<Thing>[] = [];
+  for await (const part of pagesOf(source, options, () => requests++)) {
+    parts.push(part);
+    if (part.restart) keys = [];
+    keys.push(...part.entries.map(({ key }) => key));
+  }
+  return { keys, requests, parts };
+}
+
+Deno.test("pagesOf gives the objects of all pages in order, however many pages there are [C046]", async () => {
+  const empty = await read(new ScriptedSource().list({ entries: [], resourceVersion: "9" }, END));
+  assertEquals([empty.keys, empty.requests], [[], 1]);
+  for (const count of [1, 2, 3]) {
+    const source = pages(count);
+    const { keys, requests } = await read(source);
+    assertEquals(keys, ["default/a", "default/b", "default/c"].slice(0, count));
+    assertEquals([requests, source.calls.length, source.open], [count, count, 0]);
+  }
+});
+
+Deno.test("pagesOf names the version in the first request, and only the token in later ones [C047]", async () => {
+  const source = pages(3);
+  await read(source, { limit: 1, resourceVersion: "5", resourceVersionMatch: "NotOlderThan", labelSelector: "a=b" });
+  assertEquals(source.story, [
+    "list 5 NotOlderThan limit=1",
+    "list - limit=1 continue=after-a",
+    "list - limit=1 continue=after-b",
+  ]);
+  assertEquals(source.calls.map(({ options }) => options.labelSelector), ["a=b", "a=b", "a=b"]);
+});
+
+Deno.test("pagesOf begins anew, in one page, when a token has expired, and says so [C048]", async () => {
+  const source = new ScriptedSource()
+    .list(part(9, [entry("a", 1)], { continue: "t" }), END)
+    .list(expired())
+    .list({ entries: [entry("b", 2)] }, part(12, [entry("c", 3)]), END);
+  const { keys, parts, requests } = await read(source);
+  assertEquals(keys, ["default/b", "default/c"]);
+  assertEquals(parts.map(({ restart = false }) => restart), [false, true, false]);
+  assertEquals(source.story, [
+    "list 5 NotOlderThan limit=1",
+    "list - limit=1 continue=t",
+    "list 5 NotOlderThan",
+  ]);
+  assertEquals([requests, source.open], [3, 0]);
+});
+
+Deno.test("pagesOf gives up when the list that began anew has expired too", async () => {
+  const source = new ScriptedSource().list(part(9, [entry("a", 1)], { continue: "t" }), END);
+  for (let attempt = 0; attempt < 5; attempt++) source.list(expired());
+  const error = await assertRejects(() => read(source), StatusError);
+  assertEquals([error.status.code, source.calls.length, source.open], [410, 3, 0]);
+});
+
+Deno.test("pagesOf begins anew once, even if the server pages what it was asked for whole, and forgets it again", async () => {
+  const source = new ScriptedSource();
+  for (let attempt = 0; attempt < 5; attempt++) {
+    source.list(part(9, [entry("a", 1)], { continue: "t" }), END).list(expired());
+  }
+  await assertRejects(() => read(source), StatusError, "410");
+  assertEquals(source.story.slice(2), ["list 5 NotOlderThan", "list - limit=1 continue=t"]);
+  assertEquals(source.open, 0);
+});
+
+Deno.test("pagesOf passes on what the first page expires with, and any other error of any page", async () => {
+  const first = new ScriptedSource().list(expired());
+  await assertRejects(() => read(first), StatusError, "410");
+  assertEquals(first.calls.length, 1);
+  const later = new ScriptedSource().list(part(9, [entry("a", 1)], { continue: "t" }), END).list(refused(500));
+  await assertRejects(() => read(later), StatusError, "500");
+  assertEquals([later.calls.length, later.open], [2, 0]);
+});
+
+Deno.test("pagesOf restarts behind a page that expired in its middle, and lets go of the one fetched ahead", async () => {
+  const source = new ScriptedSource()
+    .list(part(9, [entry("a", 1)], { continue: "t" }), END)
+    .list({ entries: [entry("b", 2)], continue: "u" }, expired())
+    .list() // fetched ahead, never answered
+    .list(part(12, [entry("z", 3)]), END);
+  const { keys } = await read(source);
+  assertEquals(keys, ["default/z"]);
+  assertEquals(source.story.slice(2), ["list - limit=1 continue=u", "list 5 NotOlderThan"]);
+  assertEquals([source.calls[2].over, source.open], ["returned", 0]);
+});
+
+Deno.test("pagesOf gives each object once, and leaving it ends its requests [C049]", async () => {
+  const source = pages(3);
+  const seen: string[] = [];
+  const parts = pagesOf(source, { limit: 1 }, () => undefined);
+  for await (const { entries } of parts) {
+    seen.push(...entries.map(({ key }) => key));
+    if (seen.length === 2) break;
+  }
+  assertEquals([seen, source.open], [["default/a", "default/b"], 0]);
+  assertEquals(source.calls.map(({ over }) => over), ["ended", "returned"]);
+  const stop = new AbortController();
+  const reason = new Error("enough");
+  const silent = new ScriptedSource().list();
+  const waiting = read(silent, { limit: 1, signal: stop.signal });
+  stop.abort(reason);
+  assertStrictEquals(await assertRejects(() => waiting), reason);
+  assertEquals(silent.open, 0);
+});
+
+Deno.test("pagesOf asks for one page ahead as soon as its token is known, and for no more [C050]", async () => {
+  const source = new ScriptedSource()
+    .list({ entries: [entry("a", 1)] }, part(9, [entry("b", 1)], { continue: "t" }), part(9, [entry("c", 1)]), END)
+    .list(part(9, [entry("d", 1)], { continue: "u" }), END)
+    .list(part(9, [entry("e", 1)]), END);
+  const asked: number[] = [];
+  const parts: AsyncGenerator<ListPart<Thing>> = pagesOf(source, { limit: 3 }, () => undefined);
+  for await (const _part of parts) asked.push(source.calls.filter((call) => call.asked).length);
+  // The page after next is asked for only when the next is read.
+  assertEquals(asked, [1, 1, 2, 2, 3]);
+  assertEquals(source.open, 0);
+});
+
+Deno.test("pagesOf ends a list whose continue token is repeated", async () => {
+  const source = new ScriptedSource();
+  for (const name of ["a", "b", "c"]) source.list(part(9, [entry(name, 1)], { continue: "same" }), END);
+  await assertRejects(
+    () => read(source),
+    DecodeError,
+    'Cannot take the list: page 2 goes on with the continue token "same"',
+  );
+  assertEquals([source.calls.length, source.open], [2, 0]);
+});
+
+Deno.test("pagesOf ends a list of which 100 pages in a row have no object", async () => {
+  const source = new ScriptedSource();
+  for (let page = 0; page < 300; page++) {
+    const entries = page === 50 ? [entry("a", 1)] : [];
+    source.list({ entries: [] }, part(9, entries, { continue: `token-${page}` }), { entries: [] }, END);
+  }
+  await assertRejects(() => read(source), DecodeError, "Cannot take the list: 100 pages in a row have no object");
+  assertEquals([source.calls.length, source.open], [50 + 1 + 100 + 1, 0]); // one is under way
+});
+
+Deno.test("pagesOf takes the same tokens again when the list has begun anew", async () => {
+  const source = new ScriptedSource()
+    .list(part(9, [entry("a", 1)], { continue: "t" }), END)
+    .list(expired())
+    .list(part(12, [entry("b", 2)], { continue: "t" }), END)
+    .list(part(12, [entry("c", 3)]), END);
+  assertEquals((await read(source)).keys, ["default/b", "default/c"]);
+});

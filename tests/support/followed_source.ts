@@ -1,0 +1,132 @@
+import { assertEquals } from "@std/assert";
+import type { Entry } from "../../src/api/entry.ts";
+import type { ReflectorStore, Replacement } from "../../src/reflector/lister_watcher.ts";
+import type { ReflectorPhase } from "../../src/reflector/phase.ts";
+import { Reflector, type ReflectorOptions } from "../../src/reflector/reflector.ts";
+import { Indexer } from "../../src/store/indexer.ts";
+import { seen, type Thing } from "./fixtures.ts";
+import type { FakeTime } from "./fake_time.ts";
+import type { ScriptedSource } from "./scripted_source.ts";
+
+/** A store that writes down what it is told, and fails on command. */
+export class NotingStore implements ReflectorStore<Entry<Thing>> {
+  readonly entries: Indexer<Entry<Thing>> = new Indexer<Entry<Thing>>({ keyOf: (entry) => entry.key });
+  readonly notes: string[] = [];
+  /** Throws when it says so; asked before each note is written. */
+  refuses: (note: string) => Error | undefined = () => undefined;
+  /** Replacements begun that were neither committed nor abandoned. */
+  staging = 0;
+
+  add(value: Entry<Thing>): void {
+    this.#note(`add ${value.key}@${value.resourceVersion}`);
+    this.entries.add(value);
+  }
+
+  update(value: Entry<Thing>): void {
+    this.#note(`update ${value.key}@${value.resourceVersion}`);
+    this.entries.update(value);
+  }
+
+  delete(value: Entry<Thing>): void {
+    this.#note(`delete ${value.key}@${value.resourceVersion}`);
+    this.entries.delete(value);
+  }
+
+  replacing(): Replacement<Entry<Thing>> {
+    this.#note("replacing");
+    const staged = this.entries.replacing();
+    let over = false;
+    const end = (): void => {
+      if (!over) this.staging--;
+      over = true;
+    };
+    this.staging++;
+    return {
+      add: (values) => staged.add(values),
+      delete: (value) => staged.delete(value),
+      commit: (version) => {
+        this.#note(`replace at ${version}`);
+        staged.commit(version);
+        end();
+      },
+      abandon: () => {
+        staged.abandon();
+        end();
+      },
+    };
+  }
+
+  resync(): void {
+    this.#note("resync");
+  }
+
+  flush(version: string): void {
+    this.#note(`flush ${version}`);
+  }
+
+  /** The versions it was told to have everything up to. */
+  get flushed(): string[] {
+    return this.notes.filter((note) => note.startsWith("flush ")).map((note) => note.slice(6));
+  }
+
+  #note(note: string): void {
+    const error = this.refuses(note);
+    if (error !== undefined) throw error;
+    this.notes.push(note);
+  }
+}
+
+/** A reflector at work. Disposing it stops it, and fails unless nothing at all is left behind. */
+export class Follow implements AsyncDisposable {
+  readonly source: ScriptedSource;
+  readonly store: NotingStore;
+  readonly reflector: Reflector<Thing>;
+  readonly phases: ReflectorPhase[] = [];
+  readonly errors: unknown[] = [];
+  readonly #time: FakeTime;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(time: FakeTime, source: ScriptedSource, options: ReflectorOptions = {}, store = new NotingStore()) {
+    this.#time = time;
+    this.source = source;
+    this.store = store;
+    this.reflector = new Reflector<Thing>(source, this.store, {
+      backoff: { initialMs: 800, jitter: 0 },
+      reconnectMs: 0,
+      onPhase: (phase) => this.phases.push(phase),
+      onError: (error) => this.errors.push(error),
+      ...options,
+    });
+    this.#running = this.reflector.run({ signal: this.#stop.signal });
+  }
+
+  /** What the store holds, `"default/a@5"` each. */
+  get stored(): string[] {
+    return seen(this.store.entries);
+  }
+
+  /** The waits so far, in milliseconds; reconnects do not wait here. */
+  get waits(): number[] {
+    return this.phases.flatMap((phase) => phase.name === "waiting" && phase.delayMs > 0 ? [phase.delayMs] : []);
+  }
+
+  /** Stops it; resolves when it has. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("the test is over"));
+    await this.#running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.#time.tickAsync(0);
+    assertEquals(
+      { open: this.source.open, timers: this.#time.timers, staging: this.store.staging, phase: this.reflector.phase },
+      { open: 0, timers: 0, staging: 0, phase: { name: "stopped" } },
+      "a stopped reflector leaves something behind",
+    );
+  }
+}
+
+/** Options that list in pages only. */
+export const PAGES: ReflectorOptions = { streamingList: "off" };
