@@ -12,7 +12,7 @@ import { Client } from "../src/client/client.ts";
 import { SharedIndexInformer } from "../src/informer/shared_index_informer.ts";
 import { Pod } from "../src/kinds/core/v1.ts";
 import type { ListerWatcher } from "../src/reflector/lister_watcher.ts";
-import { bigPod } from "../src/testing/big_pod.ts";
+import { bigPod } from "../src/testing/objects/big_pod.ts";
 
 /** Answers lists with nothing, and watches with what it is fed. */
 class Feed implements Transport {

@@ -1,10 +1,10 @@
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import type { Backend } from "./backend.ts";
-import { BrokenConnection, type Failure, type RequestFilter, type RequestHook } from "./faults.ts";
-import { isStreamingList } from "./recorded_request.ts";
-import { refusalOf, statusJson } from "./refusal.ts";
-import type { Watch } from "./watch.ts";
+import { BrokenConnection, type Failure, type RequestFilter, type RequestHook } from "./faults/faults.ts";
+import { isStreamingList } from "./http/recorded_request.ts";
+import { refusalOf, statusJson } from "./http/refusal.ts";
+import type { Watch } from "./reads/watch.ts";
 
 /** The highest version that is told apart from its neighbours everywhere. */
 const HIGHEST_REVISION = 999_999_999_999_999;

@@ -64,12 +64,12 @@
  */
 export { FakeApiServer } from "./fake_api_server.ts";
 export { FaultVerbs } from "./fault_verbs.ts";
-export type { FakeApiServerOptions } from "./options.ts";
-export type { PrinterColumn, ResourceDefinition } from "./definition.ts";
-export type { RecordedRequest } from "./recorded_request.ts";
-export type { Failure, RequestFilter, RequestHook } from "./faults.ts";
-export type { AdmissionHook, AdmissionRequest } from "./admission.ts";
-export type { Authorize, RequestAttributes, Tokens } from "./access.ts";
+export type { FakeApiServerOptions } from "./fake_api_server_options.ts";
+export type { PrinterColumn, ResourceDefinition } from "./storage/definition.ts";
+export type { RecordedRequest } from "./http/recorded_request.ts";
+export type { Failure, RequestFilter, RequestHook } from "./faults/faults.ts";
+export type { AdmissionHook, AdmissionRequest } from "./writes/admission.ts";
+export type { Authorize, RequestAttributes, Tokens } from "./http/access_control.ts";
 export {
   type BuildOptions,
   type BuiltConfigMap,
@@ -86,9 +86,9 @@ export {
   node,
   pod,
   type PodBuildOptions,
-} from "./builders.ts";
-export { type BigPod, bigPod, pods } from "./big_pod.ts";
+} from "./objects/builders.ts";
+export { type BigPod, bigPod, pods } from "./objects/big_pod.ts";
 export { churn, type ChurnOptions, type ChurnStep } from "./churn.ts";
-export { history, type HistoryOptions } from "./history.ts";
-export type { HistoryStep, ProtocolMoment, WriteStep } from "./history_step.ts";
+export { history, type HistoryOptions } from "./history/history.ts";
+export type { HistoryStep, ProtocolMoment, WriteStep } from "./history/history_step.ts";
 export { perform } from "./perform.ts";

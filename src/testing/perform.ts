@@ -1,9 +1,9 @@
 import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
-import type { RequestFilter } from "./faults.ts";
-import type { HistoryStep, ProtocolMoment } from "./history_step.ts";
-import { isStreamingList, type RecordedRequest } from "./recorded_request.ts";
+import type { RequestFilter } from "./faults/faults.ts";
+import type { HistoryStep, ProtocolMoment } from "./history/history_step.ts";
+import { isStreamingList, type RecordedRequest } from "./http/recorded_request.ts";
 
 /**
  * Does to a server what a step says. Returns what ends a fault that lasts: a stall, answers in drops, a history that is

@@ -10,7 +10,7 @@ import {
 } from "@kube/informer";
 import type { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { pooledMap } from "@std/async";
-import { Random } from "../../src/testing/random.ts";
+import { Random } from "../../src/testing/objects/random.ts";
 import { within } from "./_within.ts";
 
 /** How many requests a test has under way at a time, for two cores. */

@@ -12,7 +12,7 @@ import {
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
 import { onceAt } from "../../src/testing/perform.ts";
-import { Random } from "../../src/testing/random.ts";
+import { Random } from "../../src/testing/objects/random.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
 import { Meddler, MOST_REQUESTS } from "./_meddler.ts";

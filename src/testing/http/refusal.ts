@@ -1,0 +1,193 @@
+import { StatusError } from "../../api/errors.ts";
+import { reasonOf, type Status, type StatusCause, type StatusDetails } from "../../api/status.ts";
+import { resourceName } from "../../api/resource.ts";
+
+/** What a refusal says, beside its code. */
+export interface RefusalParts {
+  /** A word for programs; `""` where the real server gives none. @default {what belongs to the code} */
+  readonly reason?: string;
+  /** What it is about. */
+  readonly details?: StatusDetails;
+  /** Another continue token. */
+  readonly continue?: string;
+}
+
+/** A `no` of the server, to be thrown; {@linkcode statusJson} writes it down. */
+export function refusal(code: number, message: string, parts: RefusalParts = {}): StatusError {
+  const { reason = reasonOf(code), details } = parts;
+  return new StatusError(message, {
+    code,
+    reason,
+    message,
+    ...(details?.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: details.retryAfterSeconds }),
+    ...(details === undefined ? {} : { details }),
+    ...(parts.continue === undefined ? {} : { continue: parts.continue }),
+  });
+}
+
+/** A refusal of which only some parts are given. */
+export function refusalOf(status: Partial<Status>): StatusError {
+  const { code = 500, reason, message = `the fake API server was told to answer ${code}` } = status;
+  const { retryAfterSeconds = status.details?.retryAfterSeconds } = status;
+  const details = retryAfterSeconds === undefined ? status.details : { ...status.details, retryAfterSeconds };
+  return refusal(code, message, {
+    ...(reason === undefined ? {} : { reason }),
+    ...(details === undefined ? {} : { details }),
+    ...(status.continue === undefined ? {} : { continue: status.continue }),
+  });
+}
+
+/** A `no` that the real server gives as plain text, without a Status. */
+export class PlainRefusal extends Error {
+  /** `"PlainRefusal"`. */
+  override readonly name = "PlainRefusal";
+  /** HTTP status code. */
+  readonly code: number;
+  /** Seconds for the `Retry-After` header. */
+  readonly retryAfterSeconds: number | undefined;
+
+  /** `text` becomes the body, with a line feed behind it. */
+  constructor(code: number, text: string, retryAfterSeconds?: number) {
+    super(text);
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** The JSON of a Status, keys in the server's order. */
+export function statusJson(status: StatusError["status"]): unknown {
+  const { code, reason, message, details } = status;
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: status.continue === undefined ? {} : { continue: status.continue },
+    status: "Failure",
+    message,
+    ...(reason === "" ? {} : { reason }),
+    ...(details === undefined ? {} : {
+      details: {
+        ...(details.name ? { name: details.name } : {}),
+        ...(details.group ? { group: details.group } : {}),
+        ...(details.kind ? { kind: details.kind } : {}),
+        ...(details.uid ? { uid: details.uid } : {}),
+        ...(details.causes ? { causes: details.causes } : {}),
+        ...(details.retryAfterSeconds ? { retryAfterSeconds: details.retryAfterSeconds } : {}),
+      },
+    }),
+    code,
+  };
+}
+
+type Named = { readonly group: string; readonly plural: string };
+
+/** What a Status says about which object it is about. */
+export function detailsOf(resource: Named, name?: string): StatusDetails {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(resource.group === "" ? {} : { group: resource.group }),
+    kind: resource.plural,
+  };
+}
+
+/** 404: no object of that name. */
+export function notFound(resource: Named, name: string): StatusError {
+  return refusal(404, `${resourceName(resource)} "${name}" not found`, { details: detailsOf(resource, name) });
+}
+
+/** 404: the version has no such resource. */
+export function noResource(): StatusError {
+  return refusal(404, "the server could not find the requested resource", { details: {} });
+}
+
+/** 404: the server has no such group; plain text. */
+export function noPath(): PlainRefusal {
+  return new PlainRefusal(404, "404 page not found");
+}
+
+/** 405: the path does not know the method. */
+export function noMethod(): StatusError {
+  return refusal(405, "the server does not allow this method on the requested resource", { details: {} });
+}
+
+/** 405: the resource lacks the verb. */
+export function noVerb(resource: Named, verb: string): StatusError {
+  return refusal(405, `${verb} is not supported on resources of kind "${resourceName(resource)}"`, {
+    details: detailsOf(resource),
+  });
+}
+
+/** 409: an object of that name is there. */
+export function alreadyExists(resource: Named, name: string): StatusError {
+  return refusal(409, `${resourceName(resource)} "${name}" already exists`, {
+    reason: "AlreadyExists",
+    details: detailsOf(resource, name),
+  });
+}
+
+/** 409: somebody else was faster, or a precondition does not hold. */
+export function conflict(resource: Named, name: string, why: string): StatusError {
+  return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
+    details: detailsOf(resource, name),
+  });
+}
+
+/** 400. */
+export function badRequest(message: string): StatusError {
+  return refusal(400, message);
+}
+
+/** 422: an object or its options are not valid. `kind` is a kind, or a resource where the server names that. */
+export function invalid(
+  subject: { readonly group: string; readonly kind: string; readonly name: string },
+  causes: readonly Required<StatusCause>[],
+): StatusError {
+  const { group, kind, name } = subject;
+  const texts = causes.map((cause) => `${cause.field}: ${cause.message}`);
+  return refusal(
+    422,
+    `${resourceName({ group, plural: kind })} "${name}" is invalid: ${
+      texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`
+    }`,
+    { details: { ...(name === "" ? {} : { name }), ...(group === "" ? {} : { group }), kind, causes } },
+  );
+}
+
+/** A cause: the field may not be set. */
+export function forbiddenField(field: string, why: string): Required<StatusCause> {
+  return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
+}
+
+/** A cause: the field's value is wrong. */
+export function invalidField(field: string, value: string, why: string): Required<StatusCause> {
+  return { reason: "FieldValueInvalid", message: `Invalid value: ${value}: ${why}`, field };
+}
+
+/** A cause: the field must be set. */
+export function requiredField(field: string, why: string): Required<StatusCause> {
+  return { reason: "FieldValueRequired", message: `Required value: ${why}`, field };
+}
+
+/** A cause: the field has none of the values there are. */
+export function unsupportedField(field: string, value: string, supported: readonly string[]): Required<StatusCause> {
+  const values = supported.map((text) => JSON.stringify(text)).join(", ");
+  return {
+    reason: "FieldValueNotSupported",
+    message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${values}`,
+    field,
+  };
+}
+
+/** 410: the version is gone from history. */
+export function expired(message: string, token?: string): StatusError {
+  return refusal(410, message, { reason: "Expired", ...(token === undefined ? {} : { continue: token }) });
+}
+
+/** 504: a version of the future. */
+export function tooLarge(asked: number | string, current: number): StatusError {
+  return refusal(504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    details: {
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+      retryAfterSeconds: 1,
+    },
+  });
+}

@@ -1,0 +1,82 @@
+import { PROTOBUF } from "../wire/read_protobuf.ts";
+import { refusal } from "./refusal.ts";
+
+/** How a client wants objects. */
+export type Representation =
+  | "object"
+  | "PartialObjectMetadata"
+  | "PartialObjectMetadataList"
+  | "Table"
+  | "APIGroupDiscoveryList";
+
+interface MediaRange {
+  readonly type: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly quality: number;
+}
+
+/** What the server can write. */
+const JSON_TYPES = ["application/json", "application/*", "*/*"];
+
+/**
+ * The best of what an `Accept` header takes and the fake can write: JSON, in one of few representations.
+ *
+ * @throws {StatusError} 406 when there is none.
+ */
+export function negotiate(accept: string | null, offered: readonly Representation[]): Representation {
+  const ranges = parseAccept(accept ?? "*/*");
+  for (const range of ranges) {
+    if (!JSON_TYPES.includes(range.type)) continue;
+    const { as, g, v } = range.parameters;
+    if (as === undefined) return "object";
+    const version = as === "APIGroupDiscoveryList"
+      ? g === "apidiscovery.k8s.io" && v === "v2"
+      : g === "meta.k8s.io" && v === "v1";
+    const representation = offered.find((name) => name === as);
+    if (version && representation !== undefined) return representation;
+  }
+  throw refusal(
+    406,
+    "406: Not Acceptable\n\nAvailable representations: application/json, application/json;stream=watch",
+    { details: {} },
+  );
+}
+
+/** The ranges of an `Accept` header, most wanted first. */
+function parseAccept(accept: string): MediaRange[] {
+  const ranges = accept.split(",").map((text): MediaRange => {
+    const [type, ...rest] = text.split(";").map((part) => part.trim());
+    const parameters: Record<string, string> = {};
+    for (const parameter of rest) {
+      const equals = parameter.indexOf("=");
+      if (equals > 0) parameters[parameter.slice(0, equals).trim()] = parameter.slice(equals + 1).trim();
+    }
+    const quality = parameters.q === undefined ? 1 : Number(parameters.q);
+    return { type: type.toLowerCase(), parameters, quality: Number.isFinite(quality) ? quality : 0 };
+  });
+  return ranges.filter((range) => range.quality > 0).sort((a, b) => b.quality - a.quality);
+}
+
+/** The type that a `Content-Type` header names, without its parameters; JSON where there is none. */
+export function mediaTypeOf(contentType: string | null): string {
+  return (contentType ?? "application/json").split(";")[0].trim().toLowerCase();
+}
+
+/**
+ * Refuses a body that is neither JSON nor protobuf.
+ *
+ * @throws {StatusError} 415.
+ */
+export function requireJson(contentType: string | null): void {
+  const type = mediaTypeOf(contentType);
+  if (type === "application/json" || type === PROTOBUF) return;
+  throw unsupportedMediaType(["application/json"]);
+}
+
+/** 415: the body is in none of these formats. */
+export function unsupportedMediaType(accepted: readonly string[]): Error {
+  return refusal(
+    415,
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`,
+  );
+}

@@ -1,0 +1,119 @@
+import type { StatusCause } from "../../api/status.ts";
+import { badRequest, forbiddenField, invalid, refusal, unsupportedField } from "./refusal.ts";
+
+/** What a list, a watch or a deletion of a collection is asked with. */
+export interface ServerListOptions {
+  /** Whether changes are wanted, not a list. */
+  readonly watch: boolean;
+  /** As sent. */
+  readonly labelSelector: string;
+  /** As sent. */
+  readonly fieldSelector: string;
+  /** As sent; `""` when it was not. */
+  readonly resourceVersion: string;
+  /** `""` when it was not sent. */
+  readonly resourceVersionMatch: "" | "Exact" | "NotOlderThan";
+  /** 0: no limit. */
+  readonly limit: number;
+  /** `""`: from the start. */
+  readonly continue: string;
+  /** Whether bookmarks are wanted. */
+  readonly allowWatchBookmarks: boolean;
+  /** Undefined when it was not sent. */
+  readonly sendInitialEvents: boolean | undefined;
+  /** 0: the server's choice. */
+  readonly timeoutSeconds: number;
+}
+
+/**
+ * Reads and checks the options of a list or watch (apimachinery `ValidateListOptions`).
+ *
+ * @throws {StatusError} 400 for what does not parse, 422 for what may not be said together.
+ */
+export function parseListOptions(parameters: URLSearchParams, streamingList: boolean): ServerListOptions {
+  const text = (name: string): string => parameters.get(name) ?? "";
+  const options: ServerListOptions = {
+    watch: flag(parameters, "watch") ?? false,
+    labelSelector: text("labelSelector"),
+    fieldSelector: text("fieldSelector"),
+    resourceVersion: text("resourceVersion"),
+    resourceVersionMatch: text("resourceVersionMatch") as ServerListOptions["resourceVersionMatch"],
+    limit: integer(text("limit")),
+    continue: text("continue"),
+    allowWatchBookmarks: flag(parameters, "allowWatchBookmarks") ?? false,
+    sendInitialEvents: flag(parameters, "sendInitialEvents"),
+    timeoutSeconds: integer(text("timeoutSeconds")),
+  };
+  const causes = options.watch ? watchCauses(options, streamingList) : listCauses(options);
+  if (causes.length > 0) throw invalid({ group: "meta.k8s.io", kind: "ListOptions", name: "" }, causes);
+  return options;
+}
+
+/** The number of a resourceVersion; 0 when there is none. */
+export function parseRevision(resourceVersion: string, watch: boolean): number {
+  if (resourceVersion === "") return 0;
+  if (/^[0-9]{1,15}$/.test(resourceVersion)) return Number(resourceVersion);
+  const why = `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: strconv.ParseUint: parsing ${
+    JSON.stringify(resourceVersion)
+  }: invalid syntax`;
+  // A watch does not even name a reason: the storage layer's error comes out as it is.
+  throw watch ? refusal(500, why, { reason: "" }) : badRequest(`invalid resource version: ${why}`);
+}
+
+function flag(parameters: URLSearchParams, name: string): boolean | undefined {
+  const value = parameters.get(name);
+  if (value === null) return undefined;
+  // apimachinery Convert_Slice_string_To_bool: "0" and "false" are false; all else is true, also nothing.
+  return value !== "0" && value.toLowerCase() !== "false";
+}
+
+function integer(text: string): number {
+  if (text === "") return 0;
+  if (!/^[+-]?[0-9]{1,15}$/.test(text)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  }
+  return Number(text);
+}
+
+const MATCH = "resourceVersionMatch";
+
+function listCauses(options: ServerListOptions): Required<StatusCause>[] {
+  const { resourceVersion, resourceVersionMatch: match } = options;
+  const causes: Required<StatusCause>[] = [];
+  if (options.sendInitialEvents !== undefined) {
+    causes.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  if (match === "") return causes;
+  if (resourceVersion === "") {
+    causes.push(forbiddenField(MATCH, `${MATCH} is forbidden unless resourceVersion is provided`));
+  }
+  if (options.continue !== "") causes.push(forbiddenField(MATCH, `${MATCH} is forbidden for continue`));
+  if (match !== "Exact" && match !== "NotOlderThan") {
+    causes.push(unsupportedField(MATCH, match, ["Exact", "NotOlderThan", ""]));
+  }
+  if (match === "Exact" && resourceVersion === "0") {
+    causes.push(forbiddenField(MATCH, `${MATCH} "exact" is forbidden for resourceVersion "0"`));
+  }
+  return causes;
+}
+
+function watchCauses(options: ServerListOptions, streamingList: boolean): Required<StatusCause>[] {
+  const { resourceVersionMatch: match, sendInitialEvents } = options;
+  const causes: Required<StatusCause>[] = [];
+  if (sendInitialEvents !== undefined) {
+    if (match !== "NotOlderThan") {
+      causes.push(forbiddenField(MATCH, `sendInitialEvents requires setting ${MATCH} to NotOlderThan`));
+    }
+    if (!streamingList) {
+      const why = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+      causes.push(forbiddenField("sendInitialEvents", why));
+    }
+  }
+  if (match === "") return causes;
+  if (sendInitialEvents === undefined) {
+    causes.push(forbiddenField(MATCH, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`));
+  }
+  if (match !== "NotOlderThan") causes.push(unsupportedField(MATCH, match, ["NotOlderThan"]));
+  if (options.continue !== "") causes.push(forbiddenField(MATCH, `${MATCH} is forbidden for continue`));
+  return causes;
+}

@@ -1,0 +1,172 @@
+import { readToken, writeToken } from "./continue_token.ts";
+import type { Collection, Slice } from "../storage/stored_collection.ts";
+import { goJson } from "../wire/json.ts";
+import { parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
+import { badRequest, expired, tooLarge } from "../http/refusal.ts";
+import type { StoredSelection } from "./stored_selection.ts";
+import type { Store } from "../storage/store.ts";
+import { partialOf, type Stored } from "../storage/stored_object.ts";
+import { tableHead, tableRow, type View } from "./table.ts";
+
+/** A list, or a page of one, before it is written. */
+export interface ListPage {
+  /** What is in it, in the order of keys. */
+  readonly objects: readonly Stored[];
+  /** The version of the whole list. */
+  readonly revision: number;
+  /** The token of the next page. */
+  readonly continue: string | undefined;
+  /** How many objects are on later pages; unknown where a selector would have to be asked. */
+  readonly remaining: number | undefined;
+}
+
+/** Waits until the store has come to a revision; false when it does not in time. */
+export type Until = (revision: number) => Promise<boolean>;
+
+const CONTINUE_EXPIRED =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+  "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+  "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+  "deleted between the time the first chunk was returned and now may show up in the list.";
+
+/**
+ * Makes lists as the server does: which revision is read, what a limit means, where pages go on.
+ *
+ * - No version, `"0"` and NotOlderThan give the newest state; the latter waits for a version that is still to come.
+ * - Exact, and a limit together with a version but no match, give the state at that version.
+ * - With version `"0"` a limit is ignored: the watch cache answers with everything.
+ * - Pages keep the version of the first one, until it is compacted: 410, with a token for the inconsistent rest.
+ */
+export class Lister {
+  readonly #store: Store;
+  readonly #until: Until;
+  /** How much is left behind the last page of each collection: the next page need not count again. */
+  readonly #left = new WeakMap<Collection, Required<Slice> & { readonly count: number }>();
+
+  /** Lists what is in `store`. */
+  constructor(store: Store, until: Until) {
+    this.#store = store;
+    this.#until = until;
+  }
+
+  /**
+   * The page that the options ask for.
+   *
+   * @throws {StatusError} 400, 410 or 504 as the server does.
+   */
+  async list(collection: Collection, selection: StoredSelection, options: ServerListOptions): Promise<ListPage> {
+    const { namespace } = selection;
+    if (options.continue !== "") {
+      if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
+        throw badRequest("specifying resource version is not allowed when using continue");
+      }
+      const token = readToken(options.continue);
+      if (token.revision > 0) await this.#reach(token.revision);
+      if (token.revision > 0 && token.revision < this.#store.compacted) {
+        throw expired(CONTINUE_EXPIRED, writeToken({ revision: -1, start: token.start }));
+      }
+      const revision = token.revision > 0 ? token.revision : this.#store.revision;
+      const from = namespace === "" ? token.start : `${namespace}/${token.start}`;
+      return this.#page(collection, selection, { namespace, revision, from }, options.limit);
+    }
+    const asked = parseRevision(options.resourceVersion, false);
+    if (asked === 0) {
+      const limit = options.resourceVersion === "" ? options.limit : 0;
+      return this.#page(collection, selection, { namespace, revision: this.#store.revision }, limit);
+    }
+    await this.#reach(asked);
+    const exact = options.resourceVersionMatch === "Exact" ||
+      (options.resourceVersionMatch === "" && options.limit > 0);
+    if (exact && asked < this.#store.compacted) {
+      throw expired("The resourceVersion for the provided list is too old.");
+    }
+    const revision = exact ? asked : this.#store.revision;
+    return this.#page(collection, selection, { namespace, revision }, options.limit);
+  }
+
+  async #reach(revision: number): Promise<void> {
+    if (revision > this.#store.revision && !(await this.#until(revision))) {
+      throw tooLarge(revision, this.#store.revision);
+    }
+  }
+
+  #page(collection: Collection, selection: StoredSelection, slice: Slice, limit: number): ListPage {
+    const objects: Stored[] = [];
+    let passed = 0;
+    let more = false;
+    for (const stored of collection.slice(slice)) {
+      // Only objects that are there count, whether they match or not: so a last page may be empty, as on the server.
+      if (limit > 0 && objects.length === limit) {
+        more = true;
+        break;
+      }
+      passed++;
+      if (selection.matches(stored)) objects.push(stored);
+    }
+    const { namespace, revision, from = "" } = slice;
+    if (!more) return { objects, revision, continue: undefined, remaining: undefined };
+    const last = objects[objects.length - 1].key;
+    const next = `${last}\0`;
+    const start = `/${namespace === "" ? next : next.slice(namespace.length + 1)}`;
+    const token = writeToken({ revision, start });
+    if (selection.selects) return { objects, revision, continue: token, remaining: undefined };
+    const left = this.#left.get(collection);
+    const known = left?.namespace === namespace && left.revision === revision && left.from === from;
+    const count = known ? left.count - passed : collection.count({ namespace, revision, from: next });
+    this.#left.set(collection, { namespace, revision, from: next, count });
+    return { objects, revision, continue: token, remaining: count };
+  }
+}
+
+const encoder = new TextEncoder();
+const OPEN = encoder.encode("{");
+const COMMA = encoder.encode(",");
+
+/** A list as text, in pieces that are made as they are taken. */
+export function* listPieces(collection: Collection, page: ListPage, view: View): Generator<Uint8Array> {
+  const partial = view.as === "partial";
+  const { definition } = collection;
+  const { apiVersion, kind } = definition;
+  const { objects } = page;
+  const resourceVersion = String(page.revision);
+  const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining };
+  if (definition.custom && view.as === "object") {
+    yield encoder.encode(`{"apiVersion":${goJson(apiVersion)},"items":[`);
+    for (let at = 0; at < objects.length; at++) {
+      if (at > 0) yield COMMA;
+      yield objects[at].bytes;
+    }
+    const metadata = { continue: page.continue ?? "", ...remaining, resourceVersion };
+    yield encoder.encode(`],"kind":${goJson(`${kind}List`)},"metadata":${goJson(metadata)}}`);
+    return;
+  }
+  const metadata = {
+    resourceVersion,
+    ...(page.continue === undefined ? {} : { continue: page.continue }),
+    ...remaining,
+  };
+  if (view.as === "table") {
+    yield encoder.encode(tableHead(definition, metadata, true));
+    for (let at = 0; at < objects.length; at++) {
+      if (at > 0) yield COMMA;
+      yield encoder.encode(tableRow(definition, objects[at], view));
+    }
+    yield encoder.encode("]}");
+    return;
+  }
+  const head = partial
+    ? { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1" }
+    : { kind: `${kind}List`, apiVersion };
+  yield encoder.encode(`${goJson({ ...head, metadata }).slice(0, -1)},"items":[`);
+  // Items of built-in kinds come without kind and apiVersion.
+  const itemHead = `{"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},`.length;
+  for (let at = 0; at < objects.length; at++) {
+    if (at > 0) yield COMMA;
+    if (partial) yield partialOf(definition, objects[at]);
+    else {
+      yield OPEN;
+      yield objects[at].bytes.subarray(itemHead);
+    }
+  }
+  yield encoder.encode("]}");
+}

@@ -1,0 +1,87 @@
+import { columnsOf } from "./columns.ts";
+import type { Definition } from "../storage/definition.ts";
+import { goJson, type JsonObject } from "../wire/json.ts";
+import { badRequest } from "../http/refusal.ts";
+import { parse, partialOf, type Stored } from "../storage/stored_object.ts";
+
+/** How much of each object a row of a table carries. */
+export type IncludeObject = "None" | "Metadata" | "Object";
+
+/** How objects are written into an answer. */
+export type View =
+  | {
+    /** As they are. */
+    readonly as: "object";
+  }
+  | {
+    /** Their metadata alone. */
+    readonly as: "partial";
+  }
+  | {
+    /** As rows of a table, cells written by the server. */
+    readonly as: "table";
+    /** What else a row carries. */
+    readonly include: IncludeObject;
+    /** The server's clock: ages are counted from it. */
+    readonly now: () => number;
+  };
+
+/** How a table looks. */
+export type TableView = View & { readonly as: "table" };
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The first part of a table, up to its rows; `metadata` is that of the list. */
+export function tableHead(definition: Definition, metadata: JsonObject, withColumns: boolean): string {
+  const columns = columnsOf(definition).map(({ name, type, format, description, priority }) => ({
+    name,
+    type,
+    format,
+    description,
+    priority,
+  }));
+  const head = {
+    kind: "Table",
+    apiVersion: "meta.k8s.io/v1",
+    metadata,
+    columnDefinitions: withColumns ? columns : null,
+  };
+  return `${goJson(head).slice(0, -1)},"rows":[`;
+}
+
+/** One row. */
+export function tableRow(definition: Definition, stored: Stored, { include, now }: TableView): string {
+  const object = parse(stored);
+  const time = now();
+  const cells = goJson(columnsOf(definition).map(({ cell }) => cell(object, time)));
+  const carried = include === "None"
+    ? "null"
+    : decoder.decode(include === "Object" ? stored.bytes : partialOf(definition, stored));
+  return `{"cells":${cells},"object":${carried}}`;
+}
+
+/** A table of one object. */
+export function tableOf(definition: Definition, stored: Stored, view: TableView, withColumns: boolean): Uint8Array {
+  const metadata = { resourceVersion: String(stored.revision) };
+  return encoder.encode(`${tableHead(definition, metadata, withColumns)}${tableRow(definition, stored, view)}]}`);
+}
+
+/** The table of a bookmark: one row without an object's cells. */
+export function bookmarkTable(definition: Definition, metadata: JsonObject, withColumns: boolean): string {
+  const { resourceVersion } = metadata;
+  const cells = columnsOf(definition).map(({ cell }) => cell({}, 0));
+  const row = { cells, object: { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata } };
+  return `${tableHead(definition, { resourceVersion }, withColumns)}${goJson(row)}]}`;
+}
+
+/**
+ * What a table is asked to carry.
+ *
+ * @throws {StatusError} 400 when there is no such thing.
+ */
+export function includeObjectOf(parameters: URLSearchParams): IncludeObject {
+  const include = parameters.get("includeObject") || "Metadata";
+  if (include === "None" || include === "Metadata" || include === "Object") return include;
+  throw badRequest(`unrecognized includeObject value: ${JSON.stringify(include)}`);
+}

@@ -1,0 +1,146 @@
+import type { StatusError } from "../../api/errors.ts";
+import type { Resource } from "../../api/resource.ts";
+import type { Collection } from "../storage/stored_collection.ts";
+import { sameResource } from "../storage/definition.ts";
+import type { StoreEvent } from "../storage/watch_history.ts";
+import type { Until } from "./collection_lister.ts";
+import { parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
+import { expired, statusJson, tooLarge } from "../http/refusal.ts";
+import type { StoredSelection } from "./stored_selection.ts";
+import type { Store } from "../storage/store.ts";
+import type { View } from "./table.ts";
+import { Watch, type WatchPlan } from "./watch.ts";
+
+/** What a server can do or not; may change while it runs. */
+export interface Abilities {
+  /** Whether there are streaming lists; a watch from version 0 with bookmarks is one, too. */
+  streamingList: boolean;
+  /** Whether bookmarks are sent. */
+  bookmarks: boolean;
+}
+
+/** What watches need to know beside what they are asked. */
+export interface WatchesOptions {
+  /** Milliseconds between bookmarks. */
+  readonly bookmarkMs: number;
+  /** Milliseconds that a watch lasts that names no timeout. */
+  readonly timeoutMs: () => number;
+  /** Most bytes to a chunk. */
+  readonly chunkBytes: number;
+  /** What the server can do, now. */
+  readonly abilities: Abilities;
+  /** Waits for a revision. */
+  readonly until: Until;
+}
+
+/** All open watches: opens them, tells them of writes, and is where faults get at them. */
+export class Watches {
+  readonly #store: Store;
+  readonly #options: WatchesOptions;
+  readonly #open = new Map<Collection, Set<Watch>>();
+  #count = 0;
+
+  /** Nothing is watched yet. */
+  constructor(store: Store, options: WatchesOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** How many are open. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /**
+   * Opens a watch, and tells it what it has missed, or what is there.
+   *
+   * A version that is compacted, or a streaming list's that is not there yet, is an ERROR event inside the watch. With
+   * `spreadMs`, its initial events are sent one at a time, so many milliseconds apart.
+   *
+   * @throws {StatusError} 500 when the version is no number, as the server does.
+   */
+  async open(
+    collection: Collection,
+    selection: StoredSelection,
+    options: ServerListOptions,
+    view: View,
+    spreadMs?: number,
+  ): Promise<Watch> {
+    const asked = parseRevision(options.resourceVersion, true);
+    const { allowWatchBookmarks: bookmarks, sendInitialEvents } = options;
+    // The server's rule: told what is there unless a version was named, or it was declined.
+    const initial = sendInitialEvents ?? asked === 0;
+    const streaming = sendInitialEvents === true || (initial && this.#options.abilities.streamingList);
+    let failure: StatusError | undefined;
+    if (sendInitialEvents === true && asked > this.#store.revision && !(await this.#options.until(asked))) {
+      failure = tooLarge(asked, this.#store.revision);
+    }
+    const from = initial || asked === 0 ? this.#store.revision : asked;
+    if (!initial && from < this.#store.compacted) {
+      failure = expired(`too old resource version: ${from} (${this.#store.compacted})`);
+    }
+    const watch = this.#add({
+      collection,
+      selection,
+      view,
+      from,
+      bookmarks,
+      bookmarkMs: this.#options.bookmarkMs,
+      sendsBookmarks: () => this.#options.abilities.bookmarks,
+      timeoutMs: options.timeoutSeconds > 0 ? options.timeoutSeconds * 1_000 : this.#options.timeoutMs(),
+      chunkBytes: this.#options.chunkBytes,
+    });
+    if (failure !== undefined) watch.fail(statusJson(failure.status));
+    else if (initial) {
+      watch.sendInitial(matching(collection, selection, from), streaming && bookmarks, spreadMs);
+    } else {
+      for (const event of this.#store.after(from)) if (event.collection === collection) watch.tell(event);
+    }
+    return watch;
+  }
+
+  /** Tells the watches of a collection of a write. */
+  tell(event: StoreEvent): void {
+    const watches = this.#open.get(event.collection);
+    if (watches !== undefined) { for (const watch of watches) watch.tell(event); }
+  }
+
+  /** Ends the watches of a collection that is no longer served. */
+  endAll(collection: Collection): void {
+    for (const watch of [...this.#open.get(collection) ?? []]) watch.end();
+  }
+
+  /** The open watches, of one resource or of all, as they are now. */
+  of(resource?: Resource): Watch[] {
+    return [...this.#open].flatMap(([collection, watches]) =>
+      resource === undefined || sameResource(collection.definition, resource) ? [...watches] : []
+    );
+  }
+
+  #add(plan: WatchPlan): Watch {
+    const watch = new Watch(plan, () => this.#store.revision, (watch) => this.#remove(watch));
+    let watches = this.#open.get(plan.collection);
+    if (watches === undefined) this.#open.set(plan.collection, watches = new Set());
+    watches.add(watch);
+    this.#count++;
+    return watch;
+  }
+
+  #remove(watch: Watch): void {
+    const { collection } = watch.plan;
+    const watches = this.#open.get(collection);
+    if (!watches?.delete(watch)) return;
+    this.#count--;
+    if (watches.size === 0) this.#open.delete(collection);
+  }
+}
+
+function* matching(
+  collection: Collection,
+  selection: StoredSelection,
+  revision: number,
+): Iterable<import("../storage/stored_object.ts").Stored> {
+  for (const stored of collection.slice({ namespace: selection.namespace, revision })) {
+    if (selection.matches(stored)) yield stored;
+  }
+}

@@ -1,0 +1,168 @@
+import type { Definition } from "../storage/definition.ts";
+import type { Store } from "../storage/store.ts";
+
+/** What `/version` says. */
+export const VERSION = {
+  major: "1",
+  minor: "36",
+  emulationMajor: "1",
+  emulationMinor: "36",
+  minCompatibilityMajor: "1",
+  minCompatibilityMinor: "35",
+  gitVersion: "v1.36.3",
+  gitCommit: "fake",
+  gitTreeState: "clean",
+  buildDate: "1970-01-01T00:00:00Z",
+  goVersion: "go1.26.8",
+  compiler: "gc",
+  platform: "linux/amd64",
+} as const;
+
+/** What the path `scale` of an object answers with. */
+const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
+const PART_VERBS = ["get", "patch", "update"];
+
+/** What the server says about itself: groups, versions, resources. */
+export class Discovery {
+  readonly #store: Store;
+
+  /** Describes what `store` serves. */
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Whether there is a group, or a version of it. */
+  has(group: string, version?: string): boolean {
+    return this.#definitions().some((definition) =>
+      definition.group === group && (version === undefined || definition.version === version)
+    );
+  }
+
+  /** `/api`. */
+  versions(host: string): unknown {
+    return {
+      kind: "APIVersions",
+      versions: ["v1"],
+      serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: host }],
+    };
+  }
+
+  /** `/apis`. */
+  groups(): unknown {
+    return { kind: "APIGroupList", apiVersion: "v1", groups: this.#groupNames().map((group) => this.#group(group)) };
+  }
+
+  /** `/apis/GROUP`; undefined when there is none of that name. */
+  group(group: string): unknown {
+    return this.has(group) ? { kind: "APIGroup", apiVersion: "v1", ...this.#group(group) } : undefined;
+  }
+
+  /** `/apis/GROUP/VERSION` and `/api/v1`; undefined when there is none of that name. */
+  resources(group: string, version: string): unknown {
+    if (!this.has(group, version)) return undefined;
+    const definitions = this.#definitions().filter((definition) =>
+      definition.group === group && definition.version === version
+    );
+    return {
+      kind: "APIResourceList",
+      // The core group's answer is older than this field.
+      ...(group === "" ? {} : { apiVersion: "v1" }),
+      groupVersion: group === "" ? version : `${group}/${version}`,
+      resources: definitions.flatMap(resourcesOf),
+    };
+  }
+
+  /** `/api` or `/apis` in one go: every group with its resources (`APIGroupDiscoveryList`, apidiscovery.k8s.io/v2). */
+  aggregated(core: boolean): unknown {
+    const items = (core ? [""] : this.#groupNames()).map((group) => ({
+      metadata: core ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
+      versions: this.#versionsOf(group).map((version) => ({
+        version,
+        resources: this.#definitions()
+          .filter((definition) => definition.group === group && definition.version === version)
+          .map(aggregatedOf),
+        freshness: "Current",
+      })),
+    }));
+    return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
+  }
+
+  #definitions(): Definition[] {
+    return [...this.#store.collections()].map((collection) => collection.definition);
+  }
+
+  #groupNames(): string[] {
+    return [...new Set(this.#definitions().map((definition) => definition.group))].filter((group) => group !== "");
+  }
+
+  #versionsOf(group: string): string[] {
+    const versions = this.#definitions().filter((definition) => definition.group === group).map((d) => d.version);
+    return [...new Set(versions)].sort(byPreference);
+  }
+
+  #group(name: string): Record<string, unknown> {
+    const versions = this.#versionsOf(name).map((version) => ({ groupVersion: `${name}/${version}`, version }));
+    return { name, versions, preferredVersion: versions[0] };
+  }
+}
+
+/** Released versions first, the newest of them at the front; then beta, then alpha. */
+function byPreference(a: string, b: string): number {
+  const rank = (version: string): readonly number[] => {
+    const [, major = "0", stage = "", minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+    return [stage === "" ? 2 : stage === "beta" ? 1 : 0, Number(major), Number(minor)];
+  };
+  const [left, right] = [rank(a), rank(b)];
+  const differs = left.findIndex((value, place) => value !== right[place]);
+  return differs < 0 ? 0 : right[differs] - left[differs];
+}
+
+function resourcesOf(definition: Definition): unknown[] {
+  const { plural, singular, kind, verbs, shortNames, categories, subresources } = definition;
+  const namespaced = definition.scope === "Namespaced";
+  return [
+    {
+      name: plural,
+      singularName: singular,
+      namespaced,
+      kind,
+      verbs,
+      ...(shortNames.length === 0 ? {} : { shortNames }),
+      ...(categories.length === 0 ? {} : { categories }),
+    },
+    ...servedParts(subresources).map((part) => ({
+      name: `${plural}/${part}`,
+      singularName: "",
+      namespaced,
+      ...(part === "scale" ? { group: SCALE.group, version: SCALE.version, kind: SCALE.kind } : { kind }),
+      verbs: PART_VERBS,
+    })),
+  ];
+}
+
+function aggregatedOf(definition: Definition): unknown {
+  const { group, version, kind, shortNames, categories } = definition;
+  const responseKind = { group, version, kind };
+  const parts = servedParts(definition.subresources);
+  return {
+    resource: definition.plural,
+    responseKind,
+    scope: definition.scope === "Namespaced" ? "Namespaced" : "Cluster",
+    singularResource: definition.singular,
+    verbs: definition.verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    ...(parts.length === 0 ? {} : {
+      subresources: parts.map((subresource) => ({
+        subresource,
+        responseKind: subresource === "scale" ? SCALE : responseKind,
+        verbs: PART_VERBS,
+      })),
+    }),
+  };
+}
+
+/** Discovery names only what is there to be asked for. */
+function servedParts(subresources: readonly string[]): string[] {
+  return subresources.filter((part) => part === "status" || part === "scale");
+}

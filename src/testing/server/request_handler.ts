@@ -1,0 +1,203 @@
+import { mediaTypeOf, negotiate, unsupportedMediaType } from "../http/representation.ts";
+import type { Access, RequestAttributes } from "../http/access_control.ts";
+import { answerError, answerJson, answerText, type Exchange } from "../http/answer.ts";
+import type { ByteBody } from "../wire/byte_body.ts";
+import { type Discovery, VERSION } from "./discovery.ts";
+import { BrokenConnection, type Faults } from "../faults/faults.ts";
+import { gzipped } from "../faults/gzip.ts";
+import { at, type JsonObject, objectOr } from "../wire/json.ts";
+import type { OpenApi } from "./open_api.ts";
+import { type OpenRecord, recordOf } from "../http/recorded_request.ts";
+import { badRequest, noMethod, noPath } from "../http/refusal.ts";
+import { parseObject, type ResourceHandler, verbOf } from "./resource_handler.ts";
+import { PROTOBUF, readProtobuf } from "../wire/read_protobuf.ts";
+import { parseRoute, type Route } from "../http/route.ts";
+
+/** What a request goes through. */
+export interface RequestHandlerParts {
+  /** Who may do what. */
+  readonly access: Access;
+  /** What goes wrong. */
+  readonly faults: Faults;
+  /** What the server says of itself. */
+  readonly discovery: Discovery;
+  /** What the server says of its paths. */
+  readonly openApi: OpenApi;
+  /** Collections and objects. */
+  readonly resources: ResourceHandler;
+  /** Most bytes to a chunk of an answer. */
+  readonly chunkBytes: number;
+  /** The server's clock, in milliseconds since 1970. */
+  readonly now: () => number;
+  /** Takes the record of each request. */
+  readonly record: (request: OpenRecord) => void;
+}
+
+/** The way of a request: written down, delayed, failed if so armed, let in, and answered. */
+export class RequestHandler {
+  readonly #parts: RequestHandlerParts;
+
+  /** Leads requests through these. */
+  constructor(parts: RequestHandlerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Answers one request. With `signal`, its abort rejects, or breaks the body, with its reason.
+   *
+   * @throws {BrokenConnection} when that was armed.
+   */
+  async answer(request: Request, signal: AbortSignal | undefined): Promise<Response> {
+    signal?.throwIfAborted();
+    const { access, faults, record, chunkBytes } = this.#parts;
+    const url = URL.parse(request.url);
+    // Deno.serve puts the Host header into the URL, whatever it is.
+    if (url === null) return answerText("400 Bad Request: malformed Host header", 400);
+    const open = recordOf(request, url, attributesOf(request, url, ""));
+    record(open);
+    const sending = (body: ByteBody): void => {
+      faults.sending(body);
+      faults.bodies.take(open)?.(body);
+    };
+    const spreadMs = (): number | undefined => faults.spread.take(open);
+    const exchange: Exchange = { request, url, signal, chunkBytes, sending, spreadMs };
+    try {
+      await faults.delay(signal);
+      await faults.before.take(open)?.(open);
+      const instead = faults.instead.take(open)?.();
+      if (instead !== undefined) return this.#answered(open, instead);
+      const user = access.user(request.headers);
+      const attributes = attributesOf(request, url, user);
+      await access.check(attributes);
+      const body = request.body === null ? "" : await bodyOf(request);
+      if (body !== "") open.body = body;
+      signal?.throwIfAborted();
+      const response = await this.#route(exchange, attributes, body);
+      await faults.after.take(open)?.(open);
+      return this.#answered(open, faults.gzip.take(open) === undefined ? response : gzipped(response));
+    } catch (error) {
+      // Not an answer at all: what the signal, or a broken connection, has to say goes to the caller as it is.
+      if (error instanceof BrokenConnection || signal?.aborted) {
+        open.status = 0;
+        throw error;
+      }
+      return this.#answered(open, answerError(exchange, error));
+    }
+  }
+
+  #answered(record: OpenRecord, response: Response): Response {
+    response.headers.set("date", new Date(this.#parts.now()).toUTCString());
+    record.status = response.status;
+    return response;
+  }
+
+  async #route(exchange: Exchange, attributes: RequestAttributes, body: string): Promise<Response> {
+    const { discovery, openApi, resources } = this.#parts;
+    const route = parseRoute(exchange.url.pathname);
+    if (route.type === "resource") {
+      if (isAccessReview(route, attributes.verb)) return await this.#review(exchange, attributes, body);
+      return await resources.answer(exchange, route, attributes.verb, body);
+    }
+    if (exchange.request.method !== "GET" && exchange.request.method !== "HEAD") throw noMethod();
+    switch (route.type) {
+      case "health":
+        return answerText("ok");
+      case "version":
+        return answerJson({ ...exchange, url: new URL("?pretty=true", exchange.url) }, VERSION);
+      case "versions":
+        return aggregated(exchange, () => discovery.aggregated(true)) ??
+          answerJson(exchange, discovery.versions(exchange.url.host));
+      case "openapi":
+        return found(exchange, route.path === "" ? openApi.index : openApi.document(route.path));
+      case "groups":
+        return aggregated(exchange, () => discovery.aggregated(false)) ?? answerJson(exchange, discovery.groups());
+      case "group":
+        return found(exchange, discovery.group(route.group));
+      case "resources":
+        return found(exchange, discovery.resources(route.group, route.version));
+      default:
+        return route satisfies never;
+    }
+  }
+
+  /** `SelfSubjectAccessReview`: whether who asks might do something. */
+  async #review(exchange: Exchange, { user }: RequestAttributes, body: string): Promise<Response> {
+    const review = parseObject(body);
+    const wanted = objectOr(at(review, "spec", "resourceAttributes"));
+    const text = (name: string): string => typeof wanted[name] === "string" ? wanted[name] : "";
+    const path = at(review, "spec", "nonResourceAttributes", "path");
+    const verdict = await this.#parts.access.allows({
+      user,
+      verb: text("verb") || String(at(review, "spec", "nonResourceAttributes", "verb") ?? ""),
+      group: text("group"),
+      version: text("version"),
+      resource: text("resource"),
+      subresource: text("subresource"),
+      namespace: text("namespace"),
+      name: text("name"),
+      path: typeof path === "string" ? path : "",
+    });
+    const answer = {
+      kind: "SelfSubjectAccessReview",
+      apiVersion: "authorization.k8s.io/v1",
+      metadata: {},
+      spec: review.spec ?? {},
+      status: { allowed: verdict === true },
+    };
+    return answerJson(exchange, answer, 201);
+  }
+}
+
+/** The body as text; protobuf as the JSON that says the same. */
+async function bodyOf(request: Request): Promise<string> {
+  if (mediaTypeOf(request.headers.get("content-type")) !== PROTOBUF) return await request.text();
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  let object: JsonObject | undefined;
+  try {
+    object = readProtobuf(bytes);
+  } catch (error) {
+    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+  }
+  if (object === undefined) throw unsupportedMediaType(["application/json"]);
+  return JSON.stringify(object);
+}
+
+function isAccessReview(route: Route & { readonly type: "resource" }, verb: string): boolean {
+  return route.group === "authorization.k8s.io" && route.version === "v1" && verb === "create" &&
+    route.plural === "selfsubjectaccessreviews";
+}
+
+/** What is asked for, for whoever decides about it. */
+function attributesOf(request: Request, url: URL, user: string): RequestAttributes {
+  const route = routeOr(url.pathname);
+  const path = url.pathname;
+  if (route?.type !== "resource") {
+    const verb = request.method.toLowerCase();
+    return { user, verb, group: "", version: "", resource: "", subresource: "", namespace: "", name: "", path };
+  }
+  const { group, version, plural: resource, subresource = "", namespace, name = "" } = route;
+  const verb = verbOf(request.method, route, url.searchParams);
+  return { user, verb, group, version, resource, subresource, namespace, name, path };
+}
+
+/** Paths that are nowhere are refused later, after the question who asks. */
+function routeOr(pathname: string): Route | undefined {
+  try {
+    return parseRoute(pathname);
+  } catch {
+    return undefined;
+  }
+}
+
+function aggregated(exchange: Exchange, document: () => unknown): Response | undefined {
+  const representation = negotiate(exchange.request.headers.get("accept"), ["APIGroupDiscoveryList"]);
+  if (representation === "object") return undefined;
+  const response = answerJson(exchange, document());
+  response.headers.set("content-type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+  return response;
+}
+
+function found(exchange: Exchange, document: unknown): Response {
+  if (document === undefined) throw noPath();
+  return answerJson(exchange, document);
+}

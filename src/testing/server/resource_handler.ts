@@ -1,0 +1,355 @@
+import { negotiate, type Representation, requireJson } from "../http/representation.ts";
+import { answerBytes, answerError, answerJson, answerStream, type Exchange } from "../http/answer.ts";
+import { ByteBody } from "../wire/byte_body.ts";
+import { isBuiltInGroup } from "../storage/built_in.ts";
+import type { Collection } from "../storage/stored_collection.ts";
+import type { Discovery } from "./discovery.ts";
+import { goJson, isDeeper, isObject, type JsonObject, objectOr } from "../wire/json.ts";
+import { type Lister, listPieces } from "../reads/collection_lister.ts";
+import { parseListOptions, type ServerListOptions } from "../http/server_list_options.ts";
+import { applyPatch, patchType } from "../patches/apply_patch.ts";
+import {
+  badRequest,
+  detailsOf,
+  invalid,
+  noMethod,
+  noPath,
+  noResource,
+  notFound,
+  noVerb,
+  requiredField,
+} from "../http/refusal.ts";
+import type { ResourceRoute } from "../http/route.ts";
+import { scaled, scaleOf } from "./scale.ts";
+import { StoredSelection } from "../reads/stored_selection.ts";
+import type { Store } from "../storage/store.ts";
+import { parse, partialOf, type Stored } from "../storage/stored_object.ts";
+import { includeObjectOf, tableOf, type View } from "../reads/table.ts";
+import type { Abilities, Watches } from "../reads/watches.ts";
+import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
+
+/** What the handler works with. */
+export interface ResourceHandlerParts {
+  /** What there is. */
+  readonly store: Store;
+  /** Makes lists. */
+  readonly lister: Lister;
+  /** Opens watches. */
+  readonly watches: Watches;
+  /** Makes changes. */
+  readonly writer: Writer;
+  /** Knows which groups there are. */
+  readonly discovery: Discovery;
+  /** The server's clock, in milliseconds since 1970. */
+  readonly now: () => number;
+  /** What the server can do, now. */
+  readonly abilities: Abilities;
+}
+
+/** The parts of objects that have a path of their own here. */
+const SERVED_PARTS = ["status", "scale"];
+
+/** How deep objects and arrays may be nested: kube-apiserver takes 10,000 levels, which overflow the stack here. */
+const MAX_DEPTH = 1_000;
+
+/** A request to a collection, an object or a part of one, with what is needed to answer it. */
+interface ResourceRequest {
+  readonly exchange: Exchange;
+  readonly route: ResourceRoute;
+  readonly collection: Collection;
+  /** The body as text. */
+  readonly body: string;
+}
+
+/** What requests to collections and objects do, by verb. */
+export class ResourceHandler {
+  readonly #parts: ResourceHandlerParts;
+
+  /** Works with these. */
+  constructor(parts: ResourceHandlerParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Answers a request.
+   *
+   * @throws {StatusError} and {@linkcode PlainRefusal} for every `no`.
+   */
+  async answer(exchange: Exchange, route: ResourceRoute, verb: string, body: string): Promise<Response> {
+    const collection = this.#resolve(route);
+    const { definition } = collection;
+    const request: ResourceRequest = { exchange, route, collection, body };
+    const { warning } = definition;
+    if (warning === undefined) return await this.#perform(request, verb);
+    // A refusal carries the warning as well.
+    const response = await this.#perform(request, verb).catch((error) => answerError(exchange, error));
+    response.headers.set("warning", `299 - ${JSON.stringify(warning)}`);
+    return response;
+  }
+
+  #resolve({ group, version, plural, namespace, name, subresource }: ResourceRoute): Collection {
+    const { store, discovery } = this.#parts;
+    const collection = store.collection({ group, version, plural });
+    if (collection === undefined) {
+      // Built-in groups know what they lack; a custom group's paths are there only while its definitions are.
+      throw isBuiltInGroup(group) && discovery.has(group, version) ? noResource() : noPath();
+    }
+    const { scope, subresources } = collection.definition;
+    if (namespace !== "" && scope === "Cluster") throw noResource();
+    if (namespace === "" && scope === "Namespaced" && name !== undefined) throw noResource();
+    if (subresource !== undefined && !(SERVED_PARTS.includes(subresource) && subresources.includes(subresource))) {
+      throw noResource();
+    }
+    return collection;
+  }
+
+  async #perform(request: ResourceRequest, verb: string): Promise<Response> {
+    const { definition } = request.collection;
+    if (!definition.verbs.includes(verb)) throw noVerb(definition, verb);
+    if (request.route.subresource !== undefined && !["get", "update", "patch"].includes(verb)) throw noMethod();
+    switch (verb) {
+      case "get":
+        return this.#get(request);
+      case "list":
+        return await this.#list(request);
+      case "watch":
+        return await this.#watch(request);
+      case "create":
+        return this.#create(request);
+      case "update":
+        return this.#update(request);
+      case "patch":
+        return this.#patch(request);
+      case "delete":
+        return this.#delete(request);
+      case "deletecollection":
+        return await this.#deleteCollection(request);
+      default:
+        throw noMethod();
+    }
+  }
+
+  #get(request: ResourceRequest): Response {
+    const { collection, route } = request;
+    const stored = collection.get(keyOf(route));
+    if (stored === undefined) throw notFound(collection.definition, route.name!);
+    return this.#object(request, stored, 200);
+  }
+
+  async #list({ exchange, collection, route }: ResourceRequest): Promise<Response> {
+    const view = this.#view(exchange, ["PartialObjectMetadataList", "Table"]);
+    const { options, selection } = this.#listRequest(exchange, collection, route);
+    const page = await this.#parts.lister.list(collection, selection, options);
+    return answerBytes(exchange, listPieces(collection, page, view));
+  }
+
+  async #watch({ exchange, collection, route }: ResourceRequest): Promise<Response> {
+    const accept = exchange.request.headers.get("accept");
+    const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
+    const representation = negotiate(accept, offered);
+    const view = this.#view(exchange, offered);
+    const { options, selection } = this.#listRequest(exchange, collection, route);
+    if (representation === "PartialObjectMetadataList") {
+      // The wrong name for a watch: the server says 200, nothing, and ends.
+      const body = new ByteBody({ chunkBytes: exchange.chunkBytes });
+      body.end();
+      return answerStream(exchange, body);
+    }
+    const watch = await this.#parts.watches.open(collection, selection, options, view, exchange.spreadMs());
+    return answerStream(exchange, watch.body);
+  }
+
+  #create(request: ResourceRequest): Response {
+    const { exchange, collection, route } = request;
+    requireJson(exchange.request.headers.get("content-type"));
+    const stored = this.#parts.writer.create(
+      collection,
+      route.namespace,
+      parseObject(request.body),
+      writeMode(request),
+    );
+    return this.#object(request, stored, 201);
+  }
+
+  #update(request: ResourceRequest): Response {
+    const { exchange, collection, route } = request;
+    requireJson(exchange.request.headers.get("content-type"));
+    const body = parseObject(request.body);
+    const { writer } = this.#parts;
+    const stored = route.subresource === "scale"
+      ? writer.change(collection, keyOf(route), (object) => scaled(object, body), writeMode(request)).stored
+      : writer.update(collection, keyOf(route), body, writeMode(request));
+    return this.#object(request, stored, 200);
+  }
+
+  #patch(request: ResourceRequest): Response {
+    const { exchange, collection, route } = request;
+    const { writer } = this.#parts;
+    const { definition } = collection;
+    const type = patchType(exchange.request.headers.get("content-type"), definition.custom);
+    const patch = parseJson(request.body);
+    const mode = writeMode(request);
+    if (type === "apply") {
+      const { searchParams } = exchange.url;
+      if (!searchParams.get("fieldManager")) {
+        const causes = [requiredField("fieldManager", "is required for apply patch")];
+        throw invalid({ group: "meta.k8s.io", kind: "PatchOptions", name: "" }, causes);
+      }
+      if (route.subresource === "scale") throw noMethod();
+      const force = isTrue(searchParams.get("force"));
+      const config = objectOr(patch);
+      const applied = writer.apply(collection, route.namespace, route.name!, config, { ...mode, force });
+      return this.#object(request, applied.stored, applied.created ? 201 : 200);
+    }
+    // A version in the patch is a precondition: it is no longer the object's own.
+    const change = (object: JsonObject): JsonObject =>
+      route.subresource === "scale"
+        ? scaled(object, applyPatch(scaleOf(object), patch, type))
+        : applyPatch(object, patch, type);
+    return this.#object(request, writer.change(collection, keyOf(route), change, mode).stored, 200);
+  }
+
+  #delete(request: ResourceRequest): Response {
+    const { exchange, collection, route } = request;
+    const { definition } = collection;
+    const deletion = this.#parts.writer.delete(collection, keyOf(route), deleteMode(exchange, request.body));
+    if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
+    const { name, uid } = deletion.stored;
+    const { group, kind } = detailsOf(definition);
+    const details = { name, ...(group === undefined ? {} : { group }), kind, uid };
+    return answerJson(exchange, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
+  }
+
+  async #deleteCollection(request: ResourceRequest): Promise<Response> {
+    const { exchange, collection, route } = request;
+    const { options, selection } = this.#listRequest(exchange, collection, route);
+    const mode = deleteMode(exchange, request.body);
+    const page = await this.#parts.lister.list(collection, selection, options);
+    for (const { key } of page.objects) this.#parts.writer.delete(collection, key, mode);
+    return answerBytes(exchange, listPieces(collection, page, { as: "object" }));
+  }
+
+  #object(request: ResourceRequest, stored: Stored, code: number): Response {
+    const { exchange, collection: { definition }, route } = request;
+    if (route.subresource === "scale") return answerJson(exchange, scaleOf(parse(stored)), code);
+    const view = this.#view(exchange, ["PartialObjectMetadata", "Table"]);
+    const bytes = view.as === "object"
+      ? stored.bytes
+      : view.as === "partial"
+      ? partialOf(definition, stored)
+      : tableOf(definition, stored, view, true);
+    return answerBytes(exchange, [bytes], code);
+  }
+
+  /** How the client wants objects to be written. */
+  #view({ request, url }: Exchange, offered: readonly Representation[]): View {
+    const representation = negotiate(request.headers.get("accept"), offered);
+    if (representation === "object") return { as: "object" };
+    if (representation !== "Table") return { as: "partial" };
+    return { as: "table", include: includeObjectOf(url.searchParams), now: this.#parts.now };
+  }
+
+  #listRequest(
+    { url }: Exchange,
+    { definition }: Collection,
+    { namespace }: ResourceRoute,
+  ): { readonly options: ServerListOptions; readonly selection: StoredSelection } {
+    const options = parseListOptions(url.searchParams, this.#parts.abilities.streamingList);
+    const selection = new StoredSelection(definition, namespace, options.labelSelector, options.fieldSelector);
+    return { options, selection };
+  }
+}
+
+/** The verb of a request, as access rules call it. */
+export function verbOf(method: string, { name }: ResourceRoute, parameters: URLSearchParams): string {
+  switch (method) {
+    case "GET":
+    case "HEAD": {
+      if (name !== undefined) return "get";
+      const watch = parameters.get("watch");
+      return watch !== null && watch !== "0" && watch.toLowerCase() !== "false" ? "watch" : "list";
+    }
+    case "POST":
+      return name === undefined ? "create" : "post";
+    case "PUT":
+      return name === undefined ? "put" : "update";
+    case "PATCH":
+      return name === undefined ? "patchcollection" : "patch";
+    case "DELETE":
+      return name === undefined ? "deletecollection" : "delete";
+    default:
+      return method.toLowerCase();
+  }
+}
+
+function keyOf({ namespace, name }: ResourceRoute): string {
+  return namespace === "" ? name! : `${namespace}/${name}`;
+}
+
+function writeMode({ exchange, route }: ResourceRequest): WriteMode {
+  const { searchParams } = exchange.url;
+  const agent = (exchange.request.headers.get("user-agent") ?? "").split("/")[0];
+  return {
+    manager: searchParams.get("fieldManager") || agent || "unknown",
+    subresource: route.subresource ?? "",
+    dryRun: isDryRun(searchParams.getAll("dryRun"), "CreateOptions"),
+    truth: false,
+  };
+}
+
+function isTrue(value: string | null): boolean {
+  return value !== null && /^(1|t|true)$/i.test(value);
+}
+
+function deleteMode({ url: { searchParams } }: Exchange, text: string): DeleteMode {
+  const body = text === "" ? {} : parseObject(text);
+  const grace = body.gracePeriodSeconds ?? searchParams.get("gracePeriodSeconds") ?? undefined;
+  const policy = body.propagationPolicy ?? searchParams.get("propagationPolicy") ?? undefined;
+  const { uid, resourceVersion } = objectOr(body.preconditions);
+  const dryRun = Array.isArray(body.dryRun) ? body.dryRun.map(String) : searchParams.getAll("dryRun");
+  return {
+    dryRun: isDryRun(dryRun, "DeleteOptions"),
+    truth: false,
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, Number(grace)) }),
+    ...(policy === undefined ? {} : { propagationPolicy: String(policy) }),
+    preconditions: {
+      ...(typeof uid === "string" ? { uid } : {}),
+      ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
+    },
+  };
+}
+
+function isDryRun(values: readonly string[], kind: string): boolean {
+  const given = values.filter((value) => value !== "");
+  if (given.some((value) => value !== "All")) {
+    const message = `Unsupported value: ${goJson(given)}: supported values: "All"`;
+    throw invalid({ group: "meta.k8s.io", kind, name: "" }, [{
+      reason: "FieldValueNotSupported",
+      message,
+      field: "dryRun",
+    }]);
+  }
+  return given.length > 0;
+}
+
+/**
+ * The object in the body of a request.
+ *
+ * @throws {StatusError} 400 when there is none.
+ */
+export function parseObject(text: string): JsonObject {
+  const value = parseJson(text);
+  if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
+  return value;
+}
+
+function parseJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+  }
+  if (isDeeper(value, MAX_DEPTH)) throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+  return value;
+}

@@ -1,0 +1,37 @@
+import { isObject, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
+import { badRequest } from "../http/refusal.ts";
+
+/** The scale of an object: how many replicas it wants and has (autoscaling/v1). */
+export function scaleOf(object: JsonObject): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = objectOr(object.metadata);
+  const { replicas, selector } = objectOr(object.spec);
+  const labels = Object.entries(objectOr(objectOr(selector).matchLabels)).map(([key, value]) => `${key}=${value}`);
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
+    spec: { replicas: replicas ?? 1 },
+    status: {
+      replicas: objectOr(object.status).replicas ?? 0,
+      ...(labels.length === 0 ? {} : { selector: labels.sort().join(",") }),
+    },
+  };
+}
+
+/**
+ * An object with the replicas of a scale, and with its version where the scale names one.
+ *
+ * @throws {StatusError} 400 when the scale names no number of replicas, or not one of the scale's kind.
+ */
+export function scaled(object: JsonObject, scale: JsonObject): JsonObject {
+  const { replicas = 0 } = objectOr(scale.spec);
+  if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
+    throw badRequest(`spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
+  }
+  if (scale.kind !== undefined && scale.kind !== "Scale") throw badRequest(`expected a Scale, found ${scale.kind}`);
+  const metadata: MutableJson = { ...objectOr(object.metadata) };
+  const { resourceVersion } = objectOr(scale.metadata);
+  if (resourceVersion === undefined || resourceVersion === "") delete metadata.resourceVersion;
+  else metadata.resourceVersion = resourceVersion;
+  return { ...object, metadata, spec: { ...(isObject(object.spec) ? object.spec : {}), replicas } };
+}

@@ -1,0 +1,82 @@
+import type { StatusError } from "../../api/errors.ts";
+import type { StatusCause } from "../../api/status.ts";
+import type { Collection } from "../storage/stored_collection.ts";
+import { type JsonObject, objectOr } from "../wire/json.ts";
+import { badRequest, invalid, invalidField } from "../http/refusal.ts";
+import type { Stored } from "../storage/stored_object.ts";
+
+/** 400: the object names another namespace than the request. */
+export function namespaceMismatch(): StatusError {
+  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}
+
+/**
+ * What is written must be the object that is addressed, and say which version it means where that is asked for.
+ *
+ * @throws {StatusError} 400 or 422 when it is not, or does not.
+ */
+export function checkIdentity(
+  collection: Collection,
+  before: Stored,
+  body: JsonObject,
+  mode: { readonly truth: boolean },
+): void {
+  checkType(collection, body);
+  const { name, namespace, resourceVersion } = objectOr(body.metadata);
+  if (name !== undefined && name !== before.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${before.name})`);
+  }
+  if (namespace !== undefined && namespace !== "" && namespace !== before.namespace) throw namespaceMismatch();
+  if (mode.truth || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
+  const { group, plural } = collection.definition;
+  const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
+  throw invalid({ group, kind: plural, name: before.name }, causes);
+}
+
+/**
+ * The body may leave kind and apiVersion out, but not name others; labels and annotations are texts.
+ *
+ * @throws {StatusError} 400 when that is not so.
+ */
+export function checkType({ definition }: Collection, body: JsonObject): void {
+  for (const field of ["labels", "annotations"]) {
+    for (const [key, value] of Object.entries(objectOr(objectOr(body.metadata)[field]))) {
+      if (typeof value === "string") continue;
+      throw badRequest(
+        `${definition.kind} in version ${
+          JSON.stringify(definition.version)
+        } cannot be handled as a ${definition.kind}: ` +
+          `metadata.${field}[${JSON.stringify(key)}] must be a string, found ${JSON.stringify(value)}`,
+      );
+    }
+  }
+  const { kind = definition.kind, apiVersion = definition.apiVersion } = body;
+  if (kind === definition.kind && apiVersion === definition.apiVersion) return;
+  throw badRequest(
+    `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
+      `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
+  );
+}
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const SUBDOMAIN_TEXT =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+/**
+ * A name must be one.
+ *
+ * @throws {StatusError} 422 when it is none.
+ */
+export function checkName({ definition: { group, kind } }: Collection, name: string): void {
+  const causes: Required<StatusCause>[] = [];
+  // RBAC's names may be anything that fits into a path.
+  const free = group === "rbac.authorization.k8s.io";
+  if (free ? /[/%]/.test(name) || name === "." || name === ".." : !SUBDOMAIN.test(name)) {
+    causes.push(invalidField("metadata.name", JSON.stringify(name), SUBDOMAIN_TEXT));
+  } else if (name.length > 253) {
+    causes.push(invalidField("metadata.name", JSON.stringify(name), "must be no more than 253 bytes"));
+  }
+  if (causes.length > 0) throw invalid({ group, kind, name }, causes);
+}

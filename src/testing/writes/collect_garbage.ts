@@ -1,0 +1,107 @@
+import type { Collection } from "../storage/stored_collection.ts";
+import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
+import type { Store } from "../storage/store.ts";
+import { parse, type Stored } from "../storage/stored_object.ts";
+
+/** An object with what decides about its end. */
+interface Candidate {
+  readonly collection: Collection;
+  readonly stored: Stored;
+  readonly object: MutableJson;
+  readonly owners: readonly JsonObject[];
+}
+
+/** Deletes an object that nothing owns any longer. */
+export type Discard = (collection: Collection, stored: Stored) => void;
+/** Writes an object down again. */
+export type Rewrite = (collection: Collection, stored: Stored, object: JsonObject) => void;
+
+/**
+ * Does what the garbage collector of a cluster does, until there is nothing left to do:
+ *
+ * - an object whose owners are all gone is deleted;
+ * - the dependents of an object that is deleted in the foreground are deleted, and the object goes when none is left that
+ *   blocks it;
+ * - the dependents of an object that is deleted as an orphan's parent lose their reference to it.
+ *
+ * Returns how many changes that took.
+ */
+export function collectGarbage(store: Store, discard: Discard, rewrite: Rewrite): number {
+  let changes = 0;
+  for (let round = -1; round !== changes;) {
+    round = changes;
+    const all = candidates(store);
+    const uids = new Set(all.map(({ stored }) => stored.uid));
+    const ending = new Map(all.filter(({ object }) => isForeground(object)).map((owner) => [owner.stored.uid, owner]));
+    for (const { collection, stored, owners } of all) {
+      if (owners.length === 0 || collection.get(stored.key) !== stored) continue;
+      const orphaned = owners.every(({ uid }) => !uids.has(String(uid)) || ending.has(String(uid)));
+      if (!orphaned || objectOr(parse(stored).metadata).deletionTimestamp !== undefined) continue;
+      discard(collection, stored);
+      changes++;
+    }
+    for (const owner of all) changes += release(owner, all, rewrite);
+  }
+  return changes;
+}
+
+/** Takes the finalizers off an object that the garbage collector is responsible for, as far as they are done with. */
+function release(owner: Candidate, all: readonly Candidate[], rewrite: Rewrite): number {
+  const { collection, object } = owner;
+  const current = collection.get(owner.stored.key);
+  if (current?.uid !== owner.stored.uid || objectOr(object.metadata).deletionTimestamp === undefined) return 0;
+  const finalizers = finalizersOf(object);
+  const dependents = all.filter((other) =>
+    other.collection.get(other.stored.key)?.uid === other.stored.uid && isOwnedBy(other, owner)
+  );
+  if (finalizers.includes("orphan")) {
+    for (const dependent of dependents) {
+      const kept = dependent.owners.filter(({ uid }) => uid !== owner.stored.uid);
+      rewrite(dependent.collection, dependent.stored, withMetadata(dependent.object, { ownerReferences: kept }));
+    }
+    rewrite(collection, current, withoutFinalizer(object, "orphan"));
+    return 1 + dependents.length;
+  }
+  const blocked = dependents.some(({ owners }) =>
+    owners.some(({ uid, blockOwnerDeletion }) => uid === owner.stored.uid && blockOwnerDeletion === true)
+  );
+  if (!finalizers.includes(FOREGROUND) || blocked) return 0;
+  rewrite(collection, current, withoutFinalizer(object, FOREGROUND));
+  return 1;
+}
+
+const FOREGROUND = "foregroundDeletion";
+
+function candidates(store: Store): Candidate[] {
+  const found: Candidate[] = [];
+  for (const collection of store.collections()) {
+    for (const stored of collection.slice({ namespace: "", revision: store.revision })) {
+      const object = parse(stored);
+      const { ownerReferences } = objectOr(object.metadata);
+      const owners = Array.isArray(ownerReferences) ? (ownerReferences as readonly Json[]).filter(isObject) : [];
+      found.push({ collection, stored, object, owners });
+    }
+  }
+  return found;
+}
+
+function isOwnedBy({ owners }: Candidate, owner: Candidate): boolean {
+  return owners.some(({ uid }) => uid === owner.stored.uid);
+}
+
+function isForeground(object: JsonObject): boolean {
+  return objectOr(object.metadata).deletionTimestamp !== undefined && finalizersOf(object).includes(FOREGROUND);
+}
+
+function finalizersOf(object: JsonObject): readonly Json[] {
+  const { finalizers } = objectOr(object.metadata);
+  return Array.isArray(finalizers) ? finalizers as readonly Json[] : [];
+}
+
+function withoutFinalizer(object: JsonObject, name: string): JsonObject {
+  return withMetadata(object, { finalizers: finalizersOf(object).filter((finalizer) => finalizer !== name) });
+}
+
+function withMetadata(object: JsonObject, change: JsonObject): JsonObject {
+  return { ...object, metadata: { ...objectOr(object.metadata), ...change } };
+}

@@ -1,0 +1,185 @@
+import {
+  equalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  setMember,
+} from "../wire/json.ts";
+import { type FieldSet, sortKeys, unionFields, withoutFields } from "./field_set.ts";
+import { listKey } from "../patches/list_key.ts";
+
+/** Who writes, and how: what a managedFields entry is known by. */
+export interface Manager {
+  /** Name of the manager. */
+  readonly name: string;
+  /** How it wrote. */
+  readonly operation: "Update" | "Apply";
+  /** The part of the object it wrote to; `""` for the whole. */
+  readonly subresource: string;
+  /** When, RFC 3339. */
+  readonly time: string;
+}
+
+/** What decides how the fields of a kind are counted. */
+export interface ManagedKind {
+  /** `"apps/v1"`. */
+  readonly apiVersion: string;
+  /** Whether it is a custom resource: its lists are one field each, and every object in it is a map. */
+  readonly custom: boolean;
+}
+
+/** What the server fills in, and nobody manages. */
+const SYSTEM_METADATA = new Set([
+  "name",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "managedFields",
+]);
+
+const NOT_FIELDS: ReadonlySet<string> = new Set(["kind", "apiVersion", "metadata"]);
+const NOT_DESIRED: ReadonlySet<string> = new Set([...NOT_FIELDS, "status"]);
+
+/** The managedFields of an object. */
+export function managersOf(object: JsonObject): readonly JsonObject[] {
+  const { managedFields } = objectOr(object.metadata);
+  return Array.isArray(managedFields) ? (managedFields as readonly Json[]).filter(isObject) : [];
+}
+
+/** Whether an entry is the one of a manager. */
+export function isEntryOf(entry: JsonObject, { name, operation, subresource }: Omit<Manager, "time">): boolean {
+  return entry.manager === name && entry.operation === operation && (entry.subresource ?? "") === subresource;
+}
+
+/** The entry of a manager. */
+export function entryOf({ apiVersion }: ManagedKind, manager: Manager, fieldsV1: FieldSet): JsonObject {
+  return {
+    manager: manager.name,
+    operation: manager.operation,
+    apiVersion,
+    time: manager.time,
+    fieldsType: "FieldsV1",
+    fieldsV1,
+    ...(manager.subresource === "" ? {} : { subresource: manager.subresource }),
+  };
+}
+
+/**
+ * The managedFields after an update: the writer has what it set or changed, beside what it had, and nobody else has that,
+ * nor what is no longer there. `withStatus` tells whether the write could reach the status.
+ */
+export function managedAfter(
+  before: JsonObject | undefined,
+  after: JsonObject,
+  kind: ManagedKind,
+  manager: Manager,
+  withStatus: boolean,
+): JsonObject[] {
+  const changed = changedFields(before ?? {}, after, kind.custom, withStatus);
+  const gone = before === undefined ? {} : withoutFields(
+    changedFields({}, before, kind.custom, withStatus),
+    changedFields({}, after, kind.custom, withStatus),
+  );
+  const taken = unionFields(changed, gone);
+  const entries: JsonObject[] = [];
+  let known = false;
+  for (const entry of managersOf(after)) {
+    const fields = objectOr(entry.fieldsV1);
+    if (isEntryOf(entry, manager)) {
+      known = true;
+      entries.push(entryOf(kind, manager, unionFields(withoutFields(fields, gone), changed)));
+      continue;
+    }
+    const left = without(fields, taken);
+    if (Object.keys(left).length > 0) entries.push(left === fields ? entry : { ...entry, fieldsV1: left });
+  }
+  if (!known) entries.push(entryOf(kind, manager, changed));
+  return entries;
+}
+
+/** What is left to another manager; that a map or an element is there is nothing to take away. */
+function without(fields: FieldSet, taken: FieldSet): FieldSet {
+  return withoutFields(fields, withoutMarks(taken, true));
+}
+
+/** The fields that an apply speaks of: all that are in what is applied. */
+export function appliedFields(config: JsonObject, custom: boolean, withStatus: boolean): FieldSet {
+  return withoutMarks(changedFields({}, config, custom, withStatus), false);
+}
+
+/** The set without the marks `.`: of objects alone, or of the elements of lists as well. */
+function withoutMarks(fields: FieldSet, ofElements: boolean, isElement = false): FieldSet {
+  const left: MutableJson = {};
+  for (const key in fields) {
+    if (key === "." && (ofElements || !isElement)) continue;
+    const inner = objectOr(fields[key]);
+    const kept = withoutMarks(inner, ofElements, key.startsWith("k:"));
+    // What held nothing but a mark is no field of its own.
+    if (Object.keys(inner).length > 0 && Object.keys(kept).length === 0 && ofElements) continue;
+    setMember(left, key, kept);
+  }
+  return left;
+}
+
+function changedFields(before: JsonObject, after: JsonObject, custom: boolean, withStatus: boolean): FieldSet {
+  const fields: MutableJson = {};
+  const metadata = fieldsOf(objectOr(before.metadata), objectOr(after.metadata), false, SYSTEM_METADATA);
+  const rest = fieldsOf(before, after, custom, withStatus ? NOT_FIELDS : NOT_DESIRED);
+  if (Object.keys(metadata).length > 0) fields["f:metadata"] = metadata;
+  for (const key in rest) fields[key] = rest[key];
+  return sortKeys(fields);
+}
+
+/** The fields of `after` that are not as in `before`, in the notation of FieldsV1. */
+function fieldsOf(before: JsonObject, after: JsonObject, custom: boolean, except?: ReadonlySet<string>): FieldSet {
+  const fields: MutableJson = {};
+  for (const key in after) {
+    const value = after[key];
+    if (value === undefined || except?.has(key) || isEmptyList(value) || equalJson(before[key], value)) continue;
+    fields[`f:${key}`] = fieldOf(key, before[key], value, custom);
+  }
+  return sortKeys(fields);
+}
+
+function isEmptyList(value: Json): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function fieldOf(name: string, before: Json | undefined, value: Json, custom: boolean): FieldSet {
+  if (isObject(value)) {
+    const fields = fieldsOf(objectOr(before), value, custom);
+    // Maps have an entry for themselves, structs have none; without a schema everything is a map.
+    return before === undefined && (custom || MAPS.has(name)) ? { ".": {}, ...fields } : fields;
+  }
+  if (!Array.isArray(value)) return {};
+  const list = value as readonly Json[];
+  const key = listKey(name, list);
+  if (key === undefined || custom) return {};
+  const fields: MutableJson = before === undefined ? { ".": {} } : {};
+  for (const element of list as readonly JsonObject[]) {
+    const old = (Array.isArray(before) ? before as readonly Json[] : []).find((other) =>
+      isObject(other) && other[key] === element[key]
+    );
+    if (equalJson(old, element)) continue;
+    const inner = fieldsOf(objectOr(old), element, custom);
+    const label = `k:${JSON.stringify({ [key]: element[key] })}`;
+    setMember(fields, label, old === undefined ? { ".": {}, ...inner } : inner);
+  }
+  return fields;
+}
+
+const MAPS: ReadonlySet<string> = new Set([
+  "annotations",
+  "binaryData",
+  "data",
+  "labels",
+  "limits",
+  "matchLabels",
+  "requests",
+]);

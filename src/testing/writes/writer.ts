@@ -1,0 +1,400 @@
+import type { KubernetesObject } from "../../api/object.ts";
+import type { Admission } from "./admission.ts";
+import { apply } from "./server_side_apply.ts";
+import type { Collection } from "../storage/stored_collection.ts";
+import { desiredChanged, newOwners, unmanaged } from "./object_content.ts";
+import { cloneJson, equalJson, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
+import { admit } from "./set_kind_defaults.ts";
+import { mergePatch } from "../patches/apply_patch.ts";
+import { appliedFields, entryOf, managedAfter } from "./managed_fields.ts";
+import { alreadyExists, conflict, invalid, noMethod, notFound, refusal, requiredField } from "../http/refusal.ts";
+import type { Store } from "../storage/store.ts";
+import { parse, store, type Stored } from "../storage/stored_object.ts";
+import { checkIdentity, checkName, checkType, namespaceMismatch } from "./check_object.ts";
+
+/** How a write is made. */
+export interface WriteMode {
+  /** Who writes. */
+  readonly manager: string;
+  /** Whether it was an apply. @default {"Update"} */
+  readonly operation?: "Update" | "Apply";
+  /** `"status"`, `"scale"`, or `""` for the object. */
+  readonly subresource: string;
+  /** Whether an apply takes what others own. */
+  readonly force?: boolean;
+  /** Answers as if it were done, and does nothing. */
+  readonly dryRun: boolean;
+  /** Written by the test itself: status and object in one, and what the server would fill in may be given. */
+  readonly truth: boolean;
+}
+
+/** What the writer asks of its surroundings. */
+export interface WriterOptions {
+  /** The time, in milliseconds since 1970. */
+  readonly now: () => number;
+  /** A new uid. */
+  readonly uid: () => string;
+  /** Five characters for a generated name. */
+  readonly suffix: () => string;
+  /** Whether writes leave managedFields. */
+  readonly managedFields: boolean;
+  /** Who looks at writes that come as requests. */
+  readonly admission: Admission;
+}
+
+/** What may be said with a deletion. */
+export interface DeleteMode extends Pick<WriteMode, "dryRun" | "truth"> {
+  /** How long the object is given, in seconds. */
+  readonly gracePeriodSeconds?: number;
+  /** What happens to what it owns. */
+  readonly propagationPolicy?: string;
+  /** What must hold. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+/** What a change came to. */
+export interface Written {
+  /** The state that was written, or that was there when nothing changed. */
+  readonly stored: Stored;
+  /** The object in this state, parsed; of what the change was given, it may hold parts. */
+  readonly object: JsonObject;
+}
+
+/** What an apply came to. */
+export interface Applied {
+  /** The state that was written, or that was there when nothing changed. */
+  readonly stored: Stored;
+  /** Whether there was no such object before. */
+  readonly created: boolean;
+}
+
+/** What a deletion came to. */
+export interface Deletion {
+  /** The object as it was left, or its end. */
+  readonly stored: Stored;
+  /** Whether it is gone. */
+  readonly gone: boolean;
+}
+
+/** Creates, changes and deletes objects as the server does: what it fills in, what it keeps, what it refuses. */
+export class Writer {
+  readonly #store: Store;
+  readonly #options: WriterOptions;
+
+  /** Writes into `store`. */
+  constructor(store: Store, options: WriterOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /**
+   * Creates an object.
+   *
+   * @throws {StatusError} 400, 409 or 422 as the server does.
+   */
+  create(collection: Collection, namespace: string, body: JsonObject, mode: WriteMode): Stored {
+    const { definition } = collection;
+    checkType(collection, body);
+    const given = objectOr(body.metadata);
+    const metadata: MutableJson = { ...given };
+    if (definition.scope === "Cluster") delete metadata.namespace;
+    else metadata.namespace = this.#namespace(namespace, given, mode);
+    if (!mode.truth) {
+      if (given.resourceVersion !== undefined && given.resourceVersion !== "") {
+        throw refusal(500, "resourceVersion should not be set on objects to be created", { reason: "" });
+      }
+      for (const field of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"]) {
+        delete metadata[field];
+      }
+    }
+    delete metadata.selfLink;
+    metadata.name = this.#freeName(collection, metadata);
+    checkName(collection, metadata.name);
+    metadata.uid = this.#options.uid();
+    metadata.creationTimestamp ??= this.#timestamp();
+    if (definition.generation) metadata.generation = mode.truth && metadata.generation ? metadata.generation : 1;
+    else if (!mode.truth) delete metadata.generation;
+    let object: MutableJson = { ...body, metadata };
+    if (!mode.truth && definition.subresources.includes("status")) delete object.status;
+    admit(definition, object, this.#timestamp());
+    if (!mode.truth) delete metadata.managedFields;
+    object = this.#admit(collection, "CREATE", undefined, object, mode);
+    this.#manage(collection, undefined, object, mode);
+    if (mode.dryRun) return store(definition, object, 0);
+    return this.#store.put(collection, object);
+  }
+
+  /**
+   * Replaces an object, or its status.
+   *
+   * @throws {StatusError} 400, 404, 409 or 422 as the server does.
+   */
+  update(collection: Collection, key: string, body: JsonObject, mode: WriteMode): Stored {
+    const before = this.#existing(collection, key);
+    return this.#replace(collection, before, parse(before), body, mode).stored;
+  }
+
+  /**
+   * Changes an object to what `change` makes of it, which must leave what it is given as it is.
+   *
+   * @throws {StatusError} 404, 409 or 422 as the server does, and what `change` throws.
+   */
+  change(collection: Collection, key: string, change: (object: JsonObject) => JsonObject, mode: WriteMode): Written {
+    const before = this.#existing(collection, key);
+    const old = parse(before);
+    return this.#replace(collection, before, old, change(old), mode);
+  }
+
+  /**
+   * Merges what is applied into an object, or creates it: server-side apply.
+   *
+   * @throws {StatusError} 400, 409 or 422 as the server does.
+   */
+  apply(collection: Collection, namespace: string, name: string, config: JsonObject, mode: WriteMode): Applied {
+    const { definition } = collection;
+    const operation = "Apply";
+    const key = namespace === "" ? name : `${namespace}/${name}`;
+    const before = collection.get(key);
+    if (before === undefined && mode.subresource === "") {
+      const named = { ...config, metadata: { ...objectOr(config.metadata), name } };
+      return { stored: this.create(collection, namespace, named, { ...mode, operation }), created: true };
+    }
+    if (before === undefined) throw notFound(definition, name);
+    const old = parse(before);
+    const { manager, force = false, subresource } = mode;
+    const next = apply(old, config, definition, {
+      manager: { name: manager, operation, subresource, time: this.#timestamp() },
+      force,
+      withStatus: this.#reachesStatus(collection, mode),
+    });
+    return { stored: this.#replace(collection, before, old, next, { ...mode, operation }).stored, created: false };
+  }
+
+  /**
+   * Sets annotations, and removes those that are null; managedFields do not learn of it.
+   *
+   * @throws {StatusError} 404 when it is not there.
+   */
+  annotate(collection: Collection, key: string, annotations: JsonObject): void {
+    this.#store.rewrite(collection, this.#existing(collection, key), (metadata) => {
+      const merged = mergePatch(metadata.annotations, annotations);
+      return equalJson(metadata.annotations ?? {}, merged) ? undefined : { ...metadata, annotations: merged };
+    });
+  }
+
+  /** Writes the next state of an object: the end of every update and patch. Nothing is written when nothing changes. */
+  #replace(collection: Collection, before: Stored, old: JsonObject, body: JsonObject, mode: WriteMode): Written {
+    const { definition } = collection;
+    checkIdentity(collection, before, body, mode);
+    const oldMetadata = objectOr(old.metadata);
+    const given = objectOr(body.metadata);
+    if (given.resourceVersion && given.resourceVersion !== String(before.revision) && !mode.truth) {
+      throw conflict(
+        definition,
+        before.name,
+        "the object has been modified; please apply your changes to the latest version and try again",
+      );
+    }
+    if (given.uid && given.uid !== before.uid) {
+      const why = `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${before.uid}`;
+      throw conflict(definition, before.name, why);
+    }
+    const object = this.#admit(collection, "UPDATE", old, this.#next(collection, old, body, mode), mode);
+    const metadata = object.metadata as MutableJson;
+    if (equalJson(unmanaged(old), unmanaged(object)) && !(mode.operation === "Apply" && newOwners(old, object))) {
+      return { stored: before, object: old };
+    }
+    if (definition.generation && desiredChanged(old, object) && metadata.generation === oldMetadata.generation) {
+      metadata.generation = Number(oldMetadata.generation ?? 0) + 1;
+    }
+    this.#manage(collection, old, object, mode);
+    if (mode.dryRun) return { stored: store(definition, object, before.revision), object };
+    const finalizers = metadata.finalizers as readonly unknown[] | undefined;
+    const grace = Number(metadata.deletionGracePeriodSeconds ?? 0);
+    if (oldMetadata.deletionTimestamp !== undefined && !finalizers?.length && grace === 0) {
+      // The last finalizer goes: the object goes with it, and its end shows it as it was.
+      return { stored: this.#store.remove(collection, before), object: old };
+    }
+    const stored = this.#store.put(collection, object);
+    metadata.resourceVersion = String(stored.revision);
+    return { stored, object };
+  }
+
+  /**
+   * Deletes an object, or marks it for deletion while finalizers or a grace period hold it.
+   *
+   * @throws {StatusError} 404 or 409 as the server does.
+   */
+  delete(collection: Collection, key: string, mode: DeleteMode): Deletion {
+    const before = this.#existing(collection, key);
+    const { definition } = collection;
+    const { uid, resourceVersion } = mode.preconditions ?? {};
+    if (uid !== undefined && uid !== before.uid) {
+      const why = `the UID in the precondition (${uid}) does not match the UID in record (${before.uid}). ` +
+        "The object might have been deleted and then recreated";
+      throw conflict(definition, before.name, why);
+    }
+    if (resourceVersion !== undefined && resourceVersion !== String(before.revision)) {
+      const why =
+        `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in ` +
+        `record (${before.revision}). The object might have been modified`;
+      throw conflict(definition, before.name, why);
+    }
+    if (!mode.truth) this.#judgeDeletion(collection, before, mode);
+    if (mode.dryRun) return { stored: before, gone: true };
+    if (mode.truth) return { stored: this.#store.remove(collection, before), gone: true };
+    const object = parse(before);
+    const metadata = object.metadata as MutableJson;
+    const finalizers = withPropagation(metadata.finalizers, mode.propagationPolicy);
+    const graceSeconds = definition.graceful ? gracePeriod(object, mode.gracePeriodSeconds) : 0;
+    if (!definition.graceful && finalizers.length === 0) {
+      return { stored: this.#store.remove(collection, before), gone: true };
+    }
+    if (metadata.deletionTimestamp === undefined) {
+      metadata.deletionTimestamp = this.#timestamp(graceSeconds);
+      metadata.deletionGracePeriodSeconds = graceSeconds;
+      if (typeof metadata.generation === "number") metadata.generation++;
+    } else if (graceSeconds < Number(metadata.deletionGracePeriodSeconds ?? 0)) {
+      metadata.deletionTimestamp = this.#timestamp(graceSeconds);
+      metadata.deletionGracePeriodSeconds = graceSeconds;
+    }
+    metadata.finalizers = finalizers;
+    const marked = equalJson(unmanaged(parse(before)), unmanaged(object))
+      ? before
+      : this.#store.put(collection, object);
+    if (finalizers.length > 0 || graceSeconds > 0) return { stored: marked, gone: false };
+    return { stored: this.#store.remove(collection, marked), gone: true };
+  }
+
+  #existing(collection: Collection, key: string): Stored {
+    const stored = collection.get(key);
+    if (stored === undefined) throw notFound(collection.definition, key.slice(key.indexOf("/") + 1));
+    return stored;
+  }
+
+  #namespace(namespace: string, given: JsonObject, mode: WriteMode): string {
+    const named = typeof given.namespace === "string" ? given.namespace : "";
+    if (namespace === "" && !mode.truth) throw noMethod();
+    if (named !== "" && namespace !== "" && named !== namespace) throw namespaceMismatch();
+    return namespace || named || "default";
+  }
+
+  #freeName(collection: Collection, metadata: JsonObject): string {
+    const { group, kind } = collection.definition;
+    const { name, generateName, namespace } = metadata;
+    if (typeof name === "string" && name !== "") {
+      const key = typeof namespace === "string" ? `${namespace}/${name}` : name;
+      if (collection.get(key) !== undefined) throw alreadyExists(collection.definition, name);
+      return name;
+    }
+    if (typeof generateName !== "string" || generateName === "") {
+      throw invalid({ group, kind, name: "" }, [requiredField("metadata.name", "name or generateName is required")]);
+    }
+    for (;;) {
+      const generated = `${generateName.slice(0, 58)}${this.#options.suffix()}`;
+      const key = typeof namespace === "string" ? `${namespace}/${generated}` : generated;
+      if (collection.get(key) === undefined) return generated;
+    }
+  }
+
+  /** What the object will be: what was sent, with what cannot be changed this way as it was. */
+  #next(collection: Collection, old: JsonObject, body: JsonObject, mode: WriteMode): MutableJson {
+    const oldMetadata = objectOr(old.metadata);
+    const given = objectOr(body.metadata);
+    const { definition } = collection;
+    const kept: MutableJson = {};
+    for (const field of FIXED_METADATA) if (oldMetadata[field] !== undefined) kept[field] = oldMetadata[field];
+    if (mode.truth) {
+      for (const field of MARKS) if (given[field] !== undefined) kept[field] = given[field];
+    }
+    if (mode.subresource === "status") {
+      const managed = mode.operation === "Apply" ? { managedFields: given.managedFields } : {};
+      return { ...old, status: body.status, metadata: { ...oldMetadata, ...managed } };
+    }
+    const metadata: MutableJson = { ...given };
+    for (const field of FIXED_METADATA) delete metadata[field];
+    // A client that sends no managedFields does not mean to remove them.
+    if (given.managedFields === undefined) kept.managedFields = oldMetadata.managedFields;
+    const object: MutableJson = { ...body, metadata: { ...metadata, ...kept } };
+    if (!mode.truth && definition.subresources.includes("status")) {
+      if (old.status === undefined) delete object.status;
+      else object.status = old.status;
+    }
+    return object;
+  }
+
+  #manage(collection: Collection, before: JsonObject | undefined, object: MutableJson, mode: WriteMode): void {
+    const metadata = object.metadata as MutableJson;
+    if (!this.#options.managedFields) return;
+    // Objects that come with a history of their own are taken as they are.
+    if (before === undefined && Array.isArray(metadata.managedFields)) return;
+    const { definition } = collection;
+    const { manager: name, operation = "Update", subresource } = mode;
+    const manager = { name, operation, subresource, time: this.#timestamp() };
+    const withStatus = this.#reachesStatus(collection, mode);
+    if (operation === "Update") {
+      metadata.managedFields = managedAfter(before, object, definition, manager, withStatus);
+    } else if (before === undefined) {
+      metadata.managedFields = [entryOf(definition, manager, appliedFields(object, definition.custom, withStatus))];
+    }
+  }
+
+  #reachesStatus({ definition }: Collection, { truth, subresource }: WriteMode): boolean {
+    return truth || subresource === "status" || !definition.subresources.includes("status");
+  }
+
+  /** What admission makes of a write. Who an object is, it cannot change. */
+  #admit(
+    { definition }: Collection,
+    operation: "CREATE" | "UPDATE",
+    old: JsonObject | undefined,
+    next: MutableJson,
+    { subresource, dryRun, truth }: WriteMode,
+  ): MutableJson {
+    const { admission } = this.#options;
+    if (truth || admission.ignores(definition)) return next;
+    const { apiVersion, kind } = definition;
+    const typed = { apiVersion, kind, ...next };
+    const copy = (object: JsonObject | undefined): KubernetesObject | undefined =>
+      object === undefined ? undefined : cloneJson(object) as unknown as KubernetesObject;
+    const request = { operation, old: copy(old), subresource, dryRun };
+    const mutated = admission.mutate(definition, { ...request, object: copy(typed) });
+    const { name, namespace, uid } = objectOr(next.metadata);
+    const object = { ...mutated, metadata: { ...objectOr(mutated.metadata), name, namespace, uid } };
+    admission.validate(definition, { ...request, object: copy(object) });
+    return object;
+  }
+
+  #judgeDeletion({ definition }: Collection, stored: Stored, { dryRun }: DeleteMode): void {
+    const { admission } = this.#options;
+    if (admission.ignores(definition)) return;
+    const old = parse(stored) as unknown as KubernetesObject;
+    admission.validate(definition, { operation: "DELETE", object: undefined, old, subresource: "", dryRun });
+  }
+
+  #timestamp(plusSeconds = 0): string {
+    return new Date(this.#options.now() + plusSeconds * 1_000).toISOString().replace(/\.\d+Z$/, "Z");
+  }
+}
+
+/** What a deletion and the server's counting leave on an object; only a test itself may set it. */
+const MARKS = ["generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
+/** What an update cannot change. */
+const FIXED_METADATA = ["name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", ...MARKS];
+
+/** Pods that run somewhere are given time; what was never scheduled, or is done, goes at once. */
+function gracePeriod(object: JsonObject, asked: number | undefined): number {
+  const spec = objectOr(object.spec);
+  const { phase } = objectOr(object.status);
+  if (!spec.nodeName || phase === "Succeeded" || phase === "Failed") return 0;
+  return asked ?? Number(spec.terminationGracePeriodSeconds ?? 30);
+}
+
+function withPropagation(finalizers: unknown, policy: string | undefined): string[] {
+  const kept = (Array.isArray(finalizers) ? finalizers as string[] : []).filter((finalizer) =>
+    policy === undefined || (finalizer !== "foregroundDeletion" && finalizer !== "orphan")
+  );
+  if (policy === "Foreground") kept.push("foregroundDeletion");
+  if (policy === "Orphan") kept.push("orphan");
+  return kept;
+}

@@ -1,0 +1,286 @@
+import { assertEquals } from "@std/assert";
+import { FakeApiServer, type FakeApiServerOptions } from "../../../src/testing/mod.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { ask, MAPS } from "../../support/_fake_server.ts";
+import { comparable, recorded } from "../../support/_recorded_exchange.ts";
+
+// What a real kube-apiserver 1.36.3 answered, against what the fake answers to the same requests in the same state: status,
+// headers that mean something, and the body member by member, in order, with the versions that were recorded.
+
+const WIDGETS = "/apis/example.com/v1/namespaces/answers/widgets";
+const PODS = "/api/v1/namespaces/answers/pods";
+const HEADERS = ["content-type", "retry-after", "warning", "x-content-type-options"];
+
+/** A server whose next version is this one. */
+function until(server: FakeApiServer, version: number): void {
+  if (Number(server.resourceVersion) < version) server.jump(version);
+}
+
+/** The five config maps of the recording, at its versions. */
+async function filled(options: FakeApiServerOptions = {}): Promise<FakeApiServer> {
+  const server = new FakeApiServer(options);
+  for (const [index, version] of [200, 202, 203, 204, 205].entries()) {
+    until(server, version - 1);
+    const metadata = { name: `map-${index}`, labels: { colour: index % 2 === 0 ? "red" : "blue" } };
+    const body = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { k: "0" } };
+    assertEquals((await ask(server, `${MAPS}?fieldManager=record`, { method: "POST", body })).status, 201);
+  }
+  until(server, 207);
+  return server;
+}
+
+interface Comparison {
+  /** Members that are left out on both sides. */
+  readonly without?: readonly string[];
+  /** Happens while the answer is under way. */
+  readonly during?: () => void | Promise<void>;
+  /** How long the answer lasts; of a watch, what it asks for unless given. */
+  readonly forMs?: number;
+  /** Credentials to send in place of those that were not recorded. */
+  readonly authorization?: string;
+}
+
+/** Asks the fake what was asked, and holds its answer to what was answered. */
+async function compare(server: FakeApiServer, name: string, options: Comparison = {}): Promise<string> {
+  const { method, path, headers, sent, status, answerHeaders, text } = await recorded(name);
+  const { without = [], during, authorization } = options;
+  const url = new URL(path, "http://fake");
+  const seconds = Number(url.searchParams.get("timeoutSeconds") ?? 0);
+  using time = url.searchParams.has("watch") && status === 200 ? new FakeTime(Date.now() + 5_000) : undefined;
+  const response = await server.fetch(
+    new Request(url, {
+      method,
+      headers: { ...headers, ...(authorization === undefined ? {} : { authorization }) },
+      ...(sent === "" ? {} : { body: sent }),
+    }),
+  );
+  const reading = response.text();
+  await during?.();
+  await time?.tickAsync(options.forMs ?? seconds * 1_000);
+  const found = (await reading).trimEnd();
+  assertEquals(response.status, status, name);
+  for (const header of HEADERS) {
+    assertEquals(response.headers.get(header), answerHeaders.get(header), `${name}: ${header}`);
+  }
+  assertEquals(comparable(found, without), comparable(text, without), name);
+  return found;
+}
+
+Deno.test("FakeApiServer lists as kube-apiserver does", async () => {
+  const server = await filled();
+  for (
+    const name of [
+      "list",
+      "list-page-first",
+      "list-page-next",
+      "list-page-last",
+      "list-empty",
+      "list-rv0-ignores-limit",
+      "list-exact",
+      "list-not-older-than",
+      "list-selector",
+      "list-rv-too-large-504",
+      "list-match-without-rv-422",
+      "list-send-initial-events-422",
+      "list-bad-field-selector-400",
+      "list-bad-limit-400",
+      "list-bad-rv-400",
+      "list-metadata",
+      "list-pretty",
+      "list-cbor-or-json",
+    ]
+  ) await compare(server, name);
+  await compare(server, "list-table", { without: ["description"] });
+});
+
+Deno.test("FakeApiServer refuses lists as kube-apiserver does, in words of its own where those are of a parser", async () => {
+  const server = await filled();
+  // The server quotes its parsers, and offers representations that the fake has not.
+  for (const name of ["list-bad-continue-400", "list-bad-label-selector-400", "list-cbor-406"]) {
+    await compare(server, name, { without: ["message"] });
+  }
+  // A refusal of YAML is YAML there.
+  const { path, headers, status } = await recorded("watch-yaml-406");
+  assertEquals((await ask(server, path, { headers })).status, status);
+});
+
+Deno.test("FakeApiServer says no as kube-apiserver does", async () => {
+  const server = await filled();
+  for (
+    const name of [
+      "object-404",
+      "resource-404",
+      "group-404",
+      "watch-404",
+      "watch-405",
+      "create-409",
+      "update-409",
+      "create-422",
+      "delete-404",
+    ]
+  ) await compare(server, name);
+  await compare(server, "version", { without: ["gitCommit"] });
+});
+
+Deno.test("FakeApiServer knows who may do what as kube-apiserver does", async () => {
+  const server = new FakeApiServer({
+    tokens: { limited: "limited" },
+    authorize: ({ path }) => path.includes("selfsubject"),
+  });
+  await compare(server, "unauthorized-401");
+  await compare(server, "anonymous-403");
+  const authorization = "Bearer limited";
+  for (const name of ["forbidden-list-403", "forbidden-watch-403", "forbidden-cluster-403"]) {
+    await compare(server, name, { authorization });
+  }
+  // Reviews are not kept, and so not managed; and the fake leaves the order of what was sent.
+  const review = await recorded("access-review");
+  const { status, json } = await ask(server, review.path, {
+    method: "POST",
+    headers: { authorization },
+    body: review.sent,
+  });
+  assertEquals([status, json.status, json.spec], [201, JSON.parse(review.text).status, JSON.parse(review.text).spec]);
+});
+
+Deno.test("FakeApiServer watches as kube-apiserver does", async () => {
+  const server = await filled();
+  await compare(server, "watch", {
+    forMs: 4_000,
+    during: async () => {
+      const body = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "map-9", labels: { colour: "red" } },
+        data: { k: "0" },
+      };
+      await ask(server, `${MAPS}?fieldManager=record`, { method: "POST", body });
+      const change = (body: unknown) =>
+        ask(server, `${MAPS}/map-9?fieldManager=record`, {
+          method: "PATCH",
+          headers: { "content-type": "application/merge-patch+json" },
+          body,
+        });
+      await change({ data: { k: "1" } });
+      await change({ metadata: { labels: { colour: "blue" } } });
+      await change({ data: { k: "2" } });
+      await change({ metadata: { labels: { colour: "red" } } });
+      await ask(server, `${MAPS}/map-9`, { method: "DELETE" });
+    },
+  });
+  await compare(server, "watch-quiet-timeout");
+  await compare(server, "watch-bookmarks", { during: () => until(server, 225) });
+  until(server, 227);
+  for (const name of ["watch-list", "watch-list-empty", "watch-list-rv", "watch-list-no-bookmarks"]) {
+    await compare(server, name);
+  }
+  until(server, 229);
+  for (
+    const name of [
+      "watch-list-no-match-422",
+      "watch-match-422",
+      "watch-list-exact-422",
+      "watch-list-future-rv",
+      "watch-rv0",
+      "watch-no-rv",
+      "watch-future-rv",
+      "watch-bad-rv-500",
+      "watch-one-object",
+    ]
+  ) await compare(server, name);
+  until(server, 231);
+  await compare(server, "watch-metadata");
+  await compare(server, "watch-metadata-list");
+  await compare(server, "watch-table", { without: ["description"] });
+});
+
+// The real server fills in what the scheduler and the kubelet need; the fake leaves a pod's desired state as it is sent.
+const PODS_OWN = ["spec", "status", "managedFields"];
+
+Deno.test("FakeApiServer leads pods through their life as kube-apiserver does", async () => {
+  const server = await filled();
+  until(server, 231);
+  const watched = await server.fetch(new Request(`http://fake${PODS}?watch=1&resourceVersion=231`));
+  await compare(server, "create-pod", { without: PODS_OWN });
+  const status = { phase: "Running", podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }] };
+  await ask(server, `${PODS}/pod-0/status?fieldManager=kubelet`, {
+    method: "PATCH",
+    headers: { "content-type": "application/merge-patch+json" },
+    body: { status },
+  });
+  await compare(server, "delete-pod-graceful", { without: PODS_OWN });
+  await compare(server, "delete-pod-now", { without: PODS_OWN });
+  server.endWatches();
+  const life = await recorded("watch-pod-life");
+  assertEquals(comparable((await watched.text()).trimEnd(), PODS_OWN), comparable(life.text, PODS_OWN));
+  await compare(server, "delete-map");
+});
+
+Deno.test("FakeApiServer serves custom resources as kube-apiserver does", async () => {
+  const server = new FakeApiServer();
+  const versions = [{ name: "v1", served: true, storage: true }];
+  const names = { plural: "widgets", singular: "widget", kind: "Widget" };
+  const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const spec = { group: "example.com", scope: "Namespaced", names, versions };
+  await ask(server, definitions, { method: "POST", body: { metadata: { name: "widgets.example.com" }, spec } });
+  until(server, 243);
+  for (const name of ["a", "b"]) {
+    const body = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name }, spec: { size: 1 } };
+    await ask(server, `${WIDGETS}?fieldManager=record`, { method: "POST", body });
+  }
+  await compare(server, "custom-list");
+  await compare(server, "custom-list-page");
+  await compare(server, "custom-watch-undefined", {
+    during: async () => {
+      until(server, 247);
+      await ask(server, `${definitions}/widgets.example.com`, { method: "DELETE" });
+    },
+  });
+});
+
+Deno.test("FakeApiServer forgets as kube-apiserver does", async () => {
+  const server = await filled();
+  await ask(server, `${MAPS}/map-4`, { method: "DELETE" });
+  until(server, 852);
+  const first = await ask(server, `${MAPS}?limit=2`);
+  const { path } = await recorded("list-continue-expired-410");
+  assertEquals(first.json.metadata.continue, new URL(path, "http://fake").searchParams.get("continue"));
+  until(server, 858);
+  server.compact();
+  for (
+    const name of [
+      "list-continue-expired-410",
+      "list-continue-inconsistent",
+      "list-exact-expired-410",
+      "list-limit-rv-expired-410",
+      "watch-too-old",
+    ]
+  ) {
+    await compare(server, name);
+  }
+});
+
+Deno.test("FakeApiServer is told to throttle as kube-apiserver does", async () => {
+  const server = await filled();
+  for (const name of ["throttled-429", "throttled-watch-429", "stopping-429"]) {
+    const { text, answerHeaders } = await recorded(name);
+    server.failNext({ code: 429, text, retryAfterSeconds: Number(answerHeaders.get("retry-after")) });
+    await compare(server, name);
+  }
+  for (const name of ["initializing-429", "initializing-watch-429"]) {
+    server.failNext({ code: 429, message: "storage is (re)initializing", retryAfterSeconds: 1 });
+    await compare(server, name);
+  }
+});
+
+Deno.test("FakeApiServer without streaming lists answers as kube-apiserver does", async () => {
+  const server = await filled({ streamingList: false });
+  await compare(server, "watch-list-disabled-422");
+  const { path, text } = await recorded("watch-rv0-no-watch-list");
+  using time = new FakeTime();
+  const response = await server.fetch(new Request(`http://fake${path}`));
+  const reading = response.text();
+  await time.tickAsync(2_000);
+  const without = ["resourceVersion"]; // recorded on another server
+  assertEquals(comparable((await reading).trimEnd(), without), comparable(text, without));
+});

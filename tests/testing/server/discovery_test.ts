@@ -1,0 +1,136 @@
+import { assert, assertEquals } from "@std/assert";
+import { FakeApiServer } from "../../../src/testing/mod.ts";
+import { ask, Widget } from "../../support/_fake_server.ts";
+
+const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
+
+// deno-lint-ignore no-explicit-any -- discovery documents
+type Document = any;
+
+Deno.test("FakeApiServer tells its groups, versions and resources", async () => {
+  const server = new FakeApiServer({ resources: [{ ...Widget, shortNames: ["wd"], categories: ["toys"] }] });
+  assertEquals((await ask(server, "/api")).json.versions, ["v1"]);
+  const groups = (await ask(server, "/apis")).json;
+  assertEquals(groups.kind, "APIGroupList");
+  const apps: Document = groups.groups.find((group: Document) => group.name === "apps");
+  assertEquals(apps, {
+    name: "apps",
+    versions: [{ groupVersion: "apps/v1", version: "v1" }],
+    preferredVersion: { groupVersion: "apps/v1", version: "v1" },
+  });
+  assertEquals((await ask(server, "/apis/apps")).json, { kind: "APIGroup", apiVersion: "v1", ...apps });
+  const core = (await ask(server, "/api/v1")).json;
+  assertEquals([core.kind, core.apiVersion, core.groupVersion], ["APIResourceList", undefined, "v1"]);
+  const named = (name: string): Document => core.resources.find((resource: Document) => resource.name === name);
+  assertEquals(named("pods"), {
+    name: "pods",
+    singularName: "pod",
+    namespaced: true,
+    kind: "Pod",
+    verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+    shortNames: ["po"],
+    categories: ["all"],
+  });
+  assertEquals(named("pods/status").verbs, ["get", "patch", "update"]);
+  assertEquals(named("nodes").namespaced, false);
+  const widgets = (await ask(server, "/apis/example.com/v1")).json;
+  assertEquals([widgets.apiVersion, widgets.groupVersion], ["v1", "example.com/v1"]);
+  const [widget] = widgets.resources;
+  assertEquals([widget.name, widget.kind, widget.shortNames, widget.categories], ["widgets", "Widget", ["wd"], [
+    "toys",
+  ]]);
+});
+
+Deno.test("FakeApiServer tells everything in one document when asked", async () => {
+  const server = new FakeApiServer({ resources: [Widget, { ...Widget, version: "v2beta1" }] });
+  const { json, headers } = await ask(server, "/apis", { headers: { accept: AGGREGATED } });
+  assertEquals(headers.get("content-type"), "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
+  assertEquals([json.kind, json.apiVersion], ["APIGroupDiscoveryList", "apidiscovery.k8s.io/v2"]);
+  const example: Document = json.items.find((item: Document) => item.metadata.name === "example.com");
+  assertEquals(example.versions.map((version: Document) => version.version), ["v1", "v2beta1"]);
+  const [widget] = example.versions[0].resources;
+  assertEquals([widget.resource, widget.responseKind, widget.scope, widget.singularResource], [
+    "widgets",
+    { group: "example.com", version: "v1", kind: "Widget" },
+    "Namespaced",
+    "widget",
+  ]);
+  const core = (await ask(server, "/api", { headers: { accept: AGGREGATED } })).json;
+  assertEquals(core.items.length, 1);
+  assert(
+    core.items[0].versions[0].resources.some((resource: Document) =>
+      resource.resource === "nodes" && resource.scope === "Cluster"
+    ),
+  );
+  const plain = await ask(server, "/apis", {
+    headers: { accept: "application/json;g=apidiscovery.k8s.io;v=v9;as=APIGroupDiscoveryList,application/json" },
+  });
+  assertEquals(plain.json.kind, "APIGroupList");
+});
+
+Deno.test("FakeApiServer tells its version and health", async () => {
+  const server = new FakeApiServer();
+  const { text, json } = await ask(server, "/version");
+  assertEquals([json.major, json.minor, json.gitVersion], ["1", "36", "v1.36.3"]);
+  assertEquals(text, JSON.stringify(json, null, 2));
+  for (const path of ["/healthz", "/readyz", "/livez", "/livez/ping"]) {
+    const health = await ask(server, path);
+    assertEquals([health.status, health.text, health.headers.get("content-type")], [
+      200,
+      "ok",
+      "text/plain; charset=utf-8",
+    ]);
+  }
+});
+
+Deno.test("FakeApiServer answers in plain text or a Status where there is nothing, as the server does", async () => {
+  const server = new FakeApiServer({ resources: [Widget] });
+  const plain = [
+    "/apis/nothing.com/v1/widgets",
+    "/apis/nothing.com/v1/widgets?watch=1",
+    "/apis/nothing.com/v1",
+    "/apis/nothing.com",
+    "/apis/apps/v9/deployments",
+    "/apis/example.com/v1/gadgets",
+    "/elsewhere",
+    "/api/v1/namespaces/%zz/pods",
+  ];
+  for (const path of plain) {
+    const { status, text, headers } = await ask(server, path);
+    assertEquals([status, text], [404, "404 page not found\n"], path);
+    assertEquals(headers.get("content-type"), "text/plain; charset=utf-8");
+  }
+  const resources = [
+    "/api/v1/namespaces/answers/widgets",
+    "/apis/apps/v1/widgets",
+    "/api/v1/pods/x",
+    "/api/v1/namespaces/a/nodes",
+    "/api/v1/namespaces/a/pods/p/logs",
+  ];
+  for (const path of resources) {
+    const { status, json } = await ask(server, path);
+    assertEquals(status, 404, path);
+    assertEquals(json, {
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: "the server could not find the requested resource",
+      reason: "NotFound",
+      details: {},
+      code: 404,
+    });
+  }
+  const object = await ask(server, "/api/v1/namespaces/answers/configmaps/nope");
+  assertEquals([object.json.message, object.json.details], ['configmaps "nope" not found', {
+    name: "nope",
+    kind: "configmaps",
+  }]);
+  const deployment = await ask(server, "/apis/apps/v1/namespaces/answers/deployments/nope");
+  assertEquals(deployment.json.details, { name: "nope", group: "apps", kind: "deployments" });
+  assertEquals(deployment.json.message, 'deployments.apps "nope" not found');
+  for (const [method, path] of [["PUT", "/api/v1/pods"], ["OPTIONS", "/api/v1/pods"], ["POST", "/version"]]) {
+    const { status, json } = await ask(server, path, { method });
+    assertEquals([status, json.reason], [405, "MethodNotAllowed"], `${method} ${path}`);
+  }
+});

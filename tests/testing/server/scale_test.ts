@@ -1,0 +1,34 @@
+import { assertEquals } from "@std/assert";
+import { FakeApiServer } from "../../../src/testing/mod.ts";
+import { ask, MAPS, patch } from "../../support/_fake_server.ts";
+
+const PATH = "/apis/apps/v1/namespaces/answers/deployments";
+
+async function server(): Promise<FakeApiServer> {
+  const server = new FakeApiServer();
+  const spec = { replicas: 2, selector: { matchLabels: { b: "2", a: "1" } } };
+  await ask(server, PATH, { method: "POST", body: { metadata: { name: "web" }, spec } });
+  return server;
+}
+
+Deno.test("FakeApiServer reads and writes the scale of an object", async () => {
+  const fake = await server();
+  const { json } = await ask(fake, `${PATH}/web/scale`);
+  assertEquals([json.kind, json.apiVersion, json.metadata.name], ["Scale", "autoscaling/v1", "web"]);
+  assertEquals([json.spec, json.status], [{ replicas: 2 }, { replicas: 0, selector: "a=1,b=2" }]);
+  const put = await ask(fake, `${PATH}/web/scale`, { method: "PUT", body: { ...json, spec: { replicas: 4 } } });
+  assertEquals([put.status, put.json.spec.replicas], [200, 4]);
+  const stale = await ask(fake, `${PATH}/web/scale`, { method: "PUT", body: { ...json, spec: { replicas: 5 } } });
+  assertEquals([stale.status, stale.json.reason], [409, "Conflict"]);
+  await patch(fake, `${PATH}/web/scale`, "merge-patch", { spec: { replicas: 1 } });
+  const web = (await ask(fake, `${PATH}/web`)).json;
+  assertEquals([web.spec.replicas, web.metadata.generation, web.spec.selector.matchLabels.a], [1, 3, "1"]);
+});
+
+Deno.test("FakeApiServer refuses scales that are none, and of what has none", async () => {
+  const fake = await server();
+  assertEquals((await patch(fake, `${PATH}/web/scale`, "merge-patch", { spec: { replicas: -1 } })).status, 400);
+  assertEquals((await ask(fake, `${PATH}/web/scale`, { method: "DELETE" })).status, 405);
+  assertEquals((await ask(fake, `${MAPS}/web/scale`)).status, 404);
+  assertEquals((await ask(fake, `${PATH}/nobody/scale`)).status, 404);
+});

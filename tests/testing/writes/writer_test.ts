@@ -1,0 +1,392 @@
+import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
+import { isAlreadyExists, isNotFound, StatusError } from "../../../src/api/errors.ts";
+import { defineResource } from "../../../src/api/resource.ts";
+import { FakeApiServer } from "../../../src/testing/mod.ts";
+import { ask, brief, ConfigMap, Lines, MAPS, patch, Pod, Widget } from "../../support/_fake_server.ts";
+
+const PODS = "/api/v1/namespaces/answers/pods";
+const Lease = defineResource({ group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" });
+
+const post = (server: FakeApiServer, path: string, body: unknown) => ask(server, path, { method: "POST", body });
+const put = (server: FakeApiServer, path: string, body: unknown) => ask(server, path, { method: "PUT", body });
+const remove = (server: FakeApiServer, path: string, body?: unknown) => ask(server, path, { method: "DELETE", body });
+
+function oneMap(): FakeApiServer {
+  const server = new FakeApiServer();
+  server.create(ConfigMap, { metadata: { namespace: "answers", name: "map-0" }, data: { k: "0" } });
+  return server;
+}
+
+Deno.test("FakeApiServer fills in what the server adds to a new object", async () => {
+  let now = Date.UTC(2026, 10, 21, 13, 8, 14, 900);
+  const server = new FakeApiServer({ now: () => now });
+  const { status, text, json } = await post(server, `${PODS}?fieldManager=record`, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "pod-0", finalizers: [], uid: "mine", creationTimestamp: "2001-01-01T00:00:00Z" },
+    spec: { nodeName: "node-0", containers: [{ name: "web", image: "web:1" }] },
+    status: { phase: "Running" },
+  });
+  assertEquals(status, 201);
+  const { metadata } = json;
+  assertMatch(metadata.uid, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assertEquals(
+    text,
+    `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"pod-0","namespace":"answers","uid":"${metadata.uid}",` +
+      `"resourceVersion":"2","generation":1,"creationTimestamp":"2026-11-21T13:08:14Z","managedFields":[{"manager":` +
+      `"record","operation":"Update","apiVersion":"v1","time":"2026-11-21T13:08:14Z","fieldsType":"FieldsV1","fieldsV1":` +
+      `{"f:spec":{"f:containers":{".":{},"k:{\\"name\\":\\"web\\"}":{".":{},"f:image":{},"f:name":{}}},"f:nodeName":{}}}}` +
+      `]},"spec":{"nodeName":"node-0","containers":[{"name":"web","image":` +
+      `"web:1"}]},"status":{"phase":"Pending","qosClass":"BestEffort"}}\n`,
+  );
+  now += 1_000;
+  const running = await patch(server, `${PODS}/pod-0/status?fieldManager=kubelet`, "merge-patch", {
+    status: { phase: "Running" },
+  });
+  const entries: Record<string, unknown>[] = running.json.metadata.managedFields;
+  const managers = entries.map((entry) => [entry.manager, entry.subresource, entry.time]);
+  assertEquals(managers, [
+    ["record", undefined, "2026-11-21T13:08:14Z"],
+    ["kubelet", "status", "2026-11-21T13:08:15Z"],
+  ]);
+  assertEquals(running.json.metadata.generation, 1);
+});
+
+Deno.test("FakeApiServer leaves managedFields out when told to", () => {
+  const server = new FakeApiServer({ managedFields: false });
+  server.create(ConfigMap, { metadata: { name: "x" } });
+  assertEquals(server.patch(ConfigMap, "x", { data: { a: "1" } }).metadata.managedFields, undefined);
+});
+
+Deno.test("FakeApiServer makes names and uids that are the same for the same seed", async () => {
+  const make = async (seed: number): Promise<string[]> => {
+    const server = new FakeApiServer({ seed });
+    const { json } = await post(server, MAPS, { metadata: { generateName: "map-" } });
+    return [json.metadata.name, json.metadata.uid];
+  };
+  const [name, uid] = await make(3);
+  assertMatch(name, /^map-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  assertEquals(await make(3), [name, uid]);
+  assertNotEquals(await make(4), [name, uid]);
+});
+
+Deno.test("FakeApiServer refuses to create what is there, or is not valid", async () => {
+  const server = oneMap();
+  const exists = await post(server, MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "map-0" } });
+  assertEquals(exists.status, 409);
+  assertEquals(exists.json, {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: 'configmaps "map-0" already exists',
+    reason: "AlreadyExists",
+    details: { name: "map-0", kind: "configmaps" },
+    code: 409,
+  });
+  const why = `Invalid value: "Not A Name": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric ` +
+    `characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for ` +
+    `validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`;
+  const badName = await post(server, MAPS, { metadata: { name: "Not A Name" } });
+  assertEquals(badName.status, 422);
+  assertEquals(badName.json.message, `ConfigMap "Not A Name" is invalid: metadata.name: ${why}`);
+  assertEquals(badName.json.details, {
+    name: "Not A Name",
+    kind: "ConfigMap",
+    causes: [{ reason: "FieldValueInvalid", message: why, field: "metadata.name" }],
+  });
+  const cases: [path: string, body: unknown, status: number, message: RegExp][] = [
+    [MAPS, { metadata: {} }, 422, /metadata\.name: Required value: name or generateName is required/],
+    [MAPS, { kind: "Pod", metadata: { name: "x" } }, 400, /^Pod in version "v1" cannot be handled as a ConfigMap/],
+    [MAPS, { metadata: { name: "x", namespace: "other" } }, 400, /does not match the namespace sent on the request/],
+    [MAPS, { metadata: { name: "x", resourceVersion: "1" } }, 500, /resourceVersion should not be set on objects/],
+    [MAPS, { metadata: { name: "x", labels: { a: 1 } } }, 400, /labels\["a"\] must be a string, found 1/],
+    [MAPS, "nonsense", 400, /^the object provided is unrecognized/],
+    [MAPS, [], 400, /must be a JSON object/],
+    ["/api/v1/configmaps", { metadata: { name: "x" } }, 405, /does not allow this method on the requested resource/],
+    [`${MAPS}/map-0`, { metadata: { name: "x" } }, 405, /./],
+  ];
+  for (const [path, body, status, message] of cases) {
+    const answer = await post(server, path, body);
+    assertEquals(answer.status, status, answer.text);
+    assertMatch(answer.json.message, message);
+  }
+  const yaml = await ask(server, MAPS, {
+    method: "POST",
+    headers: { "content-type": "application/yaml" },
+    body: "a: b",
+  });
+  assertEquals([yaml.status, yaml.json.reason], [415, "UnsupportedMediaType"]);
+  assertEquals(server.resourceVersion, "2");
+});
+
+Deno.test("FakeApiServer answers 400 to what is nested too deep, and takes a thousand levels", async () => {
+  const server = new FakeApiServer();
+  const writes: [method: string, path: string, type: string, body: (value: string) => string][] = [
+    ["POST", MAPS, "json", (value) => `{"metadata":{"name":"a"},"data":${value}}`],
+    ["PUT", `${MAPS}/a`, "json", (value) => `{"metadata":{"name":"a"},"data":${value}}`],
+    ["PATCH", `${MAPS}/a`, "merge-patch+json", (value) => `{"data":${value}}`],
+    ["PATCH", `${MAPS}/a`, "strategic-merge-patch+json", (value) => `{"data":${value}}`],
+    ["PATCH", `${MAPS}/a`, "json-patch+json", (value) => `[{"op":"add","path":"/data","value":${value}}]`],
+    ["PATCH", `${MAPS}/a?fieldManager=m&force=true`, "apply-patch+yaml", (value) => `{"data":${value}}`],
+    ["DELETE", `${MAPS}/a`, "json", (value) => `{"preconditions":${value}}`],
+  ];
+  for (const [method, path, type, body] of writes) {
+    const headers = { "content-type": `application/${type}` };
+    const write = (levels: number): ReturnType<typeof ask> =>
+      ask(server, path, { method, headers, body: body(`{"a":`.repeat(levels) + "1" + "}".repeat(levels)) });
+    const refused = await write(20_000);
+    assertEquals(refused.status, 400, `${method} ${type}`);
+    assertMatch(refused.json.message, /exceeded max depth/);
+    assertEquals((await write(998)).status, method === "POST" ? 201 : 200, `${method} ${type}`);
+  }
+});
+
+Deno.test("FakeApiServer replaces objects, counts generations and keeps what an update cannot change", async () => {
+  const server = new FakeApiServer();
+  const path = "/apis/apps/v1/namespaces/answers/deployments";
+  const { json: first } = await post(server, path, {
+    metadata: { name: "web" },
+    spec: { replicas: 1 },
+    status: { replicas: 9 },
+  });
+  assertEquals([first.metadata.generation, first.status], [1, undefined]);
+  const { json: second } = await put(server, `${path}/web`, {
+    ...first,
+    metadata: { ...first.metadata, creationTimestamp: "2001-01-01T00:00:00Z", generation: 7, labels: { a: "b" } },
+    spec: { replicas: 2 },
+    status: { replicas: 2 },
+  });
+  assertEquals(second.metadata.generation, 2);
+  assertEquals(second.metadata.creationTimestamp, first.metadata.creationTimestamp);
+  assertEquals(second.metadata.labels, { a: "b" });
+  assertEquals(second.status, undefined);
+  const { json: third } = await put(server, `${path}/web/status`, {
+    ...second,
+    spec: { replicas: 5 },
+    status: { replicas: 2 },
+  });
+  assertEquals([third.spec, third.status, third.metadata.generation], [{ replicas: 2 }, { replicas: 2 }, 2]);
+  const { json: part } = await ask(server, `${path}/web/status`);
+  assertEquals(part, third);
+});
+
+Deno.test("FakeApiServer refuses updates of old versions, other objects and what is not there", async () => {
+  const server = oneMap();
+  const old = await put(server, `${MAPS}/map-0`, { metadata: { name: "map-0", resourceVersion: "1" } });
+  assertEquals(old.status, 409);
+  assertEquals(old.json, {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message:
+      'Operation cannot be fulfilled on configmaps "map-0": the object has been modified; please apply your changes to the ' +
+      "latest version and try again",
+    reason: "Conflict",
+    details: { name: "map-0", kind: "configmaps" },
+    code: 409,
+  });
+  assertEquals((await put(server, `${MAPS}/map-0`, { metadata: { name: "map-1" } })).status, 400);
+  assertEquals((await put(server, `${MAPS}/map-0`, { metadata: { uid: "another" } })).status, 409);
+  const missing = await put(server, `${MAPS}/nope`, { metadata: { name: "nope" } });
+  assertEquals([missing.status, missing.json.details], [404, { name: "nope", kind: "configmaps" }]);
+  // Without a version the last writer wins, except for leases and custom resources.
+  assertEquals((await put(server, `${MAPS}/map-0`, { metadata: { name: "map-0" } })).status, 200);
+  server.create(Lease, { metadata: { namespace: "answers", name: "l" } });
+  const lease = await put(server, "/apis/coordination.k8s.io/v1/namespaces/answers/leases/l", {
+    metadata: { name: "l" },
+  });
+  assertEquals(lease.status, 422);
+  assertEquals(
+    lease.json.message,
+    'leases.coordination.k8s.io "l" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+  );
+  server.create(Widget, { metadata: { namespace: "answers", name: "w" } });
+  const widget = await put(server, "/apis/example.com/v1/namespaces/answers/widgets/w", { metadata: { name: "w" } });
+  assertEquals(widget.status, 422);
+});
+
+Deno.test("FakeApiServer writes nothing when an update changes nothing", async () => {
+  const server = oneMap();
+  const { json } = await ask(server, `${MAPS}/map-0`);
+  const again = await put(server, `${MAPS}/map-0`, json);
+  assertEquals(again.json, json);
+  assertEquals((await patch(server, `${MAPS}/map-0`, "merge-patch", { data: { k: "0" } })).json, json);
+  assertEquals(server.patch(ConfigMap, "answers/map-0", {}), json);
+  assertEquals(server.update(ConfigMap, json), json);
+  assertEquals(server.resourceVersion, "2");
+});
+
+Deno.test("FakeApiServer does nothing on a dry run", async () => {
+  const server = oneMap();
+  const created = await post(server, `${MAPS}?dryRun=All`, { metadata: { name: "x" } });
+  assertEquals([created.status, created.json.metadata.resourceVersion], [201, undefined]);
+  const updated = await put(server, `${MAPS}/map-0?dryRun=All`, { metadata: { name: "map-0" }, data: { k: "1" } });
+  assertEquals([updated.json.data, updated.json.metadata.resourceVersion], [{ k: "1" }, "2"]);
+  assertEquals((await remove(server, `${MAPS}/map-0?dryRun=All`)).status, 200);
+  assertEquals((await post(server, `${MAPS}?dryRun=Some`, { metadata: { name: "x" } })).status, 422);
+  assertEquals([server.resourceVersion, server.keys(ConfigMap)], ["2", ["answers/map-0"]]);
+});
+
+Deno.test("FakeApiServer deletes with a Status, if the preconditions hold", async () => {
+  const server = oneMap();
+  const { uid } = server.get(ConfigMap, "answers/map-0")!.metadata;
+  const wrongUid = await remove(server, `${MAPS}/map-0`, { preconditions: { uid: "another" } });
+  assertEquals(wrongUid.status, 409);
+  assertMatch(wrongUid.json.message, /the UID in the precondition \(another\) does not match the UID in record/);
+  const wrongVersion = await remove(server, `${MAPS}/map-0`, { preconditions: { resourceVersion: "1" } });
+  assertEquals([wrongVersion.status, wrongVersion.json.reason], [409, "Conflict"]);
+  const gone = await remove(server, `${MAPS}/map-0`, { preconditions: { uid, resourceVersion: "2" } });
+  assertEquals(
+    gone.text,
+    `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":"map-0","kind":"configmaps",` +
+      `"uid":"${uid}"}}\n`,
+  );
+  const again = await remove(server, `${MAPS}/map-0`);
+  assertEquals([again.status, again.json.message], [404, 'configmaps "map-0" not found']);
+});
+
+Deno.test("FakeApiServer gives a pod on a node time, and ends it on a second, immediate deletion", async () => {
+  let now = Date.UTC(2026, 10, 21, 13, 8, 14);
+  const server = new FakeApiServer({ now: () => now });
+  await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=1`);
+  await post(server, PODS, { metadata: { name: "pod-0" }, spec: { nodeName: "node-0", containers: [] } });
+  const graceful = await remove(server, `${PODS}/pod-0`, { gracePeriodSeconds: 5 });
+  assertEquals([graceful.status, graceful.json.kind], [200, "Pod"]);
+  const marks = ({ generation, deletionTimestamp, deletionGracePeriodSeconds }: Record<string, unknown>) => [
+    generation,
+    deletionTimestamp,
+    deletionGracePeriodSeconds,
+  ];
+  assertEquals(marks(graceful.json.metadata), [2, "2026-11-21T13:08:19Z", 5]);
+  now += 1_000;
+  const atOnce = await remove(server, `${PODS}/pod-0`, { gracePeriodSeconds: 0 });
+  assertEquals(marks(atOnce.json.metadata), [2, "2026-11-21T13:08:15Z", 0]);
+  assertEquals(atOnce.json.metadata.resourceVersion, "5");
+  const told = await watch.take(4);
+  assertEquals(told.map(brief), ["ADDED pod-0@2", "MODIFIED pod-0@3", "MODIFIED pod-0@4", "DELETED pod-0@5"]);
+  assertEquals((await ask(server, `${PODS}/pod-0`)).status, 404);
+});
+
+Deno.test("FakeApiServer ends a pod that was never scheduled in two steps", async () => {
+  const server = new FakeApiServer();
+  await post(server, PODS, { metadata: { name: "pod-0" }, spec: { containers: [] } });
+  await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=2`);
+  await remove(server, `${PODS}/pod-0`);
+  assertEquals((await watch.take(2)).map(brief), ["MODIFIED pod-0@3", "DELETED pod-0@4"]);
+});
+
+Deno.test("FakeApiServer keeps an object with finalizers until the last one is removed", async () => {
+  const server = new FakeApiServer();
+  await post(server, MAPS, { metadata: { name: "map-0", finalizers: ["example.com/a", "example.com/b"] } });
+  await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=2`);
+  const marked = await remove(server, `${MAPS}/map-0`);
+  assertEquals([marked.status, marked.json.kind], [200, "ConfigMap"]);
+  assertNotEquals(marked.json.metadata.deletionTimestamp, undefined);
+  // Asked again, nothing is left to do.
+  assertEquals((await remove(server, `${MAPS}/map-0`)).json.metadata.resourceVersion, "3");
+  await patch(server, `${MAPS}/map-0`, "merge-patch", { metadata: { finalizers: ["example.com/b"] } });
+  await patch(server, `${MAPS}/map-0`, "json-patch", [{ op: "remove", path: "/metadata/finalizers" }]);
+  const told = await watch.take(3);
+  assertEquals(told.map(brief), ["MODIFIED map-0@3", "MODIFIED map-0@4", "DELETED map-0@5"]);
+  assertEquals(told[2].object.metadata.finalizers, ["example.com/b"]);
+  assertEquals(server.keys(ConfigMap), []);
+});
+
+Deno.test("FakeApiServer holds an object that is deleted in the foreground", async () => {
+  const server = oneMap();
+  const { json } = await remove(server, `${MAPS}/map-0?propagationPolicy=Foreground`);
+  assertEquals(json.metadata.finalizers, ["foregroundDeletion"]);
+});
+
+Deno.test("FakeApiServer deletes what is selected of a collection", async () => {
+  const server = new FakeApiServer();
+  for (const [name, app] of [["a", "web"], ["b", "db"], ["c", "web"]]) {
+    server.create(ConfigMap, { metadata: { namespace: "answers", name, labels: { app } } });
+  }
+  server.create(ConfigMap, { metadata: { namespace: "other", name: "d", labels: { app: "web" } } });
+  const { status, json } = await remove(server, `${MAPS}?labelSelector=app%3Dweb`);
+  assertEquals([status, json.kind, json.items.length], [200, "ConfigMapList", 2]);
+  assertEquals(server.keys(ConfigMap), ["answers/b", "other/d"]);
+});
+
+Deno.test("FakeApiServer writes the truth without asking for versions, status paths or time", () => {
+  const server = new FakeApiServer();
+  const pod = server.create(Pod, {
+    metadata: { name: "a", creationTimestamp: "2020-01-01T00:00:00Z" },
+    spec: { nodeName: "n" },
+    status: { phase: "Running" },
+  });
+  assertEquals([pod.kind, pod.apiVersion, pod.metadata.namespace], ["Pod", "v1", "default"]);
+  assertEquals([pod.status?.phase, pod.metadata.creationTimestamp], ["Running", "2020-01-01T00:00:00Z"]);
+  const stale = { ...pod, metadata: { ...pod.metadata, resourceVersion: "1" }, status: { phase: "Failed" } };
+  const updated = server.update(Pod, stale);
+  assertEquals([updated.status?.phase, updated.metadata.resourceVersion, updated.metadata.generation], [
+    "Failed",
+    "3",
+    1,
+  ]);
+  const patched = server.patch(Pod, "a", { metadata: { labels: { x: "y" } }, spec: { nodeName: null }, status: null });
+  assertEquals([patched.metadata.generation, patched.status, patched.metadata.resourceVersion], [2, undefined, "4"]);
+  assertEquals(server.get(Pod, "default/a"), patched);
+  server.patch(Pod, "a", { metadata: { finalizers: ["example.com/held"] } });
+  server.delete(Pod, "a");
+  assertEquals(server.get(Pod, "a"), undefined);
+  const next = server.create(Pod, { metadata: { name: "a", uid: pod.metadata.uid } });
+  assertNotEquals(next.metadata.uid, pod.metadata.uid);
+});
+
+Deno.test("FakeApiServer annotates objects, and leaves the rest as it is", async () => {
+  const server = new FakeApiServer();
+  const before = server.create(Widget, {
+    metadata: { name: "w", labels: { a: "ä" }, annotations: { old: "1" } },
+    data: "日本",
+    spec: { size: 1 },
+  } as never);
+  await using watch = await Lines.open(server, "/apis/example.com/v1/widgets?watch=1&resourceVersion=2");
+  server.annotate(Widget, "w", { old: null, note: "ü" });
+  server.annotate(Widget, "w", { note: "ü" });
+  const { metadata, ...rest } = server.get(Widget, "w")!;
+  const { metadata: _, ...restBefore } = before;
+  assertEquals(rest, restBefore);
+  assertEquals([metadata.annotations, metadata.labels, metadata.resourceVersion], [{ note: "ü" }, { a: "ä" }, "3"]);
+  assertEquals(metadata.generation, 1);
+  assertEquals((await watch.next()).object, { ...rest, metadata });
+  assertThrows(() => server.annotate(Widget, "v", {}), StatusError, 'Cannot annotate widgets.example.com "v"');
+});
+
+Deno.test("FakeApiServer hands out objects that are the caller's own", () => {
+  const server = new FakeApiServer();
+  const labels = { app: "web" };
+  const draft = { metadata: { name: "a", labels }, data: { k: "0" } };
+  const created = server.create(ConfigMap, draft);
+  labels.app = "changed";
+  for (
+    const object of [
+      created,
+      server.get(ConfigMap, "a")!,
+      server.list(ConfigMap)[0],
+      server.patch(ConfigMap, "a", { data: { k: "1" } }),
+    ]
+  ) {
+    (object.metadata.labels as Record<string, string>).app = "spoiled";
+    (object.data as Record<string, string>).k = "spoiled";
+  }
+  assertEquals(server.list(ConfigMap, { labelSelector: "app=web" }).map((map) => map.data), [{ k: "1" }]);
+  assertEquals(server.list(ConfigMap, { namespace: "elsewhere" }), []);
+});
+
+Deno.test("FakeApiServer explains what could not be done", () => {
+  const server = oneMap();
+  const exists = assertThrows(() => server.create(ConfigMap, { metadata: { namespace: "answers", name: "map-0" } }));
+  assertEquals(isAlreadyExists(exists), true);
+  assertEquals(
+    (exists as Error).message,
+    'Cannot create configmaps "answers/map-0": configmaps "map-0" already exists',
+  );
+  const missing = assertThrows(() => server.delete(Pod, "shop/cart"));
+  assertEquals(isNotFound(missing), true);
+  assertEquals((missing as Error).message, 'Cannot delete pods "shop/cart": pods "cart" not found');
+  assertEquals(isNotFound(assertThrows(() => server.patch(Pod, "cart", {}))), true);
+});
