@@ -1,13 +1,13 @@
-import { Access } from "./http/access_control.ts";
+import { AccessControl } from "./http/access_control.ts";
 import { Admission } from "./writes/admission.ts";
 import { BUILT_IN, definitionOf } from "./storage/built_in.ts";
-import type { Collection } from "./storage/stored_collection.ts";
+import type { StoredCollection } from "./storage/stored_collection.ts";
 import { define } from "./storage/definition.ts";
 import { Discovery } from "./server/discovery.ts";
 import type { StoreEvent } from "./storage/watch_history.ts";
 import { Faults } from "./faults/faults.ts";
-import { definedBy } from "./writes/set_kind_defaults.ts";
-import { Lister } from "./reads/collection_lister.ts";
+import { crdResources } from "./writes/set_kind_defaults.ts";
+import { CollectionLister } from "./reads/collection_lister.ts";
 import { OpenApi } from "./server/open_api.ts";
 import type { FakeApiServerOptions } from "./fake_api_server_options.ts";
 import { Random } from "./objects/random.ts";
@@ -16,8 +16,8 @@ import { RequestHandler } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
 import { Revisions } from "./storage/revisions.ts";
 import { Store } from "./storage/store.ts";
-import { parse } from "./storage/stored_object.ts";
-import { type Abilities, Watches } from "./reads/watches.ts";
+import { parseStored } from "./storage/stored_object.ts";
+import { type ServerFeatures, Watches } from "./reads/watches.ts";
 import { Writer } from "./writes/writer.ts";
 
 /** How many requests are remembered. */
@@ -39,7 +39,7 @@ export class Backend {
   /** Who looks at writes. */
   readonly admission: Admission = new Admission();
   /** What the server can do, now. */
-  readonly abilities: Abilities;
+  readonly features: ServerFeatures;
   /** Who waits for a revision. */
   readonly revisions: Revisions;
   /** The last requests. */
@@ -57,7 +57,7 @@ export class Backend {
       }
     }
     this.history = history;
-    this.abilities = { streamingList, bookmarks: true };
+    this.features = { streamingList, bookmarks: true };
     const random = new Random(seed);
     // Apart from the other, so that uids do not depend on who watches.
     const durations = new Random(~seed);
@@ -65,7 +65,7 @@ export class Backend {
       event: (event) => this.#changed(event),
       removing: (collection, stored) => {
         // A definition goes after everything that it defines.
-        if (isDefinitions(collection)) { for (const old of definedBy(parse(stored))) store.undefine(old); }
+        if (isDefinitions(collection)) { for (const old of crdResources(parseStored(stored))) store.undefine(old); }
       },
       undefined: (collection) => this.watches.endAll(collection),
     });
@@ -77,8 +77,8 @@ export class Backend {
     const timeoutMs = (): number => Math.floor(watchTimeoutMs * (1 + durations.next()));
     const clock = options.now ?? ((): number => Date.now());
     const now = (): number => clock() + this.faults.skewMs;
-    const { abilities } = this;
-    this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, abilities, until });
+    const { features } = this;
+    this.watches = new Watches(store, { bookmarkMs, timeoutMs, chunkBytes, features, until });
     this.writer = new Writer(store, {
       now,
       uid: () => random.uid(),
@@ -88,13 +88,13 @@ export class Backend {
     });
     const { watches, writer } = this;
     const discovery = new Discovery(store);
-    const lister = new Lister(store, until);
+    const lister = new CollectionLister(store, until);
     this.handler = new RequestHandler({
-      access: new Access(options.tokens, options.authorize),
+      access: new AccessControl(options.tokens, options.authorize),
       faults: this.faults,
       discovery,
       openApi: new OpenApi(store),
-      resources: new ResourceHandler({ store, lister, watches, writer, discovery, abilities, now }),
+      resources: new ResourceHandler({ store, lister, watches, writer, discovery, features, now }),
       chunkBytes,
       now,
       record: (request) => {
@@ -106,13 +106,13 @@ export class Backend {
 
   #changed(event: StoreEvent): void {
     if (isDefinitions(event.collection) && event.type !== "DELETED") this.#redefine(event);
-    this.watches.tell(event);
+    this.watches.deliver(event);
     this.revisions.reached();
   }
 
   #redefine({ stored, before }: StoreEvent): void {
-    const now = definedBy(parse(stored));
-    const old = before === undefined ? [] : definedBy(parse(before));
+    const now = crdResources(parseStored(stored));
+    const old = before === undefined ? [] : crdResources(parseStored(before));
     for (const resource of now) this.store.define(definitionOf(resource));
     for (const resource of old) {
       const { group, version, plural } = resource;
@@ -122,6 +122,6 @@ export class Backend {
   }
 }
 
-function isDefinitions({ definition: { plural, group } }: Collection): boolean {
+function isDefinitions({ definition: { plural, group } }: StoredCollection): boolean {
   return plural === DEFINITIONS && group === "apiextensions.k8s.io";
 }

@@ -6,7 +6,7 @@ import { type Resource, resourceName } from "../api/resource.ts";
 import type { AdmissionHook } from "./writes/admission.ts";
 import { Backend } from "./backend.ts";
 import { definitionOf } from "./storage/built_in.ts";
-import type { Collection } from "./storage/stored_collection.ts";
+import type { StoredCollection } from "./storage/stored_collection.ts";
 import type { ResourceDefinition } from "./storage/definition.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
 import { collectGarbage } from "./writes/collect_garbage.ts";
@@ -17,10 +17,10 @@ import type { RecordedRequest } from "./http/recorded_request.ts";
 import { notFound } from "./http/refusal.ts";
 import { StoredSelection } from "./reads/stored_selection.ts";
 import type { Store } from "./storage/store.ts";
-import { parse } from "./storage/stored_object.ts";
+import { parseStored } from "./storage/stored_object.ts";
 import type { WriteMode, Writer } from "./writes/writer.ts";
 
-const TRUTH: WriteMode = { manager: "fake", subresource: "", dryRun: false, truth: true };
+const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: false, direct: true };
 
 /**
  * An API server in this process: a `Transport` for clients, and a handler for `Deno.serve`.
@@ -115,8 +115,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   create<T extends KubernetesObject>(resource: Resource<T>, object: Draft<T>): T {
     const collection = this.#store.collection(resource) ?? this.#store.define(definitionOf(resource));
     return this.#explain(`create ${resourceName(resource)} "${keyOf(object)}"`, () => {
-      const stored = this.#writer.create(collection, "", object as unknown as JsonObject, TRUTH);
-      return parse(stored) as unknown as T;
+      const stored = this.#writer.create(collection, "", object as unknown as JsonObject, DIRECT_WRITE);
+      return parseStored(stored) as unknown as T;
     });
   }
 
@@ -129,8 +129,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     const key = keyOf(object);
     return this.#explain(`update ${resourceName(resource)} "${key}"`, () => {
       const { collection, full } = this.#known(resource, key);
-      const stored = this.#writer.update(collection, full, object as unknown as JsonObject, TRUTH);
-      return parse(stored) as unknown as T;
+      const stored = this.#writer.update(collection, full, object as unknown as JsonObject, DIRECT_WRITE);
+      return parseStored(stored) as unknown as T;
     });
   }
 
@@ -143,7 +143,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return this.#explain(`patch ${resourceName(resource)} "${key}"`, () => {
       const { collection, full } = this.#known(resource, key);
       const change = (object: JsonObject): JsonObject => mergePatch(object, patch as JsonObject) as JsonObject;
-      return this.#writer.change(collection, full, change, TRUTH).object as unknown as T;
+      return this.#writer.change(collection, full, change, DIRECT_WRITE).object as unknown as T;
     });
   }
 
@@ -168,7 +168,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   delete<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): void {
     this.#explain(`delete ${resourceName(resource)} "${key}"`, () => {
       const { collection, full } = this.#known(resource, key);
-      this.#writer.delete(collection, full, { dryRun: false, truth: true });
+      this.#writer.delete(collection, full, { dryRun: false, direct: true });
     });
   }
 
@@ -176,7 +176,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   get<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
     const collection = this.#store.collection(resource);
     const stored = collection?.get(this.#key(collection, key));
-    return stored === undefined ? undefined : parse(stored) as unknown as T;
+    return stored === undefined ? undefined : parseStored(stored) as unknown as T;
   }
 
   /**
@@ -190,7 +190,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     const { namespace = "", labelSelector = "", fieldSelector = "" } = selection;
     const selected = new StoredSelection(collection.definition, namespace, labelSelector, fieldSelector);
     const slice = collection.slice({ namespace, revision: this.#store.revision });
-    return [...slice].filter((stored) => selected.matches(stored)).map((stored) => parse(stored) as unknown as T);
+    return [...slice].filter((stored) => selected.matches(stored)).map((stored) => parseStored(stored) as unknown as T);
   }
 
   /** The keys of a resource's objects, in order. Costs no parsing. */
@@ -239,8 +239,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   collectGarbage(): number {
     return collectGarbage(
       this.#store,
-      (collection, { key }) => this.#writer.delete(collection, key, { dryRun: false, truth: false }),
-      (collection, { key }, object) => this.#writer.update(collection, key, object, TRUTH),
+      (collection, { key }) => this.#writer.delete(collection, key, { dryRun: false, direct: false }),
+      (collection, { key }, object) => this.#writer.update(collection, key, object, DIRECT_WRITE),
     );
   }
 
@@ -260,14 +260,14 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     this.#backend.revisions.giveUp();
   }
 
-  #known(resource: Resource, key: ObjectKey): { readonly collection: Collection; readonly full: ObjectKey } {
+  #known(resource: Resource, key: ObjectKey): { readonly collection: StoredCollection; readonly full: ObjectKey } {
     const collection = this.#store.collection(resource);
     if (collection === undefined) throw notFound(resource, key);
     return { collection, full: this.#key(collection, key) };
   }
 
   /** A key as it is filed: `"name"` alone means the namespace `"default"` where there are namespaces. */
-  #key({ definition }: Collection, key: ObjectKey): ObjectKey {
+  #key({ definition }: StoredCollection, key: ObjectKey): ObjectKey {
     return definition.scope === "Namespaced" && !key.includes("/") ? `default/${key}` : key;
   }
 

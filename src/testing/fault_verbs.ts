@@ -1,7 +1,7 @@
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import type { Backend } from "./backend.ts";
-import { BrokenConnection, type Failure, type RequestFilter, type RequestHook } from "./faults/faults.ts";
+import { BrokenConnection, type RequestFailure, type RequestFilter, type RequestHook } from "./faults/faults.ts";
 import { isStreamingList } from "./http/recorded_request.ts";
 import { refusalOf, statusJson } from "./http/refusal.ts";
 import type { Watch } from "./reads/watch.ts";
@@ -39,7 +39,7 @@ export abstract class FaultVerbs {
    * Refuses the next `times` requests that `filter` takes, or any: with that status code, that Status, or, where the
    * failure has a `text`, with plain text. Armed several times, requests meet the oldest that fits.
    */
-  failNext(failure: number | Failure, times = 1, filter?: RequestFilter): void {
+  failNext(failure: number | RequestFailure, times = 1, filter?: RequestFilter): void {
     this.#backend.faults.fail(failure, times, filter);
   }
 
@@ -326,7 +326,7 @@ export abstract class FaultVerbs {
 
   /** Whether there are streaming lists from now on; without, they get 422, as from servers before 1.32. */
   supportStreamingList(supported: boolean): void {
-    this.#backend.abilities.streamingList = supported;
+    this.#backend.features.streamingList = supported;
   }
 
   /**
@@ -334,7 +334,7 @@ export abstract class FaultVerbs {
    * {@linkcode bookmark} sends them all the same.
    */
   sendBookmarks(sent: boolean): void {
-    this.#backend.abilities.bookmarks = sent;
+    this.#backend.features.bookmarks = sent;
   }
 
   /** Puts the server's clock so many milliseconds ahead, or back: the `Date` header, and the times it writes. */

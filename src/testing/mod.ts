@@ -67,7 +67,7 @@ export { FaultVerbs } from "./fault_verbs.ts";
 export type { FakeApiServerOptions } from "./fake_api_server_options.ts";
 export type { PrinterColumn, ResourceDefinition } from "./storage/definition.ts";
 export type { RecordedRequest } from "./http/recorded_request.ts";
-export type { Failure, RequestFilter, RequestHook } from "./faults/faults.ts";
+export type { RequestFailure, RequestFilter, RequestHook } from "./faults/faults.ts";
 export type { AdmissionHook, AdmissionRequest } from "./writes/admission.ts";
 export type { Authorize, RequestAttributes, Tokens } from "./http/access_control.ts";
 export {

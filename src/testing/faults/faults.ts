@@ -4,7 +4,7 @@ import { PlainRefusal, refusalOf } from "../http/refusal.ts";
 import type { RecordedRequest } from "../http/recorded_request.ts";
 
 /** A failure to answer with: a status code, or a Status of which the rest is filled in. */
-export interface Failure extends Partial<Status> {
+export interface RequestFailure extends Partial<Status> {
   /** Answers with this text instead of a Status, as priority and fairness does with 429. */
   readonly text?: string;
 }
@@ -83,8 +83,8 @@ export class Faults {
   readonly #waiting = new Set<(error: Error) => void>();
 
   /** The next `times` requests that the filter takes are refused. */
-  fail(failure: number | Failure, times: number, filter?: RequestFilter): void {
-    const { text, ...status } = typeof failure === "number" ? { code: failure } as Failure : failure;
+  fail(failure: number | RequestFailure, times: number, filter?: RequestFilter): void {
+    const { text, ...status } = typeof failure === "number" ? { code: failure } as RequestFailure : failure;
     const error = (): Error =>
       text === undefined ? refusalOf(status) : new PlainRefusal(status.code ?? 500, text, status.retryAfterSeconds);
     this.instead.arm(() => fail(error()), times, filter);

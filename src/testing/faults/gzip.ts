@@ -2,7 +2,7 @@
  * An answer compressed the way a proxy may do it: each chunk is a gzip member of its own, so that a reader that stops
  * behind the first member misses the rest.
  */
-export function gzipped(response: Response): Response {
+export function gzipResponse(response: Response): Response {
   if (response.body === null) return response;
   const reader = response.body.getReader();
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({

@@ -22,7 +22,7 @@ export interface LineSink {
   /** Queues pieces. */
   push(...pieces: readonly Uint8Array[]): void;
   /** Queues pieces that arrive in one chunk, whatever the size of chunks is. */
-  pushWhole(...pieces: readonly Uint8Array[]): void;
+  pushChunk(...pieces: readonly Uint8Array[]): void;
   /** Lets the next chunk begin so many bytes behind what is queued. */
   cutAfter(bytes: number): void;
 }
@@ -47,7 +47,7 @@ export class LineFaults {
     const held = this.#held;
     if (held !== undefined && held.key !== key) {
       this.#held = undefined;
-      sink.pushWhole(bytes, held.bytes);
+      sink.pushChunk(bytes, held.bytes);
       return false;
     }
     if (held !== undefined) {

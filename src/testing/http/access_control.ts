@@ -37,7 +37,7 @@ const ANONYMOUS = "system:anonymous";
 const PUBLIC = /^\/(healthz|livez|readyz|version)(\/|$)/;
 
 /** Tells who asks, and whether they may. Everybody may do everything when neither option is given. */
-export class Access {
+export class AccessControl {
   readonly #tokens: Tokens | undefined;
   readonly #authorize: Authorize | undefined;
 

@@ -4,7 +4,7 @@ import { goJson } from "../wire/json.ts";
 import { PlainRefusal, statusJson } from "./refusal.ts";
 
 /** A request on its way through the fake. */
-export interface Exchange {
+export interface RequestContext {
   /** What came. */
   readonly request: Request;
   /** Its address, parsed. */
@@ -24,20 +24,20 @@ const decoder = new TextDecoder();
 const LINE_FEED = encoder.encode("\n");
 
 /** An answer in JSON. */
-export function answerJson(exchange: Exchange, value: unknown, code = 200): Response {
-  return answerBytes(exchange, [encoder.encode(goJson(value))], code);
+export function answerJson(context: RequestContext, value: unknown, code = 200): Response {
+  return answerBytes(context, [encoder.encode(goJson(value))], code);
 }
 
 /** An answer whose JSON is there in pieces, which are taken as the reader reads. */
-export function answerBytes(exchange: Exchange, pieces: Iterable<Uint8Array>, code = 200): Response {
-  return respond(exchange, bodyOf(exchange, wantsPretty(exchange) ? indent(pieces) : withLineFeed(pieces)), code);
+export function answerBytes(context: RequestContext, pieces: Iterable<Uint8Array>, code = 200): Response {
+  return respond(context, bodyOf(context, wantsPretty(context) ? indent(pieces) : withLineFeed(pieces)), code);
 }
 
 /** The answer to a watch. */
-export function answerStream(exchange: Exchange, body: ByteBody): Response {
-  exchange.sending(body);
-  if (exchange.signal !== undefined) body.follow(exchange.signal);
-  return respond(exchange, body, 200);
+export function answerStream(context: RequestContext, body: ByteBody): Response {
+  context.sending(body);
+  if (context.signal !== undefined) body.follow(context.signal);
+  return respond(context, body, 200);
 }
 
 /** A plain text. */
@@ -54,7 +54,7 @@ export function answerText(text: string, code = 200, headers: Record<string, str
 }
 
 /** What the server says of an error: its Status, or a text; an error of another kind is thrown on. */
-export function answerError(exchange: Exchange, error: unknown): Response {
+export function answerError(context: RequestContext, error: unknown): Response {
   if (error instanceof PlainRefusal) {
     return answerText(
       `${error.message}\n`,
@@ -63,34 +63,34 @@ export function answerError(exchange: Exchange, error: unknown): Response {
     );
   }
   if (!(error instanceof StatusError)) throw error;
-  const response = answerJson(exchange, statusJson(error.status), error.status.code);
+  const response = answerJson(context, statusJson(error.status), error.status.code);
   const { retryAfterSeconds } = error.status;
   if (retryAfterSeconds !== undefined) response.headers.set("retry-after", String(retryAfterSeconds));
   if (error.status.code === 403) response.headers.set("x-content-type-options", "nosniff");
   return response;
 }
 
-function respond(exchange: Exchange, body: ByteBody, status: number): Response {
+function respond(context: RequestContext, body: ByteBody, status: number): Response {
   const headers = { "cache-control": "no-cache, private", "content-type": "application/json" };
-  const headless = exchange.request.method === "HEAD";
+  const headless = context.request.method === "HEAD";
   if (headless) body.break(new DOMException("Nobody reads the body of a HEAD request", "AbortError"));
   return new Response(headless ? null : body.stream, { status, headers });
 }
 
-function bodyOf(exchange: Exchange, pieces: Iterable<Uint8Array>): ByteBody {
+function bodyOf(context: RequestContext, pieces: Iterable<Uint8Array>): ByteBody {
   const iterator = pieces[Symbol.iterator]();
   const body = new ByteBody({
-    chunkBytes: exchange.chunkBytes,
+    chunkBytes: context.chunkBytes,
     refill: (body) => {
-      while (body.queued < exchange.chunkBytes) {
+      while (body.queued < context.chunkBytes) {
         const { done, value } = iterator.next();
         if (done) return body.end();
         body.push(value);
       }
     },
   });
-  exchange.sending(body);
-  if (exchange.signal !== undefined) body.follow(exchange.signal);
+  context.sending(body);
+  if (context.signal !== undefined) body.follow(context.signal);
   return body;
 }
 
@@ -101,7 +101,7 @@ function* withLineFeed(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
 }
 
 /** The server indents for people: these programs, and whoever asks for it. */
-function wantsPretty({ request, url }: Exchange): boolean {
+function wantsPretty({ request, url }: RequestContext): boolean {
   const pretty = url.searchParams.get("pretty") ?? "";
   if (pretty !== "") return /^(1|t|true)$/i.test(pretty);
   return /^(Mozilla\/5\.0|curl|Wget)/.test(request.headers.get("user-agent") ?? "");

@@ -28,7 +28,11 @@ export interface RecordedRequest {
 export type OpenRecord = { -readonly [Field in keyof RecordedRequest]: RecordedRequest[Field] };
 
 /** Writes a request down, without its credentials. */
-export function recordOf(request: Request, url: URL, { verb, resource, namespace }: RequestAttributes): OpenRecord {
+export function recordRequest(
+  request: Request,
+  url: URL,
+  { verb, resource, namespace }: RequestAttributes,
+): OpenRecord {
   const headers = new Headers(request.headers);
   for (const name of ["authorization", "cookie", "proxy-authorization"]) {
     if (headers.has(name)) headers.set(name, "[redacted]");

@@ -23,7 +23,7 @@ const JSON_TYPES = ["application/json", "application/*", "*/*"];
  *
  * @throws {StatusError} 406 when there is none.
  */
-export function negotiate(accept: string | null, offered: readonly Representation[]): Representation {
+export function negotiateRepresentation(accept: string | null, offered: readonly Representation[]): Representation {
   const ranges = parseAccept(accept ?? "*/*");
   for (const range of ranges) {
     if (!JSON_TYPES.includes(range.type)) continue;

@@ -8,7 +8,7 @@ import {
   objectOr,
   setMember,
 } from "../wire/json.ts";
-import { listKey, SETS } from "./list_key.ts";
+import { listKey, SET_LISTS } from "./list_key.ts";
 import { unsupportedMediaType } from "../http/representation.ts";
 import { badRequest, refusal } from "../http/refusal.ts";
 
@@ -87,7 +87,7 @@ function mergeLists(name: string, target: readonly Json[], patch: readonly Json[
   if (patch.some((element) => isObject(element) && element.$patch === "replace")) {
     return patch.filter((element) => !isObject(element) || element.$patch !== "replace").map(withoutDirectives);
   }
-  if (SETS.has(name)) return [...target, ...patch.filter((value) => !target.includes(value))];
+  if (SET_LISTS.has(name)) return [...target, ...patch.filter((value) => !target.includes(value))];
   const key = listKey(name, target, patch);
   if (key === undefined) return patch.map(withoutDirectives);
   const merged = [...target] as JsonObject[];

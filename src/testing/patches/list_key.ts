@@ -28,7 +28,7 @@ const LIST_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Lists of plain values that are merged as sets. */
-export const SETS: ReadonlySet<string> = new Set(["finalizers"]);
+export const SET_LISTS: ReadonlySet<string> = new Set(["finalizers"]);
 
 /** The member by which elements of the list called `name` are known; undefined when the list is replaced as a whole. */
 export function listKey(name: string, ...lists: readonly (readonly unknown[])[]): string | undefined {

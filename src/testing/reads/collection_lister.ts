@@ -1,17 +1,17 @@
-import { readToken, writeToken } from "./continue_token.ts";
-import type { Collection, Slice } from "../storage/stored_collection.ts";
+import { formatContinueToken, parseContinueToken } from "./continue_token.ts";
+import type { CollectionSlice, StoredCollection } from "../storage/stored_collection.ts";
 import { goJson } from "../wire/json.ts";
 import { parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
 import { badRequest, expired, tooLarge } from "../http/refusal.ts";
 import type { StoredSelection } from "./stored_selection.ts";
 import type { Store } from "../storage/store.ts";
-import { partialOf, type Stored } from "../storage/stored_object.ts";
-import { tableHead, tableRow, type View } from "./table.ts";
+import { partialOf, type StoredObject } from "../storage/stored_object.ts";
+import { type ResponseView, tableHead, tableRow } from "./table.ts";
 
 /** A list, or a page of one, before it is written. */
 export interface ListPage {
   /** What is in it, in the order of keys. */
-  readonly objects: readonly Stored[];
+  readonly objects: readonly StoredObject[];
   /** The version of the whole list. */
   readonly revision: number;
   /** The token of the next page. */
@@ -21,7 +21,7 @@ export interface ListPage {
 }
 
 /** Waits until the store has come to a revision; false when it does not in time. */
-export type Until = (revision: number) => Promise<boolean>;
+export type WaitForRevision = (revision: number) => Promise<boolean>;
 
 const CONTINUE_EXPIRED =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
@@ -37,14 +37,14 @@ const CONTINUE_EXPIRED =
  * - With version `"0"` a limit is ignored: the watch cache answers with everything.
  * - Pages keep the version of the first one, until it is compacted: 410, with a token for the inconsistent rest.
  */
-export class Lister {
+export class CollectionLister {
   readonly #store: Store;
-  readonly #until: Until;
+  readonly #until: WaitForRevision;
   /** How much is left behind the last page of each collection: the next page need not count again. */
-  readonly #left = new WeakMap<Collection, Required<Slice> & { readonly count: number }>();
+  readonly #left = new WeakMap<StoredCollection, Required<CollectionSlice> & { readonly count: number }>();
 
   /** Lists what is in `store`. */
-  constructor(store: Store, until: Until) {
+  constructor(store: Store, until: WaitForRevision) {
     this.#store = store;
     this.#until = until;
   }
@@ -54,16 +54,16 @@ export class Lister {
    *
    * @throws {StatusError} 400, 410 or 504 as the server does.
    */
-  async list(collection: Collection, selection: StoredSelection, options: ServerListOptions): Promise<ListPage> {
+  async list(collection: StoredCollection, selection: StoredSelection, options: ServerListOptions): Promise<ListPage> {
     const { namespace } = selection;
     if (options.continue !== "") {
       if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
         throw badRequest("specifying resource version is not allowed when using continue");
       }
-      const token = readToken(options.continue);
+      const token = parseContinueToken(options.continue);
       if (token.revision > 0) await this.#reach(token.revision);
       if (token.revision > 0 && token.revision < this.#store.compacted) {
-        throw expired(CONTINUE_EXPIRED, writeToken({ revision: -1, start: token.start }));
+        throw expired(CONTINUE_EXPIRED, formatContinueToken({ revision: -1, start: token.start }));
       }
       const revision = token.revision > 0 ? token.revision : this.#store.revision;
       const from = namespace === "" ? token.start : `${namespace}/${token.start}`;
@@ -90,8 +90,8 @@ export class Lister {
     }
   }
 
-  #page(collection: Collection, selection: StoredSelection, slice: Slice, limit: number): ListPage {
-    const objects: Stored[] = [];
+  #page(collection: StoredCollection, selection: StoredSelection, slice: CollectionSlice, limit: number): ListPage {
+    const objects: StoredObject[] = [];
     let passed = 0;
     let more = false;
     for (const stored of collection.slice(slice)) {
@@ -108,7 +108,7 @@ export class Lister {
     const last = objects[objects.length - 1].key;
     const next = `${last}\0`;
     const start = `/${namespace === "" ? next : next.slice(namespace.length + 1)}`;
-    const token = writeToken({ revision, start });
+    const token = formatContinueToken({ revision, start });
     if (selection.selects) return { objects, revision, continue: token, remaining: undefined };
     const left = this.#left.get(collection);
     const known = left?.namespace === namespace && left.revision === revision && left.from === from;
@@ -123,7 +123,11 @@ const OPEN = encoder.encode("{");
 const COMMA = encoder.encode(",");
 
 /** A list as text, in pieces that are made as they are taken. */
-export function* listPieces(collection: Collection, page: ListPage, view: View): Generator<Uint8Array> {
+export function* listPageBytes(
+  collection: StoredCollection,
+  page: ListPage,
+  view: ResponseView,
+): Generator<Uint8Array> {
   const partial = view.as === "partial";
   const { definition } = collection;
   const { apiVersion, kind } = definition;

@@ -9,7 +9,7 @@ export interface ContinueToken {
 }
 
 /** Writes a token as the server does: JSON in base64 for addresses, without padding. */
-export function writeToken({ revision, start }: ContinueToken): string {
+export function formatContinueToken({ revision, start }: ContinueToken): string {
   // The last character of a start is U+0000: the first possible key behind the last one of the page.
   const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start });
   return btoa(String.fromCharCode(...new TextEncoder().encode(json))).replaceAll("+", "-").replaceAll("/", "_").replace(
@@ -23,7 +23,7 @@ export function writeToken({ revision, start }: ContinueToken): string {
  *
  * @throws {StatusError} 400 when it is none.
  */
-export function readToken(text: string): ContinueToken {
+export function parseContinueToken(text: string): ContinueToken {
   const { v, rv, start } = decode(text);
   if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
     throw badRequest(

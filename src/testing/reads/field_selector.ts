@@ -1,6 +1,6 @@
 import type { Definition } from "../storage/definition.ts";
 import { badRequest } from "../http/refusal.ts";
-import type { Stored } from "../storage/stored_object.ts";
+import type { StoredObject } from "../storage/stored_object.ts";
 
 /** One condition of a field selector. */
 interface FieldRequirement {
@@ -40,7 +40,7 @@ export class FieldSelector {
   }
 
   /** Whether all conditions hold; a missing field is equal to `""`. */
-  matches(stored: Stored): boolean {
+  matches(stored: StoredObject): boolean {
     for (const { field, value, equal } of this.#requirements) {
       if ((valueOf(stored, field) === value) !== equal) return false;
     }
@@ -48,7 +48,7 @@ export class FieldSelector {
   }
 }
 
-function valueOf(stored: Stored, field: string): string {
+function valueOf(stored: StoredObject, field: string): string {
   if (field === "metadata.name") return stored.name;
   if (field === "metadata.namespace") return stored.namespace;
   return stored.fields?.[field] ?? "";

@@ -2,7 +2,7 @@ import { LabelSelector } from "../../api/selector.ts";
 import type { Definition } from "../storage/definition.ts";
 import { FieldSelector } from "./field_selector.ts";
 import { badRequest } from "../http/refusal.ts";
-import type { Stored } from "../storage/stored_object.ts";
+import type { StoredObject } from "../storage/stored_object.ts";
 
 /** Which objects of a collection a request is about. */
 export class StoredSelection {
@@ -31,7 +31,7 @@ export class StoredSelection {
   }
 
   /** Whether it takes the object. */
-  matches(stored: Stored): boolean {
+  matches(stored: StoredObject): boolean {
     return (this.namespace === "" || stored.namespace === this.namespace) &&
       (this.#labels === undefined || this.#labels.matches(stored.labels)) &&
       (this.#fields === undefined || this.#fields.matches(stored));

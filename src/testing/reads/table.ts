@@ -2,13 +2,13 @@ import { columnsOf } from "./columns.ts";
 import type { Definition } from "../storage/definition.ts";
 import { goJson, type JsonObject } from "../wire/json.ts";
 import { badRequest } from "../http/refusal.ts";
-import { parse, partialOf, type Stored } from "../storage/stored_object.ts";
+import { parseStored, partialOf, type StoredObject } from "../storage/stored_object.ts";
 
 /** How much of each object a row of a table carries. */
 export type IncludeObject = "None" | "Metadata" | "Object";
 
 /** How objects are written into an answer. */
-export type View =
+export type ResponseView =
   | {
     /** As they are. */
     readonly as: "object";
@@ -27,7 +27,7 @@ export type View =
   };
 
 /** How a table looks. */
-export type TableView = View & { readonly as: "table" };
+export type TableView = ResponseView & { readonly as: "table" };
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -51,8 +51,8 @@ export function tableHead(definition: Definition, metadata: JsonObject, withColu
 }
 
 /** One row. */
-export function tableRow(definition: Definition, stored: Stored, { include, now }: TableView): string {
-  const object = parse(stored);
+export function tableRow(definition: Definition, stored: StoredObject, { include, now }: TableView): string {
+  const object = parseStored(stored);
   const time = now();
   const cells = goJson(columnsOf(definition).map(({ cell }) => cell(object, time)));
   const carried = include === "None"
@@ -62,7 +62,12 @@ export function tableRow(definition: Definition, stored: Stored, { include, now 
 }
 
 /** A table of one object. */
-export function tableOf(definition: Definition, stored: Stored, view: TableView, withColumns: boolean): Uint8Array {
+export function tableOf(
+  definition: Definition,
+  stored: StoredObject,
+  view: TableView,
+  withColumns: boolean,
+): Uint8Array {
   const metadata = { resourceVersion: String(stored.revision) };
   return encoder.encode(`${tableHead(definition, metadata, withColumns)}${tableRow(definition, stored, view)}]}`);
 }

@@ -1,20 +1,20 @@
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import type { Collection } from "../storage/stored_collection.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import type { StoreEvent } from "../storage/watch_history.ts";
 import { goJson } from "../wire/json.ts";
 import { type LineFault, LineFaults } from "../faults/line_faults.ts";
 import type { StoredSelection } from "./stored_selection.ts";
-import { partialOf, restamped, type Stored } from "../storage/stored_object.ts";
-import { bookmarkTable, tableOf, type View } from "./table.ts";
+import { partialOf, restamped, type StoredObject } from "../storage/stored_object.ts";
+import { bookmarkTable, type ResponseView, tableOf } from "./table.ts";
 
 /** What a watch was asked for. */
 export interface WatchPlan {
   /** The collection it is about. */
-  readonly collection: Collection;
+  readonly collection: StoredCollection;
   /** Which objects of it. */
   readonly selection: StoredSelection;
   /** How objects are written. */
-  readonly view: View;
+  readonly view: ResponseView;
   /** It tells of what came after this revision. */
   readonly from: number;
   /** Whether bookmarks were asked for. */
@@ -32,7 +32,7 @@ export interface WatchPlan {
 /** An event before it is written. */
 interface WatchLine {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  readonly stored: Stored;
+  readonly stored: StoredObject;
 }
 
 const encoder = new TextEncoder();
@@ -63,7 +63,7 @@ export class Watch {
   #endTimer: ReturnType<typeof setTimeout> | undefined;
   #bookmarkTimer: ReturnType<typeof setTimeout> | undefined;
   #elapsedMs = 0;
-  #newest: Stored | undefined;
+  #newest: StoredObject | undefined;
   #begun = false;
   /** Events that are still to be sent, one at a time; `undefined` when each is sent at once. */
   #spread: WatchLine[] | undefined;
@@ -84,28 +84,28 @@ export class Watch {
    * Sends the objects of a watch that begins with a list, and with `end` the bookmark behind them. With `spreadMs`, one
    * event in so many milliseconds; changes that happen meanwhile queue up behind them, before that bookmark.
    */
-  sendInitial(objects: Iterable<Stored>, end: boolean, spreadMs?: number): void {
+  sendInitial(objects: Iterable<StoredObject>, end: boolean, spreadMs?: number): void {
     if (spreadMs !== undefined) {
       this.#spread = Array.from(objects, (stored) => ({ type: "ADDED", stored }));
       this.#scheduleSpread(spreadMs, end);
       return;
     }
-    for (const stored of objects) this.#tell("ADDED", stored);
+    for (const stored of objects) this.#emit("ADDED", stored);
     if (end) this.#endInitial();
   }
 
   /** Tells of a write, as far as it concerns what was selected. */
-  tell({ type, stored, before }: StoreEvent): void {
+  deliver({ type, stored, before }: StoreEvent): void {
     if (stored.revision <= this.plan.from) return;
     const { selection } = this.plan;
     const was = before !== undefined && selection.matches(before);
     if (type === "DELETED") {
-      if (was) this.#tell("DELETED", stored);
+      if (was) this.#emit("DELETED", stored);
     } else if (selection.matches(stored)) {
-      this.#tell(was ? "MODIFIED" : "ADDED", stored);
+      this.#emit(was ? "MODIFIED" : "ADDED", stored);
     } else if (was) {
       // It left the selection: its last state in there, under the revision of the change.
-      this.#tell("DELETED", restamped(this.plan.collection.definition, before, stored.revision));
+      this.#emit("DELETED", restamped(this.plan.collection.definition, before, stored.revision));
     }
   }
 
@@ -145,7 +145,7 @@ export class Watch {
     this.#faults.arm(fault);
   }
 
-  #tell(type: WatchLine["type"], stored: Stored): void {
+  #emit(type: WatchLine["type"], stored: StoredObject): void {
     if (this.#spread === undefined) this.#send({ type, stored });
     else this.#spread.push({ type, stored });
   }
@@ -161,7 +161,7 @@ export class Watch {
     this.body.push(head, text, TAIL);
   }
 
-  #textOf(stored: Stored): Uint8Array {
+  #textOf(stored: StoredObject): Uint8Array {
     const { view, collection: { definition } } = this.plan;
     if (view.as === "object") return stored.bytes;
     return view.as === "partial" ? partialOf(definition, stored) : tableOf(definition, stored, view, this.#first());

@@ -1,18 +1,18 @@
 import type { StatusError } from "../../api/errors.ts";
 import type { Resource } from "../../api/resource.ts";
-import type { Collection } from "../storage/stored_collection.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import { sameResource } from "../storage/definition.ts";
 import type { StoreEvent } from "../storage/watch_history.ts";
-import type { Until } from "./collection_lister.ts";
+import type { WaitForRevision } from "./collection_lister.ts";
 import { parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
 import { expired, statusJson, tooLarge } from "../http/refusal.ts";
 import type { StoredSelection } from "./stored_selection.ts";
 import type { Store } from "../storage/store.ts";
-import type { View } from "./table.ts";
+import type { ResponseView } from "./table.ts";
 import { Watch, type WatchPlan } from "./watch.ts";
 
 /** What a server can do or not; may change while it runs. */
-export interface Abilities {
+export interface ServerFeatures {
   /** Whether there are streaming lists; a watch from version 0 with bookmarks is one, too. */
   streamingList: boolean;
   /** Whether bookmarks are sent. */
@@ -28,16 +28,16 @@ export interface WatchesOptions {
   /** Most bytes to a chunk. */
   readonly chunkBytes: number;
   /** What the server can do, now. */
-  readonly abilities: Abilities;
+  readonly features: ServerFeatures;
   /** Waits for a revision. */
-  readonly until: Until;
+  readonly until: WaitForRevision;
 }
 
 /** All open watches: opens them, tells them of writes, and is where faults get at them. */
 export class Watches {
   readonly #store: Store;
   readonly #options: WatchesOptions;
-  readonly #open = new Map<Collection, Set<Watch>>();
+  readonly #open = new Map<StoredCollection, Set<Watch>>();
   #count = 0;
 
   /** Nothing is watched yet. */
@@ -60,17 +60,17 @@ export class Watches {
    * @throws {StatusError} 500 when the version is no number, as the server does.
    */
   async open(
-    collection: Collection,
+    collection: StoredCollection,
     selection: StoredSelection,
     options: ServerListOptions,
-    view: View,
+    view: ResponseView,
     spreadMs?: number,
   ): Promise<Watch> {
     const asked = parseRevision(options.resourceVersion, true);
     const { allowWatchBookmarks: bookmarks, sendInitialEvents } = options;
     // The server's rule: told what is there unless a version was named, or it was declined.
     const initial = sendInitialEvents ?? asked === 0;
-    const streaming = sendInitialEvents === true || (initial && this.#options.abilities.streamingList);
+    const streaming = sendInitialEvents === true || (initial && this.#options.features.streamingList);
     let failure: StatusError | undefined;
     if (sendInitialEvents === true && asked > this.#store.revision && !(await this.#options.until(asked))) {
       failure = tooLarge(asked, this.#store.revision);
@@ -86,7 +86,7 @@ export class Watches {
       from,
       bookmarks,
       bookmarkMs: this.#options.bookmarkMs,
-      sendsBookmarks: () => this.#options.abilities.bookmarks,
+      sendsBookmarks: () => this.#options.features.bookmarks,
       timeoutMs: options.timeoutSeconds > 0 ? options.timeoutSeconds * 1_000 : this.#options.timeoutMs(),
       chunkBytes: this.#options.chunkBytes,
     });
@@ -94,19 +94,19 @@ export class Watches {
     else if (initial) {
       watch.sendInitial(matching(collection, selection, from), streaming && bookmarks, spreadMs);
     } else {
-      for (const event of this.#store.after(from)) if (event.collection === collection) watch.tell(event);
+      for (const event of this.#store.after(from)) if (event.collection === collection) watch.deliver(event);
     }
     return watch;
   }
 
   /** Tells the watches of a collection of a write. */
-  tell(event: StoreEvent): void {
+  deliver(event: StoreEvent): void {
     const watches = this.#open.get(event.collection);
-    if (watches !== undefined) { for (const watch of watches) watch.tell(event); }
+    if (watches !== undefined) { for (const watch of watches) watch.deliver(event); }
   }
 
   /** Ends the watches of a collection that is no longer served. */
-  endAll(collection: Collection): void {
+  endAll(collection: StoredCollection): void {
     for (const watch of [...this.#open.get(collection) ?? []]) watch.end();
   }
 
@@ -136,10 +136,10 @@ export class Watches {
 }
 
 function* matching(
-  collection: Collection,
+  collection: StoredCollection,
   selection: StoredSelection,
   revision: number,
-): Iterable<import("../storage/stored_object.ts").Stored> {
+): Iterable<import("../storage/stored_object.ts").StoredObject> {
   for (const stored of collection.slice({ namespace: selection.namespace, revision })) {
     if (selection.matches(stored)) yield stored;
   }

@@ -2,7 +2,7 @@ import type { Definition } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
 
 /** What `/version` says. */
-export const VERSION = {
+export const SERVER_VERSION = {
   major: "1",
   minor: "36",
   emulationMajor: "1",
@@ -57,7 +57,7 @@ export class Discovery {
     return this.has(group) ? { kind: "APIGroup", apiVersion: "v1", ...this.#group(group) } : undefined;
   }
 
-  /** `/apis/GROUP/VERSION` and `/api/v1`; undefined when there is none of that name. */
+  /** `/apis/GROUP/SERVER_VERSION` and `/api/v1`; undefined when there is none of that name. */
   resources(group: string, version: string): unknown {
     if (!this.has(group, version)) return undefined;
     const definitions = this.#definitions().filter((definition) =>

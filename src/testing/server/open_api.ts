@@ -1,9 +1,9 @@
 import type { Definition } from "../storage/definition.ts";
 import type { JsonObject, MutableJson } from "../wire/json.ts";
 import type { Store } from "../storage/store.ts";
-import { VERSION } from "./discovery.ts";
+import { SERVER_VERSION } from "./discovery.ts";
 
-const INFO = { title: "Kubernetes", version: VERSION.gitVersion };
+const INFO = { title: "Kubernetes", version: SERVER_VERSION.gitVersion };
 
 /**
  * What the server says about its paths and kinds in OpenAPI v3: enough for clients that ask what a path takes, such as

@@ -1,22 +1,22 @@
-import { mediaTypeOf, negotiate, unsupportedMediaType } from "../http/representation.ts";
-import type { Access, RequestAttributes } from "../http/access_control.ts";
-import { answerError, answerJson, answerText, type Exchange } from "../http/answer.ts";
+import { mediaTypeOf, negotiateRepresentation, unsupportedMediaType } from "../http/representation.ts";
+import type { AccessControl, RequestAttributes } from "../http/access_control.ts";
+import { answerError, answerJson, answerText, type RequestContext } from "../http/answer.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
-import { type Discovery, VERSION } from "./discovery.ts";
+import { type Discovery, SERVER_VERSION } from "./discovery.ts";
 import { BrokenConnection, type Faults } from "../faults/faults.ts";
-import { gzipped } from "../faults/gzip.ts";
+import { gzipResponse } from "../faults/gzip.ts";
 import { at, type JsonObject, objectOr } from "../wire/json.ts";
 import type { OpenApi } from "./open_api.ts";
-import { type OpenRecord, recordOf } from "../http/recorded_request.ts";
+import { type OpenRecord, recordRequest } from "../http/recorded_request.ts";
 import { badRequest, noMethod, noPath } from "../http/refusal.ts";
-import { parseObject, type ResourceHandler, verbOf } from "./resource_handler.ts";
+import { requestObject, type ResourceHandler, verbOf } from "./resource_handler.ts";
 import { PROTOBUF, readProtobuf } from "../wire/read_protobuf.ts";
 import { parseRoute, type Route } from "../http/route.ts";
 
 /** What a request goes through. */
 export interface RequestHandlerParts {
   /** Who may do what. */
-  readonly access: Access;
+  readonly access: AccessControl;
   /** What goes wrong. */
   readonly faults: Faults;
   /** What the server says of itself. */
@@ -53,14 +53,14 @@ export class RequestHandler {
     const url = URL.parse(request.url);
     // Deno.serve puts the Host header into the URL, whatever it is.
     if (url === null) return answerText("400 Bad Request: malformed Host header", 400);
-    const open = recordOf(request, url, attributesOf(request, url, ""));
+    const open = recordRequest(request, url, attributesOf(request, url, ""));
     record(open);
     const sending = (body: ByteBody): void => {
       faults.sending(body);
       faults.bodies.take(open)?.(body);
     };
     const spreadMs = (): number | undefined => faults.spread.take(open);
-    const exchange: Exchange = { request, url, signal, chunkBytes, sending, spreadMs };
+    const context: RequestContext = { request, url, signal, chunkBytes, sending, spreadMs };
     try {
       await faults.delay(signal);
       await faults.before.take(open)?.(open);
@@ -72,16 +72,16 @@ export class RequestHandler {
       const body = request.body === null ? "" : await bodyOf(request);
       if (body !== "") open.body = body;
       signal?.throwIfAborted();
-      const response = await this.#route(exchange, attributes, body);
+      const response = await this.#route(context, attributes, body);
       await faults.after.take(open)?.(open);
-      return this.#answered(open, faults.gzip.take(open) === undefined ? response : gzipped(response));
+      return this.#answered(open, faults.gzip.take(open) === undefined ? response : gzipResponse(response));
     } catch (error) {
       // Not an answer at all: what the signal, or a broken connection, has to say goes to the caller as it is.
       if (error instanceof BrokenConnection || signal?.aborted) {
         open.status = 0;
         throw error;
       }
-      return this.#answered(open, answerError(exchange, error));
+      return this.#answered(open, answerError(context, error));
     }
   }
 
@@ -91,38 +91,38 @@ export class RequestHandler {
     return response;
   }
 
-  async #route(exchange: Exchange, attributes: RequestAttributes, body: string): Promise<Response> {
+  async #route(context: RequestContext, attributes: RequestAttributes, body: string): Promise<Response> {
     const { discovery, openApi, resources } = this.#parts;
-    const route = parseRoute(exchange.url.pathname);
+    const route = parseRoute(context.url.pathname);
     if (route.type === "resource") {
-      if (isAccessReview(route, attributes.verb)) return await this.#review(exchange, attributes, body);
-      return await resources.answer(exchange, route, attributes.verb, body);
+      if (isAccessReview(route, attributes.verb)) return await this.#review(context, attributes, body);
+      return await resources.answer(context, route, attributes.verb, body);
     }
-    if (exchange.request.method !== "GET" && exchange.request.method !== "HEAD") throw noMethod();
+    if (context.request.method !== "GET" && context.request.method !== "HEAD") throw noMethod();
     switch (route.type) {
       case "health":
         return answerText("ok");
       case "version":
-        return answerJson({ ...exchange, url: new URL("?pretty=true", exchange.url) }, VERSION);
+        return answerJson({ ...context, url: new URL("?pretty=true", context.url) }, SERVER_VERSION);
       case "versions":
-        return aggregated(exchange, () => discovery.aggregated(true)) ??
-          answerJson(exchange, discovery.versions(exchange.url.host));
+        return aggregated(context, () => discovery.aggregated(true)) ??
+          answerJson(context, discovery.versions(context.url.host));
       case "openapi":
-        return found(exchange, route.path === "" ? openApi.index : openApi.document(route.path));
+        return found(context, route.path === "" ? openApi.index : openApi.document(route.path));
       case "groups":
-        return aggregated(exchange, () => discovery.aggregated(false)) ?? answerJson(exchange, discovery.groups());
+        return aggregated(context, () => discovery.aggregated(false)) ?? answerJson(context, discovery.groups());
       case "group":
-        return found(exchange, discovery.group(route.group));
+        return found(context, discovery.group(route.group));
       case "resources":
-        return found(exchange, discovery.resources(route.group, route.version));
+        return found(context, discovery.resources(route.group, route.version));
       default:
         return route satisfies never;
     }
   }
 
   /** `SelfSubjectAccessReview`: whether who asks might do something. */
-  async #review(exchange: Exchange, { user }: RequestAttributes, body: string): Promise<Response> {
-    const review = parseObject(body);
+  async #review(context: RequestContext, { user }: RequestAttributes, body: string): Promise<Response> {
+    const review = requestObject(body);
     const wanted = objectOr(at(review, "spec", "resourceAttributes"));
     const text = (name: string): string => typeof wanted[name] === "string" ? wanted[name] : "";
     const path = at(review, "spec", "nonResourceAttributes", "path");
@@ -144,7 +144,7 @@ export class RequestHandler {
       spec: review.spec ?? {},
       status: { allowed: verdict === true },
     };
-    return answerJson(exchange, answer, 201);
+    return answerJson(context, answer, 201);
   }
 }
 
@@ -189,15 +189,15 @@ function routeOr(pathname: string): Route | undefined {
   }
 }
 
-function aggregated(exchange: Exchange, document: () => unknown): Response | undefined {
-  const representation = negotiate(exchange.request.headers.get("accept"), ["APIGroupDiscoveryList"]);
+function aggregated(context: RequestContext, document: () => unknown): Response | undefined {
+  const representation = negotiateRepresentation(context.request.headers.get("accept"), ["APIGroupDiscoveryList"]);
   if (representation === "object") return undefined;
-  const response = answerJson(exchange, document());
+  const response = answerJson(context, document());
   response.headers.set("content-type", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
   return response;
 }
 
-function found(exchange: Exchange, document: unknown): Response {
+function found(context: RequestContext, document: unknown): Response {
   if (document === undefined) throw noPath();
-  return answerJson(exchange, document);
+  return answerJson(context, document);
 }

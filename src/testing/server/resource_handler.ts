@@ -1,11 +1,11 @@
-import { negotiate, type Representation, requireJson } from "../http/representation.ts";
-import { answerBytes, answerError, answerJson, answerStream, type Exchange } from "../http/answer.ts";
+import { negotiateRepresentation, type Representation, requireJson } from "../http/representation.ts";
+import { answerBytes, answerError, answerJson, answerStream, type RequestContext } from "../http/answer.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { isBuiltInGroup } from "../storage/built_in.ts";
-import type { Collection } from "../storage/stored_collection.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import type { Discovery } from "./discovery.ts";
 import { goJson, isDeeper, isObject, type JsonObject, objectOr } from "../wire/json.ts";
-import { type Lister, listPieces } from "../reads/collection_lister.ts";
+import { type CollectionLister, listPageBytes } from "../reads/collection_lister.ts";
 import { parseListOptions, type ServerListOptions } from "../http/server_list_options.ts";
 import { applyPatch, patchType } from "../patches/apply_patch.ts";
 import {
@@ -23,9 +23,9 @@ import type { ResourceRoute } from "../http/route.ts";
 import { scaled, scaleOf } from "./scale.ts";
 import { StoredSelection } from "../reads/stored_selection.ts";
 import type { Store } from "../storage/store.ts";
-import { parse, partialOf, type Stored } from "../storage/stored_object.ts";
-import { includeObjectOf, tableOf, type View } from "../reads/table.ts";
-import type { Abilities, Watches } from "../reads/watches.ts";
+import { parseStored, partialOf, type StoredObject } from "../storage/stored_object.ts";
+import { includeObjectOf, type ResponseView, tableOf } from "../reads/table.ts";
+import type { ServerFeatures, Watches } from "../reads/watches.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 
 /** What the handler works with. */
@@ -33,7 +33,7 @@ export interface ResourceHandlerParts {
   /** What there is. */
   readonly store: Store;
   /** Makes lists. */
-  readonly lister: Lister;
+  readonly lister: CollectionLister;
   /** Opens watches. */
   readonly watches: Watches;
   /** Makes changes. */
@@ -43,7 +43,7 @@ export interface ResourceHandlerParts {
   /** The server's clock, in milliseconds since 1970. */
   readonly now: () => number;
   /** What the server can do, now. */
-  readonly abilities: Abilities;
+  readonly features: ServerFeatures;
 }
 
 /** The parts of objects that have a path of their own here. */
@@ -54,9 +54,9 @@ const MAX_DEPTH = 1_000;
 
 /** A request to a collection, an object or a part of one, with what is needed to answer it. */
 interface ResourceRequest {
-  readonly exchange: Exchange;
+  readonly context: RequestContext;
   readonly route: ResourceRoute;
-  readonly collection: Collection;
+  readonly collection: StoredCollection;
   /** The body as text. */
   readonly body: string;
 }
@@ -75,19 +75,19 @@ export class ResourceHandler {
    *
    * @throws {StatusError} and {@linkcode PlainRefusal} for every `no`.
    */
-  async answer(exchange: Exchange, route: ResourceRoute, verb: string, body: string): Promise<Response> {
+  async answer(context: RequestContext, route: ResourceRoute, verb: string, body: string): Promise<Response> {
     const collection = this.#resolve(route);
     const { definition } = collection;
-    const request: ResourceRequest = { exchange, route, collection, body };
+    const request: ResourceRequest = { context, route, collection, body };
     const { warning } = definition;
     if (warning === undefined) return await this.#perform(request, verb);
     // A refusal carries the warning as well.
-    const response = await this.#perform(request, verb).catch((error) => answerError(exchange, error));
+    const response = await this.#perform(request, verb).catch((error) => answerError(context, error));
     response.headers.set("warning", `299 - ${JSON.stringify(warning)}`);
     return response;
   }
 
-  #resolve({ group, version, plural, namespace, name, subresource }: ResourceRoute): Collection {
+  #resolve({ group, version, plural, namespace, name, subresource }: ResourceRoute): StoredCollection {
     const { store, discovery } = this.#parts;
     const collection = store.collection({ group, version, plural });
     if (collection === undefined) {
@@ -136,45 +136,45 @@ export class ResourceHandler {
     return this.#object(request, stored, 200);
   }
 
-  async #list({ exchange, collection, route }: ResourceRequest): Promise<Response> {
-    const view = this.#view(exchange, ["PartialObjectMetadataList", "Table"]);
-    const { options, selection } = this.#listRequest(exchange, collection, route);
+  async #list({ context, collection, route }: ResourceRequest): Promise<Response> {
+    const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
+    const { options, selection } = this.#listRequest(context, collection, route);
     const page = await this.#parts.lister.list(collection, selection, options);
-    return answerBytes(exchange, listPieces(collection, page, view));
+    return answerBytes(context, listPageBytes(collection, page, view));
   }
 
-  async #watch({ exchange, collection, route }: ResourceRequest): Promise<Response> {
-    const accept = exchange.request.headers.get("accept");
+  async #watch({ context, collection, route }: ResourceRequest): Promise<Response> {
+    const accept = context.request.headers.get("accept");
     const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
-    const representation = negotiate(accept, offered);
-    const view = this.#view(exchange, offered);
-    const { options, selection } = this.#listRequest(exchange, collection, route);
+    const representation = negotiateRepresentation(accept, offered);
+    const view = this.#view(context, offered);
+    const { options, selection } = this.#listRequest(context, collection, route);
     if (representation === "PartialObjectMetadataList") {
       // The wrong name for a watch: the server says 200, nothing, and ends.
-      const body = new ByteBody({ chunkBytes: exchange.chunkBytes });
+      const body = new ByteBody({ chunkBytes: context.chunkBytes });
       body.end();
-      return answerStream(exchange, body);
+      return answerStream(context, body);
     }
-    const watch = await this.#parts.watches.open(collection, selection, options, view, exchange.spreadMs());
-    return answerStream(exchange, watch.body);
+    const watch = await this.#parts.watches.open(collection, selection, options, view, context.spreadMs());
+    return answerStream(context, watch.body);
   }
 
   #create(request: ResourceRequest): Response {
-    const { exchange, collection, route } = request;
-    requireJson(exchange.request.headers.get("content-type"));
+    const { context, collection, route } = request;
+    requireJson(context.request.headers.get("content-type"));
     const stored = this.#parts.writer.create(
       collection,
       route.namespace,
-      parseObject(request.body),
+      requestObject(request.body),
       writeMode(request),
     );
     return this.#object(request, stored, 201);
   }
 
   #update(request: ResourceRequest): Response {
-    const { exchange, collection, route } = request;
-    requireJson(exchange.request.headers.get("content-type"));
-    const body = parseObject(request.body);
+    const { context, collection, route } = request;
+    requireJson(context.request.headers.get("content-type"));
+    const body = requestObject(request.body);
     const { writer } = this.#parts;
     const stored = route.subresource === "scale"
       ? writer.change(collection, keyOf(route), (object) => scaled(object, body), writeMode(request)).stored
@@ -183,14 +183,14 @@ export class ResourceHandler {
   }
 
   #patch(request: ResourceRequest): Response {
-    const { exchange, collection, route } = request;
+    const { context, collection, route } = request;
     const { writer } = this.#parts;
     const { definition } = collection;
-    const type = patchType(exchange.request.headers.get("content-type"), definition.custom);
+    const type = patchType(context.request.headers.get("content-type"), definition.custom);
     const patch = parseJson(request.body);
     const mode = writeMode(request);
     if (type === "apply") {
-      const { searchParams } = exchange.url;
+      const { searchParams } = context.url;
       if (!searchParams.get("fieldManager")) {
         const causes = [requiredField("fieldManager", "is required for apply patch")];
         throw invalid({ group: "meta.k8s.io", kind: "PatchOptions", name: "" }, causes);
@@ -210,51 +210,51 @@ export class ResourceHandler {
   }
 
   #delete(request: ResourceRequest): Response {
-    const { exchange, collection, route } = request;
+    const { context, collection, route } = request;
     const { definition } = collection;
-    const deletion = this.#parts.writer.delete(collection, keyOf(route), deleteMode(exchange, request.body));
+    const deletion = this.#parts.writer.delete(collection, keyOf(route), deleteMode(context, request.body));
     if (!deletion.gone || definition.returnsDeleted) return this.#object(request, deletion.stored, 200);
     const { name, uid } = deletion.stored;
     const { group, kind } = detailsOf(definition);
     const details = { name, ...(group === undefined ? {} : { group }), kind, uid };
-    return answerJson(exchange, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
+    return answerJson(context, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details });
   }
 
   async #deleteCollection(request: ResourceRequest): Promise<Response> {
-    const { exchange, collection, route } = request;
-    const { options, selection } = this.#listRequest(exchange, collection, route);
-    const mode = deleteMode(exchange, request.body);
+    const { context, collection, route } = request;
+    const { options, selection } = this.#listRequest(context, collection, route);
+    const mode = deleteMode(context, request.body);
     const page = await this.#parts.lister.list(collection, selection, options);
     for (const { key } of page.objects) this.#parts.writer.delete(collection, key, mode);
-    return answerBytes(exchange, listPieces(collection, page, { as: "object" }));
+    return answerBytes(context, listPageBytes(collection, page, { as: "object" }));
   }
 
-  #object(request: ResourceRequest, stored: Stored, code: number): Response {
-    const { exchange, collection: { definition }, route } = request;
-    if (route.subresource === "scale") return answerJson(exchange, scaleOf(parse(stored)), code);
-    const view = this.#view(exchange, ["PartialObjectMetadata", "Table"]);
+  #object(request: ResourceRequest, stored: StoredObject, code: number): Response {
+    const { context, collection: { definition }, route } = request;
+    if (route.subresource === "scale") return answerJson(context, scaleOf(parseStored(stored)), code);
+    const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
     const bytes = view.as === "object"
       ? stored.bytes
       : view.as === "partial"
       ? partialOf(definition, stored)
       : tableOf(definition, stored, view, true);
-    return answerBytes(exchange, [bytes], code);
+    return answerBytes(context, [bytes], code);
   }
 
   /** How the client wants objects to be written. */
-  #view({ request, url }: Exchange, offered: readonly Representation[]): View {
-    const representation = negotiate(request.headers.get("accept"), offered);
+  #view({ request, url }: RequestContext, offered: readonly Representation[]): ResponseView {
+    const representation = negotiateRepresentation(request.headers.get("accept"), offered);
     if (representation === "object") return { as: "object" };
     if (representation !== "Table") return { as: "partial" };
     return { as: "table", include: includeObjectOf(url.searchParams), now: this.#parts.now };
   }
 
   #listRequest(
-    { url }: Exchange,
-    { definition }: Collection,
+    { url }: RequestContext,
+    { definition }: StoredCollection,
     { namespace }: ResourceRoute,
   ): { readonly options: ServerListOptions; readonly selection: StoredSelection } {
-    const options = parseListOptions(url.searchParams, this.#parts.abilities.streamingList);
+    const options = parseListOptions(url.searchParams, this.#parts.features.streamingList);
     const selection = new StoredSelection(definition, namespace, options.labelSelector, options.fieldSelector);
     return { options, selection };
   }
@@ -286,14 +286,14 @@ function keyOf({ namespace, name }: ResourceRoute): string {
   return namespace === "" ? name! : `${namespace}/${name}`;
 }
 
-function writeMode({ exchange, route }: ResourceRequest): WriteMode {
-  const { searchParams } = exchange.url;
-  const agent = (exchange.request.headers.get("user-agent") ?? "").split("/")[0];
+function writeMode({ context, route }: ResourceRequest): WriteMode {
+  const { searchParams } = context.url;
+  const agent = (context.request.headers.get("user-agent") ?? "").split("/")[0];
   return {
     manager: searchParams.get("fieldManager") || agent || "unknown",
     subresource: route.subresource ?? "",
     dryRun: isDryRun(searchParams.getAll("dryRun"), "CreateOptions"),
-    truth: false,
+    direct: false,
   };
 }
 
@@ -301,15 +301,15 @@ function isTrue(value: string | null): boolean {
   return value !== null && /^(1|t|true)$/i.test(value);
 }
 
-function deleteMode({ url: { searchParams } }: Exchange, text: string): DeleteMode {
-  const body = text === "" ? {} : parseObject(text);
+function deleteMode({ url: { searchParams } }: RequestContext, text: string): DeleteMode {
+  const body = text === "" ? {} : requestObject(text);
   const grace = body.gracePeriodSeconds ?? searchParams.get("gracePeriodSeconds") ?? undefined;
   const policy = body.propagationPolicy ?? searchParams.get("propagationPolicy") ?? undefined;
   const { uid, resourceVersion } = objectOr(body.preconditions);
   const dryRun = Array.isArray(body.dryRun) ? body.dryRun.map(String) : searchParams.getAll("dryRun");
   return {
     dryRun: isDryRun(dryRun, "DeleteOptions"),
-    truth: false,
+    direct: false,
     ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, Number(grace)) }),
     ...(policy === undefined ? {} : { propagationPolicy: String(policy) }),
     preconditions: {
@@ -337,7 +337,7 @@ function isDryRun(values: readonly string[], kind: string): boolean {
  *
  * @throws {StatusError} 400 when there is none.
  */
-export function parseObject(text: string): JsonObject {
+export function requestObject(text: string): JsonObject {
   const value = parseJson(text);
   if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
   return value;

@@ -1,8 +1,8 @@
-import { Collection } from "./stored_collection.ts";
+import { StoredCollection } from "./stored_collection.ts";
 import { type Definition, resourceId } from "./definition.ts";
-import { EventLog, type StoreEvent } from "./watch_history.ts";
+import { type StoreEvent, WatchHistory } from "./watch_history.ts";
 import type { JsonObject } from "../wire/json.ts";
-import { rewrite, store, type Stored, tombstone } from "./stored_object.ts";
+import { rewriteMetadata, type StoredObject, tombstone, toStoredObject } from "./stored_object.ts";
 
 /** Where a resource is told by. */
 export type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };
@@ -10,24 +10,24 @@ export type ResourceName = { readonly group: string; readonly version: string; r
 /** What is told of what happens in a store, in the same turn. */
 export interface StoreListener {
   /** An object is about to be deleted. */
-  removing(collection: Collection, stored: Stored): void;
+  removing(collection: StoredCollection, stored: StoredObject): void;
   /** A write. */
   event(event: StoreEvent): void;
   /** A resource is no longer served; its objects' deletions have been told. */
-  undefined(collection: Collection): void;
+  undefined(collection: StoredCollection): void;
 }
 
 /** All collections, under one counter of revisions, as in etcd. */
 export class Store {
-  readonly #collections = new Map<string, Collection>();
+  readonly #collections = new Map<string, StoredCollection>();
   readonly #listener: StoreListener;
-  readonly #log: EventLog;
+  readonly #log: WatchHistory;
   #revision = 1;
 
   /** An empty store that remembers the last `history` writes. */
   constructor(history: number, listener: StoreListener) {
     this.#listener = listener;
-    this.#log = new EventLog(history, this.#revision);
+    this.#log = new WatchHistory(history, this.#revision);
   }
 
   /** The revision of the newest write. */
@@ -41,20 +41,20 @@ export class Store {
   }
 
   /** All collections, in the order they were defined. */
-  collections(): Iterable<Collection> {
+  collections(): Iterable<StoredCollection> {
     return this.#collections.values();
   }
 
   /** The collection of a resource. */
-  collection(resource: ResourceName): Collection | undefined {
+  collection(resource: ResourceName): StoredCollection | undefined {
     return this.#collections.get(resourceId(resource));
   }
 
   /** Begins to serve a resource; where it is served already, the objects stay. */
-  define(definition: Definition): Collection {
+  define(definition: Definition): StoredCollection {
     const id = resourceId(definition);
     let collection = this.#collections.get(id);
-    if (collection === undefined) this.#collections.set(id, collection = new Collection(definition));
+    if (collection === undefined) this.#collections.set(id, collection = new StoredCollection(definition));
     else if (definition.custom) collection.redefine(definition);
     return collection;
   }
@@ -71,25 +71,29 @@ export class Store {
   }
 
   /** Writes a new state of an object under the next revision. */
-  put(collection: Collection, object: JsonObject): Stored {
+  put(collection: StoredCollection, object: JsonObject): StoredObject {
     const { namespace, name } = object.metadata as JsonObject;
     const previous = collection.newest(
       typeof namespace === "string" && namespace !== "" ? `${namespace}/${name}` : String(name),
     );
     const before = previous?.deleted ? undefined : previous;
-    const stored = store(collection.definition, object, this.#revision + 1, previous);
+    const stored = toStoredObject(collection.definition, object, this.#revision + 1, previous);
     this.#commit({ type: before === undefined ? "ADDED" : "MODIFIED", collection, stored, before });
     return stored;
   }
 
-  /** Changes an object's metadata, but for its managedFields, under the next revision; see {@linkcode rewrite}. */
-  rewrite(collection: Collection, before: Stored, change: (metadata: JsonObject) => JsonObject | undefined): void {
-    const stored = rewrite(collection.definition, before, this.#revision + 1, change);
+  /** Changes an object's metadata, but for its managedFields, under the next revision; see {@linkcode rewriteMetadata}. */
+  rewrite(
+    collection: StoredCollection,
+    before: StoredObject,
+    change: (metadata: JsonObject) => JsonObject | undefined,
+  ): void {
+    const stored = rewriteMetadata(collection.definition, before, this.#revision + 1, change);
     if (stored !== undefined) this.#commit({ type: "MODIFIED", collection, stored, before });
   }
 
   /** Deletes an object under the next revision. */
-  remove(collection: Collection, before: Stored): Stored {
+  remove(collection: StoredCollection, before: StoredObject): StoredObject {
     this.#listener.removing(collection, before);
     const stored = tombstone(collection.definition, before, this.#revision + 1);
     this.#commit({ type: "DELETED", collection, stored, before });

@@ -1,8 +1,8 @@
 import type { Definition } from "./definition.ts";
-import type { Stored } from "./stored_object.ts";
+import type { StoredObject } from "./stored_object.ts";
 
 /** Which part of a collection, at which revision. */
-export interface Slice {
+export interface CollectionSlice {
   /** One namespace; all of them when `""`. */
   readonly namespace: string;
   /** As things were after this revision. */
@@ -17,9 +17,9 @@ export interface Slice {
  *
  * Costs: a read by key is a map look-up; a list walks its namespace; the first list after new names sorts them in.
  */
-export class Collection {
+export class StoredCollection {
   #definition: Definition;
-  readonly #newest = new Map<string, Stored>();
+  readonly #newest = new Map<string, StoredObject>();
   #keys: string[] = [];
   #unsorted = false;
   #forgotten = 0;
@@ -46,18 +46,18 @@ export class Collection {
   }
 
   /** The object of that key as it is now. */
-  get(key: string): Stored | undefined {
+  get(key: string): StoredObject | undefined {
     const stored = this.#newest.get(key);
     return stored === undefined || stored.deleted ? undefined : stored;
   }
 
   /** The newest state of that key, which may be its end. */
-  newest(key: string): Stored | undefined {
+  newest(key: string): StoredObject | undefined {
     return this.#newest.get(key);
   }
 
   /** Files a new state; its `previous` must be the newest one of its key. */
-  put(stored: Stored): void {
+  put(stored: StoredObject): void {
     const before = this.#newest.get(stored.key);
     if (before === undefined) {
       const last = this.#keys.at(-1);
@@ -69,7 +69,7 @@ export class Collection {
   }
 
   /** Gives up the states before this one: history now begins with it. */
-  forgetBefore(stored: Stored): void {
+  forgetBefore(stored: StoredObject): void {
     stored.previous = undefined;
     if (!stored.deleted || this.#newest.get(stored.key) !== stored) return;
     this.#newest.delete(stored.key);
@@ -77,7 +77,7 @@ export class Collection {
   }
 
   /** The objects of a slice in the order of their keys; read it in the same turn. */
-  *slice({ namespace, revision, from }: Slice): Generator<Stored> {
+  *slice({ namespace, revision, from }: CollectionSlice): Generator<StoredObject> {
     const keys = this.#sortedKeys();
     const first = namespace === "" ? "" : `${namespace}/`;
     // "0" follows "/", so this is behind all keys of the namespace.
@@ -91,7 +91,7 @@ export class Collection {
   }
 
   /** How many objects a slice has, without making it. */
-  count({ namespace, revision, from }: Slice): number {
+  count({ namespace, revision, from }: CollectionSlice): number {
     let count = 0;
     for (const _ of this.slice({ namespace, revision, ...(from === undefined ? {} : { from }) })) count++;
     return count;

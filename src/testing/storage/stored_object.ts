@@ -2,7 +2,7 @@ import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMemb
 import type { Definition } from "./definition.ts";
 
 /** One state of one object, as text: what is read of it is parsed anew each time. */
-export interface Stored {
+export interface StoredObject {
   /** `"namespace/name"` or `"name"`. */
   readonly key: string;
   /** `""` when cluster-scoped. */
@@ -26,7 +26,7 @@ export interface Stored {
   /** Whether this is the end of the object: the last state under the deletion's revision. */
   readonly deleted: boolean;
   /** The state before, as long as history reaches that far. */
-  previous: Stored | undefined;
+  previous: StoredObject | undefined;
   /** The PartialObjectMetadata, once somebody asked. */
   partial: Uint8Array | undefined;
 }
@@ -38,7 +38,12 @@ const decoder = new TextDecoder();
  * Writes an object down. `revision` becomes its resourceVersion; 0 stands for an object that is not stored. Nothing of
  * `object` is kept but its text, labels and fields.
  */
-export function store(definition: Definition, object: JsonObject, revision: number, previous?: Stored): Stored {
+export function toStoredObject(
+  definition: Definition,
+  object: JsonObject,
+  revision: number,
+  previous?: StoredObject,
+): StoredObject {
   const metadata = object.metadata as MutableJson;
   const written = goJson(orderMetadata(definition, metadata, revision > 0 ? String(revision) : undefined));
   const { head, tail } = around(definition, object);
@@ -72,12 +77,12 @@ export function store(definition: Definition, object: JsonObject, revision: numb
  * Only metadata is parsed and written, and of built-in kinds not even the managedFields, most of it: `change` does not
  * see them, and they stay as they are.
  */
-export function rewrite(
+export function rewriteMetadata(
   definition: Definition,
-  before: Stored,
+  before: StoredObject,
   revision: number,
   change: (metadata: JsonObject) => JsonObject | undefined,
-): Stored | undefined {
+): StoredObject | undefined {
   const text = decoder.decode(before.bytes.subarray(before.metadataStart, before.metadataEnd));
   // Written by us, they come last, and no text within the JSON can look like this: its quotes would be escaped.
   const cut = definition.custom ? -1 : text.indexOf(MANAGED_FIELDS);
@@ -105,13 +110,13 @@ export function rewrite(
 const MANAGED_FIELDS = ',"managedFields":[';
 
 /** The end of an object: its last state, under the deletion's revision (the server tells it so on watches). */
-export function tombstone(definition: Definition, last: Stored, revision: number): Stored {
-  return { ...rewrite(definition, last, revision, (metadata) => metadata)!, deleted: true };
+export function tombstone(definition: Definition, last: StoredObject, revision: number): StoredObject {
+  return { ...rewriteMetadata(definition, last, revision, (metadata) => metadata)!, deleted: true };
 }
 
 /** The same state under another revision: how a watch hears of an object that left its selector. */
-export function restamped(definition: Definition, stored: Stored, revision: number): Stored {
-  return { ...rewrite(definition, stored, revision, (metadata) => metadata)!, previous: undefined };
+export function restamped(definition: Definition, stored: StoredObject, revision: number): StoredObject {
+  return { ...rewriteMetadata(definition, stored, revision, (metadata) => metadata)!, previous: undefined };
 }
 
 function labelsOf(metadata: JsonObject): Record<string, string> | undefined {
@@ -119,19 +124,19 @@ function labelsOf(metadata: JsonObject): Record<string, string> | undefined {
 }
 
 /** The object, parsed anew: the caller's own. */
-export function parse(stored: Stored): MutableJson {
+export function parseStored(stored: StoredObject): MutableJson {
   return JSON.parse(decoder.decode(stored.bytes));
 }
 
 /** Its metadata alone, parsed anew. */
-function parseMetadata(stored: Stored): MutableJson {
+function parseMetadata(stored: StoredObject): MutableJson {
   return JSON.parse(decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd)));
 }
 
 const PARTIAL_HEAD = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`;
 
 /** The object's metadata as the server hands it out alone. */
-export function partialOf(definition: Definition, stored: Stored): Uint8Array {
+export function partialOf(definition: Definition, stored: StoredObject): Uint8Array {
   // A custom resource's keys are sorted in the object, but not here, where the server fills a struct of its own.
   stored.partial ??= encoder.encode(
     PARTIAL_HEAD +

@@ -1,16 +1,16 @@
-import type { Collection } from "./stored_collection.ts";
-import type { Stored } from "./stored_object.ts";
+import type { StoredCollection } from "./stored_collection.ts";
+import type { StoredObject } from "./stored_object.ts";
 
 /** A write, as watches hear of it. */
 export interface StoreEvent {
   /** What happened. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   /** Where. */
-  readonly collection: Collection;
+  readonly collection: StoredCollection;
   /** The object afterwards; for a deletion its last state under the deletion's revision. */
-  readonly stored: Stored;
+  readonly stored: StoredObject;
   /** The object before, unless it is new. */
-  readonly before: Stored | undefined;
+  readonly before: StoredObject | undefined;
 }
 
 /**
@@ -18,7 +18,7 @@ export interface StoreEvent {
  *
  * The oldest write is given up when there are more than `capacity`, or when told to.
  */
-export class EventLog {
+export class WatchHistory {
   #capacity: number;
   #events: StoreEvent[] = [];
   #first = 0;

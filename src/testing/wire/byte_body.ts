@@ -31,7 +31,7 @@ export class ByteBody {
   #over = false;
   #signal: AbortSignal | undefined;
   #cut = 0;
-  readonly #whole = new Set<Uint8Array>();
+  readonly #uncut = new Set<Uint8Array>();
   #drip: { readonly bytes: number; readonly everyMs: number } | undefined;
   #dripTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -88,10 +88,10 @@ export class ByteBody {
   }
 
   /** Queues pieces that arrive in one chunk, however many bytes they are. */
-  pushWhole(...pieces: readonly Uint8Array[]): void {
+  pushChunk(...pieces: readonly Uint8Array[]): void {
     if (this.ended) return;
     const whole = joinBytes(...pieces);
-    this.#whole.add(whole);
+    this.#uncut.add(whole);
     this.push(whole);
   }
 
@@ -166,7 +166,7 @@ export class ByteBody {
   /** A chunk of its own memory: enqueueing takes the memory away. */
   #take(): Uint8Array<ArrayBuffer> {
     let size = Math.min(this.#bytes, this.#chunkBytes, this.#drip?.bytes ?? Infinity);
-    if (this.#whole.size > 0) size = this.#besideWhole(size);
+    if (this.#uncut.size > 0) size = this.#sizeBesideUncut(size);
     if (this.#cut > 0) {
       size = Math.min(size, this.#cut);
       this.#cut -= size;
@@ -199,13 +199,13 @@ export class ByteBody {
   }
 
   /** How large a chunk may be that takes nothing of a piece that stays whole, or takes that piece and no more. */
-  #besideWhole(size: number): number {
+  #sizeBesideUncut(size: number): number {
     let before = -this.#offset;
     for (let at = this.#first; at < this.#queue.length && before < size; at++) {
       const piece = this.#queue[at];
-      if (this.#whole.has(piece)) {
+      if (this.#uncut.has(piece)) {
         if (before > 0) return before;
-        this.#whole.delete(piece);
+        this.#uncut.delete(piece);
         return piece.length;
       }
       before += piece.length;

@@ -6,7 +6,7 @@
  * fields stand among those of the one around it. Before the type, `*` is a list; in braces, the values of a map by text.
  * Rare volumes, affinities and windows are left out.
  */
-export const MESSAGES: Readonly<Record<string, string>> = {
+export const PROTOBUF_MESSAGES: Readonly<Record<string, string>> = {
   ConfigMap: "1 metadata ObjectMeta|4 ?immutable bool|2 data {string}|3 binaryData {bytes}",
   ObjectMeta: "1 name string|2 generateName string|3 namespace string|4 selfLink string|5 uid string" +
     "|6 resourceVersion string|7 generation int|8 creationTimestamp time|9 ?deletionTimestamp time" +
@@ -256,7 +256,7 @@ export const MESSAGES: Readonly<Record<string, string>> = {
 };
 
 /** Which message a body is, by its apiVersion and kind; `DeleteOptions` come in any version. */
-export const KINDS: Readonly<Record<string, string>> = {
+export const PROTOBUF_KINDS: Readonly<Record<string, string>> = {
   "v1 ConfigMap": "ConfigMap",
   "v1 Secret": "Secret",
   "v1 Namespace": "Namespace",

@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, type MutableJson, setMember } from "./json.ts";
-import { KINDS, MESSAGES } from "./protobuf_messages.ts";
+import { PROTOBUF_KINDS, PROTOBUF_MESSAGES } from "./protobuf_messages.ts";
 
 /** What Kubernetes calls its protobuf: an envelope that names the kind, around the message of that kind. */
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
@@ -35,7 +35,7 @@ export function readProtobuf(bytes: Uint8Array): JsonObject | undefined {
   const type = new Map(fieldsIn(bytesOf(envelope.get(1) ?? new Uint8Array())));
   const apiVersion = text(type.get(1) ?? new Uint8Array());
   const kind = text(type.get(2) ?? new Uint8Array());
-  const message = KINDS[`${apiVersion} ${kind}`] ?? (kind === "DeleteOptions" ? kind : undefined);
+  const message = PROTOBUF_KINDS[`${apiVersion} ${kind}`] ?? (kind === "DeleteOptions" ? kind : undefined);
   if (message === undefined) return undefined;
   try {
     return { apiVersion, kind, ...readMessage(message, bytesOf(envelope.get(2) ?? new Uint8Array())) };
@@ -57,7 +57,7 @@ function fieldsOf(message: string): ReadonlyMap<number, Field> {
   let fields = parsed.get(message);
   if (fields === undefined) {
     fields = new Map(
-      MESSAGES[message].split("|").filter((field) => field !== "").map((field) => {
+      PROTOBUF_MESSAGES[message].split("|").filter((field) => field !== "").map((field) => {
         const [number, name, type] = field.split(" ");
         return [Number(number), {
           name: name.replace("?", ""),
@@ -86,7 +86,8 @@ function readMessage(message: string, bytes: Uint8Array): MutableJson {
     const { name } = field;
     if (field.map) {
       const entry = new Map(fieldsIn(bytesOf(wire)));
-      const value = entry.get(2) ?? (field.type in MESSAGES ? new Uint8Array() : ZERO[field.type] ?? new Uint8Array());
+      const value = entry.get(2) ??
+        (field.type in PROTOBUF_MESSAGES ? new Uint8Array() : ZERO[field.type] ?? new Uint8Array());
       const map = (object[name] ??= {}) as MutableJson;
       setMember(map, text(entry.get(1) ?? new Uint8Array()), readValue(field.type, value));
     } else if (field.list) {

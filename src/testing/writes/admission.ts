@@ -34,7 +34,7 @@ interface Registered {
   readonly hook: AdmissionHook<KubernetesObject>;
 }
 
-type Plain = { readonly group: string; readonly version: string; readonly plural: string };
+type GroupVersionResource = { readonly group: string; readonly version: string; readonly plural: string };
 
 /** All hooks, in the order they came: first all of them may change an object, then all of them judge the outcome. */
 export class Admission {
@@ -48,7 +48,7 @@ export class Admission {
   }
 
   /** What is to be written. */
-  mutate(resource: Plain, request: AdmissionRequest<KubernetesObject>): JsonObject {
+  mutate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): JsonObject {
     let { object } = request;
     for (const { hook } of this.#of(resource)) object = hook.mutate?.({ ...request, object }) ?? object;
     return object as unknown as JsonObject;
@@ -59,7 +59,7 @@ export class Admission {
    *
    * @throws {StatusError} what a hook has against it.
    */
-  validate(resource: Plain, request: AdmissionRequest<KubernetesObject>): void {
+  validate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): void {
     for (const { hook } of this.#of(resource)) {
       const verdict = hook.validate?.(request);
       if (verdict === undefined) continue;
@@ -74,11 +74,11 @@ export class Admission {
   }
 
   /** Whether nobody looks at a resource. */
-  ignores(resource: Plain): boolean {
+  ignores(resource: GroupVersionResource): boolean {
     return this.#of(resource).length === 0;
   }
 
-  #of(resource: Plain): Registered[] {
+  #of(resource: GroupVersionResource): Registered[] {
     return this.#hooks.size === 0 ? [] : [...this.#hooks].filter((other) => sameResource(other.resource, resource));
   }
 }

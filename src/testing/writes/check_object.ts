@@ -1,9 +1,9 @@
 import type { StatusError } from "../../api/errors.ts";
 import type { StatusCause } from "../../api/status.ts";
-import type { Collection } from "../storage/stored_collection.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import { type JsonObject, objectOr } from "../wire/json.ts";
 import { badRequest, invalid, invalidField } from "../http/refusal.ts";
-import type { Stored } from "../storage/stored_object.ts";
+import type { StoredObject } from "../storage/stored_object.ts";
 
 /** 400: the object names another namespace than the request. */
 export function namespaceMismatch(): StatusError {
@@ -15,19 +15,19 @@ export function namespaceMismatch(): StatusError {
  *
  * @throws {StatusError} 400 or 422 when it is not, or does not.
  */
-export function checkIdentity(
-  collection: Collection,
-  before: Stored,
+export function checkObjectIdentity(
+  collection: StoredCollection,
+  before: StoredObject,
   body: JsonObject,
-  mode: { readonly truth: boolean },
+  mode: { readonly direct: boolean },
 ): void {
-  checkType(collection, body);
+  checkObjectType(collection, body);
   const { name, namespace, resourceVersion } = objectOr(body.metadata);
   if (name !== undefined && name !== before.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${before.name})`);
   }
   if (namespace !== undefined && namespace !== "" && namespace !== before.namespace) throw namespaceMismatch();
-  if (mode.truth || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
+  if (mode.direct || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
   const { group, plural } = collection.definition;
   const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
   throw invalid({ group, kind: plural, name: before.name }, causes);
@@ -38,7 +38,7 @@ export function checkIdentity(
  *
  * @throws {StatusError} 400 when that is not so.
  */
-export function checkType({ definition }: Collection, body: JsonObject): void {
+export function checkObjectType({ definition }: StoredCollection, body: JsonObject): void {
   for (const field of ["labels", "annotations"]) {
     for (const [key, value] of Object.entries(objectOr(objectOr(body.metadata)[field]))) {
       if (typeof value === "string") continue;
@@ -69,7 +69,7 @@ const SUBDOMAIN_TEXT =
  *
  * @throws {StatusError} 422 when it is none.
  */
-export function checkName({ definition: { group, kind } }: Collection, name: string): void {
+export function checkObjectName({ definition: { group, kind } }: StoredCollection, name: string): void {
   const causes: Required<StatusCause>[] = [];
   // RBAC's names may be anything that fits into a path.
   const free = group === "rbac.authorization.k8s.io";

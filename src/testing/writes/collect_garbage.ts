@@ -1,20 +1,20 @@
-import type { Collection } from "../storage/stored_collection.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import type { Store } from "../storage/store.ts";
-import { parse, type Stored } from "../storage/stored_object.ts";
+import { parseStored, type StoredObject } from "../storage/stored_object.ts";
 
 /** An object with what decides about its end. */
 interface Candidate {
-  readonly collection: Collection;
-  readonly stored: Stored;
+  readonly collection: StoredCollection;
+  readonly stored: StoredObject;
   readonly object: MutableJson;
   readonly owners: readonly JsonObject[];
 }
 
 /** Deletes an object that nothing owns any longer. */
-export type Discard = (collection: Collection, stored: Stored) => void;
+export type DiscardObject = (collection: StoredCollection, stored: StoredObject) => void;
 /** Writes an object down again. */
-export type Rewrite = (collection: Collection, stored: Stored, object: JsonObject) => void;
+export type RewriteObject = (collection: StoredCollection, stored: StoredObject, object: JsonObject) => void;
 
 /**
  * Does what the garbage collector of a cluster does, until there is nothing left to do:
@@ -26,7 +26,7 @@ export type Rewrite = (collection: Collection, stored: Stored, object: JsonObjec
  *
  * Returns how many changes that took.
  */
-export function collectGarbage(store: Store, discard: Discard, rewrite: Rewrite): number {
+export function collectGarbage(store: Store, discard: DiscardObject, rewrite: RewriteObject): number {
   let changes = 0;
   for (let round = -1; round !== changes;) {
     round = changes;
@@ -36,7 +36,7 @@ export function collectGarbage(store: Store, discard: Discard, rewrite: Rewrite)
     for (const { collection, stored, owners } of all) {
       if (owners.length === 0 || collection.get(stored.key) !== stored) continue;
       const orphaned = owners.every(({ uid }) => !uids.has(String(uid)) || ending.has(String(uid)));
-      if (!orphaned || objectOr(parse(stored).metadata).deletionTimestamp !== undefined) continue;
+      if (!orphaned || objectOr(parseStored(stored).metadata).deletionTimestamp !== undefined) continue;
       discard(collection, stored);
       changes++;
     }
@@ -46,7 +46,7 @@ export function collectGarbage(store: Store, discard: Discard, rewrite: Rewrite)
 }
 
 /** Takes the finalizers off an object that the garbage collector is responsible for, as far as they are done with. */
-function release(owner: Candidate, all: readonly Candidate[], rewrite: Rewrite): number {
+function release(owner: Candidate, all: readonly Candidate[], rewrite: RewriteObject): number {
   const { collection, object } = owner;
   const current = collection.get(owner.stored.key);
   if (current?.uid !== owner.stored.uid || objectOr(object.metadata).deletionTimestamp === undefined) return 0;
@@ -76,7 +76,7 @@ function candidates(store: Store): Candidate[] {
   const found: Candidate[] = [];
   for (const collection of store.collections()) {
     for (const stored of collection.slice({ namespace: "", revision: store.revision })) {
-      const object = parse(stored);
+      const object = parseStored(stored);
       const { ownerReferences } = objectOr(object.metadata);
       const owners = Array.isArray(ownerReferences) ? (ownerReferences as readonly Json[]).filter(isObject) : [];
       found.push({ collection, stored, object, owners });

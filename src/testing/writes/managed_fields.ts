@@ -11,7 +11,7 @@ import { type FieldSet, sortKeys, unionFields, withoutFields } from "./field_set
 import { listKey } from "../patches/list_key.ts";
 
 /** Who writes, and how: what a managedFields entry is known by. */
-export interface Manager {
+export interface FieldManager {
   /** Name of the manager. */
   readonly name: string;
   /** How it wrote. */
@@ -47,18 +47,18 @@ const NOT_FIELDS: ReadonlySet<string> = new Set(["kind", "apiVersion", "metadata
 const NOT_DESIRED: ReadonlySet<string> = new Set([...NOT_FIELDS, "status"]);
 
 /** The managedFields of an object. */
-export function managersOf(object: JsonObject): readonly JsonObject[] {
+export function managedFieldsOf(object: JsonObject): readonly JsonObject[] {
   const { managedFields } = objectOr(object.metadata);
   return Array.isArray(managedFields) ? (managedFields as readonly Json[]).filter(isObject) : [];
 }
 
 /** Whether an entry is the one of a manager. */
-export function isEntryOf(entry: JsonObject, { name, operation, subresource }: Omit<Manager, "time">): boolean {
+export function isManagedBy(entry: JsonObject, { name, operation, subresource }: Omit<FieldManager, "time">): boolean {
   return entry.manager === name && entry.operation === operation && (entry.subresource ?? "") === subresource;
 }
 
 /** The entry of a manager. */
-export function entryOf({ apiVersion }: ManagedKind, manager: Manager, fieldsV1: FieldSet): JsonObject {
+export function managedFieldsEntry({ apiVersion }: ManagedKind, manager: FieldManager, fieldsV1: FieldSet): JsonObject {
   return {
     manager: manager.name,
     operation: manager.operation,
@@ -74,11 +74,11 @@ export function entryOf({ apiVersion }: ManagedKind, manager: Manager, fieldsV1:
  * The managedFields after an update: the writer has what it set or changed, beside what it had, and nobody else has that,
  * nor what is no longer there. `withStatus` tells whether the write could reach the status.
  */
-export function managedAfter(
+export function managedFieldsAfter(
   before: JsonObject | undefined,
   after: JsonObject,
   kind: ManagedKind,
-  manager: Manager,
+  manager: FieldManager,
   withStatus: boolean,
 ): JsonObject[] {
   const changed = changedFields(before ?? {}, after, kind.custom, withStatus);
@@ -89,17 +89,17 @@ export function managedAfter(
   const taken = unionFields(changed, gone);
   const entries: JsonObject[] = [];
   let known = false;
-  for (const entry of managersOf(after)) {
+  for (const entry of managedFieldsOf(after)) {
     const fields = objectOr(entry.fieldsV1);
-    if (isEntryOf(entry, manager)) {
+    if (isManagedBy(entry, manager)) {
       known = true;
-      entries.push(entryOf(kind, manager, unionFields(withoutFields(fields, gone), changed)));
+      entries.push(managedFieldsEntry(kind, manager, unionFields(withoutFields(fields, gone), changed)));
       continue;
     }
     const left = without(fields, taken);
     if (Object.keys(left).length > 0) entries.push(left === fields ? entry : { ...entry, fieldsV1: left });
   }
-  if (!known) entries.push(entryOf(kind, manager, changed));
+  if (!known) entries.push(managedFieldsEntry(kind, manager, changed));
   return entries;
 }
 

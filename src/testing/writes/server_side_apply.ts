@@ -9,14 +9,21 @@ import {
   withoutFields,
 } from "./field_set.ts";
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
-import { appliedFields, entryOf, isEntryOf, type ManagedKind, type Manager, managersOf } from "./managed_fields.ts";
+import {
+  appliedFields,
+  type FieldManager,
+  isManagedBy,
+  managedFieldsEntry,
+  managedFieldsOf,
+  type ManagedKind,
+} from "./managed_fields.ts";
 import { mergeApplied } from "../patches/apply_patch.ts";
 import { refusal } from "../http/refusal.ts";
 
 /** How something is applied. */
 export interface ApplyMode {
   /** Who applies. */
-  readonly manager: Manager;
+  readonly manager: FieldManager;
   /** Takes what others own and want otherwise. */
   readonly force: boolean;
   /** Whether what is applied may speak of the status. */
@@ -35,21 +42,26 @@ interface Conflict {
  *
  * @throws {StatusError} 409 with a cause for each field that somebody else owns and has otherwise, unless forced.
  */
-export function apply(object: JsonObject, config: JsonObject, kind: ManagedKind, mode: ApplyMode): MutableJson {
+export function serverSideApply(
+  object: JsonObject,
+  config: JsonObject,
+  kind: ManagedKind,
+  mode: ApplyMode,
+): MutableJson {
   const { manager, force, withStatus } = mode;
   const wanted = appliedFields(config, kind.custom, withStatus);
-  const entries = managersOf(object);
-  const others = entries.filter((entry) => !isEntryOf(entry, manager));
+  const entries = managedFieldsOf(object);
+  const others = entries.filter((entry) => !isManagedBy(entry, manager));
   const conflicts = conflictsOf(object, config, wanted, others);
   if (conflicts.length > 0 && !force) throw applyConflict(conflicts);
-  const before = objectOr(entries.find((entry) => isEntryOf(entry, manager))?.fieldsV1);
+  const before = objectOr(entries.find((entry) => isManagedBy(entry, manager))?.fieldsV1);
   const owned = others.reduce<FieldSet>((all, entry) => unionFields(all, objectOr(entry.fieldsV1)), wanted);
   const merged = mergeApplied(objectOr(removeFields(object, withoutFields(before, owned))), config, kind.custom);
   const lost = conflicts.reduce<FieldSet>((all, { path }) => unionFields(all, fieldsAt(path)), {});
   const kept = others.map((entry) => ({ ...entry, fieldsV1: withoutFields(objectOr(entry.fieldsV1), lost) }));
   const managedFields = [
     ...kept.filter(({ fieldsV1 }) => Object.keys(fieldsV1).length > 0),
-    entryOf(kind, manager, wanted),
+    managedFieldsEntry(kind, manager, wanted),
   ];
   return { ...merged, metadata: { ...objectOr(merged.metadata), managedFields } };
 }

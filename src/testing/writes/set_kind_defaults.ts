@@ -2,7 +2,7 @@ import type { Definition, PrinterColumn, ResourceDefinition } from "../storage/d
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 
 /** Fills in what the server gives to new objects of some kinds, as far as clients look at it. */
-export function admit(definition: Definition, object: MutableJson, time: string): void {
+export function setKindDefaults(definition: Definition, object: MutableJson, time: string): void {
   if (definition.custom) return;
   const metadata = object.metadata as MutableJson;
   switch (definition.plural) {
@@ -49,7 +49,7 @@ function admitDefinition(object: MutableJson, time: string): void {
 }
 
 /** The resources that a CustomResourceDefinition defines: one for each version that is served. */
-export function definedBy(crd: JsonObject): ResourceDefinition[] {
+export function crdResources(crd: JsonObject): ResourceDefinition[] {
   const spec = objectOr(crd.spec);
   const names = objectOr(spec.names);
   const strings = (value: unknown): string[] => Array.isArray(value) ? value.map(String) : [];

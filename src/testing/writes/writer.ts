@@ -1,16 +1,16 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Admission } from "./admission.ts";
-import { apply } from "./server_side_apply.ts";
-import type { Collection } from "../storage/stored_collection.ts";
-import { desiredChanged, newOwners, unmanaged } from "./object_content.ts";
+import { serverSideApply } from "./server_side_apply.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
+import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./object_content.ts";
 import { cloneJson, equalJson, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
-import { admit } from "./set_kind_defaults.ts";
+import { setKindDefaults } from "./set_kind_defaults.ts";
 import { mergePatch } from "../patches/apply_patch.ts";
-import { appliedFields, entryOf, managedAfter } from "./managed_fields.ts";
+import { appliedFields, managedFieldsAfter, managedFieldsEntry } from "./managed_fields.ts";
 import { alreadyExists, conflict, invalid, noMethod, notFound, refusal, requiredField } from "../http/refusal.ts";
 import type { Store } from "../storage/store.ts";
-import { parse, store, type Stored } from "../storage/stored_object.ts";
-import { checkIdentity, checkName, checkType, namespaceMismatch } from "./check_object.ts";
+import { parseStored, type StoredObject, toStoredObject } from "../storage/stored_object.ts";
+import { checkObjectIdentity, checkObjectName, checkObjectType, namespaceMismatch } from "./check_object.ts";
 
 /** How a write is made. */
 export interface WriteMode {
@@ -25,7 +25,7 @@ export interface WriteMode {
   /** Answers as if it were done, and does nothing. */
   readonly dryRun: boolean;
   /** Written by the test itself: status and object in one, and what the server would fill in may be given. */
-  readonly truth: boolean;
+  readonly direct: boolean;
 }
 
 /** What the writer asks of its surroundings. */
@@ -43,7 +43,7 @@ export interface WriterOptions {
 }
 
 /** What may be said with a deletion. */
-export interface DeleteMode extends Pick<WriteMode, "dryRun" | "truth"> {
+export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
   /** How long the object is given, in seconds. */
   readonly gracePeriodSeconds?: number;
   /** What happens to what it owns. */
@@ -55,7 +55,7 @@ export interface DeleteMode extends Pick<WriteMode, "dryRun" | "truth"> {
 /** What a change came to. */
 export interface Written {
   /** The state that was written, or that was there when nothing changed. */
-  readonly stored: Stored;
+  readonly stored: StoredObject;
   /** The object in this state, parsed; of what the change was given, it may hold parts. */
   readonly object: JsonObject;
 }
@@ -63,7 +63,7 @@ export interface Written {
 /** What an apply came to. */
 export interface Applied {
   /** The state that was written, or that was there when nothing changed. */
-  readonly stored: Stored;
+  readonly stored: StoredObject;
   /** Whether there was no such object before. */
   readonly created: boolean;
 }
@@ -71,7 +71,7 @@ export interface Applied {
 /** What a deletion came to. */
 export interface Deletion {
   /** The object as it was left, or its end. */
-  readonly stored: Stored;
+  readonly stored: StoredObject;
   /** Whether it is gone. */
   readonly gone: boolean;
 }
@@ -92,14 +92,14 @@ export class Writer {
    *
    * @throws {StatusError} 400, 409 or 422 as the server does.
    */
-  create(collection: Collection, namespace: string, body: JsonObject, mode: WriteMode): Stored {
+  create(collection: StoredCollection, namespace: string, body: JsonObject, mode: WriteMode): StoredObject {
     const { definition } = collection;
-    checkType(collection, body);
+    checkObjectType(collection, body);
     const given = objectOr(body.metadata);
     const metadata: MutableJson = { ...given };
     if (definition.scope === "Cluster") delete metadata.namespace;
     else metadata.namespace = this.#namespace(namespace, given, mode);
-    if (!mode.truth) {
+    if (!mode.direct) {
       if (given.resourceVersion !== undefined && given.resourceVersion !== "") {
         throw refusal(500, "resourceVersion should not be set on objects to be created", { reason: "" });
       }
@@ -109,18 +109,18 @@ export class Writer {
     }
     delete metadata.selfLink;
     metadata.name = this.#freeName(collection, metadata);
-    checkName(collection, metadata.name);
+    checkObjectName(collection, metadata.name);
     metadata.uid = this.#options.uid();
     metadata.creationTimestamp ??= this.#timestamp();
-    if (definition.generation) metadata.generation = mode.truth && metadata.generation ? metadata.generation : 1;
-    else if (!mode.truth) delete metadata.generation;
+    if (definition.generation) metadata.generation = mode.direct && metadata.generation ? metadata.generation : 1;
+    else if (!mode.direct) delete metadata.generation;
     let object: MutableJson = { ...body, metadata };
-    if (!mode.truth && definition.subresources.includes("status")) delete object.status;
-    admit(definition, object, this.#timestamp());
-    if (!mode.truth) delete metadata.managedFields;
+    if (!mode.direct && definition.subresources.includes("status")) delete object.status;
+    setKindDefaults(definition, object, this.#timestamp());
+    if (!mode.direct) delete metadata.managedFields;
     object = this.#admit(collection, "CREATE", undefined, object, mode);
     this.#manage(collection, undefined, object, mode);
-    if (mode.dryRun) return store(definition, object, 0);
+    if (mode.dryRun) return toStoredObject(definition, object, 0);
     return this.#store.put(collection, object);
   }
 
@@ -129,9 +129,9 @@ export class Writer {
    *
    * @throws {StatusError} 400, 404, 409 or 422 as the server does.
    */
-  update(collection: Collection, key: string, body: JsonObject, mode: WriteMode): Stored {
+  update(collection: StoredCollection, key: string, body: JsonObject, mode: WriteMode): StoredObject {
     const before = this.#existing(collection, key);
-    return this.#replace(collection, before, parse(before), body, mode).stored;
+    return this.#replace(collection, before, parseStored(before), body, mode).stored;
   }
 
   /**
@@ -139,9 +139,14 @@ export class Writer {
    *
    * @throws {StatusError} 404, 409 or 422 as the server does, and what `change` throws.
    */
-  change(collection: Collection, key: string, change: (object: JsonObject) => JsonObject, mode: WriteMode): Written {
+  change(
+    collection: StoredCollection,
+    key: string,
+    change: (object: JsonObject) => JsonObject,
+    mode: WriteMode,
+  ): Written {
     const before = this.#existing(collection, key);
-    const old = parse(before);
+    const old = parseStored(before);
     return this.#replace(collection, before, old, change(old), mode);
   }
 
@@ -150,7 +155,7 @@ export class Writer {
    *
    * @throws {StatusError} 400, 409 or 422 as the server does.
    */
-  apply(collection: Collection, namespace: string, name: string, config: JsonObject, mode: WriteMode): Applied {
+  apply(collection: StoredCollection, namespace: string, name: string, config: JsonObject, mode: WriteMode): Applied {
     const { definition } = collection;
     const operation = "Apply";
     const key = namespace === "" ? name : `${namespace}/${name}`;
@@ -160,9 +165,9 @@ export class Writer {
       return { stored: this.create(collection, namespace, named, { ...mode, operation }), created: true };
     }
     if (before === undefined) throw notFound(definition, name);
-    const old = parse(before);
+    const old = parseStored(before);
     const { manager, force = false, subresource } = mode;
-    const next = apply(old, config, definition, {
+    const next = serverSideApply(old, config, definition, {
       manager: { name: manager, operation, subresource, time: this.#timestamp() },
       force,
       withStatus: this.#reachesStatus(collection, mode),
@@ -175,7 +180,7 @@ export class Writer {
    *
    * @throws {StatusError} 404 when it is not there.
    */
-  annotate(collection: Collection, key: string, annotations: JsonObject): void {
+  annotate(collection: StoredCollection, key: string, annotations: JsonObject): void {
     this.#store.rewrite(collection, this.#existing(collection, key), (metadata) => {
       const merged = mergePatch(metadata.annotations, annotations);
       return equalJson(metadata.annotations ?? {}, merged) ? undefined : { ...metadata, annotations: merged };
@@ -183,12 +188,18 @@ export class Writer {
   }
 
   /** Writes the next state of an object: the end of every update and patch. Nothing is written when nothing changes. */
-  #replace(collection: Collection, before: Stored, old: JsonObject, body: JsonObject, mode: WriteMode): Written {
+  #replace(
+    collection: StoredCollection,
+    before: StoredObject,
+    old: JsonObject,
+    body: JsonObject,
+    mode: WriteMode,
+  ): Written {
     const { definition } = collection;
-    checkIdentity(collection, before, body, mode);
+    checkObjectIdentity(collection, before, body, mode);
     const oldMetadata = objectOr(old.metadata);
     const given = objectOr(body.metadata);
-    if (given.resourceVersion && given.resourceVersion !== String(before.revision) && !mode.truth) {
+    if (given.resourceVersion && given.resourceVersion !== String(before.revision) && !mode.direct) {
       throw conflict(
         definition,
         before.name,
@@ -201,14 +212,17 @@ export class Writer {
     }
     const object = this.#admit(collection, "UPDATE", old, this.#next(collection, old, body, mode), mode);
     const metadata = object.metadata as MutableJson;
-    if (equalJson(unmanaged(old), unmanaged(object)) && !(mode.operation === "Apply" && newOwners(old, object))) {
+    if (
+      equalJson(objectContent(old), objectContent(object)) &&
+      !(mode.operation === "Apply" && fieldOwnersDiffer(old, object))
+    ) {
       return { stored: before, object: old };
     }
-    if (definition.generation && desiredChanged(old, object) && metadata.generation === oldMetadata.generation) {
+    if (definition.generation && desiredStateDiffers(old, object) && metadata.generation === oldMetadata.generation) {
       metadata.generation = Number(oldMetadata.generation ?? 0) + 1;
     }
     this.#manage(collection, old, object, mode);
-    if (mode.dryRun) return { stored: store(definition, object, before.revision), object };
+    if (mode.dryRun) return { stored: toStoredObject(definition, object, before.revision), object };
     const finalizers = metadata.finalizers as readonly unknown[] | undefined;
     const grace = Number(metadata.deletionGracePeriodSeconds ?? 0);
     if (oldMetadata.deletionTimestamp !== undefined && !finalizers?.length && grace === 0) {
@@ -225,7 +239,7 @@ export class Writer {
    *
    * @throws {StatusError} 404 or 409 as the server does.
    */
-  delete(collection: Collection, key: string, mode: DeleteMode): Deletion {
+  delete(collection: StoredCollection, key: string, mode: DeleteMode): Deletion {
     const before = this.#existing(collection, key);
     const { definition } = collection;
     const { uid, resourceVersion } = mode.preconditions ?? {};
@@ -240,10 +254,10 @@ export class Writer {
         `record (${before.revision}). The object might have been modified`;
       throw conflict(definition, before.name, why);
     }
-    if (!mode.truth) this.#judgeDeletion(collection, before, mode);
+    if (!mode.direct) this.#judgeDeletion(collection, before, mode);
     if (mode.dryRun) return { stored: before, gone: true };
-    if (mode.truth) return { stored: this.#store.remove(collection, before), gone: true };
-    const object = parse(before);
+    if (mode.direct) return { stored: this.#store.remove(collection, before), gone: true };
+    const object = parseStored(before);
     const metadata = object.metadata as MutableJson;
     const finalizers = withPropagation(metadata.finalizers, mode.propagationPolicy);
     const graceSeconds = definition.graceful ? gracePeriod(object, mode.gracePeriodSeconds) : 0;
@@ -259,14 +273,14 @@ export class Writer {
       metadata.deletionGracePeriodSeconds = graceSeconds;
     }
     metadata.finalizers = finalizers;
-    const marked = equalJson(unmanaged(parse(before)), unmanaged(object))
+    const marked = equalJson(objectContent(parseStored(before)), objectContent(object))
       ? before
       : this.#store.put(collection, object);
     if (finalizers.length > 0 || graceSeconds > 0) return { stored: marked, gone: false };
     return { stored: this.#store.remove(collection, marked), gone: true };
   }
 
-  #existing(collection: Collection, key: string): Stored {
+  #existing(collection: StoredCollection, key: string): StoredObject {
     const stored = collection.get(key);
     if (stored === undefined) throw notFound(collection.definition, key.slice(key.indexOf("/") + 1));
     return stored;
@@ -274,12 +288,12 @@ export class Writer {
 
   #namespace(namespace: string, given: JsonObject, mode: WriteMode): string {
     const named = typeof given.namespace === "string" ? given.namespace : "";
-    if (namespace === "" && !mode.truth) throw noMethod();
+    if (namespace === "" && !mode.direct) throw noMethod();
     if (named !== "" && namespace !== "" && named !== namespace) throw namespaceMismatch();
     return namespace || named || "default";
   }
 
-  #freeName(collection: Collection, metadata: JsonObject): string {
+  #freeName(collection: StoredCollection, metadata: JsonObject): string {
     const { group, kind } = collection.definition;
     const { name, generateName, namespace } = metadata;
     if (typeof name === "string" && name !== "") {
@@ -298,13 +312,13 @@ export class Writer {
   }
 
   /** What the object will be: what was sent, with what cannot be changed this way as it was. */
-  #next(collection: Collection, old: JsonObject, body: JsonObject, mode: WriteMode): MutableJson {
+  #next(collection: StoredCollection, old: JsonObject, body: JsonObject, mode: WriteMode): MutableJson {
     const oldMetadata = objectOr(old.metadata);
     const given = objectOr(body.metadata);
     const { definition } = collection;
     const kept: MutableJson = {};
     for (const field of FIXED_METADATA) if (oldMetadata[field] !== undefined) kept[field] = oldMetadata[field];
-    if (mode.truth) {
+    if (mode.direct) {
       for (const field of MARKS) if (given[field] !== undefined) kept[field] = given[field];
     }
     if (mode.subresource === "status") {
@@ -316,14 +330,14 @@ export class Writer {
     // A client that sends no managedFields does not mean to remove them.
     if (given.managedFields === undefined) kept.managedFields = oldMetadata.managedFields;
     const object: MutableJson = { ...body, metadata: { ...metadata, ...kept } };
-    if (!mode.truth && definition.subresources.includes("status")) {
+    if (!mode.direct && definition.subresources.includes("status")) {
       if (old.status === undefined) delete object.status;
       else object.status = old.status;
     }
     return object;
   }
 
-  #manage(collection: Collection, before: JsonObject | undefined, object: MutableJson, mode: WriteMode): void {
+  #manage(collection: StoredCollection, before: JsonObject | undefined, object: MutableJson, mode: WriteMode): void {
     const metadata = object.metadata as MutableJson;
     if (!this.#options.managedFields) return;
     // Objects that come with a history of their own are taken as they are.
@@ -333,26 +347,28 @@ export class Writer {
     const manager = { name, operation, subresource, time: this.#timestamp() };
     const withStatus = this.#reachesStatus(collection, mode);
     if (operation === "Update") {
-      metadata.managedFields = managedAfter(before, object, definition, manager, withStatus);
+      metadata.managedFields = managedFieldsAfter(before, object, definition, manager, withStatus);
     } else if (before === undefined) {
-      metadata.managedFields = [entryOf(definition, manager, appliedFields(object, definition.custom, withStatus))];
+      metadata.managedFields = [
+        managedFieldsEntry(definition, manager, appliedFields(object, definition.custom, withStatus)),
+      ];
     }
   }
 
-  #reachesStatus({ definition }: Collection, { truth, subresource }: WriteMode): boolean {
-    return truth || subresource === "status" || !definition.subresources.includes("status");
+  #reachesStatus({ definition }: StoredCollection, { direct, subresource }: WriteMode): boolean {
+    return direct || subresource === "status" || !definition.subresources.includes("status");
   }
 
   /** What admission makes of a write. Who an object is, it cannot change. */
   #admit(
-    { definition }: Collection,
+    { definition }: StoredCollection,
     operation: "CREATE" | "UPDATE",
     old: JsonObject | undefined,
     next: MutableJson,
-    { subresource, dryRun, truth }: WriteMode,
+    { subresource, dryRun, direct }: WriteMode,
   ): MutableJson {
     const { admission } = this.#options;
-    if (truth || admission.ignores(definition)) return next;
+    if (direct || admission.ignores(definition)) return next;
     const { apiVersion, kind } = definition;
     const typed = { apiVersion, kind, ...next };
     const copy = (object: JsonObject | undefined): KubernetesObject | undefined =>
@@ -365,10 +381,10 @@ export class Writer {
     return object;
   }
 
-  #judgeDeletion({ definition }: Collection, stored: Stored, { dryRun }: DeleteMode): void {
+  #judgeDeletion({ definition }: StoredCollection, stored: StoredObject, { dryRun }: DeleteMode): void {
     const { admission } = this.#options;
     if (admission.ignores(definition)) return;
-    const old = parse(stored) as unknown as KubernetesObject;
+    const old = parseStored(stored) as unknown as KubernetesObject;
     admission.validate(definition, { operation: "DELETE", object: undefined, old, subresource: "", dryRun });
   }
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { KINDS, MESSAGES } from "../../../src/testing/wire/protobuf_messages.ts";
+import { PROTOBUF_KINDS, PROTOBUF_MESSAGES } from "../../../src/testing/wire/protobuf_messages.ts";
 import { readProtobuf } from "../../../src/testing/wire/read_protobuf.ts";
 import { type Answer, MAPS } from "../../support/_fake_server.ts";
 
@@ -89,13 +89,13 @@ Deno.test("readProtobuf does not guess: unknown kinds and fields are not read, w
 
 Deno.test("readProtobuf has every message that its messages name", () => {
   const plain = ["string", "int", "bool", "double", "bytes", "quantity", "raw", "time", "microtime", "intorstring"];
-  for (const fields of Object.values(MESSAGES)) {
+  for (const fields of Object.values(PROTOBUF_MESSAGES)) {
     for (const field of fields.split("|").filter((field) => field !== "")) {
       const type = field.split(" ")[2].replace(/[*{}]/g, "");
-      assertEquals([field, type in MESSAGES || plain.includes(type)], [field, true]);
+      assertEquals([field, type in PROTOBUF_MESSAGES || plain.includes(type)], [field, true]);
     }
   }
-  for (const kind of Object.values(KINDS)) assertEquals(kind in MESSAGES, true);
+  for (const kind of Object.values(PROTOBUF_KINDS)) assertEquals(kind in PROTOBUF_MESSAGES, true);
 });
 
 Deno.test("FakeApiServer takes protobuf, answers in JSON, and remembers what it said", async () => {
