@@ -1,23 +1,23 @@
-import { AccessControl } from "./http/access_control.ts";
-import { Admission } from "./writes/admission.ts";
-import { BUILT_IN, definitionOf } from "./storage/built_in.ts";
-import type { StoredCollection } from "./storage/stored_collection.ts";
-import { define } from "./storage/definition.ts";
-import { Discovery } from "./server/discovery.ts";
-import type { StoreEvent } from "./storage/watch_history.ts";
-import { Faults } from "./faults/faults.ts";
-import { crdResources } from "./writes/set_kind_defaults.ts";
-import { CollectionLister } from "./reads/collection_lister.ts";
-import { OpenApi } from "./server/open_api.ts";
 import type { FakeApiServerOptions } from "./fake_api_server_options.ts";
-import { Random } from "./objects/random.ts";
+import { Faults } from "./faults/faults.ts";
+import { AccessControl } from "./http/access_control.ts";
 import type { OpenRecord } from "./http/recorded_request.ts";
+import { Random } from "./objects/random.ts";
+import { CollectionLister } from "./reads/collection_lister.ts";
+import { type ServerFeatures, Watches } from "./reads/watches.ts";
+import { Discovery } from "./server/discovery.ts";
+import { OpenApi } from "./server/open_api.ts";
 import { RequestHandler } from "./server/request_handler.ts";
 import { ResourceHandler } from "./server/resource_handler.ts";
+import { BUILT_IN, definitionOf } from "./storage/built_in.ts";
+import { crdResources } from "./storage/crd.ts";
+import { define } from "./storage/definition.ts";
 import { Revisions } from "./storage/revisions.ts";
 import { Store } from "./storage/store.ts";
+import type { StoredCollection } from "./storage/stored_collection.ts";
 import { parseStored } from "./storage/stored_object.ts";
-import { type ServerFeatures, Watches } from "./reads/watches.ts";
+import type { StoreEvent } from "./storage/watch_history.ts";
+import { Admission } from "./writes/admission.ts";
 import { Writer } from "./writes/writer.ts";
 
 /** How many requests are remembered. */

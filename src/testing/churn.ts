@@ -2,8 +2,8 @@ import { isNotFound } from "../api/errors.ts";
 import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
-import { bigPod } from "./objects/big_pod.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
+import { bigPod } from "./objects/big_pod.ts";
 import { Random } from "./objects/random.ts";
 
 /** What {@linkcode churn} changes, and how. */

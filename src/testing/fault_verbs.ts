@@ -1,7 +1,9 @@
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import type { Backend } from "./backend.ts";
-import { BrokenConnection, type RequestFailure, type RequestFilter, type RequestHook } from "./faults/faults.ts";
+import type { RequestFilter } from "./faults/armed_list.ts";
+import { BrokenConnection } from "./faults/broken_connection.ts";
+import type { RequestFailure, RequestHook } from "./faults/faults.ts";
 import { isStreamingList } from "./http/recorded_request.ts";
 import { refusalOf, statusJson } from "./http/refusal.ts";
 import type { Watch } from "./reads/watch.ts";

@@ -67,28 +67,21 @@ export { FaultVerbs } from "./fault_verbs.ts";
 export type { FakeApiServerOptions } from "./fake_api_server_options.ts";
 export type { PrinterColumn, ResourceDefinition } from "./storage/definition.ts";
 export type { RecordedRequest } from "./http/recorded_request.ts";
-export type { RequestFailure, RequestFilter, RequestHook } from "./faults/faults.ts";
+export type { RequestFilter } from "./faults/armed_list.ts";
+export type { RequestFailure, RequestHook } from "./faults/faults.ts";
 export type { AdmissionHook, AdmissionRequest } from "./writes/admission.ts";
 export type { Authorize, RequestAttributes, Tokens } from "./http/access_control.ts";
-export {
-  type BuildOptions,
-  type BuiltConfigMap,
-  type BuiltDeployment,
-  type BuiltLease,
-  type BuiltNamespace,
-  type BuiltNode,
-  type BuiltPod,
-  configMap,
-  deployment,
-  lease,
-  namespace,
-  type NamespacedBuildOptions,
-  node,
-  pod,
-  type PodBuildOptions,
-} from "./objects/builders.ts";
+export type { BuildOptions, NamespacedBuildOptions } from "./objects/build_options.ts";
+export { type BuiltPod, pod, type PodBuildOptions } from "./objects/pod.ts";
+export { type BuiltNode, node } from "./objects/node.ts";
+export { type BuiltNamespace, namespace } from "./objects/namespace.ts";
+export { type BuiltConfigMap, configMap } from "./objects/config_map.ts";
+export { type BuiltDeployment, deployment } from "./objects/deployment.ts";
+export { type BuiltLease, lease } from "./objects/lease.ts";
 export { type BigPod, bigPod, pods } from "./objects/big_pod.ts";
 export { churn, type ChurnOptions, type ChurnStep } from "./churn.ts";
 export { history, type HistoryOptions } from "./history/history.ts";
-export type { HistoryStep, ProtocolMoment, WriteStep } from "./history/history_step.ts";
+export type { HistoryStep } from "./history/history_step.ts";
+export type { ProtocolMoment } from "./history/protocol_moment.ts";
+export type { WriteStep } from "./history/write_step.ts";
 export { perform } from "./perform.ts";

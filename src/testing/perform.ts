@@ -1,8 +1,9 @@
 import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
-import type { RequestFilter } from "./faults/faults.ts";
-import type { HistoryStep, ProtocolMoment } from "./history/history_step.ts";
+import type { RequestFilter } from "./faults/armed_list.ts";
+import type { HistoryStep } from "./history/history_step.ts";
+import type { ProtocolMoment } from "./history/protocol_moment.ts";
 import { isStreamingList, type RecordedRequest } from "./http/recorded_request.ts";
 
 /**

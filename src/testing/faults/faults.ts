@@ -1,7 +1,9 @@
 import type { Status } from "../../api/status.ts";
-import type { ByteBody } from "../wire/byte_body.ts";
-import { PlainRefusal, refusalOf } from "../http/refusal.ts";
 import type { RecordedRequest } from "../http/recorded_request.ts";
+import { PlainRefusal, refusalOf } from "../http/refusal.ts";
+import type { ByteBody } from "../wire/byte_body.ts";
+import { ArmedList, type RequestFilter } from "./armed_list.ts";
+import { BrokenConnection } from "./broken_connection.ts";
 
 /** A failure to answer with: a status code, or a Status of which the rest is filled in. */
 export interface RequestFailure extends Partial<Status> {
@@ -9,57 +11,11 @@ export interface RequestFailure extends Partial<Status> {
   readonly text?: string;
 }
 
-/** Which requests something is meant for. */
-export type RequestFilter = (request: RecordedRequest) => boolean;
-
 /** Something to do when a request comes by; the request waits for it. */
 export type RequestHook = (request: RecordedRequest) => void | Promise<void>;
 
 /** Does something to the body of an answer before any of it is read. */
 export type BodyFault = (body: ByteBody) => void;
-
-interface Armed<T> {
-  readonly filter: RequestFilter | undefined;
-  readonly value: T;
-  left: number;
-}
-
-/** Things that wait for the requests they are meant for. */
-export class ArmedList<T> {
-  readonly #armed: Armed<T>[] = [];
-
-  /** The next `times` requests that the filter takes get `value`. Returns what takes back what is left of that. */
-  arm(value: T, times: number, filter?: RequestFilter): () => void {
-    if (!(times >= 1)) throw new RangeError(`Cannot arm a fault: times must be at least 1, found ${times}`);
-    const armed: Armed<T> = { filter, value, left: times };
-    this.#armed.push(armed);
-    return () => this.#remove(armed);
-  }
-
-  /** What is meant for a request; of several that fit, what was armed first. */
-  take(request: RecordedRequest): T | undefined {
-    const armed = this.#armed.find(({ filter }) => filter === undefined || filter(request));
-    if (armed === undefined) return undefined;
-    if (--armed.left <= 0) this.#remove(armed);
-    return armed.value;
-  }
-
-  #remove(armed: Armed<T>): void {
-    const place = this.#armed.indexOf(armed);
-    if (place >= 0) this.#armed.splice(place, 1);
-  }
-}
-
-/** The connection breaks: what an answer is when there is none. */
-export class BrokenConnection extends TypeError {
-  /** `"BrokenConnection"`. */
-  override readonly name = "BrokenConnection";
-
-  /** As `fetch` says it, more or less. */
-  constructor() {
-    super("Connection reset by the fake API server");
-  }
-}
 
 /** What goes wrong on the way to the server and back: faults that wait for their request, and slowness. */
 export class Faults {

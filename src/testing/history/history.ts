@@ -1,5 +1,7 @@
-import type { HistoryStep, ProtocolMoment, WriteStep } from "./history_step.ts";
 import { Random } from "../objects/random.ts";
+import type { HistoryStep } from "./history_step.ts";
+import type { ProtocolMoment } from "./protocol_moment.ts";
+import type { WriteStep } from "./write_step.ts";
 
 /** What kinds of things happen. */
 export interface HistoryOptions {

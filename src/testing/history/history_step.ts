@@ -1,36 +1,5 @@
-/** A write that somebody makes. */
-export type WriteStep =
-  | {
-    /** Somebody writes an object, new or not; `again` deletes it first, so that it is another one of that name. */
-    readonly do: "write";
-    /** Where. */
-    readonly namespace: string;
-    /** Which. */
-    readonly name: string;
-    /** The value of its label `tier`. */
-    readonly tier: string;
-    /** What it holds. */
-    readonly value: number;
-    /** Whether it is deleted first. */
-    readonly again: boolean;
-  }
-  | {
-    /** Somebody deletes an object, if it is there. */
-    readonly do: "delete";
-    /** Where. */
-    readonly namespace: string;
-    /** Which. */
-    readonly name: string;
-  };
-
-/**
- * A moment between a request and its answer, or between two requests.
- *
- * - `"list"`, `"page"`, `"watch"`: before a list, a later page of one, or a watch is answered.
- * - `"listed"`: a list is answered, and the client has read nothing of it: before its watch.
- * - `"stream"`: a streaming list is answered, and the client has read nothing of it.
- */
-export type ProtocolMoment = "list" | "page" | "watch" | "listed" | "stream";
+import type { ProtocolMoment } from "./protocol_moment.ts";
+import type { WriteStep } from "./write_step.ts";
 
 /** Something that happens to a server, as plain data: a history can be printed, cut down and played again. */
 export type HistoryStep =

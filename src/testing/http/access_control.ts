@@ -1,6 +1,6 @@
+import { resourceName } from "../../api/resource.ts";
 import type { Status } from "../../api/status.ts";
 import { detailsOf, refusal, refusalOf } from "./refusal.ts";
-import { resourceName } from "../../api/resource.ts";
 
 /** Who asks for what: what the decision about a request is made of. */
 export interface RequestAttributes {

@@ -1,6 +1,6 @@
 import { StatusError } from "../../api/errors.ts";
-import { reasonOf, type Status, type StatusCause, type StatusDetails } from "../../api/status.ts";
 import { resourceName } from "../../api/resource.ts";
+import { reasonOf, type Status, type StatusCause, type StatusDetails } from "../../api/status.ts";
 
 /** What a refusal says, beside its code. */
 export interface RefusalParts {

@@ -1,6 +1,6 @@
 import type { Definition } from "../storage/definition.ts";
-import { humanDuration } from "./human_duration.ts";
 import { at, isObject, type JsonObject, objectOr } from "../wire/json.ts";
+import { humanDuration } from "./human_duration.ts";
 
 /** What stands in one place of a table. */
 export type Cell = string | number | boolean | null;

@@ -1,5 +1,5 @@
-import type { Definition } from "../storage/definition.ts";
 import { badRequest } from "../http/refusal.ts";
+import type { Definition } from "../storage/definition.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
 
 /** One condition of a field selector. */

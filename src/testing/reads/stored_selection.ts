@@ -1,8 +1,8 @@
 import { LabelSelector } from "../../api/selector.ts";
-import type { Definition } from "../storage/definition.ts";
-import { FieldSelector } from "./field_selector.ts";
 import { badRequest } from "../http/refusal.ts";
+import type { Definition } from "../storage/definition.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
+import { FieldSelector } from "./field_selector.ts";
 
 /** Which objects of a collection a request is about. */
 export class StoredSelection {

@@ -1,11 +1,12 @@
-import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import type { StoreEvent } from "../storage/watch_history.ts";
-import { goJson } from "../wire/json.ts";
 import { type LineFault, LineFaults } from "../faults/line_faults.ts";
-import type { StoredSelection } from "./stored_selection.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import { partialOf, restamped, type StoredObject } from "../storage/stored_object.ts";
-import { bookmarkTable, type ResponseView, tableOf } from "./table.ts";
+import type { StoreEvent } from "../storage/watch_history.ts";
+import { ByteBody, joinBytes } from "../wire/byte_body.ts";
+import { goJson } from "../wire/json.ts";
+import type { ResponseView } from "./response_view.ts";
+import type { StoredSelection } from "./stored_selection.ts";
+import { bookmarkTable, tableOf } from "./table.ts";
 
 /** What a watch was asked for. */
 export interface WatchPlan {

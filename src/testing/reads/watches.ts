@@ -1,14 +1,15 @@
 import type { StatusError } from "../../api/errors.ts";
 import type { Resource } from "../../api/resource.ts";
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import { sameResource } from "../storage/definition.ts";
-import type { StoreEvent } from "../storage/watch_history.ts";
-import type { WaitForRevision } from "./collection_lister.ts";
-import { parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
 import { expired, statusJson, tooLarge } from "../http/refusal.ts";
-import type { StoredSelection } from "./stored_selection.ts";
+import { parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
+import { sameResource } from "../storage/definition.ts";
+import type { WaitForRevision } from "../storage/revisions.ts";
 import type { Store } from "../storage/store.ts";
-import type { ResponseView } from "./table.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
+import type { StoredObject } from "../storage/stored_object.ts";
+import type { StoreEvent } from "../storage/watch_history.ts";
+import type { ResponseView } from "./response_view.ts";
+import type { StoredSelection } from "./stored_selection.ts";
 import { Watch, type WatchPlan } from "./watch.ts";
 
 /** What a server can do or not; may change while it runs. */
@@ -139,7 +140,7 @@ function* matching(
   collection: StoredCollection,
   selection: StoredSelection,
   revision: number,
-): Iterable<import("../storage/stored_object.ts").StoredObject> {
+): Iterable<StoredObject> {
   for (const stored of collection.slice({ namespace: selection.namespace, revision })) {
     if (selection.matches(stored)) yield stored;
   }

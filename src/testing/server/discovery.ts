@@ -1,23 +1,6 @@
 import type { Definition } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
 
-/** What `/version` says. */
-export const SERVER_VERSION = {
-  major: "1",
-  minor: "36",
-  emulationMajor: "1",
-  emulationMinor: "36",
-  minCompatibilityMajor: "1",
-  minCompatibilityMinor: "35",
-  gitVersion: "v1.36.3",
-  gitCommit: "fake",
-  gitTreeState: "clean",
-  buildDate: "1970-01-01T00:00:00Z",
-  goVersion: "go1.26.8",
-  compiler: "gc",
-  platform: "linux/amd64",
-} as const;
-
 /** What the path `scale` of an object answers with. */
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
 const PART_VERBS = ["get", "patch", "update"];

@@ -1,7 +1,7 @@
 import type { Definition } from "../storage/definition.ts";
-import type { JsonObject, MutableJson } from "../wire/json.ts";
 import type { Store } from "../storage/store.ts";
-import { SERVER_VERSION } from "./discovery.ts";
+import type { JsonObject, MutableJson } from "../wire/json.ts";
+import { SERVER_VERSION } from "./server_version.ts";
 
 const INFO = { title: "Kubernetes", version: SERVER_VERSION.gitVersion };
 

@@ -1,17 +1,20 @@
-import { mediaTypeOf, negotiateRepresentation, unsupportedMediaType } from "../http/representation.ts";
+import { BrokenConnection } from "../faults/broken_connection.ts";
+import type { Faults } from "../faults/faults.ts";
+import { gzipResponse } from "../faults/gzip.ts";
 import type { AccessControl, RequestAttributes } from "../http/access_control.ts";
 import { answerError, answerJson, answerText, type RequestContext } from "../http/answer.ts";
-import type { ByteBody } from "../wire/byte_body.ts";
-import { type Discovery, SERVER_VERSION } from "./discovery.ts";
-import { BrokenConnection, type Faults } from "../faults/faults.ts";
-import { gzipResponse } from "../faults/gzip.ts";
-import { at, type JsonObject, objectOr } from "../wire/json.ts";
-import type { OpenApi } from "./open_api.ts";
 import { type OpenRecord, recordRequest } from "../http/recorded_request.ts";
-import { badRequest, noMethod, noPath } from "../http/refusal.ts";
-import { requestObject, type ResourceHandler, verbOf } from "./resource_handler.ts";
-import { PROTOBUF, readProtobuf } from "../wire/read_protobuf.ts";
+import { noMethod, noPath } from "../http/refusal.ts";
+import { negotiateRepresentation } from "../http/representation.ts";
 import { parseRoute, type Route } from "../http/route.ts";
+import type { ByteBody } from "../wire/byte_body.ts";
+import { at, objectOr } from "../wire/json.ts";
+import type { Discovery } from "./discovery.ts";
+import type { OpenApi } from "./open_api.ts";
+import { requestBodyObject, requestBodyText } from "./request_body.ts";
+import type { ResourceHandler } from "./resource_handler.ts";
+import { resourceVerb } from "./resource_verb.ts";
+import { SERVER_VERSION } from "./server_version.ts";
 
 /** What a request goes through. */
 export interface RequestHandlerParts {
@@ -69,7 +72,7 @@ export class RequestHandler {
       const user = access.user(request.headers);
       const attributes = attributesOf(request, url, user);
       await access.check(attributes);
-      const body = request.body === null ? "" : await bodyOf(request);
+      const body = request.body === null ? "" : await requestBodyText(request);
       if (body !== "") open.body = body;
       signal?.throwIfAborted();
       const response = await this.#route(context, attributes, body);
@@ -122,7 +125,7 @@ export class RequestHandler {
 
   /** `SelfSubjectAccessReview`: whether who asks might do something. */
   async #review(context: RequestContext, { user }: RequestAttributes, body: string): Promise<Response> {
-    const review = requestObject(body);
+    const review = requestBodyObject(body);
     const wanted = objectOr(at(review, "spec", "resourceAttributes"));
     const text = (name: string): string => typeof wanted[name] === "string" ? wanted[name] : "";
     const path = at(review, "spec", "nonResourceAttributes", "path");
@@ -148,20 +151,6 @@ export class RequestHandler {
   }
 }
 
-/** The body as text; protobuf as the JSON that says the same. */
-async function bodyOf(request: Request): Promise<string> {
-  if (mediaTypeOf(request.headers.get("content-type")) !== PROTOBUF) return await request.text();
-  const bytes = new Uint8Array(await request.arrayBuffer());
-  let object: JsonObject | undefined;
-  try {
-    object = readProtobuf(bytes);
-  } catch (error) {
-    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
-  }
-  if (object === undefined) throw unsupportedMediaType(["application/json"]);
-  return JSON.stringify(object);
-}
-
 function isAccessReview(route: Route & { readonly type: "resource" }, verb: string): boolean {
   return route.group === "authorization.k8s.io" && route.version === "v1" && verb === "create" &&
     route.plural === "selfsubjectaccessreviews";
@@ -176,7 +165,7 @@ function attributesOf(request: Request, url: URL, user: string): RequestAttribut
     return { user, verb, group: "", version: "", resource: "", subresource: "", namespace: "", name: "", path };
   }
   const { group, version, plural: resource, subresource = "", namespace, name = "" } = route;
-  const verb = verbOf(request.method, route, url.searchParams);
+  const verb = resourceVerb(request.method, route, url.searchParams);
   return { user, verb, group, version, resource, subresource, namespace, name, path };
 }
 

@@ -1,32 +1,27 @@
-import { negotiateRepresentation, type Representation, requireJson } from "../http/representation.ts";
 import { answerBytes, answerError, answerJson, answerStream, type RequestContext } from "../http/answer.ts";
-import { ByteBody } from "../wire/byte_body.ts";
-import { isBuiltInGroup } from "../storage/built_in.ts";
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import type { Discovery } from "./discovery.ts";
-import { goJson, isDeeper, isObject, type JsonObject, objectOr } from "../wire/json.ts";
-import { type CollectionLister, listPageBytes } from "../reads/collection_lister.ts";
-import { parseListOptions, type ServerListOptions } from "../http/server_list_options.ts";
-import { applyPatch, patchType } from "../patches/apply_patch.ts";
-import {
-  badRequest,
-  detailsOf,
-  invalid,
-  noMethod,
-  noPath,
-  noResource,
-  notFound,
-  noVerb,
-  requiredField,
-} from "../http/refusal.ts";
+import { requireJson } from "../http/media_type.ts";
+import { detailsOf, invalid, noMethod, noPath, noResource, notFound, noVerb, requiredField } from "../http/refusal.ts";
+import { negotiateRepresentation, type Representation } from "../http/representation.ts";
 import type { ResourceRoute } from "../http/route.ts";
-import { scaled, scaleOf } from "./scale.ts";
+import { parseListOptions, type ServerListOptions } from "../http/server_list_options.ts";
+import { applyPatch } from "../patches/apply_patch.ts";
+import { patchType } from "../patches/patch_type.ts";
+import type { CollectionLister } from "../reads/collection_lister.ts";
+import { listPageBytes } from "../reads/list_page.ts";
+import { includeObjectOf, type ResponseView } from "../reads/response_view.ts";
 import { StoredSelection } from "../reads/stored_selection.ts";
-import type { Store } from "../storage/store.ts";
-import { parseStored, partialOf, type StoredObject } from "../storage/stored_object.ts";
-import { includeObjectOf, type ResponseView, tableOf } from "../reads/table.ts";
+import { tableOf } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watches.ts";
+import { isBuiltInGroup } from "../storage/built_in.ts";
+import type { Store } from "../storage/store.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
+import { parseStored, partialOf, type StoredObject } from "../storage/stored_object.ts";
+import { ByteBody } from "../wire/byte_body.ts";
+import { goJson, type JsonObject, objectOr } from "../wire/json.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
+import type { Discovery } from "./discovery.ts";
+import { requestBodyJson, requestBodyObject } from "./request_body.ts";
+import { scaled, scaleOf } from "./scale.ts";
 
 /** What the handler works with. */
 export interface ResourceHandlerParts {
@@ -48,9 +43,6 @@ export interface ResourceHandlerParts {
 
 /** The parts of objects that have a path of their own here. */
 const SERVED_PARTS = ["status", "scale"];
-
-/** How deep objects and arrays may be nested: kube-apiserver takes 10,000 levels, which overflow the stack here. */
-const MAX_DEPTH = 1_000;
 
 /** A request to a collection, an object or a part of one, with what is needed to answer it. */
 interface ResourceRequest {
@@ -165,7 +157,7 @@ export class ResourceHandler {
     const stored = this.#parts.writer.create(
       collection,
       route.namespace,
-      requestObject(request.body),
+      requestBodyObject(request.body),
       writeMode(request),
     );
     return this.#object(request, stored, 201);
@@ -174,7 +166,7 @@ export class ResourceHandler {
   #update(request: ResourceRequest): Response {
     const { context, collection, route } = request;
     requireJson(context.request.headers.get("content-type"));
-    const body = requestObject(request.body);
+    const body = requestBodyObject(request.body);
     const { writer } = this.#parts;
     const stored = route.subresource === "scale"
       ? writer.change(collection, keyOf(route), (object) => scaled(object, body), writeMode(request)).stored
@@ -187,7 +179,7 @@ export class ResourceHandler {
     const { writer } = this.#parts;
     const { definition } = collection;
     const type = patchType(context.request.headers.get("content-type"), definition.custom);
-    const patch = parseJson(request.body);
+    const patch = requestBodyJson(request.body);
     const mode = writeMode(request);
     if (type === "apply") {
       const { searchParams } = context.url;
@@ -260,28 +252,6 @@ export class ResourceHandler {
   }
 }
 
-/** The verb of a request, as access rules call it. */
-export function verbOf(method: string, { name }: ResourceRoute, parameters: URLSearchParams): string {
-  switch (method) {
-    case "GET":
-    case "HEAD": {
-      if (name !== undefined) return "get";
-      const watch = parameters.get("watch");
-      return watch !== null && watch !== "0" && watch.toLowerCase() !== "false" ? "watch" : "list";
-    }
-    case "POST":
-      return name === undefined ? "create" : "post";
-    case "PUT":
-      return name === undefined ? "put" : "update";
-    case "PATCH":
-      return name === undefined ? "patchcollection" : "patch";
-    case "DELETE":
-      return name === undefined ? "deletecollection" : "delete";
-    default:
-      return method.toLowerCase();
-  }
-}
-
 function keyOf({ namespace, name }: ResourceRoute): string {
   return namespace === "" ? name! : `${namespace}/${name}`;
 }
@@ -302,7 +272,7 @@ function isTrue(value: string | null): boolean {
 }
 
 function deleteMode({ url: { searchParams } }: RequestContext, text: string): DeleteMode {
-  const body = text === "" ? {} : requestObject(text);
+  const body = text === "" ? {} : requestBodyObject(text);
   const grace = body.gracePeriodSeconds ?? searchParams.get("gracePeriodSeconds") ?? undefined;
   const policy = body.propagationPolicy ?? searchParams.get("propagationPolicy") ?? undefined;
   const { uid, resourceVersion } = objectOr(body.preconditions);
@@ -330,26 +300,4 @@ function isDryRun(values: readonly string[], kind: string): boolean {
     }]);
   }
   return given.length > 0;
-}
-
-/**
- * The object in the body of a request.
- *
- * @throws {StatusError} 400 when there is none.
- */
-export function requestObject(text: string): JsonObject {
-  const value = parseJson(text);
-  if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
-  return value;
-}
-
-function parseJson(text: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
-  }
-  if (isDeeper(value, MAX_DEPTH)) throw badRequest("the object provided is unrecognized: json: exceeded max depth");
-  return value;
 }

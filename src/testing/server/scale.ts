@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import { badRequest } from "../http/refusal.ts";
+import { isObject, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 
 /** The scale of an object: how many replicas it wants and has (autoscaling/v1). */
 export function scaleOf(object: JsonObject): JsonObject {

@@ -6,6 +6,9 @@ interface Waiting {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
+/** Waits until the store has come to a revision; false when it does not in time. */
+export type WaitForRevision = (revision: number) => Promise<boolean>;
+
 /** Those who wait for a revision that is still to come. */
 export class Revisions {
   readonly #store: Store;

@@ -1,8 +1,8 @@
-import { StoredCollection } from "./stored_collection.ts";
-import { type Definition, resourceId } from "./definition.ts";
-import { type StoreEvent, WatchHistory } from "./watch_history.ts";
 import type { JsonObject } from "../wire/json.ts";
+import { type Definition, resourceId } from "./definition.ts";
+import { StoredCollection } from "./stored_collection.ts";
 import { rewriteMetadata, type StoredObject, tombstone, toStoredObject } from "./stored_object.ts";
+import { type StoreEvent, WatchHistory } from "./watch_history.ts";
 
 /** Where a resource is told by. */
 export type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };

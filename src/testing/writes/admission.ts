@@ -1,9 +1,9 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
 import type { Status } from "../../api/status.ts";
+import { refusal } from "../http/refusal.ts";
 import { sameResource } from "../storage/definition.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
-import { refusal } from "../http/refusal.ts";
 
 /** A write on its way into the server. */
 export interface AdmissionRequest<T extends KubernetesObject> {

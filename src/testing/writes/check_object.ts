@@ -1,9 +1,9 @@
 import type { StatusError } from "../../api/errors.ts";
 import type { StatusCause } from "../../api/status.ts";
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import { type JsonObject, objectOr } from "../wire/json.ts";
 import { badRequest, invalid, invalidField } from "../http/refusal.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
+import { type JsonObject, objectOr } from "../wire/json.ts";
 
 /** 400: the object names another namespace than the request. */
 export function namespaceMismatch(): StatusError {

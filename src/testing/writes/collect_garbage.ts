@@ -1,7 +1,7 @@
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import type { Store } from "../storage/store.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import { parseStored, type StoredObject } from "../storage/stored_object.ts";
+import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 
 /** An object with what decides about its end. */
 interface Candidate {

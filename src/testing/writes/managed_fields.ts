@@ -1,3 +1,4 @@
+import { listKey } from "../patches/list_key.ts";
 import {
   equalJson,
   isObject,
@@ -8,7 +9,6 @@ import {
   setMember,
 } from "../wire/json.ts";
 import { type FieldSet, sortKeys, unionFields, withoutFields } from "./field_set.ts";
-import { listKey } from "../patches/list_key.ts";
 
 /** Who writes, and how: what a managedFields entry is known by. */
 export interface FieldManager {

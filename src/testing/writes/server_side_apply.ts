@@ -1,3 +1,6 @@
+import { refusal } from "../http/refusal.ts";
+import { mergeApplied } from "../patches/apply_patch.ts";
+import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import {
   fieldPaths,
   type FieldSet,
@@ -8,7 +11,6 @@ import {
   valueAt,
   withoutFields,
 } from "./field_set.ts";
-import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import {
   appliedFields,
   type FieldManager,
@@ -17,8 +19,6 @@ import {
   managedFieldsOf,
   type ManagedKind,
 } from "./managed_fields.ts";
-import { mergeApplied } from "../patches/apply_patch.ts";
-import { refusal } from "../http/refusal.ts";
 
 /** How something is applied. */
 export interface ApplyMode {

@@ -1,16 +1,16 @@
 import type { KubernetesObject } from "../../api/object.ts";
-import type { Admission } from "./admission.ts";
-import { serverSideApply } from "./server_side_apply.ts";
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./object_content.ts";
-import { cloneJson, equalJson, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
-import { setKindDefaults } from "./set_kind_defaults.ts";
-import { mergePatch } from "../patches/apply_patch.ts";
-import { appliedFields, managedFieldsAfter, managedFieldsEntry } from "./managed_fields.ts";
 import { alreadyExists, conflict, invalid, noMethod, notFound, refusal, requiredField } from "../http/refusal.ts";
+import { mergePatch } from "../patches/merge_patch.ts";
 import type { Store } from "../storage/store.ts";
+import type { StoredCollection } from "../storage/stored_collection.ts";
 import { parseStored, type StoredObject, toStoredObject } from "../storage/stored_object.ts";
+import { cloneJson, equalJson, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
+import type { Admission } from "./admission.ts";
 import { checkObjectIdentity, checkObjectName, checkObjectType, namespaceMismatch } from "./check_object.ts";
+import { appliedFields, managedFieldsAfter, managedFieldsEntry } from "./managed_fields.ts";
+import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./object_content.ts";
+import { serverSideApply } from "./server_side_apply.ts";
+import { setKindDefaults } from "./set_kind_defaults.ts";
 
 /** How a write is made. */
 export interface WriteMode {

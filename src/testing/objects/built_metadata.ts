@@ -1,0 +1,37 @@
+import type { KubernetesObject } from "../../api/object.ts";
+import type { NamespacedBuildOptions } from "./build_options.ts";
+import { Random } from "./random.ts";
+
+/** When everything was built: a fixed time, so that objects with the same options are equal. */
+const CREATED = "2026-01-01T00:00:00Z";
+
+export function builtMetadata(
+  kind: string,
+  options: NamespacedBuildOptions,
+  cluster = false,
+): KubernetesObject["metadata"] {
+  const { name, namespace = "default", resourceVersion = "1", labels, annotations, ownerReferences, finalizers } =
+    options;
+  return {
+    name,
+    ...(cluster ? {} : { namespace }),
+    uid: builtUid(kind, options),
+    resourceVersion,
+    creationTimestamp: CREATED,
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+  };
+}
+
+export function builtUid(kind: string, { uid, namespace = "default", name }: NamespacedBuildOptions): string {
+  return uid ?? new Random(hash(`${kind}/${namespace}/${name}`)).uid();
+}
+
+/** FNV-1a. */
+function hash(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,43 @@
+import { mediaTypeOf, unsupportedMediaType } from "../http/media_type.ts";
+import { badRequest } from "../http/refusal.ts";
+import { isDeeper, isObject, type JsonObject } from "../wire/json.ts";
+import { PROTOBUF, readProtobuf } from "../wire/read_protobuf.ts";
+
+/** How deep objects and arrays may be nested: kube-apiserver takes 10,000 levels, which overflow the stack here. */
+const MAX_DEPTH = 1_000;
+
+/** The body as text; protobuf as the JSON that says the same. */
+export async function requestBodyText(request: Request): Promise<string> {
+  if (mediaTypeOf(request.headers.get("content-type")) !== PROTOBUF) return await request.text();
+  const bytes = new Uint8Array(await request.arrayBuffer());
+  let object: JsonObject | undefined;
+  try {
+    object = readProtobuf(bytes);
+  } catch (error) {
+    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+  }
+  if (object === undefined) throw unsupportedMediaType(["application/json"]);
+  return JSON.stringify(object);
+}
+
+/**
+ * The object in the body of a request.
+ *
+ * @throws {StatusError} 400 when there is none.
+ */
+export function requestBodyObject(text: string): JsonObject {
+  const value = requestBodyJson(text);
+  if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
+  return value;
+}
+
+export function requestBodyJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+  }
+  if (isDeeper(value, MAX_DEPTH)) throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+  return value;
+}

@@ -1,0 +1,68 @@
+import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
+import type { PrinterColumn, ResourceDefinition } from "./definition.ts";
+
+/** A definition is accepted and served at once. */
+export function crdDefaults(object: MutableJson, time: string): void {
+  const spec = objectOr(object.spec);
+  const names = objectOr(spec.names);
+  const kind = String(names.kind ?? "");
+  const accepted = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names };
+  object.spec = { ...spec, names: accepted, conversion: spec.conversion ?? { strategy: "None" } };
+  const condition = (type: string, reason: string, message: string): JsonObject => ({
+    type,
+    status: "True",
+    lastTransitionTime: time,
+    reason,
+    message,
+  });
+  object.status = {
+    conditions: [
+      condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+      condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+    ],
+    acceptedNames: accepted,
+    storedVersions: versionsOf(object).filter((version) => version.storage === true).map((version) =>
+      version.name as Json
+    ),
+  };
+}
+
+/** The resources that a CustomResourceDefinition defines: one for each version that is served. */
+export function crdResources(crd: JsonObject): ResourceDefinition[] {
+  const spec = objectOr(crd.spec);
+  const names = objectOr(spec.names);
+  const strings = (value: unknown): string[] => Array.isArray(value) ? value.map(String) : [];
+  return versionsOf(crd).filter((version) => version.served === true).map((version) => {
+    const subresources = objectOr(version.subresources);
+    const fields = Array.isArray(version.selectableFields) ? version.selectableFields as JsonObject[] : [];
+    return {
+      group: String(spec.group ?? ""),
+      version: String(version.name ?? ""),
+      plural: String(names.plural ?? ""),
+      kind: String(names.kind ?? ""),
+      scope: spec.scope === "Cluster" ? "Cluster" : "Namespaced",
+      singular: typeof names.singular === "string" ? names.singular : String(names.kind ?? "").toLowerCase(),
+      shortNames: strings(names.shortNames),
+      categories: strings(names.categories),
+      subresources: ["status", "scale"].filter((part) => subresources[part] !== undefined),
+      columns: columnsOf(version.additionalPrinterColumns),
+      fields: fields.map((field) => String(field.jsonPath ?? "").replace(/^\./, "")),
+    };
+  });
+}
+
+function columnsOf(value: unknown): PrinterColumn[] {
+  return (Array.isArray(value) ? value as readonly Json[] : []).filter(isObject).map((column) => ({
+    name: String(column.name ?? ""),
+    type: String(column.type ?? "string"),
+    jsonPath: String(column.jsonPath ?? ""),
+    ...(typeof column.description === "string" ? { description: column.description } : {}),
+    ...(typeof column.priority === "number" ? { priority: column.priority } : {}),
+    ...(typeof column.format === "string" ? { format: column.format } : {}),
+  }));
+}
+
+function versionsOf(crd: JsonObject): readonly JsonObject[] {
+  const { versions } = objectOr(crd.spec);
+  return Array.isArray(versions) ? (versions as readonly Json[]).filter(isObject) : [];
+}
