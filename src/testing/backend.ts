@@ -20,34 +20,36 @@ import type { StoreEvent } from "./storage/watch_history.ts";
 import { Admission } from "./writes/admission.ts";
 import { Writer } from "./writes/writer.ts";
 
-/** How many requests are remembered. */
+/** Number of recorded requests that are kept. */
 const REQUESTS = 10_000;
 const DEFINITIONS = "customresourcedefinitions";
 
-/** The parts of a fake API server, put together. */
+/** The components of a fake API server, wired together. */
 export class Backend {
-  /** What there is. */
+  /** All collections and the revision counter. */
   readonly store: Store;
-  /** Who watches it. */
+  /** The open watches. */
   readonly watches: Watches;
-  /** How it changes. */
+  /** Validates writes and writes them to the store. */
   readonly writer: Writer;
-  /** How requests are answered. */
+  /** Answers HTTP requests. */
   readonly handler: RequestHandler;
-  /** What goes wrong on the way. */
+  /** Faults that are armed or in effect. */
   readonly faults: Faults = new Faults();
-  /** Who looks at writes. */
+  /** The registered admission hooks. */
   readonly admission: Admission = new Admission();
-  /** What the server can do, now. */
+  /** Optional server features; faults switch them off and on. */
   readonly features: ServerFeatures;
-  /** Who waits for a revision. */
+  /** Requests that wait for a future revision. */
   readonly revisions: Revisions;
-  /** The last requests. */
+  /** The latest requests, oldest first. */
   readonly requests: OpenRecord[] = [];
-  /** How many writes are remembered, unless a fault makes it fewer. */
+  /** Number of writes in the watch history, unless a fault shortens it. */
   readonly history: number;
 
-  /** @throws {RangeError} when an option is out of range. */
+  /** Creates the components.
+   *
+   * @throws {RangeError} if an option is out of range. */
   constructor(options: FakeApiServerOptions) {
     const { history = 10_000, chunkBytes = 65_536, bookmarkMs = 60_000, watchTimeoutMs = 1_800_000 } = options;
     const { streamingList = true, managedFields = true, tooLargeDelayMs = 0, seed = 1 } = options;
@@ -59,12 +61,12 @@ export class Backend {
     this.history = history;
     this.features = { streamingList, bookmarks: true };
     const random = new Random(seed);
-    // Apart from the other, so that uids do not depend on who watches.
+    // A separate generator, so that uids do not depend on the number of watches.
     const durations = new Random(~seed);
     const store = new Store(history, {
       event: (event) => this.#changed(event),
       removing: (collection, stored) => {
-        // A definition goes after everything that it defines.
+        // The event of the definition's deletion comes after the deletion of all it defines.
         if (isDefinitions(collection)) { for (const old of crdResources(parseStored(stored))) store.undefine(old); }
       },
       undefined: (collection) => this.watches.endAll(collection),

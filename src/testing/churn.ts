@@ -6,31 +6,34 @@ import type { FakeApiServer } from "./fake_api_server.ts";
 import { bigPod } from "./objects/big_pod.ts";
 import { Random } from "./objects/random.ts";
 
-/** What {@linkcode churn} changes, and how. */
+/** Options for {@linkcode churn}. */
 export interface ChurnOptions<T extends KubernetesObject> {
-  /** The resource whose objects change. */
+  /** The resource of the objects to change. */
   readonly resource: Resource<T>;
-  /** `"update"`: only changes; `"all"`: one step in five creates or deletes, in balance. @default {"update"} */
+  /** `"update"`: updates only; `"all"`: one step in five creates or deletes, in balance. @default {"update"} */
   readonly mix?: "update" | "all";
-  /** The same seed on the same objects: the same steps. @default {1} */
+  /** Seed; the same seed and the same objects give the same steps. @default {1} */
   readonly seed?: number;
-  /** The object to create, by a number that is not used twice. @default {pods: `bigPod`; else an object with a name} */
+  /**
+   * Builds the object to create; the number passed is never used twice. @default {pods: `bigPod`; else an object with
+   * a name}
+   */
   readonly make?: (index: number) => Draft<T>;
 }
 
-/** What a step did. */
+/** The change that a step made. */
 export interface ChurnStep {
-  /** Which kind of change. */
+  /** Type of the change. */
   readonly type: "create" | "update" | "delete";
-  /** The object that changed. */
+  /** Key of the changed object. */
   readonly key: ObjectKey;
 }
 
 /**
- * Random changes to a server's objects, one per call of what is returned.
+ * Returns a function that makes one random change to the server's objects at each call.
  *
- * An update counts up an annotation; of a pod, every eighth one also sets the phase. Objects that were there at first
- * and those it created are changed; where there are none, it creates one.
+ * An update increments an annotation; every eighth update of a pod also sets the phase. Updates and deletions pick
+ * from the objects that existed at the start and those that churn created. If there are none, the step creates one.
  */
 export function churn<T extends KubernetesObject>(
   server: FakeApiServer,
@@ -53,7 +56,7 @@ export function churn<T extends KubernetesObject>(
     return { type: "create", key };
   }
 
-  /** Takes a key out of the list by putting the last one into its place. */
+  /** Removes a key by moving the last key into its place. */
   function forget(place: number): void {
     const last = keys.pop()!;
     if (place < keys.length) keys[place] = last;
@@ -83,7 +86,7 @@ export function churn<T extends KubernetesObject>(
       return change(place, dice < 0.2 ? "delete" : "update");
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      // Somebody else deleted it: it is no longer one of ours.
+      // The object was deleted elsewhere: drop its key.
       if (keys[place] !== undefined) forget(place);
       return create();
     }

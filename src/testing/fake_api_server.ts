@@ -25,23 +25,23 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
 /**
  * An API server in this process: a `Transport` for clients, and a handler for `Deno.serve`.
  *
- * What a test changes with {@linkcode create}, {@linkcode update}, {@linkcode patch} and {@linkcode delete} is the truth:
- * it is there when the call returns, watches are told in the same turn, and nobody is asked for permission. Requests come
- * in through {@linkcode fetch} and are answered as kube-apiserver 1.36 answers them: lists with pages and versions,
- * watches with history, bookmarks and streaming lists, conflicts, selectors, patches, server-side apply, the paths
- * `status` and `scale`, tables, discovery, OpenAPI v3, and the errors: `kubectl` from 1.29 on works with it. Faults are verbs
- * as well; they are described at {@linkcode FaultVerbs}.
+ * A test changes objects directly with {@linkcode create}, {@linkcode update}, {@linkcode patch} and
+ * {@linkcode delete}: the change is committed when the call returns, watches get its event in the same turn, and no
+ * authorization or admission applies. Requests arrive through {@linkcode fetch} and are answered like kube-apiserver
+ * 1.36: lists with pages and versions, watches with history, bookmarks and streaming lists, conflicts, selectors, patches,
+ * server-side apply, the subresources `status` and `scale`, tables, discovery, OpenAPI v3, and errors. `kubectl` from 1.29
+ * on works with it. Faults are injected by the methods of {@linkcode FaultVerbs}.
  *
- * - Every write has a revision of its own, one counter for all resources, as in etcd; lists and watches agree on it.
- * - There are no controllers: pods stay as they are written, what an owner leaves behind goes when
- *   {@linkcode collectGarbage} is called, namespaces need not exist and go at once when deleted.
- * - It answers in JSON: as objects, as their metadata alone, or as tables; nothing else, and nothing is compressed. It
- *   reads JSON, also where YAML is announced, and the protobuf of the kinds that `kubectl create` makes.
- * - It fills in and checks metadata, but no more of an object than a pod's phase and a secret's type. It has no schemas: an
- *   apply tells the elements of well-known lists apart by their keys, and takes other lists as a whole.
- * - The scale of a custom resource is `spec.replicas`. Its versions are collections of their own.
- * - What a watch's reader has not read yet waits in memory, without a limit.
- * - All timers are global `setTimeout`s, so fake time governs them; when no watch is open, none is left.
+ * - Each write has its own revision, from one counter for all resources, as in etcd; lists and watches agree on it.
+ * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
+ *   called, namespaces need not exist and are deleted at once.
+ * - It responds in JSON only: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, also under a
+ *   YAML media type, and the protobuf of the kinds that `kubectl create` makes.
+ * - It sets and validates metadata, but of the rest only a pod's phase and a secret's type. It has no schemas: an apply
+ *   merges well-known lists by their keys, and replaces other lists.
+ * - The scale of a custom resource is `spec.replicas`. Each of its versions is a separate collection.
+ * - Events that a watch's client has not read are queued in memory, without a limit.
+ * - All timers are global `setTimeout`s, so fake time controls them; without an open watch there are none.
  *
  * @example
  * ```ts
@@ -62,7 +62,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   readonly #store: Store;
   readonly #writer: Writer;
 
-  /** An empty server that knows the resources of Kubernetes most often used, and those of the options. */
+  /** Creates an empty server for the common Kubernetes resources and those of `options.resources`. */
   constructor(options: FakeApiServerOptions = {}) {
     const backend = new Backend(options);
     super(backend);
@@ -71,15 +71,16 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     this.#writer = backend.writer;
   }
 
-  // ── asked ──────────────────────────────────────────────────────────────
+  // ── requests ───────────────────────────────────────────────────────────
 
   /**
-   * Answers a request. A method that may be passed around:
-   * `Deno.serve({ hostname: "127.0.0.1", port: 0 }, server.fetch)`. Without a host name, `Deno.serve` listens to the network.
+   * Answers a request. It is a bound function:
+   * `Deno.serve({ hostname: "127.0.0.1", port: 0 }, server.fetch)`. Without a host name, `Deno.serve` listens on all
+   * interfaces.
    *
-   * Called with one argument, it acts as a network would: when the request's signal aborts, the call rejects, or the body
-   * breaks, with the signal's reason. `Deno.serve` passes a second argument; the signal is then left alone, and a client
-   * that goes away cancels the body.
+   * Called with one argument, it acts like a network: when the request's signal aborts, the call rejects, or the body
+   * errors, with the signal's reason. `Deno.serve` passes a second argument; the signal is then ignored, and a client
+   * that disconnects cancels the body.
    */
   readonly fetch = (request: Request, info?: unknown): Promise<Response> => {
     if (info !== undefined) return this.#backend.handler.answer(request, undefined);
@@ -87,30 +88,31 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return untilAborted(this.#backend.handler.answer(request, signal), signal);
   };
 
-  /** The last requests, up to 10,000, oldest first, without their credentials. */
+  /** The latest requests, up to 10,000, oldest first, without their credentials. */
   get requests(): readonly RecordedRequest[] {
     return this.#backend.requests;
   }
 
-  /** How many watches are open. */
+  /** Number of open watches. */
   get watches(): number {
     return this.#backend.watches.count;
   }
 
-  /** The newest version of anything, as a list without a version would give it. */
+  /** The current resourceVersion, as a list without a version would return it. */
   get resourceVersion(): string {
     return String(this.#store.revision);
   }
 
-  // ── the truth ──────────────────────────────────────────────────────────
+  // ── objects ────────────────────────────────────────────────────────────
 
   /**
-   * Creates an object. A resource that is not known yet is served from now on, as a custom one.
+   * Creates an object. An unknown resource is defined as a custom resource.
    *
-   * The server fills in what is missing: namespace `"default"`, a name after `generateName`, uid, times. Unlike over
-   * HTTP, times and a status that are given are kept; the uid is always a new one. The object returned is yours.
+   * The server fills in what is missing: namespace `"default"`, a name from `generateName`, uid, timestamps. Unlike
+   * over HTTP, given timestamps and a given status are kept; the uid is always new. The caller owns the returned
+   * object.
    *
-   * @throws {StatusError} 409 when there is one of that name, 422 when it has no name or one that is not allowed.
+   * @throws {StatusError} 409 if the name exists, 422 if the name is missing or invalid.
    */
   create<T extends KubernetesObject>(resource: Resource<T>, object: Draft<T>): T {
     const collection = this.#store.collection(resource) ?? this.#store.define(definitionOf(resource));
@@ -121,9 +123,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Replaces an object, its status included, whatever version the new one carries. Nothing happens when nothing changes.
+   * Replaces an object, including its status, whatever its resourceVersion. A replacement without a change writes
+   * nothing.
    *
-   * @throws {StatusError} 404 when it is not there.
+   * @throws {StatusError} 404 if the object does not exist.
    */
   update<T extends KubernetesObject>(resource: Resource<T>, object: T): T {
     const key = keyOf(object);
@@ -135,9 +138,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Changes parts of an object by a JSON merge patch: members that are null are removed, lists replaced as a whole.
+   * Applies a JSON merge patch: members that are null are removed, lists are replaced.
    *
-   * @throws {StatusError} 404 when it is not there.
+   * @throws {StatusError} 404 if the object does not exist.
    */
   patch<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey, patch: unknown): T {
     return this.#explain(`patch ${resourceName(resource)} "${key}"`, () => {
@@ -148,10 +151,10 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Sets annotations of an object; those that are null are removed; managedFields stay as they are. The cheapest way to
-   * make an event: of a pod of 9 KB it takes about an eighth of the time that {@linkcode patch} takes.
+   * Sets annotations of an object; null removes one; managedFields stay unchanged. It is the cheapest way to cause an
+   * event: for a pod of 9 KB it takes about an eighth of the time of {@linkcode patch}.
    *
-   * @throws {StatusError} 404 when it is not there.
+   * @throws {StatusError} 404 if the object does not exist.
    */
   annotate(resource: Resource, key: ObjectKey, annotations: Readonly<Record<string, string | null>>): void {
     this.#explain(`annotate ${resourceName(resource)} "${key}"`, () => {
@@ -161,9 +164,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Deletes an object at once, whatever finalizers and grace periods say.
+   * Deletes an object at once, regardless of finalizers and grace periods.
    *
-   * @throws {StatusError} 404 when it is not there.
+   * @throws {StatusError} 404 if the object does not exist.
    */
   delete<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): void {
     this.#explain(`delete ${resourceName(resource)} "${key}"`, () => {
@@ -172,7 +175,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     });
   }
 
-  /** The object of that key; undefined when there is none. The object is yours. */
+  /** Returns the object with that key, or undefined. The caller owns the returned object. */
   get<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): T | undefined {
     const collection = this.#store.collection(resource);
     const stored = collection?.get(this.#key(collection, key));
@@ -180,9 +183,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * The objects of a resource in the order of their keys. They are yours.
+   * Returns the objects of a resource, sorted by key. The caller owns the returned objects.
    *
-   * @throws {StatusError} 400 when a selector cannot be understood.
+   * @throws {StatusError} 400 if a selector is invalid.
    */
   list<T extends KubernetesObject>(resource: Resource<T>, selection: Selection = {}): T[] {
     const collection = this.#store.collection(resource);
@@ -193,7 +196,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return [...slice].filter((stored) => selected.matches(stored)).map((stored) => parseStored(stored) as unknown as T);
   }
 
-  /** The keys of a resource's objects, in order. Costs no parsing. */
+  /** Returns the keys of a resource's objects, sorted, without parsing the objects. */
   keys(resource: Resource): ObjectKey[] {
     const collection = this.#store.collection(resource);
     if (collection === undefined) return [];
@@ -201,9 +204,9 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Lets a hook change or refuse the writes to a resource that come as requests, as an admission webhook does: all hooks
-   * change, then all judge, in the order they came. What the test itself writes passes. Disposing what is returned removes
-   * the hook.
+   * Registers an admission hook for a resource, like a mutating and validating webhook. It sees writes that arrive as
+   * requests: all hooks mutate first, then all validate, in order of registration. Direct writes of the test bypass
+   * it. Disposing the returned value removes the hook.
    *
    * ```ts
    * import { defineResource } from "@kube/informer";
@@ -232,9 +235,8 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Does at once what the garbage collector of a cluster does in time: deletes objects whose owners are gone, and finishes
-   * deletions in the foreground and those that leave orphans. Finalizers of others hold what they hold. Returns how many
-   * changes that took; 0 when there was nothing to do.
+   * Runs the garbage collector once, until it has nothing left to do: it deletes objects whose owners are gone, and
+   * completes foreground and orphan deletions. Other finalizers stay. Returns the number of changes.
    */
   collectGarbage(): number {
     return collectGarbage(
@@ -244,17 +246,26 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     );
   }
 
-  /** Serves a resource from now on, as a CustomResourceDefinition would. Again, it may say more about it. */
+  /**
+   * Serves a resource, as a CustomResourceDefinition would. A second call may change the definition of a custom
+   * resource.
+   */
   define(resource: ResourceDefinition): void {
     this.#store.define(definitionOf(resource));
   }
 
-  /** Serves a resource no longer: its objects are deleted, its watches told so and ended, and its path is 404. */
+  /**
+   * Stops serving a resource: deletes its objects, delivers the deletions to its watches, ends them, and answers its
+   * path with 404.
+   */
   undefine(resource: Resource): void {
     this.#store.undefine(resource);
   }
 
-  /** Ends all watches and lists that wait. The objects stay, and requests are still answered. */
+  /**
+   * Ends all watches and all requests that wait for a revision. The objects stay, and the server still answers
+   * requests.
+   */
   [Symbol.dispose](): void {
     this.endWatches();
     this.#backend.revisions.giveUp();
@@ -266,12 +277,12 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return { collection, full: this.#key(collection, key) };
   }
 
-  /** A key as it is filed: `"name"` alone means the namespace `"default"` where there are namespaces. */
+  /** Completes a key: `"name"` alone means namespace `"default"` for a namespaced resource. */
   #key({ definition }: StoredCollection, key: ObjectKey): ObjectKey {
     return definition.scope === "Namespaced" && !key.includes("/") ? `default/${key}` : key;
   }
 
-  /** Adds to a refusal what was attempted. */
+  /** Adds the attempted action to the message of an error. */
   #explain<R>(action: string, perform: () => R): R {
     try {
       return perform();
@@ -282,7 +293,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 }
 
-/** The promise, or the signal's reason when that aborts first. */
+/** Settles like the promise, or rejects with the signal's reason if that aborts first. */
 function untilAborted<R>(promise: Promise<R>, signal: AbortSignal): Promise<R> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);

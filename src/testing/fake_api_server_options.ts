@@ -1,33 +1,36 @@
 import type { Authorize, Tokens } from "./http/access_control.ts";
 import type { ResourceDefinition } from "./storage/definition.ts";
 
-/** How a fake API server behaves. */
+/** Options for {@linkcode FakeApiServer}. */
 export interface FakeApiServerOptions {
-  /** How many writes it remembers: how far back watches and exact lists reach before they get 410. @default {10_000} */
+  /** Number of writes in the watch history. Older watches and exact lists get 410. @default {10_000} */
   readonly history?: number;
-  /** More resources to serve, beside those of Kubernetes that it knows. @default {none} */
+  /** Resources to serve in addition to the built-in ones. @default {none} */
   readonly resources?: readonly ResourceDefinition[];
-  /** Milliseconds between the bookmarks of a watch. Another one comes 2 s before the end of a watch. @default {60_000} */
+  /** Milliseconds between the bookmarks of a watch. A last one follows 2 s before the watch ends. @default {60_000} */
   readonly bookmarkMs?: number;
-  /** Milliseconds that a watch lasts that names no `timeoutSeconds`, and up to twice that. @default {1_800_000} */
+  /**
+   * Duration in milliseconds of a watch without `timeoutSeconds`; the server picks up to twice that. @default
+   * {1_800_000}
+   */
   readonly watchTimeoutMs?: number;
-  /** Whether there are streaming lists; without, they get 422, as from servers before 1.32. @default {true} */
+  /** Support for streaming lists. If false, they get 422, as from servers before 1.32. @default {true} */
   readonly streamingList?: boolean;
-  /** Milliseconds that a list waits for a version of the future before 504; the real server waits 3000. @default {0} */
+  /** Milliseconds that a list waits for a future version before it gets 504; kube-apiserver waits 3000. @default {0} */
   readonly tooLargeDelayMs?: number;
-  /** Whether writes leave `managedFields`. @default {true} */
+  /** If true, writes record `managedFields`. @default {true} */
   readonly managedFields?: boolean;
-  /** Most bytes to a chunk of an answer. Small ones cut inside lines and characters. @default {65_536} */
+  /** Maximum bytes per chunk of a response. Small values split lines and characters. @default {65_536} */
   readonly chunkBytes?: number;
-  /** Where uids, generated names and the length of watches come from: the same seed, the same ones. @default {1} */
+  /** Seed of uids, generated names and watch durations. @default {1} */
   readonly seed?: number;
-  /** The time, in milliseconds since 1970, for creation and deletion times. @default {Date.now} */
+  /** Clock for creation and deletion timestamps, in milliseconds since 1970. @default {Date.now} */
   readonly now?: () => number;
   /**
-   * Which user a bearer token belongs to. With it, unknown tokens get 401, and requests without a token come from
-   * `system:anonymous`. @default {everybody is let in}
+   * Users by bearer token. If given, unknown tokens get 401, and requests without a token are made by
+   * `system:anonymous`. @default {no authentication}
    */
   readonly tokens?: Tokens;
-  /** Decides about each request: false is 403. @default {everybody but `system:anonymous` may do everything} */
+  /** Authorizes each request: false answers 403. @default {everything is allowed, except for `system:anonymous`} */
   readonly authorize?: Authorize;
 }

@@ -8,29 +8,29 @@ import { isStreamingList } from "./http/recorded_request.ts";
 import { refusalOf, statusJson } from "./http/refusal.ts";
 import type { Watch } from "./reads/watch.ts";
 
-/** The highest version that is told apart from its neighbours everywhere. */
+/** The highest version that fits exactly into every number type in use. */
 const HIGHEST_REVISION = 999_999_999_999_999;
 
 const PAGE = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body><h1>Sign in</h1></body></html>\n";
 
 /**
- * What can go wrong with a {@linkcode FakeApiServer}, on command.
+ * Injects faults into a {@linkcode FakeApiServer}.
  *
- * Three kinds of verbs:
+ * There are three kinds of methods:
  *
- * - those with `Next` and a filter wait for the next requests that the filter takes ({@linkcode failNext},
+ * - those with `Next` and a filter apply to the next requests that match the filter ({@linkcode failNext},
  *   {@linkcode stallNext}, {@linkcode spreadNext}, {@linkcode beforeNext} …);
- * - those with `Next` and a resource wait for the next event of each watch that is open now ({@linkcode loseNext},
+ * - those with `Next` and a resource apply to the next event of each open watch ({@linkcode loseNext},
  *   {@linkcode duplicateNext} …);
- * - the others happen at once ({@linkcode dropWatches}, {@linkcode compact}, {@linkcode restart} …) or last until they are
- *   taken back ({@linkcode latency}, {@linkcode stallWatches} …).
+ * - the others act at once ({@linkcode dropWatches}, {@linkcode compact}, {@linkcode restart} …) or last until they are
+ *   reverted ({@linkcode latency}, {@linkcode stallWatches} …).
  *
- * All of them work in this process and over a port alike; where a network makes a difference, the verb says so.
+ * They work alike in this process and over a port; where a network makes a difference, the method says so.
  */
 export abstract class FaultVerbs {
   readonly #backend: Backend;
 
-  /** Goes wrong with these parts. */
+  /** Injects faults into these components. */
   protected constructor(backend: Backend) {
     this.#backend = backend;
   }
@@ -38,44 +38,47 @@ export abstract class FaultVerbs {
   // ── requests ───────────────────────────────────────────────────────────
 
   /**
-   * Refuses the next `times` requests that `filter` takes, or any: with that status code, that Status, or, where the
-   * failure has a `text`, with plain text. Armed several times, requests meet the oldest that fits.
+   * Fails the next `times` requests that match `filter`: with a status code, a Status, or plain text if the failure
+   * has a `text`. If several failures match a request, the one armed first applies.
    */
   failNext(failure: number | RequestFailure, times = 1, filter?: RequestFilter): void {
     this.#backend.faults.fail(failure, times, filter);
   }
 
   /**
-   * Breaks the connection under the next `times` requests that `filter` takes, or any: `fetch` rejects with a
-   * `TypeError`, as it does when nobody answers. Over a port, Deno makes a 500 of it.
+   * Breaks the connection of the next `times` requests that match `filter`: `fetch` rejects with a `TypeError`, as on
+   * a refused connection. Over a port, Deno answers 500 instead.
    */
   breakNext(times = 1, filter?: RequestFilter): void {
     this.#backend.faults.break(times, filter);
   }
 
-  /** Answers the next `times` requests that `filter` takes with 200 and a web page, as a proxy's sign-in does. */
+  /**
+   * Answers the next `times` requests that match `filter` with 200 and an HTML page, like the sign-in page of a proxy.
+   */
   htmlNext(times = 1, filter?: RequestFilter): void {
     const headers = { "content-type": "text/html; charset=utf-8" };
     this.#backend.faults.instead.arm(() => new Response(PAGE, { headers }), times, filter);
   }
 
-  /** Answers the next `times` requests that `filter` takes with 200 and nothing in it; nothing is done for them. */
+  /** Answers the next `times` requests that match `filter` with 200 and an empty body; the requests have no effect. */
   emptyNext(times = 1, filter?: RequestFilter): void {
     const headers = { "content-type": "application/json" };
     this.#backend.faults.instead.arm(() => new Response("", { headers }), times, filter);
   }
 
   /**
-   * Compresses the next `times` answers to requests that `filter` takes, asked for or not, each chunk as a gzip member of
-   * its own, as a proxy may do with a watch. Over a port, a client whose `fetch` decompresses does not see that it was.
+   * Compresses the responses to the next `times` requests that match `filter`, whatever their Accept-Encoding. Each
+   * chunk becomes a gzip member, as a proxy may do with a watch. Over a port, a `fetch` that decompresses hides this
+   * from the client.
    */
   gzipNext(times = 1, filter?: RequestFilter): void {
     this.#backend.faults.gzip.arm(true, times, filter);
   }
 
   /**
-   * Lets the next `times` answers to requests that `filter` takes stop behind their headers: connected, and silent.
-   * Disposing what is returned lets through what was held back, and takes back what was not met yet.
+   * Stalls the responses to the next `times` requests that match `filter` after their headers: the connection stays
+   * open and silent. Disposing the returned value releases the stalled responses and disarms the fault.
    */
   stallNext(times = 1, filter?: RequestFilter): Disposable {
     const held: WeakRef<{ release(): void }>[] = [];
@@ -96,15 +99,17 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Lets the next `times` answers to requests that `filter` takes come in drops: at most `bytes` at a time, one drop in
-   * `everyMs` milliseconds. Disposing what is returned lets them flow, and takes back what was not met yet.
+   * Slows the responses to the next `times` requests that match `filter`: at most `bytes` per chunk, one chunk every
+   * `everyMs` milliseconds. Disposing the returned value restores full speed and disarms the fault.
    *
-   * @throws {RangeError} when there is less than a byte to a drop, or less than a millisecond between two.
+   * @throws {RangeError} if `bytes` or `everyMs` is less than 1.
    */
   dripNext(bytes: number, everyMs: number, times = 1, filter?: RequestFilter): Disposable {
     if (!(bytes >= 1 && everyMs >= 1)) {
       const found = `${bytes} bytes in ${everyMs} ms`;
-      throw new RangeError(`Cannot slow answers down: it takes at least 1 byte and 1 ms to a drop, found ${found}`);
+      throw new RangeError(
+        `Cannot slow responses down: bytes and milliseconds per chunk must be at least 1, found ${found}`,
+      );
     }
     const dripping: WeakRef<{ drip(pace: undefined): void }>[] = [];
     const disarm = this.#backend.faults.bodies.arm(
@@ -124,18 +129,18 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Sends the initial events of the next `times` streaming lists that `filter` takes one at a time, one in `everyMs`
-   * milliseconds, instead of all at once. Changes that happen meanwhile follow them, one at a time too, and come before the
-   * bookmark that ends the list; no other bookmark comes before that one.
+   * Spreads the next `times` streaming lists that match `filter`: sends their initial events one at a time, one every
+   * `everyMs` milliseconds. Later changes follow them, one at a time too, before the bookmark that ends the list; no other
+   * bookmark is sent before it.
    *
    * ```ts
    * import { FakeApiServer } from "@kube/informer/testing";
    *
    * const server = new FakeApiServer();
-   * server.spreadNext(100); // what is deleted in the next 100 ms is deleted before the streaming list ends
+   * server.spreadNext(100); // objects deleted in the next 100 ms are deleted before the streaming list ends
    * ```
    *
-   * @throws {RangeError} when `everyMs` is less than a millisecond.
+   * @throws {RangeError} if `everyMs` is less than 1.
    */
   spreadNext(everyMs: number, times = 1, filter?: RequestFilter): void {
     if (!(everyMs >= 1)) {
@@ -146,8 +151,8 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Does something just before the next `times` requests that `filter` takes are answered, and lets them wait for it: so
-   * anything can happen between a list and its watch, or between two pages.
+   * Calls `hook` just before each of the next `times` requests that match `filter` is answered; the request waits for
+   * it. Use it to change the server between a list and its watch, or between two pages.
    *
    * ```ts
    * import { FakeApiServer } from "@kube/informer/testing";
@@ -161,14 +166,14 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Does something when the next `times` requests that `filter` takes have been answered, and nothing of the answer has
-   * been read: what happens there to a streaming list happens while it is under way.
+   * Calls `hook` after each of the next `times` requests that match `filter` is answered, before any of the response
+   * is read. For a streaming list, that is while the list is in progress.
    */
   afterNext(hook: RequestHook, times = 1, filter?: RequestFilter): void {
     this.#backend.faults.after.arm(hook, times, filter);
   }
 
-  /** Waits so many milliseconds before each answer from now on; 0 ends that. */
+  /** Delays each response by that many milliseconds; 0 ends the delay. */
   latency(ms: number): void {
     if (!(ms >= 0)) throw new RangeError(`Cannot set the latency: milliseconds must not be negative, found ${ms}`);
     this.#backend.faults.latencyMs = ms;
@@ -177,21 +182,22 @@ export abstract class FaultVerbs {
   // ── watches ────────────────────────────────────────────────────────────
 
   /**
-   * Breaks the connections of all open watches, or those of one resource: reading fails with a `TypeError`, and what was
-   * not read yet is lost. Over a port, the connection ends without a last chunk, and Deno writes the error to its log.
+   * Breaks the connections of all open watches, or those of one resource: reading fails with a `TypeError`, and unread
+   * data is lost. Over a port, the connection ends without a last chunk, and Deno logs the error.
    */
   dropWatches(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.body.break(new BrokenConnection());
   }
 
-  /** Ends all open watches, or those of one resource, cleanly, as a timeout does; what is queued still arrives. */
+  /** Ends all open watches, or those of one resource, cleanly, like a timeout; queued events are still delivered. */
   endWatches(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.end();
   }
 
   /**
-   * Ends all open watches, or those of one resource, inside a line: half an event arrives, then a clean end, which is how
-   * a killed server looks to most clients. With `"nextEvent"` it is the next event that arrives by half, and is lost.
+   * Ends all open watches, or those of one resource, inside a line: half an event arrives, then a clean end. Most
+   * clients see this when a server is killed. With `"nextEvent"`, the next event is the one that is truncated and
+   * lost.
    */
   truncateWatches(resource?: Resource, when: "now" | "nextEvent" = "now"): void {
     for (const watch of this.#of(resource)) {
@@ -201,52 +207,56 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Cuts inside a character: on each open watch, or those of one resource, the next event that has a character of several
-   * bytes arrives in two chunks, split inside that character. Nothing is lost.
+   * Splits a character: on each open watch, or those of one resource, the next event with a multi-byte character
+   * arrives in two chunks, split inside that character. Nothing is lost.
    */
   cutInCharacter(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.faultNext("character");
   }
 
-  /** Tells the next event of each open watch, or of those of one resource, twice. */
+  /** Sends the next event of each open watch, or of those of one resource, twice. */
   duplicateNext(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.faultNext("duplicate");
   }
 
   /**
-   * Tells the next event of each open watch, or of those of one resource, behind the next one of another object, both in
-   * one chunk (which a network may cut). Until then it is held back, but for a bookmark or the end, which come behind it.
-   * The events of one object stay in order.
+   * Sends the next event of each open watch, or of those of one resource, after the next event of another object, both
+   * in one chunk (which a network may split). Until then the event is held back; a bookmark or the end of the watch
+   * releases it first. The events of one object stay in order.
    */
   reorderNext(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.faultNext("reorder");
   }
 
   /**
-   * Does not tell the next event of each open watch, or of those of one resource. Nobody can notice, so nobody is right
-   * about that object until it changes again, or everything is listed: {@linkcode forceRelist}.
+   * Drops the next event of each open watch, or of those of one resource. A client cannot detect this: its cache is
+   * stale until the object changes again or the client relists, see {@linkcode forceRelist}.
    */
   loseNext(resource?: Resource): void {
     for (const watch of this.#of(resource)) watch.faultNext("lose");
   }
 
   /**
-   * Makes the next event of each open watch, or of those of one resource, a line that is not JSON: `"line"` from its first
-   * character on, `"object"` at its end, so that who reads no further than the metadata does not notice at once.
+   * Corrupts the next event of each open watch, or of those of one resource, so that its line is not JSON: `"line"`
+   * from the first character on, `"object"` at the end, which a client that parses only the metadata does not notice
+   * at once.
    */
   corruptNext(resource?: Resource, where: "line" | "object" = "line"): void {
     for (const watch of this.#of(resource)) watch.faultNext(where === "line" ? "corrupt" : "corruptObject");
   }
 
-  /** Sends an ERROR event to all open watches, or those of one resource, and ends them: how a server fails inside a 200. */
+  /**
+   * Sends an ERROR event to all open watches, or those of one resource, and ends them, as a server does after status
+   * 200.
+   */
   failWatches(status: Partial<Status>, resource?: Resource): void {
     const error = refusalOf(status);
     for (const watch of this.#of(resource)) watch.fail(statusJson(error.status));
   }
 
   /**
-   * Makes a black hole of all watches that are open now, or those of one resource: connected, and silent, also about
-   * their own end. Disposing what is returned lets everything through that was held back. Other watches work.
+   * Stalls all open watches, or those of one resource: the connections stay open and silent, also when the watches
+   * end. Disposing the returned value delivers what was held back. Watches opened later are not affected.
    */
   stallWatches(resource?: Resource): Disposable {
     const stalled: Watch[] = this.#of(resource);
@@ -258,7 +268,9 @@ export abstract class FaultVerbs {
     };
   }
 
-  /** Sends a bookmark with the newest version to all open watches that asked for bookmarks, or those of one resource. */
+  /**
+   * Sends a bookmark with the current version to all open watches that allow bookmarks, or to those of one resource.
+   */
   bookmark(resource?: Resource): void {
     for (const watch of this.#of(resource)) if (watch.plan.bookmarks) watch.bookmark();
   }
@@ -266,16 +278,16 @@ export abstract class FaultVerbs {
   // ── the server ─────────────────────────────────────────────────────────
 
   /**
-   * Forgets all history: a watch from any version but the newest gets an ERROR event with 410, an exact list and a
-   * `continue` token get 410. Open watches go on.
+   * Compacts the history: a watch from any version but the current one gets an ERROR event with 410; exact lists and
+   * `continue` tokens get 410. Open watches continue.
    */
   compact(): void {
     this.#backend.store.compact();
   }
 
   /**
-   * Remembers only so many writes from now on, so that clients that fall behind find their position gone. Disposing what
-   * is returned gives back the length of history that the server began with; what is forgotten stays so.
+   * Shortens the watch history to that many writes, so that slow clients cannot resume. Disposing the returned value
+   * restores the original length; compacted versions stay compacted.
    */
   shortenHistory(writes: number): Disposable {
     if (!(writes >= 1)) throw new RangeError(`Cannot shorten the history: writes must be at least 1, found ${writes}`);
@@ -284,24 +296,24 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Goes to a later version without an event, as when much is written that nobody here watches. By one unless `to` names
-   * the version.
+   * Moves to a later version without an event, as if unwatched resources had changed. The version grows by
+   * one unless `to` is given.
    *
-   * @throws {RangeError} when `to` is not later than the newest version, or has more than 15 digits.
+   * @throws {RangeError} if `to` is not later than the current version, or has more than 15 digits.
    */
   jump(to?: number | string): void {
     const { store, revisions } = this.#backend;
     const revision = to === undefined ? store.revision + 1 : Number(to);
     if (!(Number.isInteger(revision) && revision > store.revision && revision <= HIGHEST_REVISION)) {
-      throw new RangeError(`Cannot jump: the version must be a later one than ${store.revision}, found ${to}`);
+      throw new RangeError(`Cannot jump: the version must be later than ${store.revision}, found ${to}`);
     }
     store.jump(revision);
     revisions.reached();
   }
 
   /**
-   * Makes everybody who watches list anew, whatever happens to the connections meanwhile: the version moves on by one,
-   * history ends there, and open watches get an ERROR event with 410.
+   * Forces all watching clients to relist: the version grows by one, the history is compacted, and open watches get an
+   * ERROR event with 410.
    */
   forceRelist(): void {
     this.jump();
@@ -315,9 +327,9 @@ export abstract class FaultVerbs {
   }
 
   /**
-   * Restarts: all connections break, also under answers that are half read and requests that wait. The objects stay, as
-   * they do in etcd. With `history: "lost"`, what the versions before held is gone as after {@linkcode compact}; else
-   * watches go on where they were.
+   * Restarts the server: all connections break, including half-read responses and waiting requests. The objects stay,
+   * as they do in etcd. With `history: "lost"`, the history is compacted as by {@linkcode compact}; otherwise watches
+   * can resume.
    */
   restart(options: { readonly history?: "kept" | "lost" } = {}): void {
     const { faults, revisions, store } = this.#backend;
@@ -326,20 +338,20 @@ export abstract class FaultVerbs {
     if (options.history === "lost") store.compact();
   }
 
-  /** Whether there are streaming lists from now on; without, they get 422, as from servers before 1.32. */
+  /** Switches support for streaming lists. Without it, they get 422, as from servers before 1.32. */
   supportStreamingList(supported: boolean): void {
     this.#backend.features.streamingList = supported;
   }
 
   /**
-   * Whether bookmarks are sent by themselves from now on; without, a streaming list does not tell its end either.
-   * {@linkcode bookmark} sends them all the same.
+   * Switches automatic bookmarks. Without them, a streaming list does not mark its end either. {@linkcode bookmark}
+   * works in both cases.
    */
   sendBookmarks(sent: boolean): void {
     this.#backend.features.bookmarks = sent;
   }
 
-  /** Puts the server's clock so many milliseconds ahead, or back: the `Date` header, and the times it writes. */
+  /** Skews the server's clock by that many milliseconds: the `Date` header and the timestamps it writes. */
   clockSkew(ms: number): void {
     if (!Number.isFinite(ms)) throw new RangeError(`Cannot skew the clock: milliseconds must be a number, found ${ms}`);
     this.#backend.faults.skewMs = ms;

@@ -1,9 +1,8 @@
 /**
- * What tests need: an API server in this process.
+ * A fake API server for tests, with builders of objects and random histories.
  *
- * {@linkcode FakeApiServer} is a `Transport`, so a client speaks to it without sockets, and a handler for `Deno.serve`, so
- * anything speaks to it over a port. It answers as kube-apiserver does, also when things go wrong, which they do on
- * command.
+ * {@linkcode FakeApiServer} is a `Transport`, so that a client needs no sockets, and a handler for `Deno.serve`, so that
+ * any client can reach it over a port. It answers like kube-apiserver, and injects faults on request.
  *
  * @example
  * ```ts
@@ -15,9 +14,9 @@
  * assertEquals((await response.json()).kind, "PodList");
  * ```
  *
- * A test of a controller needs three things: the truth, which it sets and reads on the server itself; the controller, which
- * is given a client of that server; and what goes wrong, by a verb of the server. Here an informer misses deletions while
- * the server restarts and forgets, and hears of them all the same:
+ * A test of a controller sets and reads objects on the server itself, gives the controller a client of that server, and
+ * injects faults by the server's methods. Here an informer misses a deletion while the server restarts with a compacted
+ * history, and delivers it after a relist:
  *
  * @example
  * ```ts
@@ -32,33 +31,33 @@
  * await using informer = new SharedIndexInformer(client.resource(ConfigMap), {
  *   reflector: { backoff: { initialMs: 1, jitter: 0 } },
  * });
- * const told: string[] = [];
+ * const seen: string[] = [];
  * const gone = Promise.withResolvers<void>();
  * informer.addEventHandler({
- *   onAdd: ({ key }) => void told.push(`+${key}`),
+ *   onAdd: ({ key }) => void seen.push(`+${key}`),
  *   onDelete: ({ key }) => {
- *     told.push(`-${key}`);
+ *     seen.push(`-${key}`);
  *     gone.resolve();
  *   },
  * });
  * const running = informer.run();
  * await informer.waitForCacheSync();
  *
- * server.beforeNext(() => { // the connection is gone, and nobody hears of this
+ * server.beforeNext(() => { // no watch is open, so no event is sent
  *   server.delete(ConfigMap, "default/a");
  *   server.compact();
  * }, 1, (request) => request.verb === "watch");
  * server.restart();
  *
  * await gone.promise;
- * assertEquals(told, ["+default/a", "+default/b", "-default/a"]);
+ * assertEquals(seen, ["+default/a", "+default/b", "-default/a"]);
  * await informer[Symbol.asyncDispose]();
  * await running;
  * ```
  *
- * The same server on a port is one that `kubectl` works with: `informer fake --port 8001`, or
+ * `kubectl` works with the same server on a port: `informer fake --port 8001`, or
  * `Deno.serve({ hostname: "127.0.0.1", port: 8001 }, server.fetch)`, and then
- * `kubectl --server http://127.0.0.1:8001 get pods`. Without a host name, `Deno.serve` listens to the network.
+ * `kubectl --server http://127.0.0.1:8001 get pods`. Without a host name, `Deno.serve` listens on all interfaces.
  *
  * @module
  */

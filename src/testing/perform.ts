@@ -7,10 +7,10 @@ import type { ProtocolMoment } from "./history/protocol_moment.ts";
 import { isStreamingList, type RecordedRequest } from "./http/recorded_request.ts";
 
 /**
- * Does to a server what a step says. Returns what ends a fault that lasts: a stall, answers in drops, a history that is
- * short and bookmarks that are not sent end by it, not by themselves.
+ * Performs a history step on a server. For a fault that lasts (a stall, slow responses, a short history, bookmarks
+ * switched off), it returns a disposable that ends it; such a fault does not end by itself.
  *
- * Objects written have a label `tier`, and `data.value` where the resource has data.
+ * Written objects have a label `tier`, and `data.value` if the resource has data.
  */
 export function perform<T extends KubernetesObject>(
   server: FakeApiServer,
@@ -151,7 +151,7 @@ export function onceAt(server: FakeApiServer, moment: ProtocolMoment, act: () =>
   }
 }
 
-/** How large the drops of a slow answer are, in bytes, and how far apart, in milliseconds. */
+/** Chunk size of a slow response in bytes, and the interval in milliseconds. */
 const DROP_BYTES = 60;
 const DROP_MS = 500;
 

@@ -141,7 +141,7 @@ onBoth("dripNext sends everything in the end", async (server, wire) => {
   server.dripNext(300, 1);
   const list = await ask(wire, MAPS);
   assertEquals(list.json.items.length, 5);
-  assertThrows(() => server.dripNext(0, 1), RangeError, "at least 1 byte");
+  assertThrows(() => server.dripNext(0, 1), RangeError, "bytes and milliseconds per chunk must be at least 1");
 });
 
 Deno.test("dripNext sends so many bytes at a time, and flows when it is disposed", async () => {
@@ -471,7 +471,7 @@ onBoth("jump moves the version on, without an event", async (server, wire) => {
   assertEquals((await watch.take(2)).map(brief), ["BOOKMARK @99999", "DELETED map-0@100001"]);
   await using resumed = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=50000`);
   assertEquals(brief(await resumed.next()), "DELETED map-0@100001");
-  assertThrows(() => server.jump(100_001), RangeError, "a later one than 100001");
+  assertThrows(() => server.jump(100_001), RangeError, "must be later than 100001");
   assertThrows(() => server.jump("1e20"), RangeError);
 });
 

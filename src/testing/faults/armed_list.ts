@@ -1,6 +1,6 @@
 import type { RecordedRequest } from "../http/recorded_request.ts";
 
-/** Which requests something is meant for. */
+/** Selects the requests that a fault applies to. */
 export type RequestFilter = (request: RecordedRequest) => boolean;
 
 interface Armed<T> {
@@ -9,11 +9,11 @@ interface Armed<T> {
   left: number;
 }
 
-/** Things that wait for the requests they are meant for. */
+/** A list of values that are armed for future requests. */
 export class ArmedList<T> {
   readonly #armed: Armed<T>[] = [];
 
-  /** The next `times` requests that the filter takes get `value`. Returns what takes back what is left of that. */
+  /** Arms `value` for the next `times` requests that match the filter. Returns a function that disarms what is left. */
   arm(value: T, times: number, filter?: RequestFilter): () => void {
     if (!(times >= 1)) throw new RangeError(`Cannot arm a fault: times must be at least 1, found ${times}`);
     const armed: Armed<T> = { filter, value, left: times };
@@ -21,7 +21,7 @@ export class ArmedList<T> {
     return () => this.#remove(armed);
   }
 
-  /** What is meant for a request; of several that fit, what was armed first. */
+  /** Returns the value for a request and uses it up; if several match, the one armed first. */
   take(request: RecordedRequest): T | undefined {
     const armed = this.#armed.find(({ filter }) => filter === undefined || filter(request));
     if (armed === undefined) return undefined;

@@ -1,9 +1,9 @@
-/** The connection breaks: what an answer is when there is none. */
+/** The error of a request whose connection breaks before a response. */
 export class BrokenConnection extends TypeError {
   /** `"BrokenConnection"`. */
   override readonly name = "BrokenConnection";
 
-  /** As `fetch` says it, more or less. */
+  /** Uses a message close to that of `fetch`. */
   constructor() {
     super("Connection reset by the fake API server");
   }

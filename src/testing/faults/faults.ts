@@ -1,3 +1,11 @@
+/**
+ * Faults of requests, responses and watch events.
+ *
+ * {@linkcode Faults} holds those armed for requests, and `LineFaults` those armed for the events of one watch. This folder
+ * only stores faults and applies them to bodies and lines. The public methods that arm them are in `FaultVerbs`.
+ *
+ * @module
+ */
 import type { Status } from "../../api/status.ts";
 import type { RecordedRequest } from "../http/recorded_request.ts";
 import { PlainRefusal, refusalOf } from "../http/refusal.ts";
@@ -5,40 +13,40 @@ import type { ByteBody } from "../wire/byte_body.ts";
 import { ArmedList, type RequestFilter } from "./armed_list.ts";
 import { BrokenConnection } from "./broken_connection.ts";
 
-/** A failure to answer with: a status code, or a Status of which the rest is filled in. */
+/** The failure of a request: a Status of which missing fields are filled in. */
 export interface RequestFailure extends Partial<Status> {
-  /** Answers with this text instead of a Status, as priority and fairness does with 429. */
+  /** Answers with this plain text instead of a Status, as priority and fairness does with 429. */
   readonly text?: string;
 }
 
-/** Something to do when a request comes by; the request waits for it. */
+/** Runs when a matching request arrives; the request waits for it. */
 export type RequestHook = (request: RecordedRequest) => void | Promise<void>;
 
-/** Does something to the body of an answer before any of it is read. */
+/** Changes the body of a response before any of it is read. */
 export type BodyFault = (body: ByteBody) => void;
 
-/** What goes wrong on the way to the server and back: faults that wait for their request, and slowness. */
+/** The faults on the way of requests and responses: those armed for a request, latency and clock skew. */
 export class Faults {
-  /** What is answered instead; it throws where there is an error to throw. */
+  /** Responses to send instead; the function may throw. */
   readonly instead: ArmedList<() => Response> = new ArmedList();
-  /** What is done before a request is answered. */
+  /** Hooks to call before a request is answered. */
   readonly before: ArmedList<RequestHook> = new ArmedList();
-  /** What is done when the answer has begun, and nothing of it is read. */
+  /** Hooks to call after a request is answered and before the response is read. */
   readonly after: ArmedList<RequestHook> = new ArmedList();
-  /** What happens to an answer's body. */
+  /** Faults of response bodies. */
   readonly bodies: ArmedList<BodyFault> = new ArmedList();
-  /** Which answers are compressed. */
+  /** Responses to compress. */
   readonly gzip: ArmedList<true> = new ArmedList();
   /** Milliseconds between the initial events of streaming lists. */
   readonly spread: ArmedList<number> = new ArmedList();
-  /** Milliseconds before each answer. */
+  /** Delay of each response, in milliseconds. */
   latencyMs = 0;
-  /** How far ahead the server's clock is, in milliseconds. */
+  /** Milliseconds that the server's clock is ahead. */
   skewMs = 0;
   readonly #open = new Set<WeakRef<ByteBody>>();
   readonly #waiting = new Set<(error: Error) => void>();
 
-  /** The next `times` requests that the filter takes are refused. */
+  /** Fails the next `times` requests that match the filter. */
   fail(failure: number | RequestFailure, times: number, filter?: RequestFilter): void {
     const { text, ...status } = typeof failure === "number" ? { code: failure } as RequestFailure : failure;
     const error = (): Error =>
@@ -46,12 +54,12 @@ export class Faults {
     this.instead.arm(() => fail(error()), times, filter);
   }
 
-  /** The next `times` requests that the filter takes get no answer: the connection breaks. */
+  /** Breaks the connection of the next `times` requests that match the filter. */
   break(times: number, filter?: RequestFilter): void {
     this.instead.arm(() => fail(new BrokenConnection()), times, filter);
   }
 
-  /** Waits as long as answers take, unless the signal aborts or the connection breaks first. */
+  /** Waits for the latency, unless the signal aborts or the connection breaks first. */
   async delay(signal: AbortSignal | undefined): Promise<void> {
     if (this.latencyMs <= 0) return;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -68,15 +76,15 @@ export class Faults {
     }
   }
 
-  /** Takes note of a body that is being sent, for {@linkcode breakAll}. */
+  /** Registers a body that is being sent, for {@linkcode breakAll}. */
   sending(body: ByteBody): void {
-    // Weak: an answer that nobody reads to its end must not stay here for good.
+    // Weak: a response that is never read to its end must not be retained.
     const reference = new WeakRef(body);
     this.#open.add(reference);
     body.whenClosed(() => this.#open.delete(reference));
   }
 
-  /** Breaks all connections: those that wait for an answer, and those that are being answered. */
+  /** Breaks all connections: waiting requests and open responses. */
   breakAll(): void {
     for (const reject of this.#waiting) reject(new BrokenConnection());
     for (const reference of [...this.#open]) reference.deref()?.break(new BrokenConnection());

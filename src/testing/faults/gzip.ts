@@ -1,6 +1,6 @@
 /**
- * An answer compressed the way a proxy may do it: each chunk is a gzip member of its own, so that a reader that stops
- * behind the first member misses the rest.
+ * Compresses a response as a proxy may: each chunk is a gzip member, so that a reader that stops after the first
+ * member misses the rest.
  */
 export function gzipResponse(response: Response): Response {
   if (response.body === null) return response;

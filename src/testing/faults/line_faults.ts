@@ -1,48 +1,49 @@
 /**
- * What can happen to one event of a watch.
+ * Fault of one event of a watch.
  *
- * - `"line"`: half of it arrives, then the watch ends.
- * - `"character"`: it arrives in two chunks, cut inside a character; waits for an event that has one of several bytes.
- * - `"duplicate"`: it arrives twice.
- * - `"reorder"`: it arrives behind the next event of another object, in one chunk with it.
- * - `"lose"`: it does not arrive.
- * - `"corrupt"`: its line is no JSON from the start.
- * - `"corruptObject"`: its line begins as it should, and its end is missing.
+ * - `"line"`: half of the line arrives, then the watch ends.
+ * - `"character"`: the line arrives in two chunks, split inside a character; applies to the next event with a
+ *   multi-byte character.
+ * - `"duplicate"`: the event arrives twice.
+ * - `"reorder"`: the event arrives after the next event of another object, in one chunk with it.
+ * - `"lose"`: the event does not arrive.
+ * - `"corrupt"`: the line is not JSON from the start.
+ * - `"corruptObject"`: the line begins correctly and lacks its end.
  */
 export type LineFault = "line" | "character" | "duplicate" | "reorder" | "lose" | "corrupt" | "corruptObject";
 
-/** A line of a watch that is held back. */
+/** A line that is held back until an event of another object. */
 interface HeldLine {
   readonly key: string;
   readonly bytes: Uint8Array;
 }
 
-/** Where lines go. */
+/** Destination of the lines. */
 export interface LineSink {
   /** Queues pieces. */
   push(...pieces: readonly Uint8Array[]): void;
-  /** Queues pieces that arrive in one chunk, whatever the size of chunks is. */
+  /** Queues pieces that arrive in one chunk, whatever the chunk size. */
   pushChunk(...pieces: readonly Uint8Array[]): void;
-  /** Lets the next chunk begin so many bytes behind what is queued. */
+  /** Starts a new chunk that many bytes after what is queued. */
   cutAfter(bytes: number): void;
 }
 
-/** The faults that wait for the next events of one watch: each is for one event, in the order in which they were armed. */
+/** The faults armed for the next events of one watch: each applies to one event, in the order of arming. */
 export class LineFaults {
   readonly #armed = new Set<LineFault>();
   #held: HeldLine | undefined;
 
-  /** Whether events may go by untouched. */
+  /** True if the next event passes unchanged. */
   get idle(): boolean {
     return this.#armed.size === 0 && this.#held === undefined;
   }
 
-  /** Waits for the next event. Armed twice before that, it happens once. */
+  /** Arms a fault for the next event. Arming it twice has no further effect. */
   arm(fault: LineFault): void {
     this.#armed.add(fault);
   }
 
-  /** Sends a line, or what has become of it; returns whether the watch ends by that. */
+  /** Sends a line, with the next fault applied; returns true if the watch must end. */
   send(sink: LineSink, key: string, bytes: Uint8Array): boolean {
     const held = this.#held;
     if (held !== undefined && held.key !== key) {
@@ -51,7 +52,7 @@ export class LineFaults {
       return false;
     }
     if (held !== undefined) {
-      // Another event of the same object: these two stay in order, and the newer one waits instead.
+      // Another event of the same object: keep both in order and hold back the newer one.
       sink.push(held.bytes);
       this.#held = { key, bytes };
       return false;
@@ -84,7 +85,7 @@ export class LineFaults {
     }
   }
 
-  /** Sends what is held back: something else is about to be sent that must come behind it. */
+  /** Sends the line that is held back, before something that must follow it. */
   flush(sink: LineSink): void {
     if (this.#held !== undefined) sink.push(this.#held.bytes);
     this.#held = undefined;
@@ -102,10 +103,10 @@ export class LineFaults {
 const encoder = new TextEncoder();
 const NOT_JSON = encoder.encode("}");
 const LINE_FEED = encoder.encode("\n");
-/** The end of each line: the object's last brace, the event's, and the line feed. */
+/** The end of each line: the closing braces of object and event, and the line feed. */
 const CLOSING = "}}\n";
 
-/** The place behind the first byte of the first character that has several; 0 when there is none. */
+/** Returns the offset after the first byte of the first multi-byte character; 0 if there is none. */
 function insideCharacter(bytes: Uint8Array): number {
   return bytes.findIndex((byte) => byte >= 0xc0) + 1;
 }

@@ -1,20 +1,27 @@
+/**
+ * Random histories: sequences of writes and faults, as plain data.
+ *
+ * {@linkcode history} generates one from a seed. This folder only describes steps; `perform` applies a step to a server.
+ *
+ * @module
+ */
 import { Random } from "../objects/random.ts";
 import type { HistoryStep } from "./history_step.ts";
 import type { ProtocolMoment } from "./protocol_moment.ts";
 import type { WriteStep } from "./write_step.ts";
 
-/** What kinds of things happen. */
+/** Options for {@linkcode history}. */
 export interface HistoryOptions {
-  /** How many steps. @default {40} */
+  /** Number of steps. @default {40} */
   readonly steps?: number;
   /**
-   * `"none"`: writes alone. `"harmless"`: faults that a client gets over without a new list. `"all"`: those that need one,
-   * too. @default {"all"}
+   * `"none"`: writes only. `"harmless"`: also faults that a client survives without a relist. `"all"`: all faults.
+   * @default {"all"}
    */
   readonly faults?: "none" | "harmless" | "all";
-  /** The namespaces written to. @default {["a", "b"]} */
+  /** Namespaces of the objects. @default {["a", "b"]} */
   readonly namespaces?: readonly string[];
-  /** How many names there are in each. @default {5} */
+  /** Number of object names per namespace. @default {5} */
   readonly names?: number;
 }
 
@@ -57,8 +64,8 @@ const HARMFUL = [
 const MOMENTS: readonly ProtocolMoment[] = ["list", "page", "watch", "listed", "stream"];
 
 /**
- * A random history: writes by several writers on few names, so that they meet, with faults in between. The same seed gives
- * the same history. One that loses an event makes everybody list anew before it ends: nothing else could repair that.
+ * Generates a random history: writes to a few names, mixed with faults. The same seed gives the same history. A
+ * history that loses an event ends with a forced relist, since nothing else repairs the cache.
  *
  * @example
  * ```ts
@@ -80,13 +87,13 @@ export function history(seed: number, options: HistoryOptions = {}): HistoryStep
   const lost = found.findLastIndex((step) => step.do === "lose");
   if (lost >= 0) {
     const place = lost + 1 + random.below(found.length - lost);
-    // Whatever is armed after the last relist could still lose something: the relist comes behind the last of them.
+    // A fault armed after the last relist could still lose an event, so the relist follows all of them.
     found.splice(place, 0, { do: "forceRelist" });
   }
   return found;
 }
 
-/** A write now, or some at a moment of the protocol. */
+/** A write now, or several at a moment of the protocol. */
 function writesStep(random: Random, namespaces: readonly string[], names: number): HistoryStep {
   const write = (): WriteStep => writeStep(random, namespaces, names);
   if (random.next() >= 0.12) return write();

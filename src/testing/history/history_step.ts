@@ -1,119 +1,119 @@
 import type { ProtocolMoment } from "./protocol_moment.ts";
 import type { WriteStep } from "./write_step.ts";
 
-/** Something that happens to a server, as plain data: a history can be printed, cut down and played again. */
+/** A step of a history, as plain data: a history can be printed, shrunk and replayed. */
 export type HistoryStep =
   | WriteStep
   | {
-    /** Writes are made at the next such moment. */
+    /** Makes writes at the next such moment. */
     readonly do: "writeAt";
-    /** When. */
+    /** The moment. */
     readonly moment: ProtocolMoment;
-    /** What is written, in this order. */
+    /** The writes, in order. */
     readonly writes: readonly WriteStep[];
   }
   | {
-    /** Initial events of streaming lists come one at a time. */
+    /** Sends the initial events of streaming lists one at a time. */
     readonly do: "spread";
-    /** Of so many streaming lists. */
+    /** Number of streaming lists. */
     readonly times: number;
     /** Milliseconds between two events. */
     readonly everyMs: number;
   }
   | {
-    /** Requests are refused. */
+    /** Fails requests. */
     readonly do: "refuse";
-    /** With this code. */
+    /** HTTP status code. */
     readonly code: number;
-    /** So many. */
+    /** Number of requests. */
     readonly times: number;
-    /** Which ones. */
+    /** Verb of the requests. */
     readonly verb: "list" | "watch";
-    /** What the server asks for, in seconds. */
+    /** Value of `Retry-After`, in seconds. */
     readonly retryAfterSeconds?: number;
   }
   | {
-    /** Connections break before there is an answer. */
+    /** Breaks connections before a response. */
     readonly do: "break";
-    /** So many. */
+    /** Number of requests. */
     readonly times: number;
   }
   | {
-    /** All watches end by an ERROR event. */
+    /** Ends all watches with an ERROR event. */
     readonly do: "failWatches";
-    /** With this code. */
+    /** HTTP status code in the event. */
     readonly code: number;
   }
   | {
-    /** All watches go silent for so long. */
+    /** Stalls all watches. */
     readonly do: "stall";
-    /** Milliseconds. */
+    /** Duration in milliseconds. */
     readonly ms: number;
   }
   | {
-    /** Answers are slow from now on. */
+    /** Delays all responses. */
     readonly do: "latency";
-    /** Milliseconds; 0 ends it. */
+    /** Delay in milliseconds; 0 ends it. */
     readonly ms: number;
   }
   | {
-    /** Answers stop behind their headers, or come in drops, for so long. */
+    /** Stalls responses after their headers, or slows them down. */
     readonly do: "stallNext" | "drip";
-    /** So many. */
+    /** Number of responses. */
     readonly times: number;
-    /** To which requests. */
+    /** Verb of the requests. */
     readonly verb: "list" | "watch";
-    /** Milliseconds. */
+    /** Duration in milliseconds. */
     readonly ms: number;
   }
   | {
-    /** Requests get a web page, or nothing at all, or an answer that is compressed. */
+    /** Answers with an HTML page, an empty body, or compressed. */
     readonly do: "html" | "empty" | "gzip";
-    /** So many. */
+    /** Number of requests. */
     readonly times: number;
-    /** Which ones. */
+    /** Verb of the requests. */
     readonly verb: "list" | "watch";
   }
   | {
-    /** History is forgotten at the next such moment. */
+    /** Compacts the history at the next such moment. */
     readonly do: "compactAt";
-    /** When. */
+    /** The moment. */
     readonly moment: ProtocolMoment;
   }
   | {
-    /** The server remembers less from now on. */
+    /** Shortens the watch history. */
     readonly do: "shortenHistory";
-    /** So many writes. */
+    /** Number of writes to keep. */
     readonly writes: number;
   }
   | {
-    /** The server restarts. */
+    /** Restarts the server. */
     readonly do: "restart";
-    /** Whether it still knows what was. */
+    /** `"lost"` compacts the history. */
     readonly history: "kept" | "lost";
   }
   | {
-    /** The version moves on without an event. */
+    /** Moves the version on without an event. */
     readonly do: "jump";
-    /** So far. */
+    /** Number of versions. */
     readonly by: number;
   }
   | {
-    /** The server has streaming lists from now on, or not; it sends bookmarks by itself, or not. */
+    /** Switches support for streaming lists, or automatic bookmarks. */
     readonly do: "streamingList" | "bookmarks";
-    /** Whether. */
+    /** The new setting. */
     readonly on: boolean;
   }
   | {
-    /** The server's clock is ahead from now on, or behind. */
+    /** Skews the server's clock. */
     readonly do: "clockSkew";
-    /** Milliseconds. */
+    /** Milliseconds ahead; negative values are behind. */
     readonly ms: number;
   }
   | {
     /**
-     * Connections break, watches end or are cut, their next events are told twice, out of order, as what is not JSON, or not
-     * at all, history is forgotten, everybody is made to list anew, or the server says how far it is.
+     * Breaks or ends connections, truncates, splits, duplicates, reorders, corrupts or loses the next events of
+     * watches, compacts the history, forces a relist, or sends a bookmark.
      */
     readonly do:
       | "drop"

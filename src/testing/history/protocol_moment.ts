@@ -1,5 +1,5 @@
 /**
- * A moment between a request and its answer, or between two requests.
+ * A moment between a request and its response, or between two requests.
  *
  * - `"list"`, `"page"`, `"watch"`: before a list, a later page of one, or a watch is answered.
  * - `"listed"`: a list is answered, and the client has read nothing of it: before its watch.

@@ -1,24 +1,24 @@
-/** A write that somebody makes. */
+/** A write to one object. */
 export type WriteStep =
   | {
-    /** Somebody writes an object, new or not; `again` deletes it first, so that it is another one of that name. */
+    /** Creates or updates an object; with `again`, deletes it first, so that it gets a new uid. */
     readonly do: "write";
-    /** Where. */
+    /** Namespace of the object. */
     readonly namespace: string;
-    /** Which. */
+    /** Name of the object. */
     readonly name: string;
-    /** The value of its label `tier`. */
+    /** Value of the label `tier`. */
     readonly tier: string;
-    /** What it holds. */
+    /** Value written to the data. */
     readonly value: number;
-    /** Whether it is deleted first. */
+    /** If true, the object is deleted and recreated. */
     readonly again: boolean;
   }
   | {
-    /** Somebody deletes an object, if it is there. */
+    /** Deletes an object, if it exists. */
     readonly do: "delete";
-    /** Where. */
+    /** Namespace of the object. */
     readonly namespace: string;
-    /** Which. */
+    /** Name of the object. */
     readonly name: string;
   };

@@ -2,55 +2,55 @@ import { resourceName } from "../../api/resource.ts";
 import type { Status } from "../../api/status.ts";
 import { detailsOf, refusal, refusalOf } from "./refusal.ts";
 
-/** Who asks for what: what the decision about a request is made of. */
+/** The attributes of a request that authorization decides on. */
 export interface RequestAttributes {
-  /** Who asks: the user of the token, or `"system:anonymous"`. */
+  /** The user of the token, or `"system:anonymous"`. */
   readonly user: string;
   /** `"get"`, `"list"`, `"watch"`, `"create"`, `"update"`, `"patch"`, `"delete"`, `"deletecollection"`. */
   readonly verb: string;
-  /** API group; `""` for the core group, and for paths that are no resource. */
+  /** API group; `""` for the core group and for non-resource paths. */
   readonly group: string;
   /** API version. */
   readonly version: string;
-  /** Name of the collection, `"pods"`; `""` for paths that are no resource. */
+  /** Plural name, `"pods"`; `""` for non-resource paths. */
   readonly resource: string;
-  /** Part of an object, `"status"`, else `""`. */
+  /** Subresource, such as `"status"`, else `""`. */
   readonly subresource: string;
   /** `""` for all namespaces and cluster-scoped resources. */
   readonly namespace: string;
   /** Name of the object, else `""`. */
   readonly name: string;
-  /** The path of the address. */
+  /** URL path. */
   readonly path: string;
 }
 
-/** What decides about a request: yes, no, or a refusal of its own. */
+/** Authorizes a request: true allows it, false answers 403, a Status answers with that Status. */
 export type Authorize = (
   attributes: RequestAttributes,
 ) => boolean | Partial<Status> | Promise<boolean | Partial<Status>>;
 
-/** Names the user that a token belongs to; a record, or a function for tokens that come and go. */
+/** Users by bearer token: a record, or a function for tokens that change. */
 export type Tokens = Readonly<Record<string, string>> | ((token: string) => string | undefined);
 
 const ANONYMOUS = "system:anonymous";
-/** What the server tells everybody. */
+/** Paths that need no authorization. */
 const PUBLIC = /^\/(healthz|livez|readyz|version)(\/|$)/;
 
-/** Tells who asks, and whether they may. Everybody may do everything when neither option is given. */
+/** Authenticates and authorizes requests. Without options, everything is allowed. */
 export class AccessControl {
   readonly #tokens: Tokens | undefined;
   readonly #authorize: Authorize | undefined;
 
-  /** Decides by these. */
+  /** Uses these options. */
   constructor(tokens: Tokens | undefined, authorize: Authorize | undefined) {
     this.#tokens = tokens;
     this.#authorize = authorize;
   }
 
   /**
-   * The user a request comes from.
+   * Returns the user of a request.
    *
-   * @throws {StatusError} 401 when it has a token that nobody knows.
+   * @throws {StatusError} 401 if the token is unknown.
    */
   user(headers: Headers): string {
     if (this.#tokens === undefined) return "system:admin";
@@ -65,7 +65,7 @@ export class AccessControl {
     return user;
   }
 
-  /** Whether a request would be let through. */
+  /** Returns the authorizer's decision about a request. */
   async allows(attributes: RequestAttributes): Promise<boolean | Partial<Status>> {
     if (attributes.resource === "" && PUBLIC.test(attributes.path)) return true;
     if (this.#authorize !== undefined) return await this.#authorize(attributes);
@@ -73,9 +73,9 @@ export class AccessControl {
   }
 
   /**
-   * Lets a request through, or not.
+   * Authorizes a request.
    *
-   * @throws {StatusError} 403, or what `authorize` answered.
+   * @throws {StatusError} 403, or the Status that `authorize` returned.
    */
   async check(attributes: RequestAttributes): Promise<void> {
     const allowed = await this.allows(attributes);

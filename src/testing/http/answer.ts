@@ -1,21 +1,33 @@
+/**
+ * HTTP requests and responses of the fake server, apart from resources.
+ *
+ * The functions `answer…` build responses; `parseRoute`, `parseListOptions` and `negotiateRepresentation` parse requests;
+ * `refusal` and its siblings create the errors of kube-apiserver; {@linkcode AccessControl} authenticates and authorizes.
+ * This folder does not read or write objects.
+ *
+ * @module
+ */
 import { StatusError } from "../../api/errors.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
 import { PlainRefusal, statusJson } from "./refusal.ts";
 
-/** A request on its way through the fake. */
+/** A request that is being answered, and settings of its response. */
 export interface RequestContext {
-  /** What came. */
+  /** The HTTP request. */
   readonly request: Request;
-  /** Its address, parsed. */
+  /** Its parsed URL. */
   readonly url: URL;
-  /** Ends the body with its reason; absent when a network stands between, where a cancelled body says so. */
+  /** Errors the body with its reason; undefined over a network, where the client cancels the body instead. */
   readonly signal: AbortSignal | undefined;
-  /** Most bytes to a chunk of the answer. */
+  /** Maximum bytes per chunk of the response. */
   readonly chunkBytes: number;
-  /** Is told of the body of the answer before any of it is read. */
+  /** Called with the body of the response before any of it is read. */
   readonly sending: (body: ByteBody) => void;
-  /** Milliseconds between the initial events of a streaming list; `undefined`: all at once. To be asked once. */
+  /**
+   * Returns the milliseconds between the initial events of a streaming list; `undefined` sends them at once. Call it
+   * once per watch.
+   */
   readonly spreadMs: () => number | undefined;
 }
 
@@ -23,24 +35,24 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const LINE_FEED = encoder.encode("\n");
 
-/** An answer in JSON. */
+/** Answers with JSON. */
 export function answerJson(context: RequestContext, value: unknown, code = 200): Response {
   return answerBytes(context, [encoder.encode(goJson(value))], code);
 }
 
-/** An answer whose JSON is there in pieces, which are taken as the reader reads. */
+/** Answers with JSON in pieces, which are produced while the client reads. */
 export function answerBytes(context: RequestContext, pieces: Iterable<Uint8Array>, code = 200): Response {
   return respond(context, bodyOf(context, wantsPretty(context) ? indent(pieces) : withLineFeed(pieces)), code);
 }
 
-/** The answer to a watch. */
+/** Answers a watch. */
 export function answerStream(context: RequestContext, body: ByteBody): Response {
   context.sending(body);
   if (context.signal !== undefined) body.follow(context.signal);
   return respond(context, body, 200);
 }
 
-/** A plain text. */
+/** Answers with plain text. */
 export function answerText(text: string, code = 200, headers: Record<string, string> = {}): Response {
   return new Response(text, {
     status: code,
@@ -53,7 +65,7 @@ export function answerText(text: string, code = 200, headers: Record<string, str
   });
 }
 
-/** What the server says of an error: its Status, or a text; an error of another kind is thrown on. */
+/** Answers with an error: a Status or plain text. Rethrows errors of other classes. */
 export function answerError(context: RequestContext, error: unknown): Response {
   if (error instanceof PlainRefusal) {
     return answerText(
@@ -73,7 +85,7 @@ export function answerError(context: RequestContext, error: unknown): Response {
 function respond(context: RequestContext, body: ByteBody, status: number): Response {
   const headers = { "cache-control": "no-cache, private", "content-type": "application/json" };
   const headless = context.request.method === "HEAD";
-  if (headless) body.break(new DOMException("Nobody reads the body of a HEAD request", "AbortError"));
+  if (headless) body.break(new DOMException("The body of a HEAD request is not read", "AbortError"));
   return new Response(headless ? null : body.stream, { status, headers });
 }
 
@@ -94,13 +106,13 @@ function bodyOf(context: RequestContext, pieces: Iterable<Uint8Array>): ByteBody
   return body;
 }
 
-/** Go's encoder ends with a line feed, except where it indents. */
+/** Go's encoder ends with a line feed, except when it indents. */
 function* withLineFeed(pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
   yield* pieces;
   yield LINE_FEED;
 }
 
-/** The server indents for people: these programs, and whoever asks for it. */
+/** The server indents for these programs, and on request. */
 function wantsPretty({ request, url }: RequestContext): boolean {
   const pretty = url.searchParams.get("pretty") ?? "";
   if (pretty !== "") return /^(1|t|true)$/i.test(pretty);

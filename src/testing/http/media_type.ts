@@ -1,15 +1,15 @@
 import { PROTOBUF } from "../wire/read_protobuf.ts";
 import { refusal } from "./refusal.ts";
 
-/** The type that a `Content-Type` header names, without its parameters; JSON where there is none. */
+/** Returns the media type of a `Content-Type` header without parameters; JSON if there is none. */
 export function mediaTypeOf(contentType: string | null): string {
   return (contentType ?? "application/json").split(";")[0].trim().toLowerCase();
 }
 
 /**
- * Refuses a body that is neither JSON nor protobuf.
+ * Requires a body of JSON or protobuf.
  *
- * @throws {StatusError} 415.
+ * @throws {StatusError} 415 for another media type.
  */
 export function requireJson(contentType: string | null): void {
   const type = mediaTypeOf(contentType);
@@ -17,7 +17,7 @@ export function requireJson(contentType: string | null): void {
   throw unsupportedMediaType(["application/json"]);
 }
 
-/** 415: the body is in none of these formats. */
+/** 415: the media type of the body is not supported. */
 export function unsupportedMediaType(accepted: readonly string[]): Error {
   return refusal(
     415,

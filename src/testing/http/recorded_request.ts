@@ -1,33 +1,33 @@
 import type { RequestAttributes } from "./access_control.ts";
 
-/** A request as the fake remembers it. */
+/** A request as recorded by the fake server. */
 export interface RecordedRequest {
   /** HTTP method. */
   readonly method: string;
-  /** The whole address. */
+  /** The full URL. */
   readonly url: string;
-  /** The path alone. */
+  /** The URL's path. */
   readonly path: string;
   /** The query, parsed: `request.query.get("resourceVersion")`. */
   readonly query: URLSearchParams;
-  /** As they came, but for credentials, which read `[redacted]`. */
+  /** The headers as received; credentials read `[redacted]`. */
   readonly headers: Headers;
-  /** `"list"`, `"watch"`, `"get"`, `"create"` …; the method in lower case for paths that are no resource. */
+  /** `"list"`, `"watch"`, `"get"`, `"create"` …; the HTTP method in lower case for non-resource paths. */
   readonly verb: string;
-  /** Name of the collection, `"pods"`; `""` for paths that are no resource. */
+  /** Plural name, `"pods"`; `""` for non-resource paths. */
   readonly resource: string;
   /** The namespace of the path, else `""`. */
   readonly namespace: string;
-  /** The body as text, where there was one and it was read. */
+  /** The body as text, if there was one and it was read. */
   readonly body: string | undefined;
-  /** The HTTP status of the answer, once there is one; 0 when the connection was broken instead. */
+  /** HTTP status of the response, once there is one; 0 if the connection broke instead. */
   readonly status: number | undefined;
 }
 
-/** A record that is still being filled in. */
+/** A record to which body and status are still to be added. */
 export type OpenRecord = { -readonly [Field in keyof RecordedRequest]: RecordedRequest[Field] };
 
-/** Writes a request down, without its credentials. */
+/** Records a request without its credentials. */
 export function recordRequest(
   request: Request,
   url: URL,
@@ -51,7 +51,10 @@ export function recordRequest(
   };
 }
 
-/** Whether a request asks for a streaming list: a watch that begins with what exists, and says where that ends. */
+/**
+ * Returns true if a request is for a streaming list: a watch that begins with the existing objects and marks their
+ * end.
+ */
 export function isStreamingList({ query }: RecordedRequest): boolean {
   return query.get("sendInitialEvents") === "true";
 }

@@ -2,17 +2,17 @@ import { StatusError } from "../../api/errors.ts";
 import { resourceName } from "../../api/resource.ts";
 import { reasonOf, type Status, type StatusCause, type StatusDetails } from "../../api/status.ts";
 
-/** What a refusal says, beside its code. */
+/** Parts of an error response besides code and message. */
 export interface RefusalParts {
-  /** A word for programs; `""` where the real server gives none. @default {what belongs to the code} */
+  /** Machine-readable reason; `""` where kube-apiserver gives none. @default {the reason of the code} */
   readonly reason?: string;
-  /** What it is about. */
+  /** Details of the Status. */
   readonly details?: StatusDetails;
-  /** Another continue token. */
+  /** A replacement continue token. */
   readonly continue?: string;
 }
 
-/** A `no` of the server, to be thrown; {@linkcode statusJson} writes it down. */
+/** Creates the error of a failed request, to be thrown; {@linkcode statusJson} serializes it. */
 export function refusal(code: number, message: string, parts: RefusalParts = {}): StatusError {
   const { reason = reasonOf(code), details } = parts;
   return new StatusError(message, {
@@ -25,9 +25,9 @@ export function refusal(code: number, message: string, parts: RefusalParts = {})
   });
 }
 
-/** A refusal of which only some parts are given. */
+/** Creates an error from a partial Status. */
 export function refusalOf(status: Partial<Status>): StatusError {
-  const { code = 500, reason, message = `the fake API server was told to answer ${code}` } = status;
+  const { code = 500, reason, message = `the fake API server was set to answer ${code}` } = status;
   const { retryAfterSeconds = status.details?.retryAfterSeconds } = status;
   const details = retryAfterSeconds === undefined ? status.details : { ...status.details, retryAfterSeconds };
   return refusal(code, message, {
@@ -37,7 +37,7 @@ export function refusalOf(status: Partial<Status>): StatusError {
   });
 }
 
-/** A `no` that the real server gives as plain text, without a Status. */
+/** An error that kube-apiserver answers with plain text, without a Status. */
 export class PlainRefusal extends Error {
   /** `"PlainRefusal"`. */
   override readonly name = "PlainRefusal";
@@ -46,7 +46,7 @@ export class PlainRefusal extends Error {
   /** Seconds for the `Retry-After` header. */
   readonly retryAfterSeconds: number | undefined;
 
-  /** `text` becomes the body, with a line feed behind it. */
+  /** `text` becomes the body, followed by a line feed. */
   constructor(code: number, text: string, retryAfterSeconds?: number) {
     super(text);
     this.code = code;
@@ -54,7 +54,7 @@ export class PlainRefusal extends Error {
   }
 }
 
-/** The JSON of a Status, keys in the server's order. */
+/** Serializes a Status, with keys in the server's order. */
 export function statusJson(status: StatusError["status"]): unknown {
   const { code, reason, message, details } = status;
   return {
@@ -80,7 +80,7 @@ export function statusJson(status: StatusError["status"]): unknown {
 
 type Named = { readonly group: string; readonly plural: string };
 
-/** What a Status says about which object it is about. */
+/** Returns Status details that name a resource or an object. */
 export function detailsOf(resource: Named, name?: string): StatusDetails {
   return {
     ...(name === undefined ? {} : { name }),
@@ -89,34 +89,34 @@ export function detailsOf(resource: Named, name?: string): StatusDetails {
   };
 }
 
-/** 404: no object of that name. */
+/** 404: the object does not exist. */
 export function notFound(resource: Named, name: string): StatusError {
   return refusal(404, `${resourceName(resource)} "${name}" not found`, { details: detailsOf(resource, name) });
 }
 
-/** 404: the version has no such resource. */
+/** 404: the group and version have no such resource. */
 export function noResource(): StatusError {
   return refusal(404, "the server could not find the requested resource", { details: {} });
 }
 
-/** 404: the server has no such group; plain text. */
+/** 404: the group does not exist; plain text. */
 export function noPath(): PlainRefusal {
   return new PlainRefusal(404, "404 page not found");
 }
 
-/** 405: the path does not know the method. */
+/** 405: the path does not support the method. */
 export function noMethod(): StatusError {
   return refusal(405, "the server does not allow this method on the requested resource", { details: {} });
 }
 
-/** 405: the resource lacks the verb. */
+/** 405: the resource does not support the verb. */
 export function noVerb(resource: Named, verb: string): StatusError {
   return refusal(405, `${verb} is not supported on resources of kind "${resourceName(resource)}"`, {
     details: detailsOf(resource),
   });
 }
 
-/** 409: an object of that name is there. */
+/** 409: the object exists. */
 export function alreadyExists(resource: Named, name: string): StatusError {
   return refusal(409, `${resourceName(resource)} "${name}" already exists`, {
     reason: "AlreadyExists",
@@ -124,19 +124,19 @@ export function alreadyExists(resource: Named, name: string): StatusError {
   });
 }
 
-/** 409: somebody else was faster, or a precondition does not hold. */
+/** 409: the resourceVersion is stale, or a precondition failed. */
 export function conflict(resource: Named, name: string, why: string): StatusError {
   return refusal(409, `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${why}`, {
     details: detailsOf(resource, name),
   });
 }
 
-/** 400. */
+/** 400: the request is malformed. */
 export function badRequest(message: string): StatusError {
   return refusal(400, message);
 }
 
-/** 422: an object or its options are not valid. `kind` is a kind, or a resource where the server names that. */
+/** 422: an object or its options are invalid. `kind` is a kind, or a plural where the server uses that. */
 export function invalid(
   subject: { readonly group: string; readonly kind: string; readonly name: string },
   causes: readonly Required<StatusCause>[],
@@ -152,22 +152,22 @@ export function invalid(
   );
 }
 
-/** A cause: the field may not be set. */
+/** Cause: the field must not be set. */
 export function forbiddenField(field: string, why: string): Required<StatusCause> {
   return { reason: "FieldValueForbidden", message: `Forbidden: ${why}`, field };
 }
 
-/** A cause: the field's value is wrong. */
+/** Cause: the field's value is invalid. */
 export function invalidField(field: string, value: string, why: string): Required<StatusCause> {
   return { reason: "FieldValueInvalid", message: `Invalid value: ${value}: ${why}`, field };
 }
 
-/** A cause: the field must be set. */
+/** Cause: the field is required. */
 export function requiredField(field: string, why: string): Required<StatusCause> {
   return { reason: "FieldValueRequired", message: `Required value: ${why}`, field };
 }
 
-/** A cause: the field has none of the values there are. */
+/** Cause: the field's value is not one of the supported ones. */
 export function unsupportedField(field: string, value: string, supported: readonly string[]): Required<StatusCause> {
   const values = supported.map((text) => JSON.stringify(text)).join(", ");
   return {
@@ -177,12 +177,12 @@ export function unsupportedField(field: string, value: string, supported: readon
   };
 }
 
-/** 410: the version is gone from history. */
+/** 410: the version is compacted. */
 export function expired(message: string, token?: string): StatusError {
   return refusal(410, message, { reason: "Expired", ...(token === undefined ? {} : { continue: token }) });
 }
 
-/** 504: a version of the future. */
+/** 504: the version is in the future. */
 export function tooLarge(asked: number | string, current: number): StatusError {
   return refusal(504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     details: {

@@ -1,6 +1,6 @@
 import { refusal } from "./refusal.ts";
 
-/** How a client wants objects. */
+/** Representation of objects that a client accepts. */
 export type Representation =
   | "object"
   | "PartialObjectMetadata"
@@ -14,13 +14,13 @@ interface MediaRange {
   readonly quality: number;
 }
 
-/** What the server can write. */
+/** Media ranges that include JSON. */
 const JSON_TYPES = ["application/json", "application/*", "*/*"];
 
 /**
- * The best of what an `Accept` header takes and the fake can write: JSON, in one of few representations.
+ * Returns the best representation that an `Accept` header allows and the server offers.
  *
- * @throws {StatusError} 406 when there is none.
+ * @throws {StatusError} 406 if there is none.
  */
 export function negotiateRepresentation(accept: string | null, offered: readonly Representation[]): Representation {
   const ranges = parseAccept(accept ?? "*/*");
@@ -41,7 +41,7 @@ export function negotiateRepresentation(accept: string | null, offered: readonly
   );
 }
 
-/** The ranges of an `Accept` header, most wanted first. */
+/** The ranges of an `Accept` header, by descending quality. */
 function parseAccept(accept: string): MediaRange[] {
   const ranges = accept.split(",").map((text): MediaRange => {
     const [type, ...rest] = text.split(";").map((part) => part.trim());

@@ -1,6 +1,6 @@
 import { noPath } from "./refusal.ts";
 
-/** A path below a version: a collection, an object or a part of one. */
+/** The path of a collection, an object or a subresource. */
 export interface ResourceRoute {
   /** Always `"resource"`. */
   readonly type: "resource";
@@ -8,17 +8,17 @@ export interface ResourceRoute {
   readonly group: string;
   /** API version. */
   readonly version: string;
-  /** `""`: all namespaces, or a cluster-scoped resource. */
+  /** `""` for all namespaces, and for a cluster-scoped resource. */
   readonly namespace: string;
-  /** The collection. */
+  /** Plural name of the resource. */
   readonly plural: string;
-  /** One object of it. */
+  /** Name of the object. */
   readonly name: string | undefined;
-  /** A part of that object. */
+  /** Subresource of that object. */
   readonly subresource: string | undefined;
 }
 
-/** What a path addresses. */
+/** The target of a path. */
 export type Route =
   | ResourceRoute
   | { readonly type: "versions" | "groups" | "version" | "health" }
@@ -26,13 +26,13 @@ export type Route =
   | { readonly type: "group"; readonly group: string }
   | { readonly type: "resources"; readonly group: string; readonly version: string };
 
-/** Parts of a namespace that are not collections in it. */
+/** Subresources of a namespace, as opposed to collections in it. */
 const NAMESPACE_PARTS = ["status", "finalize"];
 
 /**
- * Reads a path.
+ * Parses a URL path.
  *
- * @throws {PlainRefusal} 404 when the server has no such path.
+ * @throws {PlainRefusal} 404 if the server has no such path.
  */
 export function parseRoute(pathname: string): Route {
   const parts = decode(pathname).filter((part) => part !== "");
@@ -78,7 +78,7 @@ function decode(pathname: string): string[] {
   try {
     return pathname.split("/").map(decodeURIComponent);
   } catch {
-    // Not a path that anything could be found at.
+    // Invalid percent-encoding matches no path.
     throw noPath();
   }
 }

@@ -1,34 +1,34 @@
 import type { StatusCause } from "../../api/status.ts";
 import { badRequest, forbiddenField, invalid, refusal, unsupportedField } from "./refusal.ts";
 
-/** What a list, a watch or a deletion of a collection is asked with. */
+/** The query options of a list, a watch or a deletecollection. */
 export interface ServerListOptions {
-  /** Whether changes are wanted, not a list. */
+  /** True for a watch. */
   readonly watch: boolean;
-  /** As sent. */
+  /** As sent; `""` if absent. */
   readonly labelSelector: string;
-  /** As sent. */
+  /** As sent; `""` if absent. */
   readonly fieldSelector: string;
-  /** As sent; `""` when it was not. */
+  /** As sent; `""` if absent. */
   readonly resourceVersion: string;
-  /** `""` when it was not sent. */
+  /** As sent; `""` if absent. */
   readonly resourceVersionMatch: "" | "Exact" | "NotOlderThan";
-  /** 0: no limit. */
+  /** Page size; 0 means no limit. */
   readonly limit: number;
-  /** `""`: from the start. */
+  /** Continue token; `""` for the first page. */
   readonly continue: string;
-  /** Whether bookmarks are wanted. */
+  /** True if the client allows bookmarks. */
   readonly allowWatchBookmarks: boolean;
-  /** Undefined when it was not sent. */
+  /** Undefined if absent. */
   readonly sendInitialEvents: boolean | undefined;
-  /** 0: the server's choice. */
+  /** Duration of a watch; 0 leaves it to the server. */
   readonly timeoutSeconds: number;
 }
 
 /**
- * Reads and checks the options of a list or watch (apimachinery `ValidateListOptions`).
+ * Parses and validates the options of a list or watch (apimachinery `ValidateListOptions`).
  *
- * @throws {StatusError} 400 for what does not parse, 422 for what may not be said together.
+ * @throws {StatusError} 400 for values that do not parse, 422 for invalid combinations.
  */
 export function parseListOptions(parameters: URLSearchParams, streamingList: boolean): ServerListOptions {
   const text = (name: string): string => parameters.get(name) ?? "";
@@ -49,21 +49,21 @@ export function parseListOptions(parameters: URLSearchParams, streamingList: boo
   return options;
 }
 
-/** The number of a resourceVersion; 0 when there is none. */
+/** Parses a resourceVersion; 0 for an empty one. */
 export function parseRevision(resourceVersion: string, watch: boolean): number {
   if (resourceVersion === "") return 0;
   if (/^[0-9]{1,15}$/.test(resourceVersion)) return Number(resourceVersion);
   const why = `resourceVersion: Invalid value: ${JSON.stringify(resourceVersion)}: strconv.ParseUint: parsing ${
     JSON.stringify(resourceVersion)
   }: invalid syntax`;
-  // A watch does not even name a reason: the storage layer's error comes out as it is.
+  // A watch answers without a reason: the error of the storage layer is passed on as it is.
   throw watch ? refusal(500, why, { reason: "" }) : badRequest(`invalid resource version: ${why}`);
 }
 
 function flag(parameters: URLSearchParams, name: string): boolean | undefined {
   const value = parameters.get(name);
   if (value === null) return undefined;
-  // apimachinery Convert_Slice_string_To_bool: "0" and "false" are false; all else is true, also nothing.
+  // apimachinery Convert_Slice_string_To_bool: "0" and "false" are false; all else is true, including "".
   return value !== "0" && value.toLowerCase() !== "false";
 }
 

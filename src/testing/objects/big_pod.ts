@@ -15,36 +15,36 @@ const TEAMS = [
 ];
 const STAGES = ["prod", "staging", "canary"];
 
-/** A pod as busy clusters have them; its spec and status hold far more than these types say. */
+/** A pod of a realistic size. Spec and status have more fields than this type declares. */
 export interface BigPod extends KubernetesObject {
-  /** What it is to be. */
+  /** Desired state. */
   readonly spec: {
-    /** What runs in it. */
+    /** Containers of the pod. */
     readonly containers: readonly { readonly name: string; readonly image: string }[];
-    /** The node it runs on. */
+    /** Node of the pod. */
     readonly nodeName: string;
   };
-  /** What it is. */
+  /** Observed state. */
   readonly status: {
-    /** Where it is in its life. */
+    /** Pod phase, such as `"Running"`. */
     readonly phase: string;
-    /** Its address. */
+    /** IP address of the pod. */
     readonly podIP: string;
   };
 }
 
 /**
- * `count` pods of about 9 KB each, as busy clusters have them: a sidecar, probes, volumes, conditions, and managedFields
- * that make up a third. The same seed gives the same pods. They are made as they are taken.
+ * Generates `count` realistic pods of about 9 KB each: a sidecar, probes, volumes, conditions, and managedFields that
+ * make up a third. The same seed gives the same pods. Each pod is built when it is requested.
  */
 export function* pods(count: number, seed = 1): Generator<BigPod> {
   for (let index = 0; index < count; index++) yield bigPod(index, seed);
 }
 
-/** The pod number `index` of {@linkcode pods}. */
+/** Builds the pod at `index` of {@linkcode pods}. */
 export function bigPod(index: number, seed = 1): BigPod {
   const random = new Random(Math.imul(index + 1, 0x9e3779b1) ^ seed);
-  // What pods of one application share must come from the application's number, not from the pod's.
+  // Values that the pods of an application share are derived from the application's number.
   const application = Math.floor(index / 4);
   const shared = new Random(Math.imul(application + 1, 0x85ebca77) ^ seed);
   const team = TEAMS[application % TEAMS.length];
@@ -253,7 +253,7 @@ function statusOf({ team, image, time, address, host, shared, random }: Facts): 
   return status;
 }
 
-/** FieldsV1 for some leaves: `"a b"` becomes `{"f:a":{},"f:b":{}}`. */
+/** FieldsV1 of some leaves: `"a b"` becomes `{"f:a":{},"f:b":{}}`. */
 function leaves(names: string): Record<string, unknown> {
   return Object.fromEntries(names.split(" ").map((name) => [name === "." ? "." : `f:${name}`, {}]));
 }

@@ -1,25 +1,25 @@
 import type { OwnerReference } from "../../api/object.ts";
 
-/** What every builder takes. */
+/** Options of all builders. */
 export interface BuildOptions {
   /** Name of the object. */
   readonly name: string;
-  /** What selectors match. @default {none} */
+  /** Labels. @default {none} */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Data for tools and people. @default {none} */
+  /** Annotations. @default {none} */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Who must act before a deletion is carried out. @default {none} */
+  /** Finalizers. @default {none} */
   readonly finalizers?: readonly string[];
-  /** Whom it belongs to. @default {none} */
+  /** Owner references. @default {none} */
   readonly ownerReferences?: readonly OwnerReference[];
-  /** Which object of that name it is. @default {made of kind, namespace and name} */
+  /** The uid. @default {derived from kind, namespace and name} */
   readonly uid?: string;
-  /** Which version of it. @default {"1"} */
+  /** The resourceVersion. @default {"1"} */
   readonly resourceVersion?: string;
 }
 
-/** What builders of objects in namespaces take. */
+/** Options of builders for namespaced objects. */
 export interface NamespacedBuildOptions extends BuildOptions {
-  /** Where it is. @default {"default"} */
+  /** Namespace of the object. @default {"default"} */
   readonly namespace?: string;
 }

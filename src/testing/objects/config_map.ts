@@ -2,16 +2,16 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { NamespacedBuildOptions } from "./build_options.ts";
 import { builtMetadata } from "./built_metadata.ts";
 
-/** A config map as {@linkcode configMap} makes it. */
+/** A config map built by {@linkcode configMap}. */
 export interface BuiltConfigMap extends KubernetesObject {
-  /** What it holds. */
+  /** The data. */
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** A config map. */
+/** Builds a config map. */
 export function configMap(
   options: NamespacedBuildOptions & {
-    /** What it holds. @default {nothing} */
+    /** The data. @default {empty} */
     readonly data?: Readonly<Record<string, string>>;
   },
 ): BuiltConfigMap {

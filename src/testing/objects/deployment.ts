@@ -2,39 +2,39 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { NamespacedBuildOptions } from "./build_options.ts";
 import { builtMetadata } from "./built_metadata.ts";
 
-/** A deployment as {@linkcode deployment} makes it. */
+/** A deployment built by {@linkcode deployment}. */
 export interface BuiltDeployment extends KubernetesObject {
-  /** What it is to be. */
+  /** Desired state. */
   readonly spec: {
-    /** How many pods. */
+    /** Number of desired pods. */
     readonly replicas: number;
-    /** Which pods are its own. */
+    /** Selector of the deployment's pods. */
     readonly selector: { readonly matchLabels: Readonly<Record<string, string>> };
-    /** What they are made of. */
+    /** Template of the pods. */
     readonly template: {
-      /** Their labels. */
+      /** Metadata of the pods. */
       readonly metadata: { readonly labels: Readonly<Record<string, string>> };
-      /** What runs in them. */
+      /** Spec of the pods. */
       readonly spec: { readonly containers: readonly { readonly name: string; readonly image: string }[] };
     };
   };
-  /** What it is. */
+  /** Observed state. */
   readonly status: {
-    /** How many pods there are. */
+    /** Number of pods. */
     readonly replicas: number;
-    /** How many of them are ready. */
+    /** Number of ready pods. */
     readonly readyReplicas: number;
   };
 }
 
-/** A deployment whose pods have the label `app` with its name. */
+/** Builds a deployment whose pods have the label `app` with its name. */
 export function deployment(
   options: NamespacedBuildOptions & {
-    /** How many pods. @default {1} */
+    /** Number of pods. @default {1} */
     readonly replicas?: number;
-    /** How many of them are ready. @default {all of them} */
+    /** Number of ready pods. @default {`replicas`} */
     readonly readyReplicas?: number;
-    /** Image of its pods' one container. @default {"registry.example.com/app:1"} */
+    /** Image of the pods' container. @default {"registry.example.com/app:1"} */
     readonly image?: string;
   },
 ): BuiltDeployment {

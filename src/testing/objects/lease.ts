@@ -2,27 +2,27 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { NamespacedBuildOptions } from "./build_options.ts";
 import { builtMetadata } from "./built_metadata.ts";
 
-/** A lease as {@linkcode lease} makes it. */
+/** A lease built by {@linkcode lease}. */
 export interface BuiltLease extends KubernetesObject {
-  /** Who holds it. */
+  /** Holder and duration. */
   readonly spec: {
     /** Name of the holder. */
     readonly holderIdentity: string;
-    /** How long it holds, in seconds. */
+    /** Duration in seconds. */
     readonly leaseDurationSeconds: number;
-    /** When it was last renewed, RFC 3339 with microseconds. */
+    /** Time of the last renewal, RFC 3339 with microseconds. */
     readonly renewTime: string;
   };
 }
 
-/** A lease. */
+/** Builds a lease. */
 export function lease(
   options: NamespacedBuildOptions & {
-    /** Who holds it. @default {its name} */
+    /** Name of the holder. @default {the lease's name} */
     readonly holder?: string;
-    /** How long it holds, in seconds. @default {40} */
+    /** Duration in seconds. @default {40} */
     readonly durationSeconds?: number;
-    /** When it was last renewed, RFC 3339 with microseconds. @default {"2026-01-01T00:00:00.000000Z"} */
+    /** Time of the last renewal, RFC 3339 with microseconds. @default {"2026-01-01T00:00:00.000000Z"} */
     readonly renewTime?: string;
   },
 ): BuiltLease {

@@ -2,16 +2,16 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { BuildOptions } from "./build_options.ts";
 import { builtMetadata } from "./built_metadata.ts";
 
-/** A namespace as {@linkcode namespace} makes it. */
+/** A namespace built by {@linkcode namespace}. */
 export interface BuiltNamespace extends KubernetesObject {
-  /** Where it is in its life. */
+  /** Observed state. */
   readonly status: { readonly phase: string };
 }
 
-/** A namespace. */
+/** Builds a namespace. */
 export function namespace(
   options: BuildOptions & {
-    /** Where it is in its life. @default {"Active"} */
+    /** Phase of the namespace. @default {"Active"} */
     readonly phase?: string;
   },
 ): BuiltNamespace {

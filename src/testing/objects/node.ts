@@ -2,25 +2,25 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { BuildOptions } from "./build_options.ts";
 import { builtMetadata } from "./built_metadata.ts";
 
-/** A node as {@linkcode node} makes it. */
+/** A node built by {@linkcode node}. */
 export interface BuiltNode extends KubernetesObject {
-  /** What it is to be. */
+  /** Desired state. */
   readonly spec: { readonly unschedulable?: boolean };
-  /** What it is. */
+  /** Observed state. */
   readonly status: {
-    /** What it has. */
+    /** Resources of the node. */
     readonly capacity: Readonly<Record<string, string>>;
-    /** Whether it is ready. */
+    /** The condition `Ready`. */
     readonly conditions: readonly { readonly type: string; readonly status: "True" | "False" }[];
   };
 }
 
-/** A node that is ready, unless told otherwise. */
+/** Builds a node, ready by default. */
 export function node(
   options: BuildOptions & {
-    /** Whether it is ready. @default {true} */
+    /** Status of the condition `Ready`. @default {true} */
     readonly ready?: boolean;
-    /** Whether new pods are kept off it. @default {false} */
+    /** If true, the node takes no new pods. @default {false} */
     readonly unschedulable?: boolean;
   },
 ): BuiltNode {

@@ -1,46 +1,54 @@
+/**
+ * Builders of objects for tests, and large generated pods.
+ *
+ * `pod`, `node`, `namespace`, `configMap`, `deployment` and `lease` build one object from options; `pods` and `bigPod`
+ * generate realistic pods from a seed. The builders do not need a server.
+ *
+ * @module
+ */
 import type { KubernetesObject } from "../../api/object.ts";
 import type { NamespacedBuildOptions } from "./build_options.ts";
 import { builtMetadata, builtUid } from "./built_metadata.ts";
 
-/** What {@linkcode pod} takes. */
+/** Options for {@linkcode pod}. */
 export interface PodBuildOptions extends NamespacedBuildOptions {
-  /** The node it runs on. @default {none: it is not scheduled} */
+  /** Node of the pod. @default {none, the pod is not scheduled} */
   readonly node?: string;
-  /** Where it is in its life. @default {"Running" on a node, else "Pending"} */
+  /** Pod phase. @default {"Running" on a node, else "Pending"} */
   readonly phase?: string;
-  /** Whether it is ready. @default {true when it runs} */
+  /** Status of the condition `Ready`. @default {true if running} */
   readonly ready?: boolean;
-  /** Image of its one container. @default {"registry.example.com/app:1"} */
+  /** Image of the only container. @default {"registry.example.com/app:1"} */
   readonly image?: string;
 }
 
-/** A pod as {@linkcode pod} makes it. */
+/** A pod built by {@linkcode pod}. */
 export interface BuiltPod extends KubernetesObject {
-  /** What it is to be. */
+  /** Desired state. */
   readonly spec: {
-    /** What runs in it. */
+    /** Containers of the pod. */
     readonly containers: readonly { readonly name: string; readonly image: string }[];
-    /** The node it runs on. */
+    /** Node of the pod. */
     readonly nodeName?: string;
-    /** When its containers are started again. */
+    /** Restart policy of the containers. */
     readonly restartPolicy: string;
   };
-  /** What it is. */
+  /** Observed state. */
   readonly status: {
-    /** Where it is in its life. */
+    /** Pod phase. */
     readonly phase: string;
-    /** Whether it is ready. */
+    /** The condition `Ready`. */
     readonly conditions: readonly { readonly type: string; readonly status: "True" | "False" }[];
-    /** Its address, once it runs. */
+    /** IP address, once the pod is running. */
     readonly podIP?: string;
   };
 }
 
 /**
- * A pod with one container.
+ * Builds a pod with one container.
  *
- * Like all builders it fills in everything that objects of a server have, uid and version included; a server gives it
- * others when it is created there.
+ * Like all builders, it fills in the metadata that a server would set, including uid and resourceVersion. A server
+ * replaces these on creation.
  */
 export function pod(options: PodBuildOptions): BuiltPod {
   const { name, node, image = "registry.example.com/app:1" } = options;

@@ -1,3 +1,11 @@
+/**
+ * Patches: JSON patch, JSON merge patch, and a strategic merge without schemas.
+ *
+ * {@linkcode applyPatch} applies any of them, and `patchType` finds the type from a media type. Server-side apply uses
+ * {@linkcode mergeApplied}; its field ownership is in `writes`.
+ *
+ * @module
+ */
 import { badRequest } from "../http/refusal.ts";
 import {
   equalJson,
@@ -14,9 +22,9 @@ import { mergePatch } from "./merge_patch.ts";
 import type { PatchType } from "./patch_type.ts";
 
 /**
- * An object with a patch applied; neither is changed.
+ * Applies a patch and returns the result; the arguments stay unchanged.
  *
- * @throws {StatusError} 400 when the patch is not what its type asks for, 422 when a JSON patch cannot be carried out.
+ * @throws {StatusError} 400 if the patch is malformed, 422 if a JSON patch cannot be applied.
  */
 export function applyPatch(object: JsonObject, patch: unknown, type: Exclude<PatchType, "apply">): JsonObject {
   if (type === "json") return jsonPatch(object, patch);
@@ -24,12 +32,12 @@ export function applyPatch(object: JsonObject, patch: unknown, type: Exclude<Pat
   return type === "merge" ? objectOr(mergePatch(object, patch)) : objectOr(strategicMerge("", object, patch));
 }
 
-/** An object with what is applied merged into it: the lists of custom resources are replaced as a whole. */
+/** Merges an applied configuration into an object. For custom resources, lists are replaced. */
 export function mergeApplied(object: JsonObject, config: JsonObject, custom: boolean): JsonObject {
   return objectOr(custom ? mergePatch(object, config) : strategicMerge("", object, config));
 }
 
-/** Merges objects; lists of well-known names element by element, other lists as a whole. */
+/** Strategic merge patch: well-known lists are merged by element, other lists replaced. */
 function strategicMerge(name: string, target: Json | undefined, patch: Json): Json {
   if (Array.isArray(patch)) return mergeLists(name, Array.isArray(target) ? target as readonly Json[] : [], patch);
   if (!isObject(patch)) return patch;

@@ -10,7 +10,11 @@ import {
   setMember,
 } from "../wire/json.ts";
 
-/** RFC 6902. */
+/**
+ * Applies a JSON patch (RFC 6902); the arguments stay unchanged.
+ *
+ * @throws {StatusError} 400 if the patch is malformed, 422 if an operation cannot be applied.
+ */
 export function jsonPatch(object: JsonObject, patch: unknown): JsonObject {
   if (!Array.isArray(patch) || !patch.every(isObject)) throw badRequest("a JSON patch must be a list of operations");
   let document: Json = cloneJson(object);

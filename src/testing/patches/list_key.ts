@@ -1,8 +1,8 @@
 import { isObject } from "../wire/json.ts";
 
 /**
- * Which member tells the elements of a list apart, by the list's name: the patch merge keys of the kinds that are served
- * by default. Where a name means different lists, the first key that all elements have counts.
+ * Patch merge keys of the built-in kinds, by the list's name. If a name stands for different lists, the first key that
+ * all elements have applies.
  */
 const LIST_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
   ["addresses", ["type"]],
@@ -30,7 +30,7 @@ const LIST_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
 /** Lists of plain values that are merged as sets. */
 export const SET_LISTS: ReadonlySet<string> = new Set(["finalizers"]);
 
-/** The member by which elements of the list called `name` are known; undefined when the list is replaced as a whole. */
+/** Returns the merge key of the list called `name`; undefined if the list is replaced. */
 export function listKey(name: string, ...lists: readonly (readonly unknown[])[]): string | undefined {
   return LIST_KEYS.get(name)?.find((key) =>
     lists.every((list) =>

@@ -1,6 +1,6 @@
 import { cloneJson, isObject, type Json, type MutableJson, objectOr, setMember } from "../wire/json.ts";
 
-/** RFC 7386. */
+/** Applies a JSON merge patch (RFC 7386); the arguments stay unchanged. */
 export function mergePatch(target: Json | undefined, patch: Json): Json {
   if (!isObject(patch)) return cloneJson(patch);
   const merged: MutableJson = { ...objectOr(target) };

@@ -1,6 +1,6 @@
 import { unsupportedMediaType } from "../http/media_type.ts";
 
-/** The kinds of patches, by what the `Content-Type` header calls them. */
+/** Types of patches, by their `Content-Type`. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
 const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
@@ -12,9 +12,9 @@ const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
 };
 
 /**
- * The kind of patch that a `Content-Type` header names.
+ * Returns the type of patch of a `Content-Type` header.
  *
- * @throws {StatusError} 415 when there is none, or a custom resource is asked to merge strategically.
+ * @throws {StatusError} 415 if there is none, or for a strategic merge of a custom resource.
  */
 export function patchType(contentType: string | null, custom: boolean): PatchType {
   const type = MEDIA_TYPES[(contentType ?? "").split(";")[0].trim().toLowerCase()];

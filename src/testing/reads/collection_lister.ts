@@ -1,3 +1,12 @@
+/**
+ * Reads of several objects: lists, watches, and tables.
+ *
+ * {@linkcode CollectionLister} produces pages of lists, and `Watches` opens watches. Selectors, continue tokens, and the
+ * serialization of lists, tables and events belong here. Reads of a single object do not: they only look up the
+ * collection.
+ *
+ * @module
+ */
 import { badRequest, expired, tooLarge } from "../http/refusal.ts";
 import { parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
 import type { WaitForRevision } from "../storage/revisions.ts";
@@ -15,29 +24,30 @@ const CONTINUE_EXPIRED =
   "deleted between the time the first chunk was returned and now may show up in the list.";
 
 /**
- * Makes lists as the server does: which revision is read, what a limit means, where pages go on.
+ * Lists collections with the semantics of kube-apiserver.
  *
- * - No version, `"0"` and NotOlderThan give the newest state; the latter waits for a version that is still to come.
- * - Exact, and a limit together with a version but no match, give the state at that version.
- * - With version `"0"` a limit is ignored: the watch cache answers with everything.
- * - Pages keep the version of the first one, until it is compacted: 410, with a token for the inconsistent rest.
+ * - No version, `"0"` and NotOlderThan return the current state; NotOlderThan waits for a future version.
+ * - Exact, and a limit with a version but without a match, return the state at that version.
+ * - With version `"0"` a limit is ignored, as by the watch cache.
+ * - Pages keep the version of the first page until it is compacted: then 410, with a token for the inconsistent
+ *   remainder.
  */
 export class CollectionLister {
   readonly #store: Store;
   readonly #until: WaitForRevision;
-  /** How much is left behind the last page of each collection: the next page need not count again. */
+  /** Number of objects after the last page of each collection, so that the next page need not count again. */
   readonly #left = new WeakMap<StoredCollection, Required<CollectionSlice> & { readonly count: number }>();
 
-  /** Lists what is in `store`. */
+  /** Lists the collections of `store`. */
   constructor(store: Store, until: WaitForRevision) {
     this.#store = store;
     this.#until = until;
   }
 
   /**
-   * The page that the options ask for.
+   * Returns the page that the options request.
    *
-   * @throws {StatusError} 400, 410 or 504 as the server does.
+   * @throws {StatusError} 400, 410 or 504, like kube-apiserver.
    */
   async list(collection: StoredCollection, selection: StoredSelection, options: ServerListOptions): Promise<ListPage> {
     const { namespace } = selection;
@@ -80,7 +90,7 @@ export class CollectionLister {
     let passed = 0;
     let more = false;
     for (const stored of collection.slice(slice)) {
-      // Only objects that are there count, whether they match or not: so a last page may be empty, as on the server.
+      // Objects count against the limit whether they match or not, so a last page may be empty, as on the server.
       if (limit > 0 && objects.length === limit) {
         more = true;
         break;

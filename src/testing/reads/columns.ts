@@ -2,26 +2,26 @@ import type { Definition } from "../storage/definition.ts";
 import { at, isObject, type JsonObject, objectOr } from "../wire/json.ts";
 import { humanDuration } from "./human_duration.ts";
 
-/** What stands in one place of a table. */
+/** The value of a table cell. */
 export type Cell = string | number | boolean | null;
 
-/** A column of the table that the server makes of a kind. */
+/** A column of a kind's table. */
 export interface Column {
-  /** Its title. */
+  /** Title of the column. */
   readonly name: string;
-  /** `"string"`, `"integer"` … */
+  /** Type: `"string"`, `"integer"` … */
   readonly type: string;
   /** `"name"` for the name, else `""`. */
   readonly format: string;
-  /** What it tells. */
+  /** Description of the column. */
   readonly description: string;
-  /** 0: always shown; 1: only where there is room, `kubectl get -o wide`. */
+  /** 0: always shown; 1: only in wide output, `kubectl get -o wide`. */
   readonly priority: number;
-  /** What an object has there; `now` is the server's clock, in milliseconds since 1970. */
+  /** Returns an object's cell; `now` is the server's clock, in milliseconds since 1970. */
   readonly cell: (object: JsonObject, now: number) => Cell;
 }
 
-/** The columns of a kind: its own where it has some, else name and age. */
+/** Returns the columns of a kind: its own if defined, else name and age. */
 export function columnsOf(definition: Definition): readonly Column[] {
   if (definition.columns.length > 0) {
     const own = definition.columns.map(({ name, type, jsonPath, description = "", priority = 0, format = "" }) => {
@@ -35,7 +35,7 @@ export function columnsOf(definition: Definition): readonly Column[] {
   return known === undefined ? [NAME, AGE] : [NAME, ...known];
 }
 
-/** The members that a simple JSONPath goes through: `.spec.size`, `.metadata.labels['a.b/c']`. */
+/** Splits a simple JSONPath into keys: `.spec.size`, `.metadata.labels['a.b/c']`. */
 function pathOf(jsonPath: string): string[] {
   return [...jsonPath.matchAll(/\['((?:[^'\\]|\\.)*)'\]|\[(\d+)\]|\.?([^.[\]\\]+(?:\\.[^.[\]\\]+)*)/g)].map((match) =>
     (match[1] ?? match[2] ?? match[3]).replace(/\\(.)/g, "$1")
@@ -69,12 +69,12 @@ function column(
 const WIDE = { priority: 1 };
 const INTEGER = { type: "integer" };
 
-const NAME = column("Name", "Which object of its namespace it is.", (object) => text(object, "metadata", "name"), {
+const NAME = column("Name", "Name of the object.", (object) => text(object, "metadata", "name"), {
   format: "name",
 });
 const AGE = column(
   "Age",
-  "How long ago it was created.",
+  "Time since creation.",
   (object, now) => age(at(object, "metadata", "creationTimestamp"), now),
 );
 
@@ -99,19 +99,19 @@ function size(object: JsonObject, ...fields: readonly string[]): number {
 
 const CONTAINERS = column(
   "Containers",
-  "The names of the containers of its pods.",
+  "Names of the containers.",
   (object) => objects(object, "spec", "template", "spec", "containers").map(({ name }) => String(name)).join(","),
   WIDE,
 );
 const IMAGES = column(
   "Images",
-  "The images of the containers of its pods.",
+  "Images of the containers.",
   (object) => objects(object, "spec", "template", "spec", "containers").map(({ image }) => String(image)).join(","),
   WIDE,
 );
 const SELECTOR = column(
   "Selector",
-  "Which pods are its own.",
+  "Selector of the pods.",
   (object) => labels(at(object, "spec", "selector", "matchLabels")),
   WIDE,
 );
@@ -126,87 +126,87 @@ function replicas(object: JsonObject): number {
   return typeof value === "number" ? value : 1;
 }
 
-/** The columns behind the name, by group and plural. */
+/** Columns after the name, by group and plural. */
 const KINDS: Readonly<Record<string, readonly Column[]>> = {
   "/configmaps": [
-    column("Data", "How many entries it has.", (object) => size(object, "data", "binaryData")),
+    column("Data", "Number of entries.", (object) => size(object, "data", "binaryData")),
     AGE,
   ],
   "/secrets": [
-    column("Type", "What it is for.", (object) => text(object, "type")),
-    column("Data", "How many entries it has.", (object) => size(object, "data")),
+    column("Type", "Type of the secret.", (object) => text(object, "type")),
+    column("Data", "Number of entries.", (object) => size(object, "data")),
     AGE,
   ],
-  "/namespaces": [column("Status", "Whether it is there to stay.", (object) => text(object, "status", "phase")), AGE],
+  "/namespaces": [column("Status", "Phase of the namespace.", (object) => text(object, "status", "phase")), AGE],
   "/nodes": [
-    column("Status", "Whether it takes pods.", nodeStatus),
-    column("Roles", "What it is for.", nodeRoles),
+    column("Status", "Condition of the node.", nodeStatus),
+    column("Roles", "Roles of the node.", nodeRoles),
     AGE,
-    column("Version", "The version of its kubelet.", (object) => text(object, "status", "nodeInfo", "kubeletVersion")),
-    column("Internal-IP", "Its address inside.", (object) => address(object, "InternalIP"), WIDE),
-    column("External-IP", "Its address outside.", (object) => address(object, "ExternalIP"), WIDE),
-    column("OS-Image", "Its system.", (object) => text(object, "status", "nodeInfo", "osImage") || UNKNOWN, WIDE),
+    column("Version", "Version of the kubelet.", (object) => text(object, "status", "nodeInfo", "kubeletVersion")),
+    column("Internal-IP", "Internal IP address.", (object) => address(object, "InternalIP"), WIDE),
+    column("External-IP", "External IP address.", (object) => address(object, "ExternalIP"), WIDE),
+    column("OS-Image", "Operating system.", (object) => text(object, "status", "nodeInfo", "osImage") || UNKNOWN, WIDE),
     column(
       "Kernel-Version",
-      "Its kernel.",
+      "Kernel version.",
       (object) => text(object, "status", "nodeInfo", "kernelVersion") || UNKNOWN,
       WIDE,
     ),
     column(
       "Container-Runtime",
-      "What runs its containers.",
+      "Container runtime and its version.",
       (object) => text(object, "status", "nodeInfo", "containerRuntimeVersion") || UNKNOWN,
       WIDE,
     ),
   ],
   "/pods": [
-    column("Ready", "How many of its containers are ready.", podReady),
-    column("Status", "How it is.", podStatus),
-    column("Restarts", "How often its containers were started again.", (object) => String(restarts(object))),
+    column("Ready", "Ready containers.", podReady),
+    column("Status", "Phase, or the reason of a container state.", podStatus),
+    column("Restarts", "Number of container restarts.", (object) => String(restarts(object))),
     AGE,
-    column("IP", "Its address.", (object) => text(object, "status", "podIP") || NONE, WIDE),
-    column("Node", "Where it runs.", (object) => text(object, "spec", "nodeName") || NONE, WIDE),
+    column("IP", "IP address of the pod.", (object) => text(object, "status", "podIP") || NONE, WIDE),
+    column("Node", "Node of the pod.", (object) => text(object, "spec", "nodeName") || NONE, WIDE),
     column(
       "Nominated Node",
-      "Where it may run once others are gone.",
+      "Node nominated by preemption.",
       (object) => text(object, "status", "nominatedNodeName") || NONE,
       WIDE,
     ),
-    column("Readiness Gates", "How many further conditions hold.", readinessGates, WIDE),
+    column("Readiness Gates", "Readiness gates that are true.", readinessGates, WIDE),
   ],
   "/services": [
-    column("Type", "How it is reached.", (object) => text(object, "spec", "type") || "ClusterIP"),
-    column("Cluster-IP", "Its address inside.", (object) => text(object, "spec", "clusterIP") || NONE),
-    column("External-IP", "Its address outside.", externalAddress),
-    column("Port(s)", "Its ports.", servicePorts),
+    column("Type", "Type of the service.", (object) => text(object, "spec", "type") || "ClusterIP"),
+    column("Cluster-IP", "Cluster IP address.", (object) => text(object, "spec", "clusterIP") || NONE),
+    column("External-IP", "External IP address.", externalAddress),
+    column("Port(s)", "Ports of the service.", servicePorts),
     AGE,
-    column("Selector", "Which pods are behind it.", (object) => labels(at(object, "spec", "selector")), WIDE),
+    column("Selector", "Selector of the pods.", (object) => labels(at(object, "spec", "selector")), WIDE),
   ],
   "/serviceaccounts": [
-    column("Secrets", "How many secrets it may use.", (object) => objects(object, "secrets").length, INTEGER),
+    column("Secrets", "Number of secrets.", (object) => objects(object, "secrets").length, INTEGER),
     AGE,
   ],
   "apps/deployments": [
     column(
       "Ready",
-      "How many of its pods are ready.",
+      "Ready pods.",
       (object) => `${number(object, "status", "readyReplicas")}/${replicas(object)}`,
     ),
     column(
       "Up-to-date",
-      "How many of its pods are as it wants them.",
+      "Updated pods.",
       (object) => number(object, "status", "updatedReplicas"),
     ),
-    column("Available", "How many of its pods serve.", (object) => number(object, "status", "availableReplicas")),
+    column("Available", "Available pods.", (object) => number(object, "status", "availableReplicas")),
     AGE,
     CONTAINERS,
     IMAGES,
     SELECTOR,
   ],
   "apps/replicasets": [
-    column("Desired", "How many pods it wants.", replicas, INTEGER),
-    column("Current", "How many pods there are.", (object) => number(object, "status", "replicas"), INTEGER),
-    column("Ready", "How many of them are ready.", (object) => number(object, "status", "readyReplicas"), INTEGER),
+    column("Desired", "Desired pods.", replicas, INTEGER),
+    column("Current", "Current pods.", (object) => number(object, "status", "replicas"), INTEGER),
+    column("Ready", "Ready pods.", (object) => number(object, "status", "readyReplicas"), INTEGER),
     AGE,
     CONTAINERS,
     IMAGES,
@@ -215,7 +215,7 @@ const KINDS: Readonly<Record<string, readonly Column[]>> = {
   "apps/statefulsets": [
     column(
       "Ready",
-      "How many of its pods are ready.",
+      "Ready pods.",
       (object) => `${number(object, "status", "readyReplicas")}/${replicas(object)}`,
     ),
     AGE,
@@ -223,7 +223,7 @@ const KINDS: Readonly<Record<string, readonly Column[]>> = {
     IMAGES,
   ],
   "coordination.k8s.io/leases": [
-    column("Holder", "Who has it.", (object) => text(object, "spec", "holderIdentity")),
+    column("Holder", "Holder of the lease.", (object) => text(object, "spec", "holderIdentity")),
     AGE,
   ],
 };

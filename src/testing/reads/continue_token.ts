@@ -1,16 +1,16 @@
 import { badRequest } from "../http/refusal.ts";
 
-/** Where a page ended. */
+/** The position after a page. */
 export interface ContinueToken {
-  /** The revision of the whole list; -1: the newest, at the price of an inconsistent list. */
+  /** Revision of the list; -1 for the current one, which makes the list inconsistent. */
   readonly revision: number;
-  /** The first key of the next page, below the namespace where one was listed. */
+  /** First key of the next page, relative to the listed namespace. */
   readonly start: string;
 }
 
-/** Writes a token as the server does: JSON in base64 for addresses, without padding. */
+/** Formats a token like kube-apiserver: JSON in base64url, without padding. */
 export function formatContinueToken({ revision, start }: ContinueToken): string {
-  // The last character of a start is U+0000: the first possible key behind the last one of the page.
+  // The last character of `start` is U+0000: the first possible key after the last one of the page.
   const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start });
   return btoa(String.fromCharCode(...new TextEncoder().encode(json))).replaceAll("+", "-").replaceAll("/", "_").replace(
     /=+$/,
@@ -19,9 +19,9 @@ export function formatContinueToken({ revision, start }: ContinueToken): string 
 }
 
 /**
- * Reads a token.
+ * Parses a token.
  *
- * @throws {StatusError} 400 when it is none.
+ * @throws {StatusError} 400 if it is invalid.
  */
 export function parseContinueToken(text: string): ContinueToken {
   const { v, rv, start } = decode(text);

@@ -2,14 +2,14 @@ import { badRequest } from "../http/refusal.ts";
 import type { Definition } from "../storage/definition.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
 
-/** One condition of a field selector. */
+/** One requirement of a field selector. */
 interface FieldRequirement {
   readonly field: string;
   readonly value: string;
   readonly equal: boolean;
 }
 
-/** A field selector as the server understands it for one kind: equality of a few fields. */
+/** A field selector for one kind: equality of selectable fields. */
 export class FieldSelector {
   readonly #requirements: readonly FieldRequirement[];
 
@@ -18,9 +18,9 @@ export class FieldSelector {
   }
 
   /**
-   * Reads `=`, `==` and `!=`, separated by commas; a backslash escapes the next character of a value.
+   * Parses `=`, `==` and `!=`, separated by commas; a backslash escapes the next character of a value.
    *
-   * @throws {StatusError} 400 when it does not parse, or names a field that the kind cannot be selected by.
+   * @throws {StatusError} 400 if the text does not parse or names a field that is not selectable.
    */
   static parse(text: string, definition: Definition): FieldSelector {
     const requirements: FieldRequirement[] = [];
@@ -34,12 +34,12 @@ export class FieldSelector {
     return new FieldSelector(requirements);
   }
 
-  /** Whether there are no conditions. */
+  /** True if there are no requirements. */
   get empty(): boolean {
     return this.#requirements.length === 0;
   }
 
-  /** Whether all conditions hold; a missing field is equal to `""`. */
+  /** Returns true if the object meets all requirements; a missing field equals `""`. */
   matches(stored: StoredObject): boolean {
     for (const { field, value, equal } of this.#requirements) {
       if ((valueOf(stored, field) === value) !== equal) return false;
@@ -54,7 +54,7 @@ function valueOf(stored: StoredObject, field: string): string {
   return stored.fields?.[field] ?? "";
 }
 
-/** The server has two texts for this: kinds without fields of their own use a general check that lists what it knows. */
+/** kube-apiserver has two messages: kinds without selectable fields of their own use a generic check. */
 function checkField(field: string, { fields }: Definition): void {
   if (field === "metadata.name" || field === "metadata.namespace" || fields.includes(field)) return;
   throw badRequest(

@@ -3,7 +3,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** A span of time as the server's tables show it: short, and the less exact the longer (apimachinery `HumanDuration`). */
+/** Formats a duration like the server's tables: the longer, the less exact (apimachinery `HumanDuration`). */
 export function humanDuration(ms: number): string {
   const seconds = Math.floor(ms / 1_000);
   if (seconds < -1) return "<invalid>";

@@ -4,15 +4,15 @@ import { goJson } from "../wire/json.ts";
 import type { ResponseView } from "./response_view.ts";
 import { tableHead, tableRow } from "./table.ts";
 
-/** A list, or a page of one, before it is written. */
+/** A list, or a page of one, before serialization. */
 export interface ListPage {
-  /** What is in it, in the order of keys. */
+  /** The objects, sorted by key. */
   readonly objects: readonly StoredObject[];
-  /** The version of the whole list. */
+  /** Revision of the list. */
   readonly revision: number;
-  /** The token of the next page. */
+  /** Token of the next page. */
   readonly continue: string | undefined;
-  /** How many objects are on later pages; unknown where a selector would have to be asked. */
+  /** Number of objects on later pages; undefined with a selector. */
   readonly remaining: number | undefined;
 }
 
@@ -20,7 +20,7 @@ const encoder = new TextEncoder();
 const OPEN = encoder.encode("{");
 const COMMA = encoder.encode(",");
 
-/** A list as text, in pieces that are made as they are taken. */
+/** Serializes a list in pieces, each produced when requested. */
 export function* listPageBytes(
   collection: StoredCollection,
   page: ListPage,
@@ -60,7 +60,7 @@ export function* listPageBytes(
     ? { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1" }
     : { kind: `${kind}List`, apiVersion };
   yield encoder.encode(`${goJson({ ...head, metadata }).slice(0, -1)},"items":[`);
-  // Items of built-in kinds come without kind and apiVersion.
+  // Items of built-in kinds have no kind and apiVersion.
   const itemHead = `{"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},`.length;
   for (let at = 0; at < objects.length; at++) {
     if (at > 0) yield COMMA;

@@ -1,34 +1,34 @@
 import { badRequest } from "../http/refusal.ts";
 
-/** How much of each object a row of a table carries. */
+/** The part of each object that a table row includes. */
 export type IncludeObject = "None" | "Metadata" | "Object";
 
-/** How objects are written into an answer. */
+/** Representation of objects in a response. */
 export type ResponseView =
   | {
-    /** As they are. */
+    /** Full objects. */
     readonly as: "object";
   }
   | {
-    /** Their metadata alone. */
+    /** Metadata only. */
     readonly as: "partial";
   }
   | {
-    /** As rows of a table, cells written by the server. */
+    /** Rows of a table, with cells computed by the server. */
     readonly as: "table";
-    /** What else a row carries. */
+    /** The part of the object that a row includes. */
     readonly include: IncludeObject;
-    /** The server's clock: ages are counted from it. */
+    /** The server's clock, for ages. */
     readonly now: () => number;
   };
 
-/** How a table looks. */
+/** The representation as a table. */
 export type TableView = ResponseView & { readonly as: "table" };
 
 /**
- * What a table is asked to carry.
+ * Parses the query parameter `includeObject`.
  *
- * @throws {StatusError} 400 when there is no such thing.
+ * @throws {StatusError} 400 if the value is unknown.
  */
 export function includeObjectOf(parameters: URLSearchParams): IncludeObject {
   const include = parameters.get("includeObject") || "Metadata";

@@ -4,17 +4,17 @@ import type { Definition } from "../storage/definition.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
 import { FieldSelector } from "./field_selector.ts";
 
-/** Which objects of a collection a request is about. */
+/** The namespace and selectors of a request. */
 export class StoredSelection {
-  /** One namespace; all of them when `""`. */
+  /** One namespace, or `""` for all. */
   readonly namespace: string;
   readonly #labels: LabelSelector | undefined;
   readonly #fields: FieldSelector | undefined;
 
   /**
-   * Everything in `namespace` that the two selectors match.
+   * Selects the objects in `namespace` that match both selectors.
    *
-   * @throws {StatusError} 400 when a selector does not parse or names an unknown field.
+   * @throws {StatusError} 400 if a selector does not parse or names an unknown field.
    */
   constructor(definition: Definition, namespace: string, labelSelector: string, fieldSelector: string) {
     this.namespace = namespace;
@@ -25,12 +25,12 @@ export class StoredSelection {
     }
   }
 
-  /** Whether it asks for more than a namespace. */
+  /** True if there is a label or field selector. */
   get selects(): boolean {
     return this.#labels !== undefined || this.#fields !== undefined;
   }
 
-  /** Whether it takes the object. */
+  /** Returns true if the object is selected. */
   matches(stored: StoredObject): boolean {
     return (this.namespace === "" || stored.namespace === this.namespace) &&
       (this.#labels === undefined || this.#labels.matches(stored.labels)) &&

@@ -7,7 +7,7 @@ import type { TableView } from "./response_view.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** The first part of a table, up to its rows; `metadata` is that of the list. */
+/** Serializes a table up to its rows; `metadata` is that of the list. */
 export function tableHead(definition: Definition, metadata: JsonObject, withColumns: boolean): string {
   const columns = columnsOf(definition).map(({ name, type, format, description, priority }) => ({
     name,
@@ -25,7 +25,7 @@ export function tableHead(definition: Definition, metadata: JsonObject, withColu
   return `${goJson(head).slice(0, -1)},"rows":[`;
 }
 
-/** One row. */
+/** Serializes one row. */
 export function tableRow(definition: Definition, stored: StoredObject, { include, now }: TableView): string {
   const object = parseStored(stored);
   const time = now();
@@ -36,7 +36,7 @@ export function tableRow(definition: Definition, stored: StoredObject, { include
   return `{"cells":${cells},"object":${carried}}`;
 }
 
-/** A table of one object. */
+/** Serializes a table of one object. */
 export function tableOf(
   definition: Definition,
   stored: StoredObject,
@@ -47,7 +47,7 @@ export function tableOf(
   return encoder.encode(`${tableHead(definition, metadata, withColumns)}${tableRow(definition, stored, view)}]}`);
 }
 
-/** The table of a bookmark: one row without an object's cells. */
+/** Serializes the table of a bookmark: one row without cell values. */
 export function bookmarkTable(definition: Definition, metadata: JsonObject, withColumns: boolean): string {
   const { resourceVersion } = metadata;
   const cells = columnsOf(definition).map(({ cell }) => cell({}, 0));

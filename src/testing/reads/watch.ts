@@ -8,29 +8,29 @@ import type { ResponseView } from "./response_view.ts";
 import type { StoredSelection } from "./stored_selection.ts";
 import { bookmarkTable, tableOf } from "./table.ts";
 
-/** What a watch was asked for. */
+/** Settings of a watch. */
 export interface WatchPlan {
-  /** The collection it is about. */
+  /** The watched collection. */
   readonly collection: StoredCollection;
-  /** Which objects of it. */
+  /** The selected objects. */
   readonly selection: StoredSelection;
-  /** How objects are written. */
+  /** Representation of the objects. */
   readonly view: ResponseView;
-  /** It tells of what came after this revision. */
+  /** Revision after which the watch starts. */
   readonly from: number;
-  /** Whether bookmarks were asked for. */
+  /** True if the client allows bookmarks. */
   readonly bookmarks: boolean;
   /** Milliseconds between bookmarks. */
   readonly bookmarkMs: number;
-  /** Whether the server sends bookmarks at all, now. */
+  /** Returns true if the server currently sends bookmarks. */
   readonly sendsBookmarks: () => boolean;
-  /** Milliseconds until it ends. */
+  /** Duration in milliseconds. */
   readonly timeoutMs: number;
-  /** Most bytes to a chunk. */
+  /** Maximum bytes per chunk. */
   readonly chunkBytes: number;
 }
 
-/** An event before it is written. */
+/** An event before serialization. */
 interface WatchLine {
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
   readonly stored: StoredObject;
@@ -46,18 +46,18 @@ const TAIL = encoder.encode("}\n");
 
 /** The server sends a last bookmark this long before the end of a watch. */
 const LAST_BOOKMARK_MS = 2_000;
-/** The longest that `setTimeout` can wait. */
+/** The longest delay that `setTimeout` supports. */
 const LONGEST_MS = 0x7fff_ffff;
 
 /**
- * One open watch: lines of JSON, as events come.
+ * One open watch: writes events as lines of JSON.
  *
- * What the reader has not read yet is queued without a limit. Its timers are cleared when it ends, whatever ends it.
+ * Unread events are queued without a limit. Its timers are cleared when the watch ends for any reason.
  */
 export class Watch {
-  /** What goes to the client. */
+  /** Body of the response. */
   readonly body: ByteBody;
-  /** What was asked for. */
+  /** Settings of the watch. */
   readonly plan: WatchPlan;
   readonly #now: () => number;
   readonly #onEnd: (watch: Watch) => void;
@@ -66,12 +66,12 @@ export class Watch {
   #elapsedMs = 0;
   #newest: StoredObject | undefined;
   #begun = false;
-  /** Events that are still to be sent, one at a time; `undefined` when each is sent at once. */
+  /** Initial events that are sent one at a time, and events behind them; `undefined` when events are sent at once. */
   #spread: WatchLine[] | undefined;
   #spreadTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #faults = new LineFaults();
 
-  /** Opens it; `now` gives the store's revision, `onEnd` is called once. */
+  /** Opens the watch; `now` returns the store's revision, `onEnd` is called once. */
   constructor(plan: WatchPlan, now: () => number, onEnd: (watch: Watch) => void) {
     this.plan = plan;
     this.#now = now;
@@ -82,8 +82,8 @@ export class Watch {
   }
 
   /**
-   * Sends the objects of a watch that begins with a list, and with `end` the bookmark behind them. With `spreadMs`, one
-   * event in so many milliseconds; changes that happen meanwhile queue up behind them, before that bookmark.
+   * Sends the initial objects of a streaming list, and with `end` the bookmark that marks their end. With `spreadMs`,
+   * sends one event in that many milliseconds; later changes queue behind them, before the bookmark.
    */
   sendInitial(objects: Iterable<StoredObject>, end: boolean, spreadMs?: number): void {
     if (spreadMs !== undefined) {
@@ -95,7 +95,7 @@ export class Watch {
     if (end) this.#endInitial();
   }
 
-  /** Tells of a write, as far as it concerns what was selected. */
+  /** Delivers a write, if the selected objects are affected. */
   deliver({ type, stored, before }: StoreEvent): void {
     if (stored.revision <= this.plan.from) return;
     const { selection } = this.plan;
@@ -105,33 +105,33 @@ export class Watch {
     } else if (selection.matches(stored)) {
       this.#emit(was ? "MODIFIED" : "ADDED", stored);
     } else if (was) {
-      // It left the selection: its last state in there, under the revision of the change.
+      // The object left the selection: send its last selected state under the revision of the change.
       this.#emit("DELETED", restamped(this.plan.collection.definition, before, stored.revision));
     }
   }
 
-  /** Says how far the server is; `end` closes the objects that were there at first. Sends nothing while these are spread. */
+  /** Sends a bookmark; `end` marks the end of the initial events. While these are spread, sends nothing. */
   bookmark(end = false): void {
     if (this.#spread !== undefined) return;
     this.#faults.flush(this.body);
     this.body.push(bookmarkLine(this.plan, this.#now(), end, () => this.#first()));
   }
 
-  /** Tells a failure, and ends cleanly, as the server does. */
+  /** Sends an ERROR event and ends the watch cleanly, like kube-apiserver. */
   fail(status: unknown): void {
     this.#faults.flush(this.body);
     this.body.push(encoder.encode(`{"type":"ERROR","object":${goJson(status)}}\n`));
     this.end();
   }
 
-  /** Ends cleanly: what is queued is still delivered. */
+  /** Ends cleanly: queued events are still delivered. */
   end(): void {
     this.#faults.flush(this.body);
     this.body.end();
     this.#ended();
   }
 
-  /** Ends inside a line: half of what would tell of its newest object, or of a bookmark. */
+  /** Ends inside a line: half of an event of its newest object, or of a bookmark. */
   truncate(): void {
     this.#faults.flush(this.body);
     const line = this.#newest === undefined
@@ -141,7 +141,7 @@ export class Watch {
     this.end();
   }
 
-  /** Lets something happen to the next event that it is possible for. */
+  /** Arms a fault for the next event that it can apply to. */
   faultNext(fault: LineFault): void {
     this.#faults.arm(fault);
   }
@@ -168,7 +168,7 @@ export class Watch {
     return view.as === "partial" ? partialOf(definition, stored) : tableOf(definition, stored, view, this.#first());
   }
 
-  /** Whether this is the first line: the columns of a table are told only once. */
+  /** Returns true for the first line, the only one with the columns of a table. */
   #first(): boolean {
     const first = !this.#begun;
     this.#begun = true;
@@ -197,13 +197,13 @@ export class Watch {
     if (delayMs === undefined) return;
     this.#bookmarkTimer = setTimeout(() => {
       this.#elapsedMs += delayMs;
-      // Like the server: only what is newer than the watch's beginning is worth a bookmark.
+      // Like the server: sends a bookmark only if the revision has moved since the start of the watch.
       if (this.#now() > this.plan.from && this.plan.sendsBookmarks()) this.bookmark();
       this.#scheduleBookmark();
     }, delayMs);
   }
 
-  /** One every so often, one shortly before the end, and none in the last moments, unless they are wanted that often. */
+  /** Returns the delay of the next bookmark: one per interval, and a last one shortly before the end. */
   #nextBookmarkMs(): number | undefined {
     const { bookmarkMs, timeoutMs } = this.plan;
     const leftMs = timeoutMs - this.#elapsedMs;

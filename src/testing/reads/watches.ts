@@ -12,53 +12,53 @@ import type { ResponseView } from "./response_view.ts";
 import type { StoredSelection } from "./stored_selection.ts";
 import { Watch, type WatchPlan } from "./watch.ts";
 
-/** What a server can do or not; may change while it runs. */
+/** Optional features of the server; they may change while it runs. */
 export interface ServerFeatures {
-  /** Whether there are streaming lists; a watch from version 0 with bookmarks is one, too. */
+  /** Support for streaming lists. A watch from version 0 with bookmarks is one, too. */
   streamingList: boolean;
-  /** Whether bookmarks are sent. */
+  /** Automatic bookmarks. */
   bookmarks: boolean;
 }
 
-/** What watches need to know beside what they are asked. */
+/** Settings of all watches. */
 export interface WatchesOptions {
   /** Milliseconds between bookmarks. */
   readonly bookmarkMs: number;
-  /** Milliseconds that a watch lasts that names no timeout. */
+  /** Returns the duration in milliseconds of a watch without a timeout. */
   readonly timeoutMs: () => number;
-  /** Most bytes to a chunk. */
+  /** Maximum bytes per chunk. */
   readonly chunkBytes: number;
-  /** What the server can do, now. */
+  /** Optional features of the server. */
   readonly features: ServerFeatures;
   /** Waits for a revision. */
   readonly until: WaitForRevision;
 }
 
-/** All open watches: opens them, tells them of writes, and is where faults get at them. */
+/** All open watches: opens them, delivers writes to them, and finds those that a fault applies to. */
 export class Watches {
   readonly #store: Store;
   readonly #options: WatchesOptions;
   readonly #open = new Map<StoredCollection, Set<Watch>>();
   #count = 0;
 
-  /** Nothing is watched yet. */
+  /** Starts without a watch. */
   constructor(store: Store, options: WatchesOptions) {
     this.#store = store;
     this.#options = options;
   }
 
-  /** How many are open. */
+  /** Number of open watches. */
   get count(): number {
     return this.#count;
   }
 
   /**
-   * Opens a watch, and tells it what it has missed, or what is there.
+   * Opens a watch and sends the initial objects, or the events since its version.
    *
-   * A version that is compacted, or a streaming list's that is not there yet, is an ERROR event inside the watch. With
-   * `spreadMs`, its initial events are sent one at a time, so many milliseconds apart.
+   * A compacted version, or a future version of a streaming list, is reported as an ERROR event inside the watch. With
+   * `spreadMs`, initial events are sent one at a time, that many milliseconds apart.
    *
-   * @throws {StatusError} 500 when the version is no number, as the server does.
+   * @throws {StatusError} 500 if the version is not a number, like kube-apiserver.
    */
   async open(
     collection: StoredCollection,
@@ -69,7 +69,7 @@ export class Watches {
   ): Promise<Watch> {
     const asked = parseRevision(options.resourceVersion, true);
     const { allowWatchBookmarks: bookmarks, sendInitialEvents } = options;
-    // The server's rule: told what is there unless a version was named, or it was declined.
+    // The server's rule: send the initial objects unless a version is given or they are declined.
     const initial = sendInitialEvents ?? asked === 0;
     const streaming = sendInitialEvents === true || (initial && this.#options.features.streamingList);
     let failure: StatusError | undefined;
@@ -100,7 +100,7 @@ export class Watches {
     return watch;
   }
 
-  /** Tells the watches of a collection of a write. */
+  /** Delivers a write to the watches of its collection. */
   deliver(event: StoreEvent): void {
     const watches = this.#open.get(event.collection);
     if (watches !== undefined) { for (const watch of watches) watch.deliver(event); }
@@ -111,7 +111,7 @@ export class Watches {
     for (const watch of [...this.#open.get(collection) ?? []]) watch.end();
   }
 
-  /** The open watches, of one resource or of all, as they are now. */
+  /** Returns the open watches of one resource, or all. */
   of(resource?: Resource): Watch[] {
     return [...this.#open].flatMap(([collection, watches]) =>
       resource === undefined || sameResource(collection.definition, resource) ? [...watches] : []

@@ -1,27 +1,27 @@
 import type { Definition } from "../storage/definition.ts";
 import type { Store } from "../storage/store.ts";
 
-/** What the path `scale` of an object answers with. */
+/** The kind of the subresource `scale`. */
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" } as const;
 const PART_VERBS = ["get", "patch", "update"];
 
-/** What the server says about itself: groups, versions, resources. */
+/** The discovery documents: groups, versions, resources. */
 export class Discovery {
   readonly #store: Store;
 
-  /** Describes what `store` serves. */
+  /** Describes the collections of `store`. */
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** Whether there is a group, or a version of it. */
+  /** Returns true if the group, or that version of it, exists. */
   has(group: string, version?: string): boolean {
     return this.#definitions().some((definition) =>
       definition.group === group && (version === undefined || definition.version === version)
     );
   }
 
-  /** `/api`. */
+  /** Returns the document of `/api`. */
   versions(host: string): unknown {
     return {
       kind: "APIVersions",
@@ -30,17 +30,17 @@ export class Discovery {
     };
   }
 
-  /** `/apis`. */
+  /** Returns the document of `/apis`. */
   groups(): unknown {
     return { kind: "APIGroupList", apiVersion: "v1", groups: this.#groupNames().map((group) => this.#group(group)) };
   }
 
-  /** `/apis/GROUP`; undefined when there is none of that name. */
+  /** Returns the document of `/apis/GROUP`; undefined if the group does not exist. */
   group(group: string): unknown {
     return this.has(group) ? { kind: "APIGroup", apiVersion: "v1", ...this.#group(group) } : undefined;
   }
 
-  /** `/apis/GROUP/SERVER_VERSION` and `/api/v1`; undefined when there is none of that name. */
+  /** Returns the document of `/apis/GROUP/VERSION` or `/api/v1`; undefined if the version does not exist. */
   resources(group: string, version: string): unknown {
     if (!this.has(group, version)) return undefined;
     const definitions = this.#definitions().filter((definition) =>
@@ -48,14 +48,17 @@ export class Discovery {
     );
     return {
       kind: "APIResourceList",
-      // The core group's answer is older than this field.
+      // The core group's document predates this field.
       ...(group === "" ? {} : { apiVersion: "v1" }),
       groupVersion: group === "" ? version : `${group}/${version}`,
       resources: definitions.flatMap(resourcesOf),
     };
   }
 
-  /** `/api` or `/apis` in one go: every group with its resources (`APIGroupDiscoveryList`, apidiscovery.k8s.io/v2). */
+  /**
+   * Returns the aggregated document of `/api` or `/apis`: every group with its resources (`APIGroupDiscoveryList`,
+   * apidiscovery.k8s.io/v2).
+   */
   aggregated(core: boolean): unknown {
     const items = (core ? [""] : this.#groupNames()).map((group) => ({
       metadata: core ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
@@ -89,7 +92,7 @@ export class Discovery {
   }
 }
 
-/** Released versions first, the newest of them at the front; then beta, then alpha. */
+/** Orders versions: stable before beta before alpha, the newest first. */
 function byPreference(a: string, b: string): number {
   const rank = (version: string): readonly number[] => {
     const [, major = "0", stage = "", minor = "0"] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
@@ -145,7 +148,7 @@ function aggregatedOf(definition: Definition): unknown {
   };
 }
 
-/** Discovery names only what is there to be asked for. */
+/** Discovery lists only the subresources that are served. */
 function servedParts(subresources: readonly string[]): string[] {
   return subresources.filter((part) => part === "status" || part === "scale");
 }

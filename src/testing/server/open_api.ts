@@ -6,18 +6,18 @@ import { SERVER_VERSION } from "./server_version.ts";
 const INFO = { title: "Kubernetes", version: SERVER_VERSION.gitVersion };
 
 /**
- * What the server says about its paths and kinds in OpenAPI v3: enough for clients that ask what a path takes, such as
- * kubectl. Kinds have no more of a schema than that they are objects of that group, version and kind.
+ * The OpenAPI v3 documents: enough for clients that look up the parameters of a path, such as kubectl. Kinds have no
+ * schema beyond their group, version and kind.
  */
 export class OpenApi {
   readonly #store: Store;
 
-  /** Describes what `store` serves. */
+  /** Describes the collections of `store`. */
   constructor(store: Store) {
     this.#store = store;
   }
 
-  /** `/openapi/v3`: where the documents are, one for each group and version. */
+  /** The document of `/openapi/v3`: the paths of all documents, one per group and version. */
   get index(): JsonObject {
     const paths: MutableJson = {};
     for (const { definition } of this.#store.collections()) {
@@ -27,7 +27,9 @@ export class OpenApi {
     return { paths };
   }
 
-  /** `/openapi/v3/PATH`, such as `api/v1` and `apis/apps/v1`; undefined when there is no such document. */
+  /**
+   * Returns the document of `/openapi/v3/PATH`, such as `api/v1` and `apis/apps/v1`; undefined if it does not exist.
+   */
   document(path: string): JsonObject | undefined {
     const definitions = [...this.#store.collections()].map(({ definition }) => definition)
       .filter((definition) => pathOf(definition) === path);
@@ -76,9 +78,9 @@ function pathsOf(definition: Definition): JsonObject {
   };
 }
 
-/** What the server takes behind the question mark when it writes. */
+/** Query parameters of writes. */
 const WRITE_PARAMETERS = ["dryRun", "fieldManager", "fieldValidation"];
-// A strategic merge needs a schema; without it here, kubectl merges by what it knows itself.
+// A strategic merge needs a schema; without one, kubectl uses its own.
 const PATCHES = ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
 
 function operation(

@@ -3,10 +3,10 @@ import { badRequest } from "../http/refusal.ts";
 import { isDeeper, isObject, type JsonObject } from "../wire/json.ts";
 import { PROTOBUF, readProtobuf } from "../wire/read_protobuf.ts";
 
-/** How deep objects and arrays may be nested: kube-apiserver takes 10,000 levels, which overflow the stack here. */
+/** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
 const MAX_DEPTH = 1_000;
 
-/** The body as text; protobuf as the JSON that says the same. */
+/** Returns the body as text; protobuf is converted to JSON. */
 export async function requestBodyText(request: Request): Promise<string> {
   if (mediaTypeOf(request.headers.get("content-type")) !== PROTOBUF) return await request.text();
   const bytes = new Uint8Array(await request.arrayBuffer());
@@ -21,9 +21,9 @@ export async function requestBodyText(request: Request): Promise<string> {
 }
 
 /**
- * The object in the body of a request.
+ * Parses the body as a JSON object.
  *
- * @throws {StatusError} 400 when there is none.
+ * @throws {StatusError} 400 if it is not one.
  */
 export function requestBodyObject(text: string): JsonObject {
   const value = requestBodyJson(text);
@@ -31,6 +31,11 @@ export function requestBodyObject(text: string): JsonObject {
   return value;
 }
 
+/**
+ * Parses the body as JSON.
+ *
+ * @throws {StatusError} 400 if it does not parse or is nested too deeply.
+ */
 export function requestBodyJson(text: string): unknown {
   let value: unknown;
   try {

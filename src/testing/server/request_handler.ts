@@ -1,3 +1,11 @@
+/**
+ * The HTTP interface: routes requests to resources, discovery and OpenAPI.
+ *
+ * {@linkcode RequestHandler} is the entry point of every request: it records, delays, fails and authorizes it.
+ * `ResourceHandler` answers resource paths by means of `reads` and `writes`. This folder keeps no state of its own.
+ *
+ * @module
+ */
 import { BrokenConnection } from "../faults/broken_connection.ts";
 import type { Faults } from "../faults/faults.ts";
 import { gzipResponse } from "../faults/gzip.ts";
@@ -16,19 +24,19 @@ import type { ResourceHandler } from "./resource_handler.ts";
 import { resourceVerb } from "./resource_verb.ts";
 import { SERVER_VERSION } from "./server_version.ts";
 
-/** What a request goes through. */
+/** Components of the request handler. */
 export interface RequestHandlerParts {
-  /** Who may do what. */
+  /** Authentication and authorization. */
   readonly access: AccessControl;
-  /** What goes wrong. */
+  /** Armed faults. */
   readonly faults: Faults;
-  /** What the server says of itself. */
+  /** Discovery documents. */
   readonly discovery: Discovery;
-  /** What the server says of its paths. */
+  /** OpenAPI documents. */
   readonly openApi: OpenApi;
-  /** Collections and objects. */
+  /** Handler of resource paths. */
   readonly resources: ResourceHandler;
-  /** Most bytes to a chunk of an answer. */
+  /** Maximum bytes per chunk of a response. */
   readonly chunkBytes: number;
   /** The server's clock, in milliseconds since 1970. */
   readonly now: () => number;
@@ -36,25 +44,25 @@ export interface RequestHandlerParts {
   readonly record: (request: OpenRecord) => void;
 }
 
-/** The way of a request: written down, delayed, failed if so armed, let in, and answered. */
+/** Handles a request from end to end: records it, applies faults, authorizes it, and routes it. */
 export class RequestHandler {
   readonly #parts: RequestHandlerParts;
 
-  /** Leads requests through these. */
+  /** Uses these components. */
   constructor(parts: RequestHandlerParts) {
     this.#parts = parts;
   }
 
   /**
-   * Answers one request. With `signal`, its abort rejects, or breaks the body, with its reason.
+   * Answers one request. If `signal` aborts, the call rejects, or the body errors, with its reason.
    *
-   * @throws {BrokenConnection} when that was armed.
+   * @throws {BrokenConnection} if a broken connection is armed.
    */
   async answer(request: Request, signal: AbortSignal | undefined): Promise<Response> {
     signal?.throwIfAborted();
     const { access, faults, record, chunkBytes } = this.#parts;
     const url = URL.parse(request.url);
-    // Deno.serve puts the Host header into the URL, whatever it is.
+    // Deno.serve puts the Host header into the URL unchecked.
     if (url === null) return answerText("400 Bad Request: malformed Host header", 400);
     const open = recordRequest(request, url, attributesOf(request, url, ""));
     record(open);
@@ -79,7 +87,7 @@ export class RequestHandler {
       await faults.after.take(open)?.(open);
       return this.#answered(open, faults.gzip.take(open) === undefined ? response : gzipResponse(response));
     } catch (error) {
-      // Not an answer at all: what the signal, or a broken connection, has to say goes to the caller as it is.
+      // There is no response: pass the error of the signal or the connection on to the caller.
       if (error instanceof BrokenConnection || signal?.aborted) {
         open.status = 0;
         throw error;
@@ -123,7 +131,7 @@ export class RequestHandler {
     }
   }
 
-  /** `SelfSubjectAccessReview`: whether who asks might do something. */
+  /** Answers a `SelfSubjectAccessReview`. */
   async #review(context: RequestContext, { user }: RequestAttributes, body: string): Promise<Response> {
     const review = requestBodyObject(body);
     const wanted = objectOr(at(review, "spec", "resourceAttributes"));
@@ -156,7 +164,7 @@ function isAccessReview(route: Route & { readonly type: "resource" }, verb: stri
     route.plural === "selfsubjectaccessreviews";
 }
 
-/** What is asked for, for whoever decides about it. */
+/** Returns the attributes that authorization decides on. */
 function attributesOf(request: Request, url: URL, user: string): RequestAttributes {
   const route = routeOr(url.pathname);
   const path = url.pathname;
@@ -169,7 +177,7 @@ function attributesOf(request: Request, url: URL, user: string): RequestAttribut
   return { user, verb, group, version, resource, subresource, namespace, name, path };
 }
 
-/** Paths that are nowhere are refused later, after the question who asks. */
+/** Unknown paths are rejected later, after authorization. */
 function routeOr(pathname: string): Route | undefined {
   try {
     return parseRoute(pathname);

@@ -23,28 +23,28 @@ import type { Discovery } from "./discovery.ts";
 import { requestBodyJson, requestBodyObject } from "./request_body.ts";
 import { scaled, scaleOf } from "./scale.ts";
 
-/** What the handler works with. */
+/** Components of the resource handler. */
 export interface ResourceHandlerParts {
-  /** What there is. */
+  /** All collections. */
   readonly store: Store;
-  /** Makes lists. */
+  /** Lists collections. */
   readonly lister: CollectionLister;
   /** Opens watches. */
   readonly watches: Watches;
-  /** Makes changes. */
+  /** Validates and writes objects. */
   readonly writer: Writer;
-  /** Knows which groups there are. */
+  /** Known groups and versions. */
   readonly discovery: Discovery;
   /** The server's clock, in milliseconds since 1970. */
   readonly now: () => number;
-  /** What the server can do, now. */
+  /** Optional features of the server. */
   readonly features: ServerFeatures;
 }
 
-/** The parts of objects that have a path of their own here. */
+/** Subresources that are served. */
 const SERVED_PARTS = ["status", "scale"];
 
-/** A request to a collection, an object or a part of one, with what is needed to answer it. */
+/** A request for a collection, an object or a subresource. */
 interface ResourceRequest {
   readonly context: RequestContext;
   readonly route: ResourceRoute;
@@ -53,11 +53,11 @@ interface ResourceRequest {
   readonly body: string;
 }
 
-/** What requests to collections and objects do, by verb. */
+/** Handles requests for collections, objects and subresources, by verb. */
 export class ResourceHandler {
   readonly #parts: ResourceHandlerParts;
 
-  /** Works with these. */
+  /** Uses these components. */
   constructor(parts: ResourceHandlerParts) {
     this.#parts = parts;
   }
@@ -65,7 +65,7 @@ export class ResourceHandler {
   /**
    * Answers a request.
    *
-   * @throws {StatusError} and {@linkcode PlainRefusal} for every `no`.
+   * @throws {StatusError} or {@linkcode PlainRefusal} for an error response.
    */
   async answer(context: RequestContext, route: ResourceRoute, verb: string, body: string): Promise<Response> {
     const collection = this.#resolve(route);
@@ -73,7 +73,7 @@ export class ResourceHandler {
     const request: ResourceRequest = { context, route, collection, body };
     const { warning } = definition;
     if (warning === undefined) return await this.#perform(request, verb);
-    // A refusal carries the warning as well.
+    // An error response carries the warning as well.
     const response = await this.#perform(request, verb).catch((error) => answerError(context, error));
     response.headers.set("warning", `299 - ${JSON.stringify(warning)}`);
     return response;
@@ -83,7 +83,8 @@ export class ResourceHandler {
     const { store, discovery } = this.#parts;
     const collection = store.collection({ group, version, plural });
     if (collection === undefined) {
-      // Built-in groups know what they lack; a custom group's paths are there only while its definitions are.
+      // Missing resources of a built-in group get a Status; a custom group's paths exist only while its definitions
+      // do.
       throw isBuiltInGroup(group) && discovery.has(group, version) ? noResource() : noPath();
     }
     const { scope, subresources } = collection.definition;
@@ -142,7 +143,7 @@ export class ResourceHandler {
     const view = this.#view(context, offered);
     const { options, selection } = this.#listRequest(context, collection, route);
     if (representation === "PartialObjectMetadataList") {
-      // The wrong name for a watch: the server says 200, nothing, and ends.
+      // The wrong representation for a watch: the server answers 200 with an empty body.
       const body = new ByteBody({ chunkBytes: context.chunkBytes });
       body.end();
       return answerStream(context, body);
@@ -193,7 +194,7 @@ export class ResourceHandler {
       const applied = writer.apply(collection, route.namespace, route.name!, config, { ...mode, force });
       return this.#object(request, applied.stored, applied.created ? 201 : 200);
     }
-    // A version in the patch is a precondition: it is no longer the object's own.
+    // A version in the patch is a precondition and replaces the object's own.
     const change = (object: JsonObject): JsonObject =>
       route.subresource === "scale"
         ? scaled(object, applyPatch(scaleOf(object), patch, type))
@@ -233,7 +234,7 @@ export class ResourceHandler {
     return answerBytes(context, [bytes], code);
   }
 
-  /** How the client wants objects to be written. */
+  /** Negotiates the representation of objects. */
   #view({ request, url }: RequestContext, offered: readonly Representation[]): ResponseView {
     const representation = negotiateRepresentation(request.headers.get("accept"), offered);
     if (representation === "object") return { as: "object" };

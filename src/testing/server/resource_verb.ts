@@ -1,6 +1,6 @@
 import type { ResourceRoute } from "../http/route.ts";
 
-/** The verb of a request, as access rules call it. */
+/** Returns the verb of a request, as RBAC rules name it. */
 export function resourceVerb(method: string, { name }: ResourceRoute, parameters: URLSearchParams): string {
   switch (method) {
     case "GET":

@@ -1,7 +1,7 @@
 import { badRequest } from "../http/refusal.ts";
 import { isObject, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 
-/** The scale of an object: how many replicas it wants and has (autoscaling/v1). */
+/** Returns the scale of an object: desired and current replicas (autoscaling/v1). */
 export function scaleOf(object: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = objectOr(object.metadata);
   const { replicas, selector } = objectOr(object.spec);
@@ -19,9 +19,9 @@ export function scaleOf(object: JsonObject): JsonObject {
 }
 
 /**
- * An object with the replicas of a scale, and with its version where the scale names one.
+ * Returns an object with the replicas of a scale, and its resourceVersion if the scale has one.
  *
- * @throws {StatusError} 400 when the scale names no number of replicas, or not one of the scale's kind.
+ * @throws {StatusError} 400 if the replicas are not a non-negative integer, or the kind is not Scale.
  */
 export function scaled(object: JsonObject, scale: JsonObject): JsonObject {
   const { replicas = 0 } = objectOr(scale.spec);

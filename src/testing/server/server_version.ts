@@ -1,4 +1,4 @@
-/** What `/version` says. */
+/** The document of `/version`. */
 export const SERVER_VERSION = {
   major: "1",
   minor: "36",

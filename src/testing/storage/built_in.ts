@@ -9,7 +9,7 @@ function group(name: string, version: string, ...kinds: readonly Kind[]): BuiltI
 const STATUS = ["status"];
 const SCALED = ["scale", "status"];
 
-/** The kinds the fake serves without being told, with the names and selectable fields of Kubernetes 1.36. */
+/** The kinds served by default, with names and selectable fields of Kubernetes 1.36. */
 export const BUILT_IN: readonly BuiltIn[] = [
   ...group(
     "",
@@ -194,7 +194,7 @@ export const BUILT_IN: readonly BuiltIn[] = [
   }),
 ];
 
-/** The groups that come with Kubernetes: everything else is custom, also where its name ends in `k8s.io`. */
+/** The groups of Kubernetes itself: all others are custom, even if the name ends in `k8s.io`. */
 const GROUPS: ReadonlySet<string> = new Set([
   "",
   "admissionregistration.k8s.io",
@@ -219,12 +219,12 @@ const GROUPS: ReadonlySet<string> = new Set([
   "storage.k8s.io",
 ]);
 
-/** Whether Kubernetes itself serves the group. */
+/** Returns true if the group is part of Kubernetes itself. */
 export function isBuiltInGroup(group: string): boolean {
   return GROUPS.has(group);
 }
 
-/** A complete definition: from the table where the resource is in there, else from what is given. */
+/** Completes a definition: from the table of built-in kinds if it has the resource, else from the argument. */
 export function definitionOf(resource: ResourceDefinition): Definition {
   const known = BUILT_IN.find((kind) => sameResource(kind, resource));
   return define(resource, known ?? (isBuiltInGroup(resource.group) ? resource : undefined));

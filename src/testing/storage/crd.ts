@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import type { PrinterColumn, ResourceDefinition } from "./definition.ts";
 
-/** A definition is accepted and served at once. */
+/** Fills in the defaults and conditions of a CustomResourceDefinition, which is established at once. */
 export function crdDefaults(object: MutableJson, time: string): void {
   const spec = objectOr(object.spec);
   const names = objectOr(spec.names);
@@ -27,7 +27,7 @@ export function crdDefaults(object: MutableJson, time: string): void {
   };
 }
 
-/** The resources that a CustomResourceDefinition defines: one for each version that is served. */
+/** Returns the resources that a CustomResourceDefinition defines: one per served version. */
 export function crdResources(crd: JsonObject): ResourceDefinition[] {
   const spec = objectOr(crd.spec);
   const names = objectOr(spec.names);

@@ -1,61 +1,61 @@
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
 import { at, type JsonObject } from "../wire/json.ts";
 
-/** A column of a custom resource's table, as in `additionalPrinterColumns` of its definition. */
+/** A column of a custom resource's table, as in `additionalPrinterColumns`. */
 export interface PrinterColumn {
-  /** Its title. */
+  /** Title of the column. */
   readonly name: string;
-  /** `"string"`, `"integer"`, `"number"`, `"boolean"`, or `"date"`, which is shown as an age. */
+  /** Type: `"string"`, `"integer"`, `"number"`, `"boolean"`, or `"date"`, which is shown as an age. */
   readonly type: string;
-  /** Where in the object: `.spec.size`. */
+  /** JSONPath of the value: `.spec.size`. */
   readonly jsonPath: string;
-  /** What it tells. @default {""} */
+  /** Description of the column. @default {""} */
   readonly description?: string;
-  /** Above 0: only for `-o wide`. @default {0} */
+  /** Above 0: only in wide output. @default {0} */
   readonly priority?: number;
-  /** A format of OpenAPI. @default {""} */
+  /** OpenAPI format. @default {""} */
   readonly format?: string;
 }
 
-/** A resource for the fake to serve, with what discovery says about it. */
+/** A resource to serve, with its discovery fields. */
 export interface ResourceDefinition extends Omit<Resource, "representation" | "$type"> {
-  /** The kind in lower case, for people. @default {the kind in lower case} */
+  /** Singular name. @default {the kind in lower case} */
   readonly singular?: string;
-  /** Other names: `["po"]`. @default {none} */
+  /** Short names: `["po"]`. @default {none} */
   readonly shortNames?: readonly string[];
-  /** Groups of resources: `["all"]`. @default {none} */
+  /** Categories: `["all"]`. @default {none} */
   readonly categories?: readonly string[];
-  /** Which verbs it has. @default {all of them} */
+  /** Supported verbs. @default {all of them} */
   readonly verbs?: readonly string[];
-  /** Parts of an object that have a path of their own; of these `"status"` is served. @default {["status"]} */
+  /** Subresources; `"status"` and `"scale"` are served. @default {["status"]} */
   readonly subresources?: readonly string[];
-  /** What `as=Table`, and so `kubectl get`, shows of an object beside its name. @default {the age} */
+  /** Columns after the name in tables, which `kubectl get` shows. @default {the age} */
   readonly columns?: readonly PrinterColumn[];
-  /** Field paths that field selectors may name, beside `metadata.name` and `metadata.namespace`. @default {none} */
+  /** Selectable fields, besides `metadata.name` and `metadata.namespace`. @default {none} */
   readonly fields?: readonly string[];
 }
 
-/** What the fake knows about a resource it serves, complete. */
+/** The complete definition of a served resource. */
 export interface Definition extends Required<ResourceDefinition> {
-  /** `"apps/v1"`, `"v1"`. */
+  /** API version: `"apps/v1"`, `"v1"`. */
   readonly apiVersion: string;
-  /** Whether it is a custom resource, whose JSON has its keys in alphabetical order. */
+  /** True for a custom resource, whose JSON keys are sorted. */
   readonly custom: boolean;
-  /** Whether objects count the changes of their desired state. */
+  /** True if `metadata.generation` counts changes of the desired state. */
   readonly generation: boolean;
-  /** Whether a deletion gives the object time: pods. */
+  /** True if deletions have a grace period: pods. */
   readonly graceful: boolean;
-  /** Whether an update without resourceVersion is taken. */
+  /** True if an update without resourceVersion is allowed. */
   readonly unconditionalUpdate: boolean;
-  /** Whether a deletion answers with the object rather than with a Status. */
+  /** True if a deletion returns the object instead of a Status. */
   readonly returnsDeleted: boolean;
-  /** What the server warns about with each answer. */
+  /** Warning header of each response. */
   readonly warning: string | undefined;
-  /** The values that field selectors see in an object; undefined when the kind has none of its own. */
+  /** Returns the selectable fields of an object; undefined if the kind has none. */
   readonly fieldsOf: (object: JsonObject) => Readonly<Record<string, string>> | undefined;
 }
 
-/** What a built-in kind does differently. */
+/** Deviations of a built-in kind. */
 export interface BuiltIn extends ResourceDefinition {
   /** @see Definition.generation */
   readonly generation?: boolean;
@@ -67,7 +67,7 @@ export interface BuiltIn extends ResourceDefinition {
   readonly warning?: string;
 }
 
-/** Every verb of a resource, in the order of discovery. */
+/** All verbs, in the order of discovery. */
 export const VERBS: readonly string[] = [
   "create",
   "delete",
@@ -79,7 +79,7 @@ export const VERBS: readonly string[] = [
   "watch",
 ];
 
-/** Fills in a definition; without `builtIn` it is a custom resource. */
+/** Completes a definition; without `builtIn` it is a custom resource. */
 export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definition {
   const { group, version, plural, kind, scope } = resource;
   const fields = builtIn?.fields ?? resource.fields ?? [];
@@ -113,12 +113,12 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
   };
 }
 
-/** A missing field is equal to `""`, as on the server. */
+/** A missing field equals `""`, as on the server. */
 function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
-/** Whether two definitions name the same collection. */
+/** Returns true if two definitions name the same collection. */
 export function sameResource(
   a: { readonly group: string; readonly version: string; readonly plural: string },
   b: typeof a,
@@ -126,7 +126,7 @@ export function sameResource(
   return a.plural === b.plural && a.group === b.group && a.version === b.version;
 }
 
-/** The text a collection is filed under. */
+/** Returns the map key of a collection. */
 export function resourceId(
   resource: { readonly group: string; readonly version: string; readonly plural: string },
 ): string {

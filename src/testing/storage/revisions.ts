@@ -6,22 +6,22 @@ interface Waiting {
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** Waits until the store has come to a revision; false when it does not in time. */
+/** Waits until the store reaches a revision; resolves to false on a timeout. */
 export type WaitForRevision = (revision: number) => Promise<boolean>;
 
-/** Those who wait for a revision that is still to come. */
+/** Requests that wait for a future revision. */
 export class Revisions {
   readonly #store: Store;
   readonly #delayMs: number;
   readonly #waiting = new Set<Waiting>();
 
-  /** They wait for at most `delayMs` milliseconds. */
+  /** Limits each wait to `delayMs` milliseconds. */
   constructor(store: Store, delayMs: number) {
     this.#store = store;
     this.#delayMs = delayMs;
   }
 
-  /** Resolves true when the store has come to `revision`, false when it has not in time. */
+  /** Resolves to true when the store reaches `revision`, to false on a timeout. */
   until(revision: number): Promise<boolean> {
     if (this.#store.revision >= revision) return Promise.resolve(true);
     if (this.#delayMs <= 0) return Promise.resolve(false);
@@ -32,12 +32,12 @@ export class Revisions {
     });
   }
 
-  /** Looks who need not wait any longer: called after each write. */
+  /** Resolves the waits that are due; called after each write. */
   reached(): void {
     for (const waiting of this.#waiting) if (waiting.revision <= this.#store.revision) this.#answer(waiting, true);
   }
 
-  /** Sends all away. */
+  /** Resolves all waits to false. */
   giveUp(): void {
     for (const waiting of this.#waiting) this.#answer(waiting, false);
   }

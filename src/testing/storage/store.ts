@@ -1,56 +1,65 @@
+/**
+ * Storage of objects: states by key and revision, like etcd behind kube-apiserver.
+ *
+ * {@linkcode Store} commits writes under one revision counter, keeps a collection for each defined resource, and a history
+ * that watches resume from. `BUILT_IN` and `crdResources` define resources. This folder does not validate writes, and does
+ * not parse requests.
+ *
+ * @module
+ */
 import type { JsonObject } from "../wire/json.ts";
 import { type Definition, resourceId } from "./definition.ts";
 import { StoredCollection } from "./stored_collection.ts";
 import { rewriteMetadata, type StoredObject, tombstone, toStoredObject } from "./stored_object.ts";
 import { type StoreEvent, WatchHistory } from "./watch_history.ts";
 
-/** Where a resource is told by. */
+/** The identity of a resource. */
 export type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };
 
-/** What is told of what happens in a store, in the same turn. */
+/** Callbacks of a store, called in the same turn. */
 export interface StoreListener {
   /** An object is about to be deleted. */
   removing(collection: StoredCollection, stored: StoredObject): void;
-  /** A write. */
+  /** A write was committed. */
   event(event: StoreEvent): void;
-  /** A resource is no longer served; its objects' deletions have been told. */
+  /** A resource is no longer served; the deletions of its objects were delivered. */
   undefined(collection: StoredCollection): void;
 }
 
-/** All collections, under one counter of revisions, as in etcd. */
+/** All collections, with one revision counter, as in etcd. */
 export class Store {
   readonly #collections = new Map<string, StoredCollection>();
   readonly #listener: StoreListener;
   readonly #log: WatchHistory;
   #revision = 1;
 
-  /** An empty store that remembers the last `history` writes. */
+  /** Creates an empty store with a watch history of `history` writes. */
   constructor(history: number, listener: StoreListener) {
     this.#listener = listener;
     this.#log = new WatchHistory(history, this.#revision);
   }
 
-  /** The revision of the newest write. */
+  /** The current revision. */
   get revision(): number {
     return this.#revision;
   }
 
-  /** The oldest revision that can still be listed, or watched from. */
+  /** The oldest revision that can be listed or watched from. */
   get compacted(): number {
     return this.#log.compacted;
   }
 
-  /** All collections, in the order they were defined. */
+  /** Returns all collections, in order of definition. */
   collections(): Iterable<StoredCollection> {
     return this.#collections.values();
   }
 
-  /** The collection of a resource. */
+  /** Returns the collection of a resource. */
   collection(resource: ResourceName): StoredCollection | undefined {
     return this.#collections.get(resourceId(resource));
   }
 
-  /** Begins to serve a resource; where it is served already, the objects stay. */
+  /** Starts to serve a resource; if it is served already, its objects stay. */
   define(definition: Definition): StoredCollection {
     const id = resourceId(definition);
     let collection = this.#collections.get(id);
@@ -59,7 +68,7 @@ export class Store {
     return collection;
   }
 
-  /** Deletes all objects of a resource, tells of each, and serves it no longer. */
+  /** Deletes all objects of a resource, delivers the deletions, and stops serving it. */
   undefine(resource: ResourceName): void {
     const collection = this.collection(resource);
     if (collection === undefined) return;
@@ -70,7 +79,7 @@ export class Store {
     this.#listener.undefined(collection);
   }
 
-  /** Writes a new state of an object under the next revision. */
+  /** Commits a new state of an object under the next revision. */
   put(collection: StoredCollection, object: JsonObject): StoredObject {
     const { namespace, name } = object.metadata as JsonObject;
     const previous = collection.newest(
@@ -82,7 +91,7 @@ export class Store {
     return stored;
   }
 
-  /** Changes an object's metadata, but for its managedFields, under the next revision; see {@linkcode rewriteMetadata}. */
+  /** Commits new metadata of an object, except for managedFields; see {@linkcode rewriteMetadata}. */
   rewrite(
     collection: StoredCollection,
     before: StoredObject,
@@ -92,7 +101,7 @@ export class Store {
     if (stored !== undefined) this.#commit({ type: "MODIFIED", collection, stored, before });
   }
 
-  /** Deletes an object under the next revision. */
+  /** Commits the deletion of an object under the next revision. */
   remove(collection: StoredCollection, before: StoredObject): StoredObject {
     this.#listener.removing(collection, before);
     const stored = tombstone(collection.definition, before, this.#revision + 1);
@@ -100,22 +109,22 @@ export class Store {
     return stored;
   }
 
-  /** The writes after a revision, oldest first. */
+  /** Returns the writes after a revision, oldest first. */
   after(revision: number): Generator<StoreEvent> {
     return this.#log.after(revision);
   }
 
-  /** Forgets all writes so far: no list or watch goes back to before now. */
+  /** Compacts the history: lists and watches cannot start before the current revision. */
   compact(): void {
     this.#log.compact(this.#revision);
   }
 
-  /** Remembers at most so many writes from now on. */
+  /** Limits the history to that many writes. */
   remember(writes: number): void {
     this.#log.resize(writes);
   }
 
-  /** Goes to a later revision without a write: something was written that is not served here. */
+  /** Moves to a later revision without a write, as if a resource that is not served had changed. */
   jump(revision: number): void {
     this.#revision = revision;
   }

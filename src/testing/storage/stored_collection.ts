@@ -1,21 +1,21 @@
 import type { Definition } from "./definition.ts";
 import type { StoredObject } from "./stored_object.ts";
 
-/** Which part of a collection, at which revision. */
+/** A part of a collection at a revision. */
 export interface CollectionSlice {
-  /** One namespace; all of them when `""`. */
+  /** One namespace, or `""` for all. */
   readonly namespace: string;
-  /** As things were after this revision. */
+  /** Revision of the state. */
   readonly revision: number;
-  /** Only keys from this one on, itself included. */
+  /** First key to include. */
   readonly from?: string;
 }
 
 /**
- * The objects of one resource, with the states before as far as history reaches: the objects of any revision in between
- * can be listed.
+ * The objects of one resource, with the previous states that the history still covers. Any revision in that range can
+ * be listed.
  *
- * Costs: a read by key is a map look-up; a list walks its namespace; the first list after new names sorts them in.
+ * Cost: a lookup by key is a map lookup; a list walks its namespace; the first list after new names sorts the keys.
  */
 export class StoredCollection {
   #definition: Definition;
@@ -25,38 +25,38 @@ export class StoredCollection {
   #forgotten = 0;
   #size = 0;
 
-  /** Nothing yet. */
+  /** Starts empty. */
   constructor(definition: Definition) {
     this.#definition = definition;
   }
 
-  /** What it is a collection of. */
+  /** Definition of the resource. */
   get definition(): Definition {
     return this.#definition;
   }
 
-  /** Learns more about a custom resource; texts that are written stay as they are. */
+  /** Replaces the definition of a custom resource; stored objects are not rewritten. */
   redefine(definition: Definition): void {
     this.#definition = definition;
   }
 
-  /** How many objects there are now. */
+  /** Current number of objects. */
   get size(): number {
     return this.#size;
   }
 
-  /** The object of that key as it is now. */
+  /** Returns the current state of an object. */
   get(key: string): StoredObject | undefined {
     const stored = this.#newest.get(key);
     return stored === undefined || stored.deleted ? undefined : stored;
   }
 
-  /** The newest state of that key, which may be its end. */
+  /** Returns the newest state of a key, which may be a tombstone. */
   newest(key: string): StoredObject | undefined {
     return this.#newest.get(key);
   }
 
-  /** Files a new state; its `previous` must be the newest one of its key. */
+  /** Adds a new state; its `previous` must be the newest state of its key. */
   put(stored: StoredObject): void {
     const before = this.#newest.get(stored.key);
     if (before === undefined) {
@@ -68,7 +68,7 @@ export class StoredCollection {
     this.#size += Number(!stored.deleted) - Number(before !== undefined && !before.deleted);
   }
 
-  /** Gives up the states before this one: history now begins with it. */
+  /** Drops the states before this one. */
   forgetBefore(stored: StoredObject): void {
     stored.previous = undefined;
     if (!stored.deleted || this.#newest.get(stored.key) !== stored) return;
@@ -76,11 +76,11 @@ export class StoredCollection {
     this.#forgotten++;
   }
 
-  /** The objects of a slice in the order of their keys; read it in the same turn. */
+  /** Yields the objects of a slice, sorted by key; iterate within one turn. */
   *slice({ namespace, revision, from }: CollectionSlice): Generator<StoredObject> {
     const keys = this.#sortedKeys();
     const first = namespace === "" ? "" : `${namespace}/`;
-    // "0" follows "/", so this is behind all keys of the namespace.
+    // "0" follows "/", so this is after all keys of the namespace.
     const end = namespace === "" ? undefined : `${namespace}0`;
     for (let at = search(keys, from !== undefined && from > first ? from : first); at < keys.length; at++) {
       if (end !== undefined && keys[at] >= end) return;
@@ -90,7 +90,7 @@ export class StoredCollection {
     }
   }
 
-  /** How many objects a slice has, without making it. */
+  /** Counts the objects of a slice. */
   count({ namespace, revision, from }: CollectionSlice): number {
     let count = 0;
     for (const _ of this.slice({ namespace, revision, ...(from === undefined ? {} : { from }) })) count++;
@@ -101,7 +101,7 @@ export class StoredCollection {
     if (this.#forgotten > 0) {
       this.#keys = this.#keys.filter((key) => this.#newest.has(key));
       this.#forgotten = 0;
-      // A name that was forgotten and came back is there twice.
+      // A name that was dropped and recreated is in the array twice.
       if (this.#keys.length !== this.#newest.size) this.#keys = [...this.#newest.keys()];
       this.#unsorted = true;
     }
@@ -113,12 +113,12 @@ export class StoredCollection {
   }
 }
 
-/** The order of etcd's keys: names are ASCII, so characters order as bytes do. */
+/** The order of etcd's keys: names are ASCII, so characters sort like bytes. */
 function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The first place whose key is not before `key`. */
+/** Returns the first index whose key is not less than `key`. */
 function search(keys: readonly string[], key: string): number {
   let low = 0;
   let high = keys.length;

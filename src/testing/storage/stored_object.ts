@@ -1,33 +1,33 @@
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import type { Definition } from "./definition.ts";
 
-/** One state of one object, as text: what is read of it is parsed anew each time. */
+/** One state of one object, serialized; each read parses it anew. */
 export interface StoredObject {
-  /** `"namespace/name"` or `"name"`. */
+  /** Key: `"namespace/name"` or `"name"`. */
   readonly key: string;
-  /** `""` when cluster-scoped. */
+  /** Namespace; `""` if cluster-scoped. */
   readonly namespace: string;
-  /** The object's name. */
+  /** Name of the object. */
   readonly name: string;
-  /** Which object of that name. */
+  /** The uid. */
   readonly uid: string;
-  /** The revision this state came with. */
+  /** Revision of this state. */
   readonly revision: number;
-  /** The object in the server's layout, with kind and apiVersion. */
+  /** The object in the server's key order, with kind and apiVersion. */
   readonly bytes: Uint8Array;
-  /** Where the value of `metadata` begins in the bytes. */
+  /** Offset of the value of `metadata`. */
   readonly metadataStart: number;
-  /** Where it ends. */
+  /** End offset of the value of `metadata`. */
   readonly metadataEnd: number;
-  /** Its labels. */
+  /** Labels of the object. */
   readonly labels: Readonly<Record<string, string>> | undefined;
-  /** What field selectors see, beside name and namespace. */
+  /** Selectable fields, besides name and namespace. */
   readonly fields: Readonly<Record<string, string>> | undefined;
-  /** Whether this is the end of the object: the last state under the deletion's revision. */
+  /** True for a tombstone: the last state, under the deletion's revision. */
   readonly deleted: boolean;
-  /** The state before, as long as history reaches that far. */
+  /** The previous state, while the history covers it. */
   previous: StoredObject | undefined;
-  /** The PartialObjectMetadata, once somebody asked. */
+  /** The PartialObjectMetadata, cached on first use. */
   partial: Uint8Array | undefined;
 }
 
@@ -35,8 +35,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Writes an object down. `revision` becomes its resourceVersion; 0 stands for an object that is not stored. Nothing of
- * `object` is kept but its text, labels and fields.
+ * Serializes an object. `revision` becomes its resourceVersion; 0 means that the object is not stored. The result
+ * shares nothing with `object` but labels and fields.
  */
 export function toStoredObject(
   definition: Definition,
@@ -48,7 +48,7 @@ export function toStoredObject(
   const written = goJson(orderMetadata(definition, metadata, revision > 0 ? String(revision) : undefined));
   const { head, tail } = around(definition, object);
   const bytes = encoder.encode(head + written + tail);
-  // Before metadata stands nothing but ASCII, except for members of custom resources that sort before it.
+  // The text before metadata is ASCII, except for members of custom resources that sort before it.
   const ascii = bytes.length === head.length + written.length + tail.length;
   const metadataStart = ascii ? head.length : encoder.encode(head).length;
   const metadataEnd = metadataStart + (ascii ? written.length : encoder.encode(written).length);
@@ -72,10 +72,11 @@ export function toStoredObject(
 }
 
 /**
- * The state `before` under another revision, with metadata as `change` makes it; undefined when it makes nothing of it.
+ * Returns the state `before` under another revision, with the metadata that `change` returns; undefined if `change`
+ * returns undefined.
  *
- * Only metadata is parsed and written, and of built-in kinds not even the managedFields, most of it: `change` does not
- * see them, and they stay as they are.
+ * Only metadata is parsed and serialized. For built-in kinds that excludes managedFields, its largest part: `change`
+ * does not see them, and they stay unchanged.
  */
 export function rewriteMetadata(
   definition: Definition,
@@ -84,7 +85,8 @@ export function rewriteMetadata(
   change: (metadata: JsonObject) => JsonObject | undefined,
 ): StoredObject | undefined {
   const text = decoder.decode(before.bytes.subarray(before.metadataStart, before.metadataEnd));
-  // Written by us, they come last, and no text within the JSON can look like this: its quotes would be escaped.
+  // Serialized by this file, they come last, and no string in the JSON can contain this text: its quotes would be
+  // escaped.
   const cut = definition.custom ? -1 : text.indexOf(MANAGED_FIELDS);
   const changed = change(JSON.parse(cut < 0 ? text : `${text.slice(0, cut)}}`));
   if (changed === undefined) return undefined;
@@ -109,12 +111,12 @@ export function rewriteMetadata(
 
 const MANAGED_FIELDS = ',"managedFields":[';
 
-/** The end of an object: its last state, under the deletion's revision (the server tells it so on watches). */
+/** Returns the tombstone of an object: its last state, under the deletion's revision, as watches deliver it. */
 export function tombstone(definition: Definition, last: StoredObject, revision: number): StoredObject {
   return { ...rewriteMetadata(definition, last, revision, (metadata) => metadata)!, deleted: true };
 }
 
-/** The same state under another revision: how a watch hears of an object that left its selector. */
+/** Returns the same state under another revision, for a watch whose selection an object has left. */
 export function restamped(definition: Definition, stored: StoredObject, revision: number): StoredObject {
   return { ...rewriteMetadata(definition, stored, revision, (metadata) => metadata)!, previous: undefined };
 }
@@ -123,21 +125,21 @@ function labelsOf(metadata: JsonObject): Record<string, string> | undefined {
   return isObject(metadata.labels) ? { ...metadata.labels } as Record<string, string> : undefined;
 }
 
-/** The object, parsed anew: the caller's own. */
+/** Parses the object; the caller owns the result. */
 export function parseStored(stored: StoredObject): MutableJson {
   return JSON.parse(decoder.decode(stored.bytes));
 }
 
-/** Its metadata alone, parsed anew. */
+/** Parses the metadata only. */
 function parseMetadata(stored: StoredObject): MutableJson {
   return JSON.parse(decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd)));
 }
 
 const PARTIAL_HEAD = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`;
 
-/** The object's metadata as the server hands it out alone. */
+/** Returns the object's PartialObjectMetadata. */
 export function partialOf(definition: Definition, stored: StoredObject): Uint8Array {
-  // A custom resource's keys are sorted in the object, but not here, where the server fills a struct of its own.
+  // A custom resource's keys are sorted in the object, but not here, where the server fills a struct.
   stored.partial ??= encoder.encode(
     PARTIAL_HEAD +
       (definition.custom
@@ -148,7 +150,7 @@ export function partialOf(definition: Definition, stored: StoredObject): Uint8Ar
   return stored.partial;
 }
 
-/** Everything but metadata, as the text before and after it. */
+/** Serializes everything but metadata, as the text before and after it. */
 function around(definition: Definition, object: JsonObject): { readonly head: string; readonly tail: string } {
   const { kind, apiVersion } = definition;
   if (!definition.custom) {
@@ -170,7 +172,7 @@ function around(definition: Definition, object: JsonObject): { readonly head: st
   return { head: `{${head}"metadata":`, tail: `${tail}}` };
 }
 
-/** The order of Go's ObjectMeta, which built-in kinds are written in. */
+/** The key order of Go's ObjectMeta, which built-in kinds use. */
 const METADATA_ORDER = [
   "name",
   "generateName",
@@ -210,7 +212,7 @@ function inOrder(metadata: JsonObject, order: readonly string[]): JsonObject {
   return ordered;
 }
 
-/** Go leaves out what is empty. */
+/** Go omits empty values. */
 function isEmpty(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === "") return true;
   if (Array.isArray(value)) return value.length === 0;

@@ -1,22 +1,22 @@
 import type { StoredCollection } from "./stored_collection.ts";
 import type { StoredObject } from "./stored_object.ts";
 
-/** A write, as watches hear of it. */
+/** A write, as delivered to watches. */
 export interface StoreEvent {
-  /** What happened. */
+  /** Type of the event. */
   readonly type: "ADDED" | "MODIFIED" | "DELETED";
-  /** Where. */
+  /** Collection of the object. */
   readonly collection: StoredCollection;
-  /** The object afterwards; for a deletion its last state under the deletion's revision. */
+  /** The new state; for a deletion the tombstone. */
   readonly stored: StoredObject;
-  /** The object before, unless it is new. */
+  /** The previous state; undefined for a new object. */
   readonly before: StoredObject | undefined;
 }
 
 /**
- * The last writes to all collections, in their order: what watches catch up from, and how far back lists can look.
+ * The latest writes to all collections, in order. Watches resume from it, and it limits which revisions can be listed.
  *
- * The oldest write is given up when there are more than `capacity`, or when told to.
+ * The oldest write is dropped when there are more than `capacity`, and by {@linkcode compact}.
  */
 export class WatchHistory {
   #capacity: number;
@@ -24,13 +24,13 @@ export class WatchHistory {
   #first = 0;
   #compacted: number;
 
-  /** An empty history that begins after `revision`. */
+  /** Starts empty, after `revision`. */
   constructor(capacity: number, revision: number) {
     this.#capacity = capacity;
     this.#compacted = revision;
   }
 
-  /** The oldest revision that can still be listed, or watched from. */
+  /** The oldest revision that can be listed or watched from. */
   get compacted(): number {
     return this.#compacted;
   }
@@ -41,19 +41,19 @@ export class WatchHistory {
     if (this.#events.length - this.#first > this.#capacity) this.#forget(this.#first + 1);
   }
 
-  /** Remembers at most so many writes from now on. */
+  /** Limits the history to that many writes. */
   resize(capacity: number): void {
     this.#capacity = capacity;
     this.#forget(Math.max(this.#first, this.#events.length - capacity));
   }
 
-  /** Gives up all there is; `revision` is the newest one. */
+  /** Drops all writes; `revision` is the current one. */
   compact(revision: number): void {
     this.#forget(this.#events.length);
     this.#compacted = revision;
   }
 
-  /** The writes after a revision, oldest first. */
+  /** Yields the writes after a revision, oldest first. */
   *after(revision: number): Generator<StoreEvent> {
     let low = this.#first;
     let high = this.#events.length;
@@ -70,7 +70,7 @@ export class WatchHistory {
       const { collection, stored } = this.#events[this.#first];
       collection.forgetBefore(stored);
       this.#compacted = stored.revision;
-      // Let go of it now: the array itself is cut only now and then.
+      // Release the event now: the array itself is trimmed only occasionally.
       this.#events[this.#first] = GONE;
     }
     if (this.#first > 1_024 && this.#first * 2 > this.#events.length || this.#first === this.#events.length) {
@@ -80,5 +80,5 @@ export class WatchHistory {
   }
 }
 
-/** What stands in the place of an event that was given up; nobody sees it. */
+/** Placeholder of a dropped event; it is never yielded. */
 const GONE = Object.freeze({}) as StoreEvent;

@@ -1,21 +1,29 @@
-/** What a body tells of itself. */
+/**
+ * Bytes and values on the wire: response bodies, JSON, and Kubernetes' protobuf.
+ *
+ * {@linkcode ByteBody} is the body of every streamed response; `json.ts` has the JSON types and helpers of all folders;
+ * `readProtobuf` decodes request bodies. Nothing here depends on HTTP or on Kubernetes resources.
+ *
+ * @module
+ */
+/** Options for {@linkcode ByteBody}. */
 export interface ByteBodyOptions {
-  /** Most bytes to a chunk; chunks are cut wherever that many are full, also inside a character. */
+  /** Maximum bytes per chunk; chunks are split at any byte, even inside a character. */
   readonly chunkBytes: number;
-  /** Called once, when nobody reads any more, or all is read: free what feeds the body. */
+  /** Called once, when the body is fully read, cancelled or broken. */
   readonly onClose?: () => void;
-  /** Called when the reader wants more than is queued, to push some: how large bodies are made piece by piece. */
+  /** Called when the reader wants more than is queued, to push more: large bodies are produced piece by piece. */
   readonly refill?: (body: ByteBody) => void;
 }
 
 /**
- * The body of an answer: bytes that are queued without a limit and copied out when they are read.
+ * A response body: bytes are queued without a limit and copied when they are read.
  *
- * It is a byte stream, so BYOB readers work. What several bodies say, such as one event to many watches, is queued by
- * reference, and copied for each reader only when it reads. A reader that waits gets a chunk in the turn of the push.
+ * It is a byte stream, so BYOB readers work. Bytes that several bodies send, such as one event to many watches, are
+ * queued by reference and copied for each reader. A waiting reader gets a chunk in the turn of the push.
  */
 export class ByteBody {
-  /** For the `Response`. */
+  /** The stream for a `Response`. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly #chunkBytes: number;
   readonly #onClose: (() => void)[] = [];
@@ -35,7 +43,7 @@ export class ByteBody {
   #drip: { readonly bytes: number; readonly everyMs: number } | undefined;
   #dripTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Nothing queued yet. */
+  /** Starts empty. */
   constructor(options: ByteBodyOptions) {
     this.#chunkBytes = options.chunkBytes;
     if (options.onClose !== undefined) this.#onClose.push(options.onClose);
@@ -53,17 +61,17 @@ export class ByteBody {
     }) as ReadableStream<Uint8Array<ArrayBuffer>>;
   }
 
-  /** Whether it was ended, broken or cancelled; what is queued may still be read after an end. */
+  /** True if the body was ended, broken or cancelled; after an end, queued bytes can still be read. */
   get ended(): boolean {
     return this.#ending || this.#over;
   }
 
-  /** How many bytes wait for the reader. */
+  /** Number of unread bytes. */
   get queued(): number {
     return this.#bytes;
   }
 
-  /** Calls `closed` once nobody reads any more, or all is read; at once when that is so already. */
+  /** Calls `closed` once the body is fully read, cancelled or broken; at once if that has happened. */
   whenClosed(closed: () => void): void {
     if (this.#over) closed();
     else this.#onClose.push(closed);
@@ -87,15 +95,18 @@ export class ByteBody {
     this.#flush();
   }
 
-  /** Queues pieces that arrive in one chunk, however many bytes they are. */
+  /** Queues pieces that arrive in one chunk, whatever their size. */
   pushChunk(...pieces: readonly Uint8Array[]): void {
     if (this.ended) return;
-    const whole = joinBytes(...pieces);
-    this.#uncut.add(whole);
-    this.push(whole);
+    const joined = joinBytes(...pieces);
+    this.#uncut.add(joined);
+    this.push(joined);
   }
 
-  /** Sends at most so many bytes at a time from now on, and one chunk in so many milliseconds; `undefined` ends that. */
+  /**
+   * Limits the speed: at most `bytes` per chunk, one chunk every `everyMs` milliseconds; `undefined` removes the
+   * limit.
+   */
   drip(pace: { readonly bytes: number; readonly everyMs: number } | undefined): void {
     this.#drip = pace;
     if (pace !== undefined) return;
@@ -104,31 +115,31 @@ export class ByteBody {
     this.#flush();
   }
 
-  /** Lets no chunk go beyond what is queued now plus `bytes`: the next chunk begins there. */
+  /** Starts a new chunk `bytes` after what is queued. */
   cutAfter(bytes: number): void {
     this.#cut = this.#bytes + bytes;
   }
 
-  /** Ends the body cleanly once all is read. */
+  /** Ends the body cleanly once everything is read. */
   end(): void {
     if (this.ended) return;
     this.#ending = true;
     this.#flush();
   }
 
-  /** Breaks the body: the reader gets `error` at once, and what is queued is lost. */
+  /** Breaks the body: the reader gets `error` at once, and queued bytes are lost. */
   break(error: unknown): void {
     if (this.#over) return;
     this.#close();
     this.#controller.error(error);
   }
 
-  /** Holds everything back, also the end, until {@linkcode release}. */
+  /** Holds back all bytes and the end until {@linkcode release}. */
   hold(): void {
     this.#held = true;
   }
 
-  /** Lets go of what {@linkcode hold} held back. */
+  /** Releases what {@linkcode hold} held back. */
   release(): void {
     this.#held = false;
     this.#flush();
@@ -137,7 +148,8 @@ export class ByteBody {
   #flush(): void {
     if (this.#over || this.#held) return;
     if (this.#wanted && this.#bytes < this.#chunkBytes && !this.#ending && this.#refill !== undefined) {
-      // What the refill pushes comes back here once; `#wanted` is off meanwhile so that one chunk is made of all of it.
+      // The refill pushes, which calls this function; `#wanted` is off meanwhile, so that one chunk is made of all of
+      // it.
       this.#wanted = false;
       this.#refill(this);
       this.#wanted = true;
@@ -151,7 +163,7 @@ export class ByteBody {
     if (this.#ending && this.#bytes === 0 && !this.#over) {
       this.#close();
       this.#controller.close();
-      // A BYOB reader that waits is answered only by this.
+      // A waiting BYOB reader resolves only by this.
       this.#controller.byobRequest?.respond(0);
     }
   }
@@ -163,7 +175,7 @@ export class ByteBody {
     }, ms);
   }
 
-  /** A chunk of its own memory: enqueueing takes the memory away. */
+  /** Copies a chunk into new memory: enqueueing transfers it. */
   #take(): Uint8Array<ArrayBuffer> {
     let size = Math.min(this.#bytes, this.#chunkBytes, this.#drip?.bytes ?? Infinity);
     if (this.#uncut.size > 0) size = this.#sizeBesideUncut(size);
@@ -198,7 +210,7 @@ export class ByteBody {
     return chunk;
   }
 
-  /** How large a chunk may be that takes nothing of a piece that stays whole, or takes that piece and no more. */
+  /** Returns the size of a chunk that ends before an uncut piece, or consists of exactly that piece. */
   #sizeBesideUncut(size: number): number {
     let before = -this.#offset;
     for (let at = this.#first; at < this.#queue.length && before < size; at++) {
@@ -226,13 +238,13 @@ export class ByteBody {
   }
 }
 
-/** Several pieces as one. */
+/** Concatenates pieces. */
 export function joinBytes(...pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  const joined = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let offset = 0;
   for (const piece of pieces) {
-    whole.set(piece, offset);
+    joined.set(piece, offset);
     offset += piece.length;
   }
-  return whole;
+  return joined;
 }

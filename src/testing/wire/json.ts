@@ -1,26 +1,26 @@
-/** What JSON can say. */
+/** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 
 /** A JSON object. */
 export interface JsonObject {
-  /** A member. */
+  /** A member of the object. */
   readonly [key: string]: Json | undefined;
 }
 
-/** A JSON object in the making. */
+/** A JSON object that may be changed. */
 export type MutableJson = { [key: string]: Json | undefined };
 
-/** Whether `value` is an object, and neither an array nor null. */
+/** Returns true if `value` is an object, and neither an array nor null. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** `value` where it is an object, else an empty one. */
+/** Returns `value` if it is an object, else an empty object. */
 export function objectOr(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Whether two values say the same; the order of keys and members that are undefined do not count. */
+/** Compares two values; the order of keys and undefined members are ignored. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -36,13 +36,13 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** Whether objects and arrays are nested more than `depth` deep. */
+/** Returns true if objects and arrays are nested more than `depth` deep. */
 export function isDeeper(value: unknown, depth: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1));
 }
 
-/** A copy that shares nothing with `value`. */
+/** Returns a deep copy. */
 export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T;
   if (!isObject(value)) return value;
@@ -51,14 +51,14 @@ export function cloneJson<T>(value: T): T {
   return copy as T;
 }
 
-/** Sets a member, also one called `__proto__`, which an assignment would take for something else. */
+/** Sets a member, also one called `__proto__`, which an assignment would not set. */
 export function setMember(object: MutableJson, key: string, value: Json | undefined): void {
   if (key === "__proto__") {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else object[key] = value;
 }
 
-/** The value at a path of keys; undefined where the path leads nowhere. */
+/** Returns the value at a path of keys; undefined if there is none. */
 export function at(value: unknown, ...path: readonly string[]): unknown {
   let here = value;
   for (const key of path) {
@@ -68,10 +68,7 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
   return here;
 }
 
-/**
- * The text of a value as the server writes it: Go's encoder escapes `<`, `>`, `&` and the two line separators that
- * JavaScript once could not read.
- */
+/** Serializes a value like Go's encoder, which escapes `<`, `>`, `&`, U+2028 and U+2029. */
 export function goJson(value: unknown): string {
   const text = JSON.stringify(value);
   return UNSAFE.test(text) ? text.replace(UNSAFE_ALL, escape) : text;

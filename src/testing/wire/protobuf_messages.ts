@@ -1,10 +1,10 @@
 /**
- * The messages that some kinds are made of in protobuf, with the numbers that `generated.proto` of k8s.io/api 0.36 gives to
- * their fields, and the names that the same fields have in JSON.
+ * The protobuf messages of some kinds, with the field numbers of `generated.proto` of k8s.io/api 0.36 and the JSON
+ * names of the fields.
  *
- * A field reads `NUMBER NAME TYPE`. Before the name, `?` is a field whose zero counts; `+` in place of it, a message whose
- * fields stand among those of the one around it. Before the type, `*` is a list; in braces, the values of a map by text.
- * Rare volumes, affinities and windows are left out.
+ * A field reads `NUMBER NAME TYPE`. Before the name, `?` marks a field whose zero value is kept. After the name, `+`
+ * marks an inlined message. Before the type, `*` marks a list; braces mark a map with string keys. Rare volumes,
+ * affinities and windows are omitted.
  */
 export const PROTOBUF_MESSAGES: Readonly<Record<string, string>> = {
   ConfigMap: "1 metadata ObjectMeta|4 ?immutable bool|2 data {string}|3 binaryData {bytes}",
@@ -255,7 +255,7 @@ export const PROTOBUF_MESSAGES: Readonly<Record<string, string>> = {
   NodeAllocatableResourceClaimStatus: "1 resourceClaimName string|2 containers *string|3 resources {quantity}",
 };
 
-/** Which message a body is, by its apiVersion and kind; `DeleteOptions` come in any version. */
+/** The message of a body, by apiVersion and kind; `DeleteOptions` are accepted in any version. */
 export const PROTOBUF_KINDS: Readonly<Record<string, string>> = {
   "v1 ConfigMap": "ConfigMap",
   "v1 Secret": "Secret",

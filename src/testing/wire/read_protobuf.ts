@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, type MutableJson, setMember } from "./json.ts";
 import { PROTOBUF_KINDS, PROTOBUF_MESSAGES } from "./protobuf_messages.ts";
 
-/** What Kubernetes calls its protobuf: an envelope that names the kind, around the message of that kind. */
+/** Media type of Kubernetes' protobuf: an envelope with the kind, around the message of that kind. */
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 interface Field {
@@ -9,27 +9,27 @@ interface Field {
   readonly type: string;
   readonly list: boolean;
   readonly map: boolean;
-  /** Whether the value counts even where it is zero. */
+  /** True if a zero value is kept. */
   readonly keepsZero: boolean;
-  /** Whether its members belong to the message around it. */
+  /** True if its members belong to the enclosing message. */
   readonly inline: boolean;
 }
 
-/** A value as it stands on the wire. */
+/** A value on the wire. */
 type Wire = number | bigint | Uint8Array;
 
 const MAGIC = [0x6b, 0x38, 0x73, 0];
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * The object in a body of Kubernetes' protobuf: of the kinds that `kubectl create` makes, and what controllers write most.
- * Undefined when it is of another kind, or has a field that is not known here.
+ * Decodes the object in a body of Kubernetes' protobuf: the kinds that `kubectl create` makes, and those that
+ * controllers write most. Returns undefined for another kind, or for a field that is not in the tables.
  *
- * @throws {Error} when it is no protobuf.
+ * @throws {Error} if the bytes are not protobuf.
  */
 export function readProtobuf(bytes: Uint8Array): JsonObject | undefined {
   if (!MAGIC.every((byte, at) => bytes[at] === byte)) {
-    throw new Error("Cannot read the body: it does not begin as Kubernetes' protobuf does");
+    throw new Error("Cannot read the body: it does not begin with the magic number of Kubernetes' protobuf");
   }
   const envelope = new Map(fieldsIn(bytes.subarray(MAGIC.length)));
   const type = new Map(fieldsIn(bytesOf(envelope.get(1) ?? new Uint8Array())));
@@ -45,7 +45,7 @@ export function readProtobuf(bytes: Uint8Array): JsonObject | undefined {
   }
 }
 
-/** A field that the tables do not have. */
+/** A field that is not in the tables. */
 class UnknownField extends Error {
   /** `"UnknownField"`. */
   override readonly name = "UnknownField";
@@ -141,7 +141,7 @@ function readRaw(bytes: Uint8Array): Json {
   return raw.length === 0 ? {} : JSON.parse(decoder.decode(raw));
 }
 
-/** Go's zero time is left out: it means that there is none. */
+/** Go's zero time means no time and is omitted. */
 function readTime(bytes: Uint8Array, micro: boolean): Json | undefined {
   const fields = new Map(fieldsIn(bytes));
   const seconds = Number(BigInt.asIntN(64, (fields.get(1) ?? 0n) as bigint));
@@ -158,10 +158,10 @@ function text(wire: Wire): string {
 
 function bytesOf(wire: Wire): Uint8Array {
   if (wire instanceof Uint8Array) return wire;
-  throw new Error("Cannot read the body: a number stands where its protobuf should have bytes");
+  throw new Error("Cannot read the body: its protobuf has a number in place of bytes");
 }
 
-/** The fields of a message as they come. */
+/** Yields the fields of a message in wire order. */
 function* fieldsIn(bytes: Uint8Array): Generator<[number, Wire]> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 0;

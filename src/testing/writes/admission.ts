@@ -5,27 +5,27 @@ import { refusal } from "../http/refusal.ts";
 import { sameResource } from "../storage/definition.ts";
 import { isObject, type JsonObject } from "../wire/json.ts";
 
-/** A write on its way into the server. */
+/** A write before admission. */
 export interface AdmissionRequest<T extends KubernetesObject> {
-  /** What is about to happen. */
+  /** The operation. */
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
-  /** The object as it will be; undefined for a deletion. It is the hook's own. */
+  /** The new object; undefined for a deletion. The hook owns it. */
   readonly object: T | undefined;
-  /** The object as it is; undefined for a creation. */
+  /** The existing object; undefined for a creation. */
   readonly old: T | undefined;
-  /** `"status"`, `"scale"`, or `""` for the whole object. */
+  /** `"status"`, `"scale"`, or `""` for the main resource. */
   readonly subresource: string;
-  /** Whether nothing will be kept. */
+  /** True if nothing will be written. */
   readonly dryRun: boolean;
 }
 
-/** What looks at writes to a resource before they happen, as admission webhooks do. */
+/** A hook that sees writes to a resource before they are committed, like an admission webhook. */
 export interface AdmissionHook<T extends KubernetesObject> {
-  /** What refusals call it. @default {"fake"} */
+  /** Name of the hook in error messages. @default {"fake"} */
   readonly name?: string;
-  /** Changes an object: returns the one to write, or nothing when it stays as it is. Not called for deletions. */
+  /** Changes an object: returns the object to write, or undefined to leave it. Not called for deletions. */
   readonly mutate?: (request: AdmissionRequest<T>) => T | undefined | void;
-  /** Refuses a write: returns why, as a text (400) or as a Status; nothing where it may happen. */
+  /** Validates a write: returns a message (400) or a Status to deny it, or undefined to allow it. */
   readonly validate?: (request: AdmissionRequest<T>) => string | Partial<Status> | undefined | void;
 }
 
@@ -36,18 +36,18 @@ interface Registered {
 
 type GroupVersionResource = { readonly group: string; readonly version: string; readonly plural: string };
 
-/** All hooks, in the order they came: first all of them may change an object, then all of them judge the outcome. */
+/** The registered hooks, in order: first all mutate, then all validate the result. */
 export class Admission {
   readonly #hooks = new Set<Registered>();
 
-  /** Adds a hook; what is returned removes it. */
+  /** Registers a hook; disposing the returned value removes it. */
   add<T extends KubernetesObject>(resource: Resource<T>, hook: AdmissionHook<T>): Disposable {
     const registered = { resource, hook: hook as unknown as AdmissionHook<KubernetesObject> } as Registered;
     this.#hooks.add(registered);
     return { [Symbol.dispose]: (): void => void this.#hooks.delete(registered) };
   }
 
-  /** What is to be written. */
+  /** Returns the object after all mutating hooks. */
   mutate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): JsonObject {
     let { object } = request;
     for (const { hook } of this.#of(resource)) object = hook.mutate?.({ ...request, object }) ?? object;
@@ -55,9 +55,9 @@ export class Admission {
   }
 
   /**
-   * Lets a write pass.
+   * Runs all validating hooks.
    *
-   * @throws {StatusError} what a hook has against it.
+   * @throws {StatusError} if a hook denies the write.
    */
   validate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): void {
     for (const { hook } of this.#of(resource)) {
@@ -73,7 +73,7 @@ export class Admission {
     }
   }
 
-  /** Whether nobody looks at a resource. */
+  /** Returns true if no hook is registered for a resource. */
   ignores(resource: GroupVersionResource): boolean {
     return this.#of(resource).length === 0;
   }

@@ -5,15 +5,15 @@ import type { StoredCollection } from "../storage/stored_collection.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
 import { type JsonObject, objectOr } from "../wire/json.ts";
 
-/** 400: the object names another namespace than the request. */
+/** 400: the object's namespace differs from that of the request. */
 export function namespaceMismatch(): StatusError {
   return badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
 /**
- * What is written must be the object that is addressed, and say which version it means where that is asked for.
+ * Checks that a body matches the addressed object, and has a resourceVersion where an update requires one.
  *
- * @throws {StatusError} 400 or 422 when it is not, or does not.
+ * @throws {StatusError} 400 or 422 if not.
  */
 export function checkObjectIdentity(
   collection: StoredCollection,
@@ -34,9 +34,9 @@ export function checkObjectIdentity(
 }
 
 /**
- * The body may leave kind and apiVersion out, but not name others; labels and annotations are texts.
+ * Checks kind and apiVersion, which may be absent, and that labels and annotations are strings.
  *
- * @throws {StatusError} 400 when that is not so.
+ * @throws {StatusError} 400 if they are invalid.
  */
 export function checkObjectType({ definition }: StoredCollection, body: JsonObject): void {
   for (const field of ["labels", "annotations"]) {
@@ -65,13 +65,13 @@ const SUBDOMAIN_TEXT =
   "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 /**
- * A name must be one.
+ * Checks the name of an object.
  *
- * @throws {StatusError} 422 when it is none.
+ * @throws {StatusError} 422 if it is invalid.
  */
 export function checkObjectName({ definition: { group, kind } }: StoredCollection, name: string): void {
   const causes: Required<StatusCause>[] = [];
-  // RBAC's names may be anything that fits into a path.
+  // RBAC names may be any path segment.
   const free = group === "rbac.authorization.k8s.io";
   if (free ? /[/%]/.test(name) || name === "." || name === ".." : !SUBDOMAIN.test(name)) {
     causes.push(invalidField("metadata.name", JSON.stringify(name), SUBDOMAIN_TEXT));

@@ -3,7 +3,7 @@ import type { StoredCollection } from "../storage/stored_collection.ts";
 import { parseStored, type StoredObject } from "../storage/stored_object.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 
-/** An object with what decides about its end. */
+/** An object, with its owner references. */
 interface Candidate {
   readonly collection: StoredCollection;
   readonly stored: StoredObject;
@@ -11,20 +11,19 @@ interface Candidate {
   readonly owners: readonly JsonObject[];
 }
 
-/** Deletes an object that nothing owns any longer. */
+/** Deletes an object without owners. */
 export type DiscardObject = (collection: StoredCollection, stored: StoredObject) => void;
-/** Writes an object down again. */
+/** Replaces an object. */
 export type RewriteObject = (collection: StoredCollection, stored: StoredObject, object: JsonObject) => void;
 
 /**
- * Does what the garbage collector of a cluster does, until there is nothing left to do:
+ * Runs the garbage collector until it has nothing left to do:
  *
  * - an object whose owners are all gone is deleted;
- * - the dependents of an object that is deleted in the foreground are deleted, and the object goes when none is left that
- *   blocks it;
- * - the dependents of an object that is deleted as an orphan's parent lose their reference to it.
+ * - the dependents of an object in foreground deletion are deleted, and the object once no dependent blocks it;
+ * - the dependents of an object in orphan deletion lose their reference to it.
  *
- * Returns how many changes that took.
+ * Returns the number of changes.
  */
 export function collectGarbage(store: Store, discard: DiscardObject, rewrite: RewriteObject): number {
   let changes = 0;
@@ -45,7 +44,7 @@ export function collectGarbage(store: Store, discard: DiscardObject, rewrite: Re
   return changes;
 }
 
-/** Takes the finalizers off an object that the garbage collector is responsible for, as far as they are done with. */
+/** Removes the garbage collector's finalizers from an object when their work is done. */
 function release(owner: Candidate, all: readonly Candidate[], rewrite: RewriteObject): number {
   const { collection, object } = owner;
   const current = collection.get(owner.stored.key);

@@ -1,22 +1,22 @@
 import { equalJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 
 /**
- * A set of fields in the notation of FieldsV1: `f:name` for a member, `k:{"name":"x"}` for the element of a list, and `.`
- * for what it stands in. What has nothing in it is a field itself.
+ * A set of fields in the FieldsV1 format: `f:name` for a member, `k:{"name":"x"}` for a list element, and `.` for the
+ * enclosing map or element itself. An entry without content is a field.
  */
 export type FieldSet = JsonObject;
 
-/** What is in either. */
+/** Returns the union of two sets. */
 export function unionFields(a: FieldSet, b: FieldSet): FieldSet {
-  const whole: MutableJson = { ...a };
+  const union: MutableJson = { ...a };
   for (const key in b) {
-    const other = whole[key];
-    setMember(whole, key, isObject(other) ? unionFields(other, below(b, key)) : b[key]);
+    const other = union[key];
+    setMember(union, key, isObject(other) ? unionFields(other, below(b, key)) : b[key]);
   }
-  return sortKeys(whole);
+  return sortKeys(union);
 }
 
-/** What is in `a`, and not in `b`. */
+/** Returns the fields in `a` that are not in `b`. */
 export function withoutFields(a: FieldSet, b: FieldSet): FieldSet {
   const left: MutableJson = {};
   for (const key in a) {
@@ -29,7 +29,7 @@ export function withoutFields(a: FieldSet, b: FieldSet): FieldSet {
   return left;
 }
 
-/** The fields of a set, each as the path of keys that leads to it. */
+/** Yields the fields of a set, each as a path of keys. */
 export function* fieldPaths(fields: FieldSet, path: readonly string[] = []): Generator<readonly string[]> {
   for (const key in fields) {
     const inner = below(fields, key);
@@ -38,7 +38,7 @@ export function* fieldPaths(fields: FieldSet, path: readonly string[] = []): Gen
   }
 }
 
-/** Whether a set has the field at a path, or something in it. */
+/** Returns true if a set has the field at a path, or a field below it. */
 export function hasField(fields: FieldSet, path: readonly string[]): boolean {
   let here: Json | undefined = fields;
   for (const key of path) {
@@ -48,7 +48,7 @@ export function hasField(fields: FieldSet, path: readonly string[]): boolean {
   return true;
 }
 
-/** A path for people: `.spec.containers[name="web"].image`. */
+/** Formats a path: `.spec.containers[name="web"].image`. */
 export function printPath(path: readonly string[]): string {
   return path.map((key) => {
     if (key.startsWith("f:")) return `.${key.slice(2)}`;
@@ -58,7 +58,7 @@ export function printPath(path: readonly string[]): string {
   }).join("");
 }
 
-/** The value of an object at a path; undefined where there is none. */
+/** Returns the value of an object at a path; undefined if there is none. */
 export function valueAt(object: Json | undefined, path: readonly string[]): Json | undefined {
   let here: Json | undefined = object;
   for (const key of path) {
@@ -74,7 +74,7 @@ function step(value: Json | undefined, key: string): Json | undefined {
   return Array.isArray(value) ? (value as readonly Json[])[placeOf(value, key)] : undefined;
 }
 
-/** An object without the fields of a set; objects and lists that are emptied by it go as well. */
+/** Returns an object without the fields of a set; objects and lists that become empty are removed as well. */
 export function removeFields(object: Json, fields: FieldSet): Json | undefined {
   if (Array.isArray(object)) {
     let list: Json[] = [...object as readonly Json[]];
@@ -120,7 +120,7 @@ function isField(fields: FieldSet): boolean {
   return true;
 }
 
-/** The same members in alphabetical order. */
+/** Returns the same members, sorted by key. */
 export function sortKeys(fields: FieldSet): FieldSet {
   const sorted: MutableJson = {};
   for (const key of Object.keys(fields).sort()) setMember(sorted, key, fields[key]);

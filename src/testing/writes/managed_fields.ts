@@ -10,27 +10,27 @@ import {
 } from "../wire/json.ts";
 import { type FieldSet, sortKeys, unionFields, withoutFields } from "./field_set.ts";
 
-/** Who writes, and how: what a managedFields entry is known by. */
+/** The identity of a managedFields entry, and its time. */
 export interface FieldManager {
   /** Name of the manager. */
   readonly name: string;
-  /** How it wrote. */
+  /** Operation of the manager. */
   readonly operation: "Update" | "Apply";
-  /** The part of the object it wrote to; `""` for the whole. */
+  /** Subresource of the write; `""` for the main resource. */
   readonly subresource: string;
-  /** When, RFC 3339. */
+  /** Time of the write, RFC 3339. */
   readonly time: string;
 }
 
-/** What decides how the fields of a kind are counted. */
+/** The properties of a kind that determine its fields. */
 export interface ManagedKind {
-  /** `"apps/v1"`. */
+  /** API version: `"apps/v1"`. */
   readonly apiVersion: string;
-  /** Whether it is a custom resource: its lists are one field each, and every object in it is a map. */
+  /** True for a custom resource: each list is one field, and every object is a map. */
   readonly custom: boolean;
 }
 
-/** What the server fills in, and nobody manages. */
+/** Metadata set by the server, which has no manager. */
 const SYSTEM_METADATA = new Set([
   "name",
   "namespace",
@@ -46,18 +46,18 @@ const SYSTEM_METADATA = new Set([
 const NOT_FIELDS: ReadonlySet<string> = new Set(["kind", "apiVersion", "metadata"]);
 const NOT_DESIRED: ReadonlySet<string> = new Set([...NOT_FIELDS, "status"]);
 
-/** The managedFields of an object. */
+/** Returns the managedFields of an object. */
 export function managedFieldsOf(object: JsonObject): readonly JsonObject[] {
   const { managedFields } = objectOr(object.metadata);
   return Array.isArray(managedFields) ? (managedFields as readonly Json[]).filter(isObject) : [];
 }
 
-/** Whether an entry is the one of a manager. */
+/** Returns true if an entry belongs to a manager. */
 export function isManagedBy(entry: JsonObject, { name, operation, subresource }: Omit<FieldManager, "time">): boolean {
   return entry.manager === name && entry.operation === operation && (entry.subresource ?? "") === subresource;
 }
 
-/** The entry of a manager. */
+/** Builds the entry of a manager. */
 export function managedFieldsEntry({ apiVersion }: ManagedKind, manager: FieldManager, fieldsV1: FieldSet): JsonObject {
   return {
     manager: manager.name,
@@ -71,8 +71,8 @@ export function managedFieldsEntry({ apiVersion }: ManagedKind, manager: FieldMa
 }
 
 /**
- * The managedFields after an update: the writer has what it set or changed, beside what it had, and nobody else has that,
- * nor what is no longer there. `withStatus` tells whether the write could reach the status.
+ * Returns the managedFields after an update. The writer gains the fields that it set or changed, other managers lose
+ * them, and all lose removed fields. `withStatus` is true if the write can change the status.
  */
 export function managedFieldsAfter(
   before: JsonObject | undefined,
@@ -103,24 +103,24 @@ export function managedFieldsAfter(
   return entries;
 }
 
-/** What is left to another manager; that a map or an element is there is nothing to take away. */
+/** The fields left to another manager; marks of maps and elements are kept. */
 function without(fields: FieldSet, taken: FieldSet): FieldSet {
   return withoutFields(fields, withoutMarks(taken, true));
 }
 
-/** The fields that an apply speaks of: all that are in what is applied. */
+/** Returns the fields of an applied configuration. */
 export function appliedFields(config: JsonObject, custom: boolean, withStatus: boolean): FieldSet {
   return withoutMarks(changedFields({}, config, custom, withStatus), false);
 }
 
-/** The set without the marks `.`: of objects alone, or of the elements of lists as well. */
+/** The set without the marks `.`: those of objects only, or of list elements as well. */
 function withoutMarks(fields: FieldSet, ofElements: boolean, isElement = false): FieldSet {
   const left: MutableJson = {};
   for (const key in fields) {
     if (key === "." && (ofElements || !isElement)) continue;
     const inner = objectOr(fields[key]);
     const kept = withoutMarks(inner, ofElements, key.startsWith("k:"));
-    // What held nothing but a mark is no field of its own.
+    // An entry with nothing but a mark is not a field.
     if (Object.keys(inner).length > 0 && Object.keys(kept).length === 0 && ofElements) continue;
     setMember(left, key, kept);
   }
@@ -136,7 +136,7 @@ function changedFields(before: JsonObject, after: JsonObject, custom: boolean, w
   return sortKeys(fields);
 }
 
-/** The fields of `after` that are not as in `before`, in the notation of FieldsV1. */
+/** The fields of `after` that differ from `before`, as FieldsV1. */
 function fieldsOf(before: JsonObject, after: JsonObject, custom: boolean, except?: ReadonlySet<string>): FieldSet {
   const fields: MutableJson = {};
   for (const key in after) {
@@ -154,7 +154,7 @@ function isEmptyList(value: Json): boolean {
 function fieldOf(name: string, before: Json | undefined, value: Json, custom: boolean): FieldSet {
   if (isObject(value)) {
     const fields = fieldsOf(objectOr(before), value, custom);
-    // Maps have an entry for themselves, structs have none; without a schema everything is a map.
+    // Maps have a mark of their own, structs have none; without a schema every object is a map.
     return before === undefined && (custom || MAPS.has(name)) ? { ".": {}, ...fields } : fields;
   }
   if (!Array.isArray(value)) return {};

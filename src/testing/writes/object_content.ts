@@ -1,7 +1,7 @@
 import { equalJson, isObject, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import { managedFieldsOf } from "./managed_fields.ts";
 
-/** An object without what changes by itself, for comparing. */
+/** Returns an object without versions and managedFields, for comparison. */
 export function objectContent(object: JsonObject): JsonObject {
   const { managedFields: _, resourceVersion: __, ...metadata } = objectOr(object.metadata) as MutableJson;
   for (const field of ["labels", "annotations", "finalizers", "ownerReferences"]) {
@@ -12,13 +12,13 @@ export function objectContent(object: JsonObject): JsonObject {
   return { ...rest, metadata };
 }
 
-/** Whether who owns what is different, apart from when they wrote. */
+/** Returns true if the managedFields differ in more than their times. */
 export function fieldOwnersDiffer(before: JsonObject, after: JsonObject): boolean {
   const owners = (object: JsonObject): JsonObject[] => managedFieldsOf(object).map(({ time: _, ...entry }) => entry);
   return !equalJson(owners(before), owners(after));
 }
 
-/** Whether anything but metadata and status is different. */
+/** Returns true if anything but metadata and status differs. */
 export function desiredStateDiffers(before: JsonObject, after: JsonObject): boolean {
   const { metadata: _, status: __, kind: ___, apiVersion: ____, ...old } = before as MutableJson;
   const { metadata: _m, status: _s, kind: _k, apiVersion: _a, ...next } = after as MutableJson;

@@ -20,27 +20,27 @@ import {
   type ManagedKind,
 } from "./managed_fields.ts";
 
-/** How something is applied. */
+/** Settings of an apply. */
 export interface ApplyMode {
-  /** Who applies. */
+  /** The applying manager. */
   readonly manager: FieldManager;
-  /** Takes what others own and want otherwise. */
+  /** If true, fields of other managers are taken over. */
   readonly force: boolean;
-  /** Whether what is applied may speak of the status. */
+  /** True if the configuration may include the status. */
   readonly withStatus: boolean;
 }
 
-/** What others own of what is applied, and have otherwise. */
+/** A field of another manager with a different value. */
 interface Conflict {
   readonly entry: JsonObject;
   readonly path: readonly string[];
 }
 
 /**
- * An object after a server-side apply, with its managedFields: what is applied is merged into it, and what the manager
- * applied before, applies no longer, and nobody else owns, is removed.
+ * Returns an object after a server-side apply, with its managedFields. The configuration is merged into it. Fields
+ * that the manager applied before, does not apply now, and no other manager owns, are removed.
  *
- * @throws {StatusError} 409 with a cause for each field that somebody else owns and has otherwise, unless forced.
+ * @throws {StatusError} 409 with a cause for each conflicting field, unless forced.
  */
 export function serverSideApply(
   object: JsonObject,
@@ -82,7 +82,7 @@ function conflictsOf(
   return conflicts;
 }
 
-/** Whether a value need not change: an object that is applied empty wants nothing of the one that is there. */
+/** Returns true if a value need not change: an empty applied object requires nothing of the existing one. */
 function agrees(value: Json | undefined, wanted: Json | undefined): boolean {
   return equalJson(value, wanted) || (isObject(value) && isObject(wanted) && Object.keys(wanted).length === 0);
 }
@@ -110,7 +110,7 @@ function applyConflict(conflicts: readonly Conflict[]): Error {
   return refusal(409, `Apply failed with ${text}`, { details: { causes } });
 }
 
-/** A manager as conflicts name it (apimachinery `managedfields/internal/conflict.go`). */
+/** A manager in the format of conflicts (apimachinery `managedfields/internal/conflict.go`). */
 function nameOf({ manager, operation, apiVersion, subresource }: JsonObject): string {
   const name = JSON.stringify(manager) + (subresource ? ` with subresource ${JSON.stringify(subresource)}` : "");
   return operation === "Update" ? `${name} using ${apiVersion}` : name;

@@ -2,7 +2,7 @@ import { crdDefaults } from "../storage/crd.ts";
 import type { Definition } from "../storage/definition.ts";
 import { type MutableJson, objectOr } from "../wire/json.ts";
 
-/** Fills in what the server gives to new objects of some kinds, as far as clients look at it. */
+/** Fills in the defaults of new objects of some kinds, as far as clients depend on them. */
 export function setKindDefaults(definition: Definition, object: MutableJson, time: string): void {
   if (definition.custom) return;
   const metadata = object.metadata as MutableJson;

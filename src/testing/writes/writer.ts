@@ -1,3 +1,11 @@
+/**
+ * Writes: defaults, validation, admission, field ownership and garbage collection.
+ *
+ * {@linkcode Writer} creates, updates, applies and deletes objects, and commits the result to the store. `collectGarbage`
+ * deletes dependents on request. This folder does not parse requests, and does not deliver events to watches.
+ *
+ * @module
+ */
 import type { KubernetesObject } from "../../api/object.ts";
 import { alreadyExists, conflict, invalid, noMethod, notFound, refusal, requiredField } from "../http/refusal.ts";
 import { mergePatch } from "../patches/merge_patch.ts";
@@ -12,76 +20,76 @@ import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./object_
 import { serverSideApply } from "./server_side_apply.ts";
 import { setKindDefaults } from "./set_kind_defaults.ts";
 
-/** How a write is made. */
+/** Settings of a write. */
 export interface WriteMode {
-  /** Who writes. */
+  /** Name of the field manager. */
   readonly manager: string;
-  /** Whether it was an apply. @default {"Update"} */
+  /** Operation of the field manager. @default {"Update"} */
   readonly operation?: "Update" | "Apply";
-  /** `"status"`, `"scale"`, or `""` for the object. */
+  /** `"status"`, `"scale"`, or `""` for the main resource. */
   readonly subresource: string;
-  /** Whether an apply takes what others own. */
+  /** If true, an apply takes over fields of other managers. */
   readonly force?: boolean;
-  /** Answers as if it were done, and does nothing. */
+  /** If true, the result is returned and nothing is written. */
   readonly dryRun: boolean;
-  /** Written by the test itself: status and object in one, and what the server would fill in may be given. */
+  /** True for a write by the test itself: it includes the status, and may set what the server fills in. */
   readonly direct: boolean;
 }
 
-/** What the writer asks of its surroundings. */
+/** Dependencies of the writer. */
 export interface WriterOptions {
-  /** The time, in milliseconds since 1970. */
+  /** Returns the time, in milliseconds since 1970. */
   readonly now: () => number;
-  /** A new uid. */
+  /** Returns a new uid. */
   readonly uid: () => string;
-  /** Five characters for a generated name. */
+  /** Returns a suffix of five characters for a generated name. */
   readonly suffix: () => string;
-  /** Whether writes leave managedFields. */
+  /** If true, writes record managedFields. */
   readonly managedFields: boolean;
-  /** Who looks at writes that come as requests. */
+  /** Hooks for writes that arrive as requests. */
   readonly admission: Admission;
 }
 
-/** What may be said with a deletion. */
+/** Settings of a deletion. */
 export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
-  /** How long the object is given, in seconds. */
+  /** Grace period in seconds. */
   readonly gracePeriodSeconds?: number;
-  /** What happens to what it owns. */
+  /** Propagation policy for dependents. */
   readonly propagationPolicy?: string;
-  /** What must hold. */
+  /** Preconditions. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-/** What a change came to. */
+/** Result of an update or patch. */
 export interface Written {
-  /** The state that was written, or that was there when nothing changed. */
+  /** The committed state, or the existing one if nothing changed. */
   readonly stored: StoredObject;
-  /** The object in this state, parsed; of what the change was given, it may hold parts. */
+  /** The object in this state, parsed; it may share parts with the argument of the change. */
   readonly object: JsonObject;
 }
 
-/** What an apply came to. */
+/** Result of an apply. */
 export interface Applied {
-  /** The state that was written, or that was there when nothing changed. */
+  /** The committed state, or the existing one if nothing changed. */
   readonly stored: StoredObject;
-  /** Whether there was no such object before. */
+  /** True if the object is new. */
   readonly created: boolean;
 }
 
-/** What a deletion came to. */
+/** Result of a deletion. */
 export interface Deletion {
-  /** The object as it was left, or its end. */
+  /** The remaining object, or the tombstone. */
   readonly stored: StoredObject;
-  /** Whether it is gone. */
+  /** True if the object is gone. */
   readonly gone: boolean;
 }
 
-/** Creates, changes and deletes objects as the server does: what it fills in, what it keeps, what it refuses. */
+/** Creates, updates and deletes objects with the defaults and validation of kube-apiserver. */
 export class Writer {
   readonly #store: Store;
   readonly #options: WriterOptions;
 
-  /** Writes into `store`. */
+  /** Commits to `store`. */
   constructor(store: Store, options: WriterOptions) {
     this.#store = store;
     this.#options = options;
@@ -90,7 +98,7 @@ export class Writer {
   /**
    * Creates an object.
    *
-   * @throws {StatusError} 400, 409 or 422 as the server does.
+   * @throws {StatusError} 400, 409 or 422, like kube-apiserver.
    */
   create(collection: StoredCollection, namespace: string, body: JsonObject, mode: WriteMode): StoredObject {
     const { definition } = collection;
@@ -127,7 +135,7 @@ export class Writer {
   /**
    * Replaces an object, or its status.
    *
-   * @throws {StatusError} 400, 404, 409 or 422 as the server does.
+   * @throws {StatusError} 400, 404, 409 or 422, like kube-apiserver.
    */
   update(collection: StoredCollection, key: string, body: JsonObject, mode: WriteMode): StoredObject {
     const before = this.#existing(collection, key);
@@ -135,9 +143,9 @@ export class Writer {
   }
 
   /**
-   * Changes an object to what `change` makes of it, which must leave what it is given as it is.
+   * Replaces an object by the result of `change`, which must not modify its argument.
    *
-   * @throws {StatusError} 404, 409 or 422 as the server does, and what `change` throws.
+   * @throws {StatusError} 404, 409 or 422, like kube-apiserver, and any error of `change`.
    */
   change(
     collection: StoredCollection,
@@ -151,9 +159,9 @@ export class Writer {
   }
 
   /**
-   * Merges what is applied into an object, or creates it: server-side apply.
+   * Applies a configuration server-side: merges it into the object, or creates it.
    *
-   * @throws {StatusError} 400, 409 or 422 as the server does.
+   * @throws {StatusError} 400, 409 or 422, like kube-apiserver.
    */
   apply(collection: StoredCollection, namespace: string, name: string, config: JsonObject, mode: WriteMode): Applied {
     const { definition } = collection;
@@ -176,9 +184,9 @@ export class Writer {
   }
 
   /**
-   * Sets annotations, and removes those that are null; managedFields do not learn of it.
+   * Sets annotations, and removes those that are null; managedFields stay unchanged.
    *
-   * @throws {StatusError} 404 when it is not there.
+   * @throws {StatusError} 404 if the object does not exist.
    */
   annotate(collection: StoredCollection, key: string, annotations: JsonObject): void {
     this.#store.rewrite(collection, this.#existing(collection, key), (metadata) => {
@@ -187,7 +195,7 @@ export class Writer {
     });
   }
 
-  /** Writes the next state of an object: the end of every update and patch. Nothing is written when nothing changes. */
+  /** Commits the next state of an object, for every update and patch. An update without a change writes nothing. */
   #replace(
     collection: StoredCollection,
     before: StoredObject,
@@ -226,7 +234,7 @@ export class Writer {
     const finalizers = metadata.finalizers as readonly unknown[] | undefined;
     const grace = Number(metadata.deletionGracePeriodSeconds ?? 0);
     if (oldMetadata.deletionTimestamp !== undefined && !finalizers?.length && grace === 0) {
-      // The last finalizer goes: the object goes with it, and its end shows it as it was.
+      // The last finalizer was removed: delete the object; its tombstone shows the previous state.
       return { stored: this.#store.remove(collection, before), object: old };
     }
     const stored = this.#store.put(collection, object);
@@ -237,7 +245,7 @@ export class Writer {
   /**
    * Deletes an object, or marks it for deletion while finalizers or a grace period hold it.
    *
-   * @throws {StatusError} 404 or 409 as the server does.
+   * @throws {StatusError} 404 or 409, like kube-apiserver.
    */
   delete(collection: StoredCollection, key: string, mode: DeleteMode): Deletion {
     const before = this.#existing(collection, key);
@@ -311,7 +319,7 @@ export class Writer {
     }
   }
 
-  /** What the object will be: what was sent, with what cannot be changed this way as it was. */
+  /** The next state: the body, with immutable fields taken from the existing object. */
   #next(collection: StoredCollection, old: JsonObject, body: JsonObject, mode: WriteMode): MutableJson {
     const oldMetadata = objectOr(old.metadata);
     const given = objectOr(body.metadata);
@@ -327,7 +335,7 @@ export class Writer {
     }
     const metadata: MutableJson = { ...given };
     for (const field of FIXED_METADATA) delete metadata[field];
-    // A client that sends no managedFields does not mean to remove them.
+    // An update without managedFields keeps the existing ones.
     if (given.managedFields === undefined) kept.managedFields = oldMetadata.managedFields;
     const object: MutableJson = { ...body, metadata: { ...metadata, ...kept } };
     if (!mode.direct && definition.subresources.includes("status")) {
@@ -340,7 +348,7 @@ export class Writer {
   #manage(collection: StoredCollection, before: JsonObject | undefined, object: MutableJson, mode: WriteMode): void {
     const metadata = object.metadata as MutableJson;
     if (!this.#options.managedFields) return;
-    // Objects that come with a history of their own are taken as they are.
+    // New objects with managedFields keep them.
     if (before === undefined && Array.isArray(metadata.managedFields)) return;
     const { definition } = collection;
     const { manager: name, operation = "Update", subresource } = mode;
@@ -359,7 +367,7 @@ export class Writer {
     return direct || subresource === "status" || !definition.subresources.includes("status");
   }
 
-  /** What admission makes of a write. Who an object is, it cannot change. */
+  /** Runs admission on a write. Admission cannot change name, namespace and uid. */
   #admit(
     { definition }: StoredCollection,
     operation: "CREATE" | "UPDATE",
@@ -393,12 +401,12 @@ export class Writer {
   }
 }
 
-/** What a deletion and the server's counting leave on an object; only a test itself may set it. */
+/** Fields set by deletions and the generation counter; only a direct write may set them. */
 const MARKS = ["generation", "deletionTimestamp", "deletionGracePeriodSeconds"];
-/** What an update cannot change. */
+/** Fields that an update cannot change. */
 const FIXED_METADATA = ["name", "generateName", "namespace", "uid", "resourceVersion", "creationTimestamp", ...MARKS];
 
-/** Pods that run somewhere are given time; what was never scheduled, or is done, goes at once. */
+/** Grace period in seconds: 0 for pods that were never scheduled or are finished. */
 function gracePeriod(object: JsonObject, asked: number | undefined): number {
   const spec = objectOr(object.spec);
   const { phase } = objectOr(object.status);
