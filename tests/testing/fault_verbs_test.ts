@@ -2,8 +2,8 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { Client, DecodeError } from "../../mod.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "../support/_fake_server.ts";
-import { onBoth } from "../support/_both_transports.ts";
+import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod } from "../support/fake_server.ts";
+import { onBoth } from "../support/both_transports.ts";
 
 const WATCH = `${MAPS}?watch=1&resourceVersion=6`;
 const STREAM = `${MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true`;

@@ -4,7 +4,7 @@ import { DecodeError, StatusError } from "../../../src/api/errors.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
 import { statusErrorOf } from "../../../src/client/http/response.ts";
-import { type Recorded, recorded } from "../../support/_recorded_exchange.ts";
+import { type Recorded, recorded } from "../../support/recorded_exchange.ts";
 import { changePortrait, inChunksOf, listReading, messageOf, portrait, utf8Of, watchReading } from "./_bodies.ts";
 
 type Json = Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer, type RequestAttributes } from "../../../src/testing/mod.ts";
-import { ask, MAPS } from "../../support/_fake_server.ts";
+import { ask, MAPS } from "../../support/fake_server.ts";
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 

@@ -3,7 +3,7 @@ import { StatusError } from "../../../src/api/errors.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { applyPatch } from "../../../src/testing/patches/apply_patch.ts";
 import { mergePatch } from "../../../src/testing/patches/merge_patch.ts";
-import { ask, ConfigMap, MAPS, patch, Pod, Widget } from "../../support/_fake_server.ts";
+import { ask, ConfigMap, MAPS, patch, Pod, Widget } from "../../support/fake_server.ts";
 
 Deno.test("mergePatch follows the examples of RFC 7386", () => {
   const cases: [target: string, patch: string, result: string][] = [

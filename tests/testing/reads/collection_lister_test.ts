@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { ask, ConfigMap, fiveMaps, MAPS, Pod, Widget } from "../../support/_fake_server.ts";
+import { ask, ConfigMap, fiveMaps, MAPS, Pod, Widget } from "../../support/fake_server.ts";
 
 const NOW = (): number => Date.UTC(2026, 10, 21, 13, 6, 37, 123);
 

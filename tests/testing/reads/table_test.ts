@@ -3,7 +3,7 @@ import { humanDuration } from "../../../src/testing/reads/human_duration.ts";
 import { deployment, FakeApiServer, namespace, node, pod } from "../../../src/testing/mod.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
-import { ask, ConfigMap, Lines } from "../../support/_fake_server.ts";
+import { ask, ConfigMap, Lines } from "../../support/fake_server.ts";
 
 const NOW = Date.UTC(2026, 5, 1, 12);
 const TABLE = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1,application/json" };

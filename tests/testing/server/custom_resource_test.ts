@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { StatusError } from "../../../src/api/errors.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, brief, Lines, Widget } from "../../support/_fake_server.ts";
+import { ask, brief, Lines, Widget } from "../../support/fake_server.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/answers/widgets";

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, Widget } from "../../support/_fake_server.ts";
+import { ask, Widget } from "../../support/fake_server.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 

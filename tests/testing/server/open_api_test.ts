@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, Widget } from "../../support/_fake_server.ts";
+import { ask, Widget } from "../../support/fake_server.ts";
 
 Deno.test("FakeApiServer describes its paths in OpenAPI, those of custom resources too", async () => {
   const server = new FakeApiServer({ resources: [Widget] });

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, MAPS, patch } from "../../support/_fake_server.ts";
+import { ask, MAPS, patch } from "../../support/fake_server.ts";
 
 const PATH = "/apis/apps/v1/namespaces/answers/deployments";
 

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ConfigMap, fiveMaps, MAPS, Pod } from "../../support/_fake_server.ts";
+import { ConfigMap, fiveMaps, MAPS, Pod } from "../../support/fake_server.ts";
 
 async function serving(run: (server: FakeApiServer, url: string) => Promise<void>): Promise<void> {
   using server = new FakeApiServer();

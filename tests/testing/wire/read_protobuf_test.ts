@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { PROTOBUF_KINDS, PROTOBUF_MESSAGES } from "../../../src/testing/wire/protobuf_messages.ts";
 import { readProtobuf } from "../../../src/testing/wire/read_protobuf.ts";
-import { type Answer, MAPS } from "../../support/_fake_server.ts";
+import { type Answer, MAPS } from "../../support/fake_server.ts";
 
 type Part = readonly [field: number, value: string | number | Uint8Array];
 

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { type AdmissionRequest, FakeApiServer } from "../../../src/testing/mod.ts";
-import { type Answer, ask, ConfigMap, MAPS, patch, Pod } from "../../support/_fake_server.ts";
+import { type Answer, ask, ConfigMap, MAPS, patch, Pod } from "../../support/fake_server.ts";
 
 function post(server: FakeApiServer, body: unknown): Promise<Answer> {
   return ask(server, MAPS, { method: "POST", body });

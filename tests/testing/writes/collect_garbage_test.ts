@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, ConfigMap, MAPS, Pod } from "../../support/_fake_server.ts";
+import { ask, ConfigMap, MAPS, Pod } from "../../support/fake_server.ts";
 
 /** A config map that those of the other names own. */
 function owned(

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../support/_fake_server.ts";
+import { type Answer, ask, ConfigMap, MAPS, patch, Widget } from "../../support/fake_server.ts";
 
 const PATH = `${MAPS}/settings`;
 const DEPLOYMENT = "/apis/apps/v1/namespaces/answers/deployments/web";

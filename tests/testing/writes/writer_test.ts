@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/a
 import { isAlreadyExists, isNotFound, StatusError } from "../../../src/api/errors.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, brief, ConfigMap, Lines, MAPS, patch, Pod, Widget } from "../../support/_fake_server.ts";
+import { ask, brief, ConfigMap, Lines, MAPS, patch, Pod, Widget } from "../../support/fake_server.ts";
 
 const PODS = "/api/v1/namespaces/answers/pods";
 const Lease = defineResource({ group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" });

@@ -1,5 +1,5 @@
 import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.ts";
-import { fiveMaps } from "./_fake_server.ts";
+import { fiveMaps } from "./fake_server.ts";
 
 /** A way to a server: straight into it, or over a port. */
 export interface Wire {
