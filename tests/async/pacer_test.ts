@@ -193,6 +193,15 @@ Deno.test("Pacer onTurn does not call who has left, and calls those behind", asy
   assertEquals([seen, pacer.turns], [["c"], 2]);
 });
 
+Deno.test("Pacer onTurn calls who comes after a turn that nobody was left to go on in", async () => {
+  const pacer = new Pacer(5, 1);
+  pacer.onTurn(() => {})();
+  await nextTurn();
+  assertEquals(pacer.turns, 1);
+  await pacer.turn();
+  assertEquals(pacer.turns, 2);
+});
+
 Deno.test("Pacer holds back who asks in a turn that somebody else has used up", async () => {
   using clock = new FakeClock();
   const pacer = new Pacer(5, 64);
