@@ -15,6 +15,7 @@ export class Cancellable<T> implements AsyncIterableIterator<T, void, undefined>
   #source: AsyncIterator<T> | undefined;
   /** The item that was asked for last. */
   #last: Promise<IteratorResult<T, void>> | undefined;
+  /** Whether the source has been asked and has not answered; says nothing once it is over. */
   #waiting = false;
   #over = false;
   #resolve!: (result: IteratorResult<T, void>) => void;
@@ -67,22 +68,18 @@ export class Cancellable<T> implements AsyncIterableIterator<T, void, undefined>
   };
 
   readonly #pass = (result: IteratorResult<T>): void => {
-    if (this.#over) return; // interrupted
     this.#waiting = false;
     if (result.done) this.#end();
     this.#resolve(result);
   };
 
   readonly #fail = (error: unknown): void => {
-    if (this.#over) return; // interrupted
-    this.#waiting = false;
     this.#end(); // a source that has thrown has ended
     this.#reject(error);
   };
 
   readonly #interrupt = (): void => {
     if (!this.#waiting) return; // who asks next is told
-    this.#waiting = false;
     this.#abandon();
     this.#reject(this.#signal.reason);
   };

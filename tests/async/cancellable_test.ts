@@ -99,6 +99,16 @@ Deno.test("cancellable ends the source when its reader leaves early, and waits f
   assertEquals(stop.listeners, 0);
 });
 
+Deno.test("cancellable delivers the item that is waited for before it ends the source", async () => {
+  const source = new Source([1], "end");
+  const items = cancellable(source, new AbortController().signal);
+  const next = items.next();
+  const ended = items.return();
+  assertEquals(await next, { done: false, value: 1 });
+  await ended;
+  assertEquals([source.asked, source.ended], [1, 1]);
+});
+
 Deno.test("cancellable passes on what ending the source throws, when its reader left early", async () => {
   async function* source(): AsyncGenerator<number> {
     try {
