@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertFalse, assertRejects } from "@std/assert";
 import { Latch } from "../../src/async/latch.ts";
+import { collectGarbage } from "../support/garbage.ts";
 import { CountedController } from "../support/listeners.ts";
 
 Deno.test("Latch lets all go on who wait, and all who come later", async () => {
@@ -87,4 +88,25 @@ Deno.test("Latch wait rejects with the reason of its signal, and leaves no liste
     latch.open();
     await latch.wait({ signal: AbortSignal.abort() });
   });
+});
+
+Deno.test("Latch keeps nothing of a wait that is over", async (t) => {
+  for (const end of ["open", "fail", "interrupt", "abort"] as const) {
+    await t.step(end, async () => {
+      const latch = new Latch();
+      const stop = new AbortController();
+      const wait = (): WeakRef<Promise<unknown>> => {
+        const waited = latch.wait(stop);
+        waited.catch(() => {});
+        return new WeakRef(waited);
+      };
+      const waited = wait();
+      await collectGarbage();
+      assert(waited.deref() !== undefined, "while it waits");
+      if (end === "abort") stop.abort();
+      else latch[end](new Error(end));
+      await collectGarbage();
+      assertEquals([waited.deref(), latch.isOpen], [undefined, end === "open"]);
+    });
+  }
 });

@@ -1,0 +1,12 @@
+import { setImmediate } from "node:timers";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** Collects garbage in a new turn: a `WeakRef` keeps its object until the turn in which it was made or read is over. */
+export async function collectGarbage(): Promise<void> {
+  await new Promise<void>((resolve) => void setImmediate(resolve));
+  collect();
+}
