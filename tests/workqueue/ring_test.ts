@@ -1,12 +1,7 @@
-import { runInNewContext } from "node:vm";
-import { setFlagsFromString } from "node:v8";
 import { assertEquals } from "@std/assert";
-import { nextTurn } from "../../src/async/pacer.ts";
 import { Ring } from "../../src/workqueue/ring.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
+import { collectGarbage } from "../support/garbage.ts";
 
 Deno.test("Ring gives back what it got, in order, while it grows, wraps and shrinks", () => {
   const ring = new Ring<number>();
@@ -29,9 +24,7 @@ Deno.test("Ring lets go of what was taken [C124]", async () => {
     for (let i = 0; i < 10; i++) ring.shift();
     return objects.map((object) => new WeakRef(object));
   })();
-  // A WeakRef keeps its object until the turn in which it was made or read is over.
-  await nextTurn();
-  collectGarbage();
+  await collectGarbage();
   assertEquals(refs.map((ref) => ref.deref() === undefined), refs.map((_, index) => index < 10));
   assertEquals(ring.length, 30);
 });
@@ -45,8 +38,39 @@ Deno.test("WorkQueue lets go of items that are done", async () => {
       return new WeakRef(item);
     });
   })();
-  await nextTurn();
-  collectGarbage();
+  await collectGarbage();
   assertEquals(refs.filter((ref) => ref.deref() !== undefined).length, 0);
   assertEquals(queue.length, 30);
+});
+
+Deno.test("WorkQueue keeps nothing of a run that has ended", async () => {
+  await using queue = new WorkQueue<number>();
+  const run = async (): Promise<WeakRef<AbortSignal>> => {
+    const stop = new AbortController();
+    let seen: WeakRef<AbortSignal> | undefined;
+    queue.add(1);
+    await queue.run((_key, { signal }) => {
+      seen = new WeakRef(signal);
+      stop.abort();
+    }, stop).catch(() => {});
+    return seen!;
+  };
+  const signal = await run();
+  await collectGarbage();
+  assertEquals(signal.deref(), undefined);
+});
+
+Deno.test("WorkQueue iterator keeps no item that it waited for", async () => {
+  const queue = new WorkQueue<number>();
+  const items = queue[Symbol.asyncIterator]();
+  const step = async (): Promise<WeakRef<object>> => {
+    const next = items.next();
+    queue.add(1);
+    using item = (await next).value!;
+    return new WeakRef(item);
+  };
+  const item = await step();
+  await collectGarbage();
+  assertEquals(item.deref(), undefined);
+  await items.return!();
 });
