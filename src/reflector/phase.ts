@@ -290,11 +290,10 @@ function afterWatch(phase: WatchingPhase, outcome: FailedOutcome, rules: Transit
       return backOff(reported, relisting(resourceVersion, history), rules);
     }
     case "unreachable":
-      if (watch?.opened && (watch.delivered || watch.lastedMs >= SHORT_WATCH_MS)) {
+    case "throttled":
+      if (failure === "unreachable" && watch?.opened && (watch.delivered || watch.lastedMs >= SHORT_WATCH_MS)) {
         return wait(rules.reconnect(), watching(resourceVersion, history), error);
       }
-      return backOff(outcome, watching(resourceVersion, history), rules);
-    case "throttled":
       return backOff(outcome, watching(resourceVersion, history), rules);
     case "refused":
       return backOff(outcome, relisting(resourceVersion, history), rules);
