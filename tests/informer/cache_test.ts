@@ -304,6 +304,8 @@ Deno.test("SharedIndexInformer quarantines an object for which the transform thr
   await run.tell(modified("a", 11), modified("b", 12));
   assertEquals([run.informer.status().quarantined, run.informer.lister.list().length], [1, 1]);
   assertThrows(() => run.informer.lister.get("default/b"), DecodeError, "the result has no metadata.name");
+  await run.tell(deleted("b", 13));
+  assertEquals([run.informer.status().quarantined, run.cached], [0, ["default/a@11"]]);
 });
 
 /** What a transform may do wrong, and what the error says of it. */

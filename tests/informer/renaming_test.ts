@@ -64,3 +64,13 @@ Deno.test("SharedIndexInformer quarantines a renamed object where it is filed, w
   assertEquals(run.cached, ["default/team/b@12"]);
   assertEquals(run.complaints, ['DecodeError: Cannot transform "default/a": too small']);
 });
+
+Deno.test("SharedIndexInformer quarantines a renamed object where it is filed, also when it came by a watch", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(), { transform: rename });
+  await run.start();
+  await run.tell(added("a", 11), modified("a", 12, { size: 0 }));
+  assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@12"], 1]);
+  await run.tell(deleted("a", 13, { size: 0 }));
+  assertEquals([run.cached, run.informer.status().quarantined], [[], 0]);
+});

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ResyncTimer } from "../../../src/informer/events/resync_timer.ts";
-import { added, deleted, entry, modified } from "../../support/fixtures.ts";
+import { added, deleted, entry, modified, spoilt } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
 
@@ -166,4 +166,15 @@ Deno.test("SharedIndexInformer resyncs streams of events and filtered handlers t
   assertEquals(told.slice(3), ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"]);
   await run.informer[Symbol.asyncDispose]();
   await reading;
+});
+
+Deno.test("SharedIndexInformer delivers nothing when its reflector resyncs the queue, not even of broken objects", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), spoilt("b", 2)), { reflector: { resyncMs: 1_000 } });
+  const updated: string[] = [];
+  run.informer.addEventHandler({ onUpdate: ({ key }) => void updated.push(key) });
+  await run.start();
+  assertEquals(run.informer.indexer.list().length, 1); // now it is known that b is broken
+  await time.tickAsync(3_000);
+  assertEquals(updated, []);
 });
