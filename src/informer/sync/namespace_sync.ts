@@ -113,8 +113,7 @@ export class NamespaceSync<T extends KubernetesObject> {
         onPhase: (phase) => {
           outdated.entered(phase);
           const changed = this.state.entered(phase, this.hasSynced);
-          const { refusal } = this.state;
-          if (phase.name === "waiting" && refusal !== undefined) this.#synced.interrupt(new Refused(refusal));
+          if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.interrupt(new Refused());
           onPhase(phase, changed);
         },
         onError: (error) => {
@@ -161,7 +160,6 @@ export class NamespaceSync<T extends KubernetesObject> {
         return await this.#synced.wait({ signal });
       } catch (error) {
         if (!(error instanceof Refused)) throw error;
-        if (!patient) throw error.refusal;
       }
     }
   }
@@ -181,14 +179,7 @@ export class NamespaceSync<T extends KubernetesObject> {
 }
 
 /** Wakes those who wait for a sync, so that they look at what the server said. */
-class Refused extends Error {
-  readonly refusal: unknown;
-
-  constructor(refusal: unknown) {
-    super("The server refuses", { cause: refusal });
-    this.refusal = refusal;
-  }
-}
+class Refused extends Error {}
 
 function withDecodeOptions<T>(source: ListerWatcher<T>, decode: DecodeOptions & KnownEntries): ListerWatcher<T> {
   return {
