@@ -352,6 +352,36 @@ Deno.test("SharedInformerFactory reports what an onError throws as uncaught, cal
   await world.quiet();
 });
 
+Deno.test("SharedInformerFactory's shutdown names the handlers of all informers that have not returned", async () => {
+  const world = new World({ graceMs: 3_000 });
+  const { informers, server } = world;
+  server.create(Pod, pod({ name: "a" }));
+  server.create(ConfigMap, configMap({ name: "a" }));
+  const never = gate();
+  informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
+  informers.forResource(ConfigMap).addEventHandler({ onAdd: () => never.promise }, { name: "hanging" });
+  informers.start();
+  await world.quiet();
+  const shutdown = assertRejects(() => informers.shutdown(), AggregateError, "Cannot shut down all informers: ");
+  await world.time.tickAsync(3_000);
+  const error = await shutdown;
+  const messages = ["stuck", "hanging"].map((name) =>
+    `Cannot finish handler "${name}": its call has not returned within 3000 ms`
+  );
+  assertEquals(error.errors.map(({ message }) => message), messages);
+  assertEquals(error.message, `Cannot shut down all informers: ${messages.join("; ")}`);
+  never.resolve();
+  await assertRejects(() => world[Symbol.asyncDispose](), AggregateError);
+});
+
+Deno.test("SharedInformerFactory gives who asks again an informer that has stopped", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const pods = informers.forResource(Pod);
+  await pods[Symbol.asyncDispose]();
+  assertStrictEquals(informers.forResource(Pod), pods);
+});
+
 Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and names those that have not returned", async () => {
   const world = new World({ graceMs: 3_000 });
   const { informers, server } = world;
