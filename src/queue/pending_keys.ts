@@ -20,14 +20,15 @@ export class PendingKeys<V> {
 
   /** What waits of a key; yours to add to. */
   get(key: string): Delta<V>[] | undefined {
+    // survives: places-of-many
     if (this.#places === undefined && this.size > FEW) this.#places = this.#allPlaces();
-    if (this.#places !== undefined) {
+    if (this.#places !== undefined) { // survives: places-of-many
       const place = this.#places.get(key);
       // Of a key that has left, the place may still be there: it lies before the oldest.
+      // survives: places-of-many
       return place === undefined ? undefined : this.#deltas[place - this.#base];
     }
     for (let i = this.#head; i < this.#keys.length; i++) if (this.#keys[i] === key) return this.#deltas[i];
-    return undefined;
   }
 
   /** Whether something waits of a key. */

@@ -1,7 +1,8 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Delta, Deltas } from "../../src/queue/delta.ts";
+import type { Delta, Deltas, Whole } from "../../src/queue/delta.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
+import { collectGarbage } from "../support/garbage.ts";
 import { keyOf, print, Words } from "./_words.ts";
 
 Deno.test("DeltaFIFO tells keys in the order in which they came, and queues nothing whose key throws [C051]", () => {
@@ -141,7 +142,7 @@ Deno.test("DeltaFIFO says at once that nothing waits; closed, it takes nothing m
   queue.add("foo@1");
   const begun = queue.replacing();
   queue.close();
-  queue[Symbol.dispose]();
+  queue.close();
   assertThrows(() => queue.add("bar@1"), Error, "Cannot add to the queue: it is closed");
   assertThrows(() => queue.update("foo@2"), Error, "Cannot add to the queue: it is closed");
   assertThrows(() => queue.delete("foo@2"), Error, "Cannot delete from the queue: it is closed");
@@ -151,6 +152,12 @@ Deno.test("DeltaFIFO says at once that nothing waits; closed, it takes nothing m
   }
   assertEquals(words.drain(), [["Added foo@1"]]);
   assertFalse(queue.pop(() => {}));
+});
+
+Deno.test("DeltaFIFO is closed when it is disposed", () => {
+  const { queue } = new Words();
+  queue[Symbol.dispose]();
+  assertThrows(() => queue.add("a@1"), Error, "it is closed");
 });
 
 Deno.test("DeltaFIFO transforms what comes in [C060]", async (t) => {
@@ -289,6 +296,15 @@ Deno.test("DeltaFIFO replacing takes the last of several values of a key, and le
   assertEquals(words.drain(), [["Deleted? c@1"], ["Replaced a@2"], ["Replaced b@2"]]);
 });
 
+Deno.test("DeltaFIFO replacing queues nothing of a changed value that was taken back", () => {
+  const words = new Words(["a@1"], { same: (known, value) => known === value });
+  const replacement = words.queue.replacing();
+  replacement.add(["a@1", "b@1"]);
+  replacement.delete("b@2");
+  replacement.commit("2");
+  assertEquals(words.drain(), []);
+});
+
 Deno.test("DeltaFIFO replacing is compared with what is known and queued when it is committed", () => {
   const words = new Words(["a@1", "b@1"], { same: (known, value) => known === value });
   const { queue } = words;
@@ -327,8 +343,23 @@ Deno.test("DeltaFIFO replace tells nothing of what is the same as what is known,
 });
 
 Deno.test("DeltaFIFO takes a first replacement as a whole where it can, and pops nothing of it", async (t) => {
+  let abandoned = 0;
   const wholeWords = (known: readonly string[] = []): Words => {
-    const words: Words = new Words(known, { transform: (word) => `${word}!`, whole: () => words.known.replacing() });
+    abandoned = 0;
+    const whole = (): Whole<string> => {
+      const staged = words.known.replacing();
+      return {
+        set: (key, word) => staged.set(key, word),
+        delete: (word) => staged.delete(word),
+        commit: (version) => staged.commit(version),
+        abandon: () => {
+          abandoned++;
+          staged.abandon();
+        },
+        [Symbol.iterator]: () => staged[Symbol.iterator](),
+      };
+    };
+    const words: Words = new Words(known, { transform: (word) => `${word}!`, whole });
     return words;
   };
   await t.step("known, in order, transformed once, when it is committed", () => {
@@ -338,7 +369,7 @@ Deno.test("DeltaFIFO takes a first replacement as a whole where it can, and pops
     replacement.delete("c@9");
     assertEquals([known.size, queue.hasSynced], [0, false]);
     replacement.commit("1");
-    assertEquals([known.list(), queue.size, queue.hasSynced], [["b@2!", "a@1!"], 0, true]);
+    assertEquals([known.list(), queue.size, queue.hasSynced, abandoned], [["b@2!", "a@1!"], 0, true, 0]);
     assertThrows(() => replacement.commit("1"), Error, "it is over");
   });
   await t.step("none, and has synced", () => {
@@ -351,7 +382,7 @@ Deno.test("DeltaFIFO takes a first replacement as a whole where it can, and pops
     const replacement = words.queue.replacing();
     replacement.add(["a@1"]);
     replacement.abandon();
-    assertEquals([words.known.size, words.drain(), words.queue.hasSynced], [0, [], false]);
+    assertEquals([words.known.size, words.drain(), words.queue.hasSynced, abandoned], [0, [], false, 1]);
     words.queue.replace(["b@1"], "2");
     assertEquals(words.known.list(), ["b@1!"]);
   });
@@ -367,7 +398,7 @@ Deno.test("DeltaFIFO takes a first replacement as a whole where it can, and pops
     replacement.add(["b@1", "a@1"]);
     words.queue.add("c@1");
     replacement.commit("1");
-    assertEquals(words.known.size, 0);
+    assertEquals([words.known.size, abandoned], [0, 1]);
     assertEquals(words.drain(), [["Added c@1!", "Deleted? c@1!"], ["Replaced b@1!"], ["Replaced a@1!"]]);
     const knowing = wholeWords(["x@1"]);
     knowing.queue.replace(["a@1"], "1");
@@ -470,4 +501,60 @@ Deno.test("DeltaFIFO takes a key that has left and comes again for a new one, wh
   assertEquals(rest.length, 1_002);
   assertEquals(rest[500], ["Added word-2500@1", "Updated word-2500@2"]);
   assertEquals(rest.slice(1_000), [["Updated word-0@3", "Updated word-0@4"], ["Updated word-5@9"]]);
+});
+
+Deno.test("DeltaFIFO is empty when all of many keys have been popped, and takes new ones", () => {
+  const words = new Words();
+  for (const round of [1, 2]) {
+    for (let n = 0; n < 3_000; n++) words.queue.add(`word-${n}@${round}`);
+    assertEquals(words.drain().length, 3_000);
+    assertEquals([words.queue.size, words.pop()], [0, undefined]);
+    words.queue.add(`another@${round}`);
+    assertEquals(words.drain(), [[`Added another@${round}`]]);
+  }
+});
+
+Deno.test("DeltaFIFO does not grow with the keys that have come and gone", async (t) => {
+  const CHANGES = 100_000;
+  for (const waiting of [0, 1, 10]) {
+    await t.step(`while ${waiting} wait`, async () => {
+      const { queue } = new Words();
+      const change = (n: number): void => {
+        queue.update(`word-${n}@1`);
+        if (queue.size > waiting) queue.pop(() => {});
+      };
+      const heapAt = async (end: number): Promise<number> => {
+        for (let n = end - CHANGES; n < end; n++) change(n);
+        await collectGarbage();
+        return Deno.memoryUsage().heapUsed;
+      };
+      const [before, after] = [await heapAt(CHANGES), await heapAt(2 * CHANGES)];
+      assert(after - before < CHANGES, `the heap grew by ${after - before} bytes over ${CHANGES} changes`);
+      assertEquals(queue.size, waiting);
+    });
+  }
+});
+
+Deno.test("DeltaFIFO replacing keeps none of its values once it is abandoned", async () => {
+  interface Thing {
+    readonly key: string;
+  }
+  const keyOf = ({ key }: Thing): string => key;
+  const queue = new DeltaFIFO<Thing>({
+    keyOf,
+    knownObjects: new Indexer<Thing>({ keyOf }),
+    same: (known, value) => known === value,
+  });
+  const replacement = queue.replacing();
+  const staged = (() => {
+    const things = [{ key: "a" }, { key: "b" }];
+    replacement.add(things);
+    return things.map((thing) => new WeakRef(thing));
+  })();
+  await collectGarbage();
+  assertEquals(staged.map((ref) => ref.deref()?.key), ["a", "b"]);
+  replacement.abandon();
+  await collectGarbage();
+  assertEquals(staged.map((ref) => ref.deref()?.key), [undefined, undefined]);
+  assertThrows(() => replacement.commit("1"), Error, "it is over");
 });
