@@ -337,6 +337,7 @@ export class Reflector<T extends KubernetesObject> {
           replacement = this.#store.replacing();
           listedAt = undefined;
           this.#counters.listed = 0;
+          this.#counters.remaining = undefined;
         }
         replacement.add(this.#fileable(part.entries));
         this.#counters.listed! += part.entries.length;
@@ -456,7 +457,6 @@ export class Reflector<T extends KubernetesObject> {
         }
         this.#counters.lastByteAt = Date.now();
         if (this.#phase.name === "watching" && !this.#phase.open) this.#opened();
-        if (batch.length === 0) continue;
         ordered ||= batch.some((change) => change.type !== "ADDED");
         this.#apply(batch, ordered);
       }
@@ -543,7 +543,6 @@ export class Reflector<T extends KubernetesObject> {
 
   /** The entries that have a key; the others are reported. */
   #fileable(entries: readonly Entry<T>[]): readonly Entry<T>[] {
-    if (!entries.some((entry) => entry.key === "")) return entries;
     return entries.filter((entry) => {
       if (entry.key === "") this.#report(entry.error);
       return entry.key !== "";

@@ -193,6 +193,36 @@ Deno.test("SharedIndexInformer's status counts, and says since when", async () =
   assertEquals([events, lists, watches, objects, resourceVersion], [1, 1, 1, 1, "12"]);
 });
 
+Deno.test("SharedIndexInformer's status has how far a list under way has come, and when the list's last bookmark came", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, new ScriptedSource().watch([], [added("a", 1), added("b", 2)]), {
+    reflector: { streamingList: "auto" },
+  });
+  const { informer } = run;
+  assertEquals(informer.status().listing, undefined);
+  await run.start();
+  assertEquals(informer.status().listing, { objects: 2 });
+  await run.tell(added("c", 3));
+  assertEquals([informer.status().listing, informer.status().lastBookmarkAt], [{ objects: 3 }, undefined]);
+  await time.tickAsync(1_000);
+  await run.tell(endBookmark(3));
+  assertEquals(informer.status().listing, undefined);
+  assertEquals(informer.status().lastBookmarkAt, new Date(time.now));
+});
+
+Deno.test("SharedIndexInformer's status has how much of a list in pages is still to come, where the server says", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(10, [entry("a", 1)], { remainingItemCount: 2 }));
+  await using run = await new Run(time, source).start();
+  assertEquals(run.informer.status().listing, { objects: 1, remaining: 2 });
+  source.lists[0].send(part(10, [entry("b", 2), entry("c", 3)]));
+  await time.tickAsync(0);
+  assertEquals(run.informer.status().listing, { objects: 3, remaining: 2 });
+  source.lists[0].send(END);
+  await time.tickAsync(0);
+  assertEquals(run.informer.status().listing, undefined);
+});
+
 Deno.test("statusChanges() tells the present status, each change of state or cause, and the end", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(refused(403)).list(part(10, [entry("a", 1)]), END).watch([]);

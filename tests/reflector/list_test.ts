@@ -111,6 +111,26 @@ Deno.test("Reflector that is run again lists what is not older than it had seen 
   assertEquals([store.entries.size, source.open, time.timers], [0, 0, 0]);
 });
 
+Deno.test("Reflector that is run again after onPhase threw gets over failures as before", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(refused(500)).list(part(10, [entry("a", 1)]), END);
+  let phases = 0;
+  const reflector = new Reflector<Thing>(source, new NotingStore(), {
+    ...PAGES,
+    backoff: { initialMs: 800, jitter: 0 },
+    onPhase: () => {
+      if (phases++ === 0) throw new Error("the phase is not to my liking");
+    },
+  });
+  await assertRejects(() => reflector.run(), Error, "not to my liking");
+  const stop = new AbortController();
+  const running = reflector.run({ signal: stop.signal });
+  await time.tickAsync(800);
+  assertEquals(reflector.lastSyncResourceVersion, "10");
+  stop.abort();
+  await running;
+});
+
 Deno.test("Reflector lists the newest state at once when the version it asks for has expired [C020]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).watch([], expired())
@@ -150,6 +170,34 @@ Deno.test("Reflector begins its list anew, in one page, when a token has expired
     "watch 15",
   ]);
   assertEquals([follow.stored, follow.waits], [["default/new@14"], [800]]);
+});
+
+Deno.test("Reflector counts the objects that a list in pages has brought, anew when it begins anew, and those still to come", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource()
+    .list(part(10, [entry("a", 1), entry("b", 2)], { continue: "C1", remainingItemCount: 3 }), END)
+    .list(expired()).list(part(15, []));
+  await using follow = new Follow(time, source, { ...PAGES, pageSize: 2 });
+  const start = time.now;
+  const progress = (): unknown[] => {
+    const { listed, remaining, lastByteAt } = follow.reflector.counters;
+    return [listed, remaining, lastByteAt - start];
+  };
+  const asked: unknown[] = [];
+  const { listEntries } = source;
+  source.listEntries = (options) => {
+    asked.push(progress());
+    return listEntries.call(source, options);
+  };
+  await time.tickAsync(100);
+  // When the second page is asked for, and when the list begins anew; then from the first part of that.
+  assertEquals([...asked, progress()], [[2, 3, 0], [2, 3, 0], [0, undefined, 0]]);
+  source.lists[2].send(part(15, [entry("c", 14)]), part(15, [entry("d", 14)]));
+  await time.tickAsync(100);
+  assertEquals(progress(), [2, undefined, 100]);
+  source.lists[2].send(END);
+  await time.tickAsync(100);
+  assertEquals(progress(), [undefined, undefined, 100]);
 });
 
 Deno.test("Reflector lists the newest state when a list that began anew expires as well", async () => {
@@ -365,5 +413,6 @@ Deno.test("Reflector refuses options that make no sense", () => {
     for (const value of [0, -1, NaN]) assertThrows(make({ [name]: value }), RangeError, name);
   }
   for (const resyncMs of [-1, NaN]) assertThrows(make({ resyncMs }), RangeError, "resyncMs");
+  for (const reconnectMs of [-1, NaN, Infinity]) assertThrows(make({ reconnectMs }), RangeError, "reconnectMs");
   assertThrows(make({ backoff: { factor: 0.5 } }), RangeError, "factor");
 });

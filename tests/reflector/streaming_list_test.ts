@@ -33,12 +33,36 @@ Deno.test("Reflector takes what is there, and what changes then, from one single
   assertEquals([lists, pages, watches, events], [0, 0, 1, 3]);
 });
 
+Deno.test("Reflector counts the objects that a streaming list has brought, and when the server last sent anything or a bookmark", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([], [a1, b2]);
+  await using follow = new Follow(time, source);
+  const progress = (): unknown[] => {
+    const { listed, remaining, lastByteAt, lastBookmarkAt } = follow.reflector.counters;
+    return [listed, remaining, lastByteAt, lastBookmarkAt];
+  };
+  const start = time.now;
+  await time.tickAsync(100);
+  assertEquals(progress(), [2, undefined, start, 0]);
+  source.newest.send([modified("a", 3), deleted("b", 4), added("c", 5)]);
+  await time.tickAsync(100);
+  assertEquals(progress(), [3, undefined, start + 100, 0]);
+  source.newest.send([endBookmark(5)]);
+  await time.tickAsync(100);
+  assertEquals(progress(), [undefined, undefined, start + 200, start + 200]);
+  source.newest.send([bookmark(6)]);
+  await time.tickAsync(100);
+  assertEquals(progress(), [undefined, undefined, start + 300, start + 300]);
+});
+
 Deno.test("Reflector shows nothing of a streaming list that was stopped before its end [C030]", async () => {
   using time = new FakeTime();
   await using follow = new Follow(time, new ScriptedSource().watch([a1]));
   await time.tickAsync(0);
   await follow.stop();
   assertEquals([follow.stored, follow.source.story], [[], ["watch - initial"]]);
+  assertEquals(follow.phases.map(({ name }) => name), ["listing", "stopped"]);
+  assertEquals(follow.reflector.counters.failures, 0);
 });
 
 Deno.test("Reflector lists in pages and then watches, when streaming lists are off [C031]", async () => {
@@ -112,7 +136,7 @@ Deno.test("Reflector applies what is modified and deleted before the end of a st
   const source = new ScriptedSource().watch(
     [a1, b2, added("c", 2), added("gone", 2)],
     [modified("a", 3), deleted("c", 4), deleted("c", 4), deleted("gone", 4), bookmark(4)],
-    [added("c", 5, { uid: "another" }), deleted("never", 6), endBookmark(6)],
+    [added("brief", 5), deleted("brief", 5), added("c", 5, { uid: "another" }), deleted("never", 6), endBookmark(6)],
   );
   await using follow = new Follow(time, source);
   await time.tickAsync(0);

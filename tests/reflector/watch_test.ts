@@ -4,6 +4,7 @@ import { RequestRateError, ShortWatchError } from "../../src/reflector/phase.ts"
 import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { collectGarbage } from "../support/garbage.ts";
 import { Follow, PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
@@ -122,8 +123,15 @@ Deno.test("Reflector resyncs its store at a period, and reports a resync that fa
   await using follow = await live(time, source, { resyncMs: 1_000 });
   follow.store.refuses = (note) => note === "resync" && time.now % 2_000 === 0 ? new Error("no") : undefined;
   await time.tickAsync(3_000);
-  assertEquals(follow.store.notes.filter((note) => note === "resync").length, 2);
+  assertEquals(follow.store.notes.slice(3), ["resync", "flush 10", "resync", "flush 10"]);
   assertEquals([follow.errors.map(String), source.watches.length], [["Error: no"], 1]);
+});
+
+Deno.test("Reflector does not resync its store before the first list", async () => {
+  using time = new FakeTime();
+  await using follow = new Follow(time, new ScriptedSource(), { ...PAGES, resyncMs: 1_000 });
+  await time.tickAsync(3_000);
+  assertEquals(follow.store.notes, ["replacing"]);
 });
 
 Deno.test("Reflector asks for watches of 120 to 220 seconds, or of the option's length and up to 1.8 times it [C023] [F04]", async () => {
@@ -363,6 +371,57 @@ Deno.test("Reflector relists the newest state when it is asked to, at once, and 
   const { lastWatchEnd, recentRelists, recentResumes } = follow.reflector.counters;
   assertEquals(lastWatchEnd, { at: time.now, reason: "a list was asked for", error: reason });
   assertEquals([recentRelists, recentResumes], [1, 0]);
+});
+
+Deno.test("Reflector says how a watch that failed has ended, and counts that it is resumed", async () => {
+  using time = new FakeTime();
+  const error = refused(500);
+  const source = new ScriptedSource().watch([], new UnreachableError("cut")).watch([], error).watch([]);
+  await using follow = await live(time, source);
+  assertEquals(follow.reflector.counters.lastWatchEnd?.reason, "cut");
+  await time.tickAsync(800);
+  const { lastWatchEnd, recentResumes } = follow.reflector.counters;
+  assertEquals([lastWatchEnd, recentResumes], [{ at: time.now, reason: error.message, error }, 1]);
+});
+
+Deno.test("Reflector that is stopped while it watches has not failed, and no watch has ended", async () => {
+  using time = new FakeTime();
+  await using follow = await live(time, new ScriptedSource().watch([]));
+  await follow.stop();
+  const { failures, lastWatchEnd } = follow.reflector.counters;
+  assertEquals([failures, lastWatchEnd], [0, undefined]);
+  assertEquals(follow.phases.map(({ name }) => name), ["listing", "watching", "watching", "stopped"]);
+});
+
+Deno.test("Reflector keeps nothing of a watch that has ended", async () => {
+  using time = new FakeTime();
+  let watch: WeakRef<object> | undefined;
+  const source = new ScriptedSource().list(part(10, []), END);
+  const error = refused(500); // made here: the stack of an error keeps what is on it alive
+  source.watchChanges = () => {
+    const changes = new ScriptedSource().watch([], error).watchChanges();
+    watch = new WeakRef(changes);
+    return changes;
+  };
+  await using follow = new Follow(time, source, PAGES);
+  await time.tickAsync(0);
+  assertEquals(follow.reflector.phase.name, "waiting");
+  await collectGarbage();
+  assertEquals(watch?.deref(), undefined);
+});
+
+Deno.test("Reflector does not relist when it is asked to while a list is under way, or while it waits", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(10, [entry("a", 1)])).watch([], refused(429)).watch([]);
+  await using follow = new Follow(time, source, PAGES);
+  await time.tickAsync(0);
+  follow.reflector.relist(new Error("while it lists"));
+  source.lists[0].send(END);
+  await time.tickAsync(0);
+  assertEquals([follow.reflector.phase.name, source.lists.length], ["waiting", 1]);
+  follow.reflector.relist(new Error("while it waits"));
+  await time.tickAsync(800);
+  assertEquals([follow.reflector.phase.name, source.story], ["watching", ["list 0 limit=500", "watch 10", "watch 10"]]);
 });
 
 Deno.test("Reflector relists when its store asks for it in the middle of a batch, which is applied", async () => {

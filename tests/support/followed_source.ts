@@ -36,6 +36,7 @@ export class NotingStore implements ReflectorStore<Entry<Thing>> {
     this.#note("replacing");
     const staged = this.entries.replacing();
     let over = false;
+    let committed = false;
     const end = (): void => {
       if (!over) this.staging--;
       over = true;
@@ -47,9 +48,11 @@ export class NotingStore implements ReflectorStore<Entry<Thing>> {
       commit: (version) => {
         this.#note(`replace at ${version}`);
         staged.commit(version);
+        committed = true;
         end();
       },
       abandon: () => {
+        if (committed) throw new Error("Cannot abandon the replacement: it was committed");
         staged.abandon();
         end();
       },
