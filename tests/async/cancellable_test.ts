@@ -109,6 +109,19 @@ Deno.test("cancellable delivers the item that is waited for before it ends the s
   assertEquals([source.asked, source.ended], [1, 1]);
 });
 
+Deno.test("cancellable rejects with the reason of its signal also while its reader waits to leave", async () => {
+  const stop = new AbortController();
+  const source = new Source<number>([]);
+  const items = cancellable(source, stop.signal);
+  const next = items.next();
+  const ended = items.return();
+  assertEquals(source.ended, 0);
+  stop.abort(new Error("stop"));
+  await assertRejects(() => next, Error, "stop");
+  await ended;
+  assertEquals(source.ended, 1);
+});
+
 Deno.test("cancellable passes on what ending the source throws, when its reader left early", async () => {
   async function* source(): AsyncGenerator<number> {
     try {
