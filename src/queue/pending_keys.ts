@@ -5,8 +5,8 @@ const FEW = 4;
 
 /** What waits, by key, in the order in which keys came. */
 export class PendingKeys<V> {
-  #keys: string[] = [];
-  #deltas: (Delta<V>[] | undefined)[] = [];
+  readonly #keys: string[] = [];
+  readonly #deltas: (Delta<V>[] | undefined)[] = [];
   /** The place of the oldest key. */
   #head = 0;
   /** Places by key, once one of more than a few is looked for; counted from the first key since the queue was last empty. */
@@ -70,11 +70,7 @@ export class PendingKeys<V> {
   }
 
   #clear(): void {
-    // A large array is let go; a small one is used again.
-    if (this.#keys.length > 1_024) {
-      this.#keys = [];
-      this.#deltas = [];
-    } else this.#keys.length = this.#deltas.length = 0;
+    this.#keys.length = this.#deltas.length = 0;
     this.#head = this.#base = 0;
     this.#places = undefined;
   }
