@@ -133,7 +133,7 @@ export const HANDLERS: Measurement = {
 export const COLLECTIONS: Measurement = {
   ids: ["M4a", "M4b", "M4c", "M4d", "M5a", "M5b"],
   measure: async ({ repetitions }) => {
-    await using server = new Child(denoRun("./server.ts"));
+    await using server = new Child(denoRun("../many/server.ts"));
     const url = await server.line(20_000);
     const sized = (sizes: string): Promise<[Numbers, Numbers]> =>
       both(repetitions, (mode) => measureCase("many/cases/collections.ts", { args: [url, mode, sizes] }));
