@@ -3,9 +3,9 @@ import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Pod } from "../src/kinds/core/v1.ts";
 import { defineResource, type Resource } from "../src/api/resource.ts";
 import { deployment, FakeApiServer, pod } from "../src/testing/mod.ts";
-import { Program } from "./cli/_process.ts";
-import { Folder, serve } from "./cli/_serve.ts";
-import { writeKubeconfig } from "./deno/_host.ts";
+import { Program } from "./support/program.ts";
+import { Folder, serve } from "./support/serve.ts";
+import { writeKubeconfig } from "./support/host.ts";
 
 const CronTab: Resource = defineResource({
   group: "stable.example.com",

@@ -1,5 +1,5 @@
 import { ControlPlane } from "../../tests/cluster/_control_plane.ts";
-import { serve } from "../../tests/cli/_serve.ts";
+import { serve } from "../../tests/support/serve.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 
 /** The server at the far end of the proxies. */

@@ -3,12 +3,12 @@ import { Client } from "../client/client.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Pod } from "../kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../testing/mod.ts";
-import { Churn } from "./churn.ts";
-import { checkCounts } from "./counts.ts";
-import { durationMs } from "./duration.ts";
-import { EXIT, lineOf } from "./exit_code.ts";
-import { LiveView } from "./live_view.ts";
-import type { Terminal } from "./terminal.ts";
+import { Churn } from "./target/steady_churn.ts";
+import { checkCounts } from "./target/check_counts.ts";
+import { durationMs } from "./target/duration_ms.ts";
+import { EXIT, lineOf } from "./errors/exit_code.ts";
+import { LiveView } from "./terminal/live_view.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `demo`. */
 export interface DemoFlags {

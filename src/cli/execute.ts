@@ -1,6 +1,6 @@
 import { ValidationError } from "@cliffy/command";
-import { EXIT, explain } from "./exit_code.ts";
-import { COMMANDS, type Context, runProgram } from "./program.ts";
+import { EXIT, explain } from "./errors/exit_code.ts";
+import { COMMANDS, type Context, runProgram } from "./run_command.ts";
 
 /** Runs the command line, says in one line what went wrong if something did, and returns the exit code. */
 export async function execute(args: string[], context: Context): Promise<number> {

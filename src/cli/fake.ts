@@ -1,11 +1,11 @@
 import { Pod } from "../kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../testing/mod.ts";
-import { Churn } from "./churn.ts";
-import { checkCounts } from "./counts.ts";
-import { durationMs } from "./duration.ts";
-import { EXIT, lineOf, UsageError } from "./exit_code.ts";
+import { Churn } from "./target/steady_churn.ts";
+import { checkCounts } from "./target/check_counts.ts";
+import { durationMs } from "./target/duration_ms.ts";
+import { EXIT, lineOf, UsageError } from "./errors/exit_code.ts";
 import { replaceFile } from "./replace_file.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `fake`. */
 export interface FakeFlags {

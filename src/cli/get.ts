@@ -1,7 +1,7 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
-import { EXIT, UsageError } from "./exit_code.ts";
-import { type Format, headOf, nameOf, redacted, rowOf, tableLines } from "./print.ts";
+import { EXIT, UsageError } from "./errors/exit_code.ts";
+import { type Format, headOf, nameOf, redacted, rowOf, tableLines } from "./terminal/object_row.ts";
 import {
   checkSelection,
   clientFor,
@@ -10,8 +10,8 @@ import {
   resourcesFor,
   type SelectionFlags,
   selectionFor,
-} from "./target.ts";
-import type { Terminal } from "./terminal.ts";
+} from "./target/client_for.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `get`. */
 export interface GetFlags extends ConnectionFlags, SelectionFlags {

@@ -12,7 +12,7 @@
  * @module
  */
 import { execute } from "./execute.ts";
-import { Terminal } from "./terminal.ts";
+import { Terminal } from "./terminal/terminal.ts";
 
 /** A signal after this time, in milliseconds, is not an echo of the first: somebody is tired of waiting. */
 const ECHO_MS = 1_000;

@@ -9,13 +9,13 @@ import type { ReflectorPhase } from "../reflector/phase.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
 import { nextTurn } from "../async/pacer.ts";
-import { checkCacheFile, writeCacheFile } from "./cache_file.ts";
-import { Complaints } from "./complaints.ts";
-import { durationMs } from "./duration.ts";
-import { EventLines, type ObjectEvent } from "./event_line.ts";
-import { EXIT, lineOf, UsageError } from "./exit_code.ts";
-import { LiveView } from "./live_view.ts";
-import { type Format, GrowingTable, redacted } from "./print.ts";
+import { checkCacheFile, writeCacheFile } from "./write_cache_file.ts";
+import { Complaints } from "./terminal/complaints.ts";
+import { durationMs } from "./target/duration_ms.ts";
+import { EventLines, type ObjectEvent } from "./terminal/event_lines.ts";
+import { EXIT, lineOf, UsageError } from "./errors/exit_code.ts";
+import { LiveView } from "./terminal/live_view.ts";
+import { type Format, GrowingTable, redacted } from "./terminal/object_row.ts";
 import {
   checkSelection,
   clientFor,
@@ -24,8 +24,8 @@ import {
   resourcesFor,
   type SelectionFlags,
   selectionFor,
-} from "./target.ts";
-import type { Terminal } from "./terminal.ts";
+} from "./target/client_for.ts";
+import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `watch`. */
 export interface WatchFlags extends ConnectionFlags, SelectionFlags {

@@ -1,6 +1,6 @@
 import { Client } from "../client/client.ts";
-import type { Connection, ConnectionOptions, ConnectOptions } from "./connection.ts";
-import { resolveConnection, resolveInCluster } from "./resolve_connection.ts";
+import type { Connection, ConnectionOptions, ConnectOptions } from "./found_connection.ts";
+import { resolveConnection, resolveInCluster } from "./find_connection.ts";
 
 /**
  * Connects as kubectl would. The first of these that there is decides:

@@ -15,9 +15,9 @@
  */
 
 export { connect, inCluster } from "./connect.ts";
-export { CredentialPluginError } from "./exec.ts";
+export { CredentialPluginError } from "./credentials/run_plugin.ts";
 export { requiredPermissions } from "./required_permissions.ts";
-export type { ConnectionOptions, ConnectOptions } from "./connection.ts";
+export type { ConnectionOptions, ConnectOptions } from "./found_connection.ts";
 export { type ConnectAttempt, ConnectError } from "./connect_error.ts";
-export { denoTransport, type DenoTransportOptions, type TlsMaterial } from "./transport.ts";
-export { KubeconfigError, type KubeconfigPlace } from "../kubeconfig/kubeconfig_error.ts";
+export { denoTransport, type DenoTransportOptions, type TlsMaterial } from "./transport/deno_transport.ts";
+export { KubeconfigError, type KubeconfigPlace } from "../kubeconfig/model/kubeconfig_error.ts";

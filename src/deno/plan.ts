@@ -1,13 +1,13 @@
-import type { BasicLogin, BearerToken } from "./credentials.ts";
-import type { Connection, ConnectionOptions, ConnectionOrigin } from "./connection.ts";
-import { validityOf, validityProblem } from "../kubeconfig/certificate.ts";
-import { type ProxyAddress, proxyName, proxyPort } from "../kubeconfig/proxy.ts";
-import { type Explain, FileProblem, readChecked } from "./files.ts";
-import { type Host, netFlag, type RecordingHost } from "./host.ts";
-import type { ExecLogin } from "./exec_login.ts";
-import { createClient } from "./http_client.ts";
-import { TokenFile } from "./token_file.ts";
-import { DenoTransport, type TlsMaterial } from "./transport.ts";
+import type { BasicLogin, BearerToken } from "./credentials/bearer_token.ts";
+import type { Connection, ConnectionOptions, ConnectionOrigin } from "./found_connection.ts";
+import { validityOf, validityProblem } from "../kubeconfig/pem/validity.ts";
+import { type ProxyAddress, proxyName, proxyPort } from "../kubeconfig/entry/proxy_address.ts";
+import { type Explain, FileProblem, readChecked } from "./host/read_checked_file.ts";
+import { type Host, netFlag, type RecordingHost } from "./host/host.ts";
+import type { ExecLogin } from "./credentials/exec_login.ts";
+import { createClient } from "./transport/create_http_client.ts";
+import { TokenFile } from "./credentials/token_file.ts";
+import { DenoTransport, type TlsMaterial } from "./transport/deno_transport.ts";
 
 /** What is sent as `Authorization`. */
 export type Login =

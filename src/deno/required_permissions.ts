@@ -1,5 +1,5 @@
-import type { ConnectOptions } from "./connection.ts";
-import { resolveConnection } from "./resolve_connection.ts";
+import type { ConnectOptions } from "./found_connection.ts";
+import { resolveConnection } from "./find_connection.ts";
 
 /**
  * The flags that let a program {@linkcode connect} with these options and reach the server, and nothing more: `--allow-env`,

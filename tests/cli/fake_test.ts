@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { Folder } from "./_serve.ts";
-import { run, Session } from "./_session.ts";
+import { Folder } from "../support/serve.ts";
+import { run, Session } from "../support/session.ts";
 
 /** Serves until it has written the kubeconfig, and answers with what is in that file. */
 async function written(path: string): Promise<string> {

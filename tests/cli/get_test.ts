@@ -3,8 +3,8 @@ import { defineResource } from "../../src/api/resource.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { deployment, FakeApiServer, namespace, pod, pods } from "../../src/testing/mod.ts";
-import { serve } from "./_serve.ts";
-import { run, Session } from "./_session.ts";
+import { serve } from "../support/serve.ts";
+import { run, Session } from "../support/session.ts";
 
 const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
 

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import type { Pod } from "../../src/kinds/core/v1.ts";
-import { fill, informer, shell } from "./_process.ts";
-import { Folder } from "./_serve.ts";
-import { Captured, json } from "./_session.ts";
+import { fill, informer, shell } from "../support/program.ts";
+import { Folder } from "../support/serve.ts";
+import { Captured, json } from "../support/session.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 const UNIX = { ignore: Deno.build.os === "windows" };

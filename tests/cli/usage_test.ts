@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import { Folder } from "./_serve.ts";
-import { run } from "./_session.ts";
+import { Folder } from "../support/serve.ts";
+import { run } from "../support/session.ts";
 
 /** Runs a command line that is wrong: nothing on standard output, and one line that matches. */
 async function refused(code: number, message: RegExp, ...args: string[]): Promise<void> {

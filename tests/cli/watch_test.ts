@@ -3,8 +3,8 @@ import { defineResource } from "../../src/api/resource.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod, pods } from "../../src/testing/mod.ts";
-import { Folder, serve } from "./_serve.ts";
-import { json, run, Session } from "./_session.ts";
+import { Folder, serve } from "../support/serve.ts";
+import { json, run, Session } from "../support/session.ts";
 
 const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
 

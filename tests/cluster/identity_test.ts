@@ -2,7 +2,7 @@
 import { type Client, isForbidden, isUnauthorized, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { Scripts } from "../deno/_plugin.ts";
+import { Scripts } from "../support/plugin.ts";
 import { clusterTests, type PlaneSetting, seconds, type Setting, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import { deleteAccount, grant, grantReading, newAccount } from "./_rights.ts";

@@ -2,11 +2,11 @@ import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStrin
 import { Client } from "../../src/client/client.ts";
 import { ConnectError } from "../../src/deno/connect_error.ts";
 import { connect, denoTransport, inCluster, KubeconfigError } from "../../src/deno/mod.ts";
-import { resolveConnection } from "../../src/deno/resolve_connection.ts";
+import { resolveConnection } from "../../src/deno/find_connection.ts";
 import { isUnauthorized, UnreachableError } from "../../src/api/errors.ts";
-import { makeCertificates } from "./_certificates.ts";
-import { hostWith, notCapable, writeKubeconfig } from "./_host.ts";
-import { type Seen, serve, values } from "./_server.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
+import { type Seen, serve, values } from "../support/tls_server.ts";
 
 async function get(client: Client, path = "/version"): Promise<Seen> {
   return await (await client.fetch(path)).json();

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { KubeconfigError } from "../../src/kubeconfig/kubeconfig_error.ts";
-import { validityOf, validityProblem } from "../../src/kubeconfig/certificate.ts";
-import { resolveConnection } from "../../src/deno/resolve_connection.ts";
+import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
+import { validityOf, validityProblem } from "../../src/kubeconfig/pem/validity.ts";
+import { resolveConnection } from "../../src/deno/find_connection.ts";
 import { FakeTime } from "../support/fake_time.ts";
-import { makeCertificates } from "./_certificates.ts";
-import { ask, hostWith, writeKubeconfig } from "./_host.ts";
-import { serve } from "./_server.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { ask, hostWith, writeKubeconfig } from "../support/host.ts";
+import { serve } from "../support/tls_server.ts";
 
 async function openssl(folder: string, ...args: string[]): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("openssl", { args, cwd: folder, stdin: "null" }).output();

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Certificates, makeCertificates } from "./_certificates.ts";
-import { writeKubeconfig } from "./_host.ts";
-import { Scripts, V1 } from "./_plugin.ts";
-import { serveProxy } from "./_proxy.ts";
-import { serve } from "./_server.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { writeKubeconfig } from "../support/host.ts";
+import { Scripts, V1 } from "../support/plugin.ts";
+import { serveProxy } from "../support/proxy.ts";
+import { serve } from "../support/tls_server.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const PROXIES = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "all_proxy"];

@@ -1,17 +1,17 @@
 import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { StatusError } from "../../src/api/errors.ts";
 import { Client } from "../../src/client/client.ts";
-import { CredentialPluginError } from "../../src/deno/exec.ts";
-import { resolveConnection } from "../../src/deno/resolve_connection.ts";
+import { CredentialPluginError } from "../../src/deno/credentials/run_plugin.ts";
+import { resolveConnection } from "../../src/deno/find_connection.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
 import type { InformerState } from "../../src/informer/sync/state.ts";
 import { type Pod, Pod as PodResource } from "../../src/kinds/core/v1.ts";
 import { pod } from "../../src/testing/mod.ts";
-import { serveApi, type TlsApiServer } from "./_api_server.ts";
-import { type Certificates, makeCertificates } from "./_certificates.ts";
-import { hostWith, writeKubeconfig } from "./_host.ts";
-import { Scripts, V1 } from "./_plugin.ts";
+import { serveApi, type TlsApiServer } from "../support/tls_api_server.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { hostWith, writeKubeconfig } from "../support/host.ts";
+import { Scripts, V1 } from "../support/plugin.ts";
 
 /** An informer on pods, and all it has told. */
 class Follower implements AsyncDisposable {

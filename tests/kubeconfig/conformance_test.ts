@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { KubeconfigError } from "../../src/kubeconfig/kubeconfig_error.ts";
-import { resolveContext, type ResolvedContext } from "../../src/kubeconfig/resolve.ts";
-import { kubeconfig, pem, pemData } from "./_build.ts";
+import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
+import { resolveContext, type ResolvedContext } from "../../src/kubeconfig/resolve_context.ts";
+import { kubeconfig, pem, pemData } from "../support/kubeconfig.ts";
 
 /** Where what a field says is found again; nothing: the field is refused by its name. */
 type Applied = ((context: ResolvedContext) => unknown) | undefined;

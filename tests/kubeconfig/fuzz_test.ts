@@ -1,10 +1,10 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import fc from "fast-check";
-import { KubeconfigError } from "../../src/kubeconfig/kubeconfig_error.ts";
-import { mergeKubeconfigs } from "../../src/kubeconfig/merge.ts";
-import { parseKubeconfig } from "../../src/kubeconfig/parse.ts";
-import { resolveContext } from "../../src/kubeconfig/resolve.ts";
-import { kubeconfigText, pemData } from "./_build.ts";
+import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
+import { mergeKubeconfigs } from "../../src/kubeconfig/merge_kubeconfigs.ts";
+import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
+import { resolveContext } from "../../src/kubeconfig/resolve_context.ts";
+import { kubeconfigText, pemData } from "../support/kubeconfig.ts";
 
 const SECRET = "hunter2secret";
 

@@ -1,6 +1,6 @@
 import { connect } from "@kube/informer/deno";
 import { FakeApiServer } from "@kube/informer/testing";
-import { serve } from "../cli/_serve.ts";
+import { serve } from "../support/serve.ts";
 import { FaultProxy } from "./_fault_proxy.ts";
 import { DISCONNECTS } from "./_fault_schedule.ts";
 import { MarkerWriter } from "./_marker.ts";

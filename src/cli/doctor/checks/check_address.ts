@@ -1,0 +1,193 @@
+import type { Connection } from "../../../deno/found_connection.ts";
+import { environmentProxy } from "../../../deno/transport/environment_proxy.ts";
+import { isLoopback } from "../../../kubeconfig/entry/server_problem.ts";
+import type { Access } from "./server_access.ts";
+import { type Peer, type PeerCertificate, readPeer } from "./peer.ts";
+import { type Checkup, type Finding, seconds } from "../checkup/checkup.ts";
+import { expiryOf, span } from "../checkup/expiry.ts";
+import { reasonFor } from "../checkup/reason_for.ts";
+import { EXIT } from "../../errors/exit_code.ts";
+
+/** Whether somebody listens at the address, or at that of the proxy on the way. */
+export async function checkAddress(checkup: Checkup, { connection }: Access): Promise<boolean> {
+  const { server, origin } = connection;
+  const shown = server.href.replace(/\/$/, "");
+  const options = {
+    code: EXIT.connection,
+    late: "check the address, and whether a firewall or a missing VPN swallows what is sent there",
+    advice: "check the address, and whether the server runs",
+  };
+  const proxy = origin.proxy === undefined ? undefined : URL.parse(origin.proxy);
+  const environment = proxy || staysHere(connection) ? undefined : environmentProxy(server);
+  return await checkup.check("address", options, async (signal) => {
+    if (environment !== undefined) {
+      return {
+        status: "ok",
+        what: `${shown}, by way of the proxy that ${environment} names unless NO_PROXY says otherwise`,
+      };
+    }
+    const startedAt = performance.now();
+    const target = proxy ?? server;
+    const by = proxy ? `, by way of proxy ${JSON.stringify(origin.proxy)}` : "";
+    try {
+      const found = await dial(target, signal);
+      const ms = Math.round(performance.now() - startedAt);
+      const is = found === hostOf(target) ? "" : proxy ? "" : ` is ${found}`;
+      return { status: "ok", what: `${shown}${is}${by}, connected in ${ms} ms` };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Deno.errors.NotCapable) {
+        // The flag for the net is the last one.
+        const flag = origin.permissions.at(-1);
+        return {
+          status: "fail",
+          what: `${shown}${by}: this program may not reach it`,
+          remedy: `run Deno with ${flag}`,
+          code: EXIT.connection,
+        };
+      }
+      const { what, remedy = options.advice } = reasonFor(error);
+      return { status: "fail", what: `${shown}${by}: ${what}`, remedy, code: EXIT.connection };
+    }
+  });
+}
+
+/** Opens a connection and closes it; answers with the address that the name stands for. */
+async function dial(url: URL, signal: AbortSignal): Promise<string> {
+  const connection = await Deno.connect({ hostname: hostOf(url), port: portOf(url), signal });
+  const { remoteAddr } = connection;
+  connection.close();
+  return remoteAddr.hostname;
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : url.protocol.startsWith("socks") ? 1080 : 80;
+}
+
+/** Whether requests are plain HTTP to this machine: those take no proxy of the environment. */
+function staysHere({ server, origin }: Connection): boolean {
+  return server.protocol === "http:" && isLoopback(server.hostname) && origin.proxy === undefined;
+}
+
+/** Whether TLS comes about and the server's certificate is trusted; who signed it, and how long it lasts. */
+export async function checkCertificate(checkup: Checkup, access: Access): Promise<boolean> {
+  const { connection } = access;
+  const { server, origin } = connection;
+  if (server.protocol !== "https:") {
+    checkup.note(
+      "certificate",
+      staysHere(connection) ? { status: "skip", what: "plain HTTP, which does not leave this machine" } : {
+        status: "warn",
+        what: "plain HTTP: others can read and change it all",
+        remedy: `use an "https://" address`,
+      },
+    );
+    return true;
+  }
+  const options = {
+    code: EXIT.connection,
+    late:
+      "somebody listens and does not speak: check whether the port is the API server's, and whether the server hangs",
+    advice: "check the server's certificate",
+  };
+  const { stepMs } = checkup.limits;
+  const limitMs = stepMs * 4 / 3;
+  return await checkup.check("certificate", { ...options, limitMs }, async (signal) => {
+    const startedAt = performance.now();
+    let failure: unknown;
+    try {
+      const response = await access.ask("/version", { signal, method: "GET" });
+      await response.body?.cancel();
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = error;
+      if (origin.proxy !== undefined || !/certificate/i.test(reasonFor(error).what)) return unreachable(error, server);
+    }
+    const leftMs = limitMs - (performance.now() - startedAt);
+    const peer = await peerOf(connection, Math.min(stepMs / 3, leftMs / 2), signal);
+    return failure === undefined ? trusted(connection, peer) : untrusted(failure, peer);
+  });
+}
+
+/** No TLS came about; where the environment names a proxy, that may be why. */
+function unreachable(error: unknown, server: URL): Finding {
+  const { what, remedy = "check the server's certificate", code } = reasonFor(error);
+  const proxy = environmentProxy(server);
+  const advice = proxy === undefined ? remedy : `check the proxy that ${proxy} names, or name the address in NO_PROXY`;
+  return { status: "fail", what, remedy: advice, code };
+}
+
+/** What the server shows; why that is not known, when it is not. It is a second connection, and need not come about. */
+async function peerOf({ server, origin }: Connection, limitMs: number, signal: AbortSignal): Promise<Peer | string> {
+  if (origin.proxy !== undefined) return "not seen by way of a proxy";
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new Error(`not shown within ${seconds(limitMs)}`)), limitMs);
+  const stop = (): void => controller.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const target = {
+      hostname: server.hostname,
+      port: portOf(server),
+      ...(origin.tlsServerName !== undefined && { serverName: origin.tlsServerName }),
+    };
+    return await readPeer(target, controller.signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function trusted({ origin }: Connection, peer: Peer | string): Finding {
+  const flag = origin.insecure ? "not checked" : "trusted";
+  if (typeof peer === "string") return { status: "ok", what: `${flag}; the certificates themselves: ${peer}` };
+  const [own] = peer.chain;
+  if (own === undefined) return { status: "ok", what: flag };
+  // The one that ends first ends them all.
+  const first = peer.chain.reduce((a, b) => b.untilMs < a.untilMs ? b : a);
+  const { status, words } = expiryOf(first, Date.now(), false);
+  const whose = first === own ? "" : `${JSON.stringify(first.subject)} `;
+  return {
+    status,
+    what: `${chainWords(peer.chain)}, ${flag}, ${whose}${words}`,
+    remedy: "renew the server's certificate",
+  };
+}
+
+function untrusted(failure: unknown, peer: Peer | string): Finding {
+  const { what, remedy, code } = reasonFor(failure);
+  if (typeof peer === "string" || peer.chain.length === 0) {
+    return { status: "fail", what, ...(remedy !== undefined && { remedy }), code };
+  }
+  const now = Date.now();
+  const ill = peer.chain.find((certificate) => expiryOf(certificate, now, true).status === "fail");
+  const words = ill === undefined ? "" : `, ${expiryOf(ill, now, true).words}`;
+  return {
+    status: "fail",
+    what: `${what}: ${chainWords(peer.chain)}${words}`,
+    remedy: clockAdvice(peer, ill, now) ?? remedy ?? "renew the server's certificate",
+    code,
+  };
+}
+
+/** What to do where the server's clock finds the certificate well, which is no proof: anybody can say what time it is. */
+function clockAdvice(peer: Peer, ill: PeerCertificate | undefined, now: number): string | undefined {
+  const { dateMs } = peer;
+  if (ill === undefined || dateMs === undefined || expiryOf(ill, dateMs, true).status === "fail") return undefined;
+  const apart = span(Math.abs(dateMs - now));
+  return `set this machine's clock: it is ${apart} ${now < dateMs ? "behind" : "ahead of"} the server's`;
+}
+
+function chainWords(chain: readonly PeerCertificate[]): string {
+  const [own] = chain;
+  const signers = chain.map(({ issuer }) => JSON.stringify(issuer));
+  const unique = signers.filter((name, i) => signers.indexOf(name) === i);
+  return `${JSON.stringify(own.subject)}, signed by ${unique.join(", by ")}`;
+}

@@ -1,0 +1,71 @@
+import type { StepStatus } from "./checkup.ts";
+
+/** When something may be used, in milliseconds since 1970. */
+export interface Term {
+  /** Not before this. @default {any time} */
+  readonly fromMs?: number;
+  /** Not after this. */
+  readonly untilMs: number;
+}
+
+/** How something stands that expires: a status, and words to go after its name. */
+export interface Expiry {
+  /** Expired fails, what is about to warns. */
+  readonly status: StepStatus;
+  /** `"until 2036-11-18 (3650 days)"`, `"expired 3 days ago, on 2026-11-18"`. */
+  readonly words: string;
+}
+
+/** What ends within this, in milliseconds, should be renewed, unless it lives so shortly that this is its way. */
+const SOON_MS = 7 * 86_400_000;
+
+/** Clocks differ by so much, in milliseconds. */
+const CLOCKS_MS = 60_000;
+
+/** How something stands at `nowMs` that is renewed by itself, or not. */
+export function expiryOf(term: Term, nowMs: number, renews: boolean): Expiry {
+  const { fromMs = -Infinity, untilMs } = term;
+  const left = untilMs - nowMs;
+  if (left <= 0) return { status: "fail", words: `expired ${span(-left)} ago, on ${day(untilMs)}` };
+  if (nowMs < fromMs - CLOCKS_MS) {
+    return { status: "fail", words: `is valid only from ${day(fromMs)} on, in ${span(fromMs - nowMs)}` };
+  }
+  const words = `until ${day(untilMs)} (${span(left)})`;
+  const soonMs = Math.min(SOON_MS, (untilMs - fromMs) / 3);
+  return { status: !renews && left < soonMs ? "warn" : "ok", words };
+}
+
+/** A length of time in the one unit that says enough: `"3650 days"`, `"5 h"`, `"42 s"`. */
+export function span(ms: number): string {
+  const hours = ms / 3_600_000;
+  if (hours >= 48) return `${Math.floor(hours / 24)} days`;
+  if (hours >= 2) return `${Math.floor(hours)} h`;
+  if (ms >= 120_000) return `${Math.floor(ms / 60_000)} min`;
+  return `${Math.floor(ms / 1_000)} s`;
+}
+
+/** The day, and for what is near the minute. */
+function day(ms: number): string {
+  const near = Math.abs(ms - Date.now()) < 2 * 86_400_000;
+  const text = new Date(ms).toISOString();
+  return near ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC` : text.slice(0, 10);
+}
+
+/**
+ * When a bearer token expires and since when it is valid, if it is a JSON Web Token that says so (RFC 7519 4.1). It is not
+ * checked: that is the server's matter.
+ */
+export function termOfToken(token: string): Term | undefined {
+  const [, payload] = token.split(".");
+  if (payload === undefined || token.split(".").length !== 3) return undefined;
+  let claims: { readonly exp?: unknown; readonly nbf?: unknown; readonly iat?: unknown };
+  try {
+    claims = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
+  } catch {
+    // Not a JSON Web Token, though it has two dots.
+    return undefined;
+  }
+  if (typeof claims?.exp !== "number") return undefined;
+  const from = [claims.nbf, claims.iat].find((claim) => typeof claim === "number");
+  return { untilMs: claims.exp * 1_000, ...(typeof from === "number" && { fromMs: from * 1_000 }) };
+}

@@ -1,0 +1,142 @@
+import {
+  CredentialsError,
+  DecodeError,
+  isForbidden,
+  isUnauthorized,
+  StatusError,
+  UnreachableError,
+} from "../../../api/errors.ts";
+import { ConnectError } from "../../../deno/connect_error.ts";
+import { KubeconfigError } from "../../../kubeconfig/model/kubeconfig_error.ts";
+import { EXIT, explain } from "../../errors/exit_code.ts";
+
+/** What is the matter, and what to do about it. */
+export interface Remedied {
+  /** What is the matter. */
+  readonly what: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+}
+
+/** What Deno, rustls and hyper say when there is no connection, in our words; the first that fits. */
+const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, remedy: string])[] = [
+  [
+    /UnknownIssuer|CaUsedAsEndEntity/,
+    "the certificate is signed by nobody whom this configuration trusts",
+    "put the authority's certificate into certificate-authority-data of the cluster entry; if it is there, ask who " +
+    "answers at this address",
+  ],
+  [
+    /certificate not valid for name/,
+    undefined,
+    "use one of these names as the address, or set tls-server-name to one of them",
+  ],
+  [
+    /certificate expired/,
+    "the server's certificate has expired",
+    "renew the server's certificate; or set this machine's clock, if that is wrong",
+  ],
+  [
+    /certificate not valid yet/,
+    "the server's certificate is not valid yet",
+    "set this machine's clock, or the clock of where the certificate was made",
+  ],
+  [/invalid peer certificate/, undefined, "renew the server's certificate"],
+  [
+    /received fatal alert: (CertificateRequired|BadCertificate|UnknownCA|CertificateExpired|CertificateRevoked|CertificateUnknown)/,
+    "the server refuses connections without a client certificate that it knows",
+    "renew client-certificate-data and client-key-data of the user entry",
+  ],
+  [/InvalidContentType/, "no TLS is spoken there", `write "http://" instead of "https://", or check the port`],
+  [
+    /invalid HTTP version|HTTP request to an HTTPS server/,
+    "no plain HTTP is spoken there",
+    `write "https://" instead of "http://"`,
+  ],
+  [
+    /proxy authentication required/,
+    "the proxy asks for a login",
+    `put it into the proxy's address, "http://user:password@host:port"`,
+  ],
+  [
+    /unsuccessful tunnel/,
+    "the proxy does not let us through to the server",
+    "ask who runs the proxy to allow this address, or name the address in NO_PROXY",
+  ],
+  [
+    /dns error|failed to lookup|Name or service not known|nodename nor servname|No such host|Temporary failure in name/,
+    "there is no such host",
+    "check the address for typing errors, and whether it takes a VPN to know it",
+  ],
+  [
+    /[Rr]efused/,
+    "nobody listens there",
+    "check the port, and whether the server or the tunnel to it runs",
+  ],
+  [
+    /[Nn]etwork is unreachable|No route to host|NetworkUnreachable|HostUnreachable/,
+    "no way leads there",
+    "check the network, and whether it takes a VPN",
+  ],
+  [
+    /connection closed|[Cc]onnection reset|close_notify|unexpected end of file|broken pipe/,
+    "the connection broke off",
+    "check what stands between here and the server: a firewall, a proxy, a load balancer without a server behind it",
+  ],
+];
+
+/** A flag of Deno's in a message that says to use it, and what stands before. */
+const FLAG = /^(.*?)[,;:]? *(?:run it|run this program|is started) with (--[\w-]+=(?:"[^"]*"|[^\s;)]+))/s;
+
+/** What an error says as a reason and a remedy, and what the program ends with for it. */
+export function reasonFor(error: unknown): Remedied & { readonly code: number } {
+  const flag = error instanceof Error ? FLAG.exec(error.message) : null;
+  if (flag !== null) {
+    const [, before, name] = flag;
+    const insecure = before.includes("insecure-skip-tls-verify");
+    const what = insecure
+      ? "the certificate is not trusted, and Deno checks it for all insecure-skip-tls-verify"
+      : before;
+    return { what, remedy: `run Deno with ${name}`, code: EXIT.connection };
+  }
+  if (error instanceof StatusError) {
+    const { code, reason, message } = error.status;
+    const refused = isUnauthorized(error) || isForbidden(error);
+    return {
+      what: `${code} ${reason}: ${message}`,
+      remedy: refused ? "ask for the right to do that" : "look into the server's log",
+      code: refused ? EXIT.connection : EXIT.failed,
+    };
+  }
+  const connecting = connectingReason(error);
+  if (connecting !== undefined) return { ...connecting, code: EXIT.connection };
+  const { code, message } = explain(error);
+  const [what, ...advice] = message.split(/; (?=correct it|check |choose |run |install |renew |set |pass )/);
+  return { what, ...(advice.length > 0 && { remedy: advice.join("; ") }), code };
+}
+
+/** What is the matter with a connection, by what was thrown; nothing when it is not about connections. */
+function connectingReason(error: unknown): Remedied | undefined {
+  const isOther = [KubeconfigError, ConnectError, CredentialsError, DecodeError].some((kind) => error instanceof kind);
+  if (isOther) return undefined;
+  const said = saidBy(error);
+  const known = CONNECTING.find(([says]) => says.test(said));
+  if (known !== undefined) {
+    const [, what, remedy] = known;
+    const found = what ?? said.replace(/^.*invalid peer certificate: /, "");
+    const proxy = /\(by way of (proxy "[^"]*")\)/.exec(said)?.[1];
+    return { what: proxy === undefined ? found : `${found} (by way of ${proxy})`, remedy };
+  }
+  const unknown = error instanceof UnreachableError || (error instanceof TypeError && error.cause !== undefined);
+  return unknown ? { what: said, remedy: "check the address, and whether the server runs" } : undefined;
+}
+
+/** What the innermost causes say, without the address, which is known. */
+function saidBy(error: unknown): string {
+  const said: string[] = [];
+  for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
+    const text = inner.message.replace(/error sending request (?:from \S+ )?for (?:url )?\S+(?: \([^)]*\))?: /, "");
+    if (text !== "fetch failed" && !said.some((other) => other.includes(text))) said.push(text);
+  }
+  return said.join(": ");
+}

@@ -1,0 +1,141 @@
+import { StatusError } from "../../api/errors.ts";
+import type { Client } from "../../client/client.ts";
+import { type Access, checkCredentials, findConfiguration } from "./checks/server_access.ts";
+import { Checkup, type CheckupLimits, LIMITS } from "./checkup/checkup.ts";
+import { pageOf, type PageStyle } from "./report.ts";
+import { checkResource } from "./checks/check_resource.ts";
+import { checkDiscovery, checkLogin, checkServer, type Server } from "./checks/check_server.ts";
+import { checkAddress, checkCertificate } from "./checks/check_address.ts";
+import { UsageError } from "../errors/exit_code.ts";
+import {
+  checkSelection,
+  clientFor,
+  type ConnectionFlags,
+  type SelectionFlags,
+  selectionFor,
+} from "../target/client_for.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+/** The flags of `doctor`. */
+export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "namespace" | "allNamespaces"> {
+  /** A page for people, or a JSON object. */
+  readonly output: "table" | "json";
+}
+
+/** How the doctor goes about it. */
+export interface DoctorSettings {
+  /** How long things may take. @default {3 s each, 5 s for a credential plugin, 14 s in all} */
+  readonly limits?: CheckupLimits;
+  /** How the page looks. @default {for people on a terminal, in colours unless NO_COLOR is set; else for logs} */
+  readonly style?: PageStyle;
+}
+
+/** What there is to look at once it is known where. */
+interface Scope {
+  /** As it was named on the command line. */
+  readonly names: readonly string[];
+  /** Which namespace, if the client's own is not meant. */
+  readonly flags: DoctorFlags;
+}
+
+/**
+ * Looks at everything between this machine and a running informer, in the order in which it can go wrong, and says what is
+ * the matter and what to do. Answers with the exit code: 0, 1 when something failed, 3 when there is no way to the server or
+ * it does not let us.
+ *
+ * Nothing is written on the server. It ends in about 15 s, whatever the server does.
+ *
+ * @throws {UsageError} and what else flags are refused with.
+ */
+export async function doctor(
+  flags: DoctorFlags,
+  resources: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+  settings: DoctorSettings = {},
+): Promise<number> {
+  const { limits = LIMITS, style = processStyle() } = settings;
+  const names = [...new Set(resources.flatMap((name) => name.split(",")).filter((name) => name !== ""))];
+  checkSelection(flags, names);
+  if (resources.length > 0 && names.length === 0) throw new UsageError("name at least one resource, such as pods");
+  const scope = { names: names.length === 0 ? ["pods"] : names, flags };
+  const startedAt = performance.now();
+  const checkup = new Checkup(signal, limits, (name) => terminal.live(`looking at ${name} ...`));
+  const found = flags.fake ? await examineFake(checkup, scope, terminal) : await examine(checkup, scope);
+  terminal.live("");
+  const ms = Math.round(performance.now() - startedAt);
+  const { steps, exitCode } = checkup;
+  const report = { ...found, exitCode, steps, ms };
+  if (flags.output === "json") terminal.result(JSON.stringify({ ok: exitCode === 0, ...report }, undefined, 2));
+  else for (const line of pageOf(report, style)) terminal.result(line);
+  return exitCode;
+}
+
+/** What the report says beside the checks. */
+interface Found {
+  readonly server?: string;
+  readonly permissions: readonly string[];
+}
+
+async function examineFake(checkup: Checkup, scope: Scope, terminal: Terminal): Promise<Found> {
+  using client = await clientFor(scope.flags, terminal);
+  checkup.note("configuration", { status: "ok", what: "a fake API server in this process" });
+  await examineServer(checkup, scope, { client, ask: (path, init) => askClient(client, path, init) });
+  return { permissions: [] };
+}
+
+async function examine(checkup: Checkup, scope: Scope): Promise<Found> {
+  const { kubeconfig, context, server, tokenFile } = scope.flags;
+  const warnings = new Set<string>();
+  using access = await findConfiguration(checkup, {
+    ...{ kubeconfig, context, server, tokenFile },
+    onWarning: (warning) => warnings.add(warning),
+  });
+  if (access === undefined) return { permissions: [] };
+  // Those of resolving are about credentials, which are looked at below.
+  warnings.clear();
+  await examineAccess(checkup, scope, access);
+  for (const what of warnings) {
+    checkup.note("warning", { status: "warn", what, remedy: "see what the server's release notes say about it" });
+  }
+  const { origin, server: address } = access.connection;
+  const insecure = `--unsafely-ignore-certificate-errors=${address.hostname.replace(/^\[(.*)\]$/, "$1")}`;
+  return {
+    server: address.href.replace(/\/$/, ""),
+    permissions: [...origin.permissions, ...(origin.insecure ? [insecure] : [])],
+  };
+}
+
+async function examineAccess(checkup: Checkup, scope: Scope, access: Access): Promise<void> {
+  if (!await checkAddress(checkup, access)) return;
+  const hasLogin = await checkCredentials(checkup, access);
+  if (!await checkCertificate(checkup, access)) return;
+  if (hasLogin) return await examineServer(checkup, scope, access);
+  await checkServer(checkup, access);
+}
+
+async function examineServer(checkup: Checkup, { names, flags }: Scope, server: Server): Promise<void> {
+  if (!await checkServer(checkup, server)) return;
+  if (!await checkLogin(checkup, server)) return;
+  const known = await checkDiscovery(checkup, server);
+  if (known === undefined) return;
+  const { namespace } = selectionFor(flags, server.client);
+  const parts = names.map((name) => ({ name, part: checkup.beside() }));
+  await Promise.all(parts.map(({ name, part }) => checkResource(part, server, known, name, namespace)));
+  for (const { part } of parts) checkup.append(part);
+}
+
+/** A refusal is an answer too. */
+async function askClient(client: Client, path: string, init: RequestInit): Promise<Response> {
+  try {
+    return await client.fetch(path, init);
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return Response.json(error.status, { status: error.status.code });
+  }
+}
+
+function processStyle(): PageStyle {
+  const pretty = Deno.stdout.isTerminal();
+  return { pretty, colours: pretty && !Deno.noColor, columns: pretty ? Deno.consoleSize().columns || 80 : 80 };
+}

@@ -1,0 +1,178 @@
+import { Command, EnumType } from "@cliffy/command";
+import { CompletionsCommand } from "@cliffy/command/completions";
+import { VERSION } from "../client/version.ts";
+import type { BackoffOptions } from "../async/time/backoff.ts";
+import { demo } from "./demo.ts";
+import { doctor } from "./doctor/doctor.ts";
+import { EXIT, UsageError } from "./errors/exit_code.ts";
+import { fake } from "./fake.ts";
+import { get } from "./get.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+import { watch } from "./watch.ts";
+
+/** The commands that there are. */
+export const COMMANDS: readonly string[] = ["watch", "get", "doctor", "fake", "demo", "completions"];
+
+/** What commands act on. */
+export interface Context {
+  /** Where they print. */
+  readonly terminal: Terminal;
+  /** Aborted when the process is told to stop; a command may abort it too. */
+  readonly stop: AbortController;
+  /** How long informers wait after failures. @default {their own} */
+  readonly backoff?: BackoffOptions;
+}
+
+/**
+ * Runs the command that `args` name, and returns its exit code.
+ *
+ * @throws what the command fails with, `ValidationError` when the command line is wrong.
+ */
+export async function runProgram(args: string[], { terminal, stop, backoff }: Context): Promise<number> {
+  if (args.length === 0) {
+    throw new UsageError(`no command given; try "informer watch pods --fake", or see informer --help`);
+  }
+  if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
+    // The parser's own answer is in colours, in pipes too.
+    terminal.result(args[0] === "-V" ? VERSION : `informer ${VERSION}`);
+    return EXIT.done;
+  }
+  refuseEmpty(args);
+  let code: number = EXIT.done;
+  const formats = new EnumType(["table", "json", "name"]);
+  const streaming = new EnumType(["auto", "on", "off"]);
+  const reports = new EnumType(["table", "json"]);
+  const mixes = new EnumType(["update", "all"]);
+
+  await new Command()
+    .name("informer")
+    .version(VERSION)
+    .description("Watches a Kubernetes cluster through caches that stay equal to it.")
+    .help({ colors: Deno.stdout.isTerminal() })
+    .example("All pods, as they are and as they change", "informer watch pods -A")
+    .example("Without a cluster", "informer watch pods --fake")
+    .throwErrors()
+    .noExit()
+    .command("watch <resources...:string>", "Keep a cache of resources and print what changes.")
+    .description(
+      "Runs an informer on each resource and prints what it tells, until interrupted. Resources are named as for kubectl: " +
+        "pods, po, deployments.apps, or any custom resource by its plural.",
+    )
+    .type("format", formats)
+    .type("streaming", streaming)
+    .option("-n, --namespace <namespace:string>", "Watch one namespace.")
+    .option("-A, --all-namespaces", "Watch all namespaces.")
+    .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
+    .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
+    .option("--resync <duration:string>", "Tell all objects again so often: 30s, 5m.")
+    .option("--metadata-only", "Ask the server for metadata alone.")
+    .option("--streaming-list <mode:streaming>", "Whether the first state comes over the watch.", {
+      default: "auto" as const,
+    })
+    .option("--until-synced", "End once all that is there has been told.")
+    .option("--timeout <duration:string>", "End after this time; with --until-synced: fail if not synced by then.")
+    .option("--cache <file:string>", "Write the cache to this file in the end, as a JSON array sorted by key.")
+    .option("--show-secrets", "Show what Secrets hold.")
+    .option("--no-object", "Leave the objects out.")
+    .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
+    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
+    .option("--context <name:string>", "The context in it.")
+    .option("--server <url:string>", "The API server's address.")
+    .option("--token-file <file:string>", "A file with a bearer token.")
+    .option("--fake", "Use a fake API server in this process.")
+    .example("All pods", "informer watch pods -A")
+    .example("As JSON, one event per line", "informer watch deployments.apps -n shop -o json")
+    .example("Save a snapshot", "informer watch po -A --until-synced --no-object -o json --cache pods.json")
+    .example("Without a cluster", "informer watch pods --fake")
+    .action(async (options, ...resources) => {
+      code = await watch({ ...options, backoff }, resources, terminal, stop);
+    })
+    .reset()
+    .command("get <resource:string> [name:string]", "List a resource, or print one object.")
+    .description("Lists a resource in pages, or gets one object by name.")
+    .type("format", formats)
+    .option("-n, --namespace <namespace:string>", "In one namespace.")
+    .option("-A, --all-namespaces", "In all namespaces.")
+    .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
+    .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
+    .option("--show-secrets", "Show what Secrets hold.")
+    .option("--show-managed-fields", "Show metadata.managedFields.")
+    .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
+    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
+    .option("--context <name:string>", "The context in it.")
+    .option("--server <url:string>", "The API server's address.")
+    .option("--token-file <file:string>", "A file with a bearer token.")
+    .option("--fake", "Use a fake API server in this process.")
+    .example("All pods, as kubectl's JSON list", "informer get pods -A -o json")
+    .example("One object", "informer get deploy web -n shop -o json")
+    .action(async (options, resource, name) => {
+      code = await get(options, { resource, name }, terminal, stop.signal);
+    })
+    .reset()
+    .command("doctor [resources...:string]", "Say what is wrong between here and the server, and what to do.")
+    .description(
+      "Looks at the configuration, the way to the server, its certificate, the credentials, what they allow for each " +
+        "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s.",
+    )
+    .type("report", reports)
+    .option("-n, --namespace <namespace:string>", "What is allowed in one namespace.")
+    .option("-A, --all-namespaces", "What is allowed in all namespaces.")
+    .option("-o, --output <format:report>", "How to print.", { default: "table" as const })
+    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
+    .option("--context <name:string>", "The context in it.")
+    .option("--server <url:string>", "The API server's address.")
+    .option("--token-file <file:string>", "A file with a bearer token.")
+    .option("--fake", "Use a fake API server in this process.")
+    .example("What informers on pods would meet", "informer doctor")
+    .example("For a program", "informer doctor pods deployments.apps -A -o json")
+    .action(async (options, ...resources) => {
+      code = await doctor(options, resources, terminal, stop.signal);
+    })
+    .reset()
+    .command("fake", "Serve a fake API server over HTTP on loopback.")
+    .description("Serves a fake API server over HTTP on loopback until interrupted; prints its address.")
+    .type("mix", mixes)
+    .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
+    .option("--pods <count:integer>", "How many pods there are at first.", { default: 0 })
+    .option("--churn <rate:number>", "How many of them change per second.", { default: 0 })
+    .option("--churn-mix <mix:mix>", "Updates alone, or creations and deletions too.", { default: "update" as const })
+    .option("--churn-for <duration:string>", "End the changes after this time. (default: never)")
+    .option("--seed <seed:integer>", "The same seed, the same pods and changes.", { default: 1 })
+    .option(
+      "--kubeconfig <file:string>",
+      "Write a kubeconfig that points here; a file of other origin is not replaced.",
+    )
+    .example(
+      "For kubectl and informers",
+      "informer fake --port 8001 --pods 1000 --churn 50 --kubeconfig fake.kubeconfig",
+    )
+    .action(async (options) => {
+      code = await fake(options, terminal, stop.signal);
+    })
+    .reset()
+    .command("demo", "The main job on one screen: fake server, informer, comparison.")
+    .description(
+      "Runs a fake API server over real HTTP and an informer on it, and in the end compares the two. Ends after 10 s where " +
+        "nobody looks at a terminal.",
+    )
+    .option("--pods <count:integer>", "How many pods there are at first.", { default: 1_000 })
+    .option("--churn <rate:number>", "How many of them change per second.", { default: 200 })
+    .option("--for <duration:string>", "How long it runs.")
+    .example("Half a minute at 2,000 changes per second", "informer demo --churn 2000 --for 30s")
+    .action(async (options) => {
+      code = await demo(options, terminal, stop.signal);
+    })
+    .reset()
+    .command("completions", new CompletionsCommand())
+    .reset()
+    .parse(args);
+  return code;
+}
+
+/** The parser takes an empty value for none, and `--cache "$FILE"` would write nothing. @throws {UsageError} */
+function refuseEmpty(args: readonly string[]): void {
+  const place = args.findIndex((arg) => arg === "" || /^--[a-z-]+=$/.test(arg));
+  if (place < 0) return;
+  const what = args[place] === "" ? (place === 0 ? "the command" : `what follows "${args[place - 1]}"`) : args[place];
+  throw new UsageError(`${what} is empty; leave it out, or give it a value`);
+}

@@ -1,0 +1,59 @@
+import { Pod } from "../../kinds/core/v1.ts";
+import { churn, type FakeApiServer } from "../../testing/mod.ts";
+
+/** What changes, and how fast. */
+export interface ChurnOptions {
+  /** Changes per second. */
+  readonly perSecond: number;
+  /** Updates alone, or creations and deletions too. @default {"update"} */
+  readonly mix?: "update" | "all";
+  /** After how long it ends, in milliseconds. @default {never} */
+  readonly forMs?: number;
+  /** The same seed, the same changes. @default {1} */
+  readonly seed?: number;
+}
+
+const TICK_MS = 10;
+
+/** Changes pods of a fake server at a steady rate. */
+export class Churn {
+  readonly #step: () => void;
+  readonly #options: ChurnOptions;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #startedAt = 0;
+  #done = 0;
+
+  constructor(server: FakeApiServer, options: ChurnOptions) {
+    this.#options = options;
+    this.#step = churn(server, { resource: Pod, mix: options.mix ?? "update", seed: options.seed ?? 1 });
+  }
+
+  /** How many changes it has made. */
+  get done(): number {
+    return this.#done;
+  }
+
+  /** Begins; the rate holds on average, whatever the timer does. */
+  start(): void {
+    if (this.#options.perSecond <= 0) return;
+    this.#startedAt = performance.now();
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** Ends. */
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    const { perSecond, forMs = Infinity } = this.#options;
+    const elapsed = performance.now() - this.#startedAt;
+    const due = Math.floor((Math.min(elapsed, forMs) * perSecond) / 1_000);
+    while (this.#done < due) {
+      this.#step();
+      this.#done++;
+    }
+    if (elapsed >= forMs) this.stop();
+  }
+}

@@ -1,0 +1,61 @@
+import type { KubernetesObject } from "../../api/object.ts";
+import { type Resource, resourceName } from "../../api/resource.ts";
+import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../../informer/events/event.ts";
+import { plain } from "./plain.ts";
+import { type Format, type GrowingTable, nameOf, redacted, rowOf } from "./object_row.ts";
+
+/** How events are printed. */
+export interface EventLineOptions {
+  /** In which form. */
+  readonly output: Format;
+  /** Whether with the object. */
+  readonly object: boolean;
+  /** Whether what Secrets hold is printed. */
+  readonly showSecrets: boolean;
+  /** The columns, shared by all resources; the resource is a column, and a member of JSON, when there are several. */
+  readonly table: GrowingTable;
+  /** Whether there are several resources. */
+  readonly several: boolean;
+}
+
+/** An event about an object. */
+export type ObjectEvent =
+  | AddedEvent<KubernetesObject>
+  | UpdatedEvent<KubernetesObject>
+  | DeletedEvent<KubernetesObject>;
+
+/** Makes lines of the events of one resource. */
+export class EventLines {
+  readonly #resource: Resource<KubernetesObject>;
+  readonly #options: EventLineOptions;
+  readonly #of: { readonly resource?: string };
+
+  /** For the events of `resource`. */
+  constructor(resource: Resource<KubernetesObject>, options: EventLineOptions) {
+    this.#resource = resource;
+    this.#options = options;
+    this.#of = options.several ? { resource: resourceName(resource) } : {};
+  }
+
+  /** The line about an object. Reads, and so may parse, the object, where it is printed. */
+  of(event: ObjectEvent): string {
+    const { output, object, showSecrets, table, several } = this.#options;
+    const resource = this.#resource;
+    if (output === "name") return plain(nameOf(resource, event.name));
+    if (output === "json") {
+      const { type, ...rest } = event.toJSON() as { readonly type: string };
+      const shown = object ? { object: redacted(event.object, resource, showSecrets) } : {};
+      return JSON.stringify({ type, ...this.#of, ...rest, ...shown });
+    }
+    const verb = event.type === "updated" && event.resync ? "resync" : event.type;
+    const bare = resource.scope === "Cluster" ? [event.name] : [event.namespace, event.name];
+    const cells = object ? rowOf(resource, event.object) : bare.map(plain);
+    return table.line([verb, ...(several ? [resource.plural] : []), ...cells]);
+  }
+
+  /** The line that says that all there is has been told; nothing in forms that have no such line. */
+  synced({ objects, resourceVersion }: SyncedEvent): string | undefined {
+    if (this.#options.output !== "json") return undefined;
+    return JSON.stringify({ type: "synced", ...this.#of, objects, resourceVersion });
+  }
+}

@@ -1,0 +1,65 @@
+import type { KubernetesObject } from "../../api/object.ts";
+import type { Resource } from "../../api/resource.ts";
+import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
+import type { InformerStatus } from "../../informer/status.ts";
+import { ageOf } from "../target/duration_ms.ts";
+import type { Terminal } from "./terminal.ts";
+
+const PERIOD_MS = 250;
+/** Over how long the rate of events is taken. */
+const RATE_MS = 1_000;
+
+interface Viewed {
+  readonly resource: Resource;
+  readonly informer: Pick<SharedIndexInformer<KubernetesObject>, "status">;
+}
+
+/** Shows how informers are doing, on a line that changes, where a person looks. */
+export class LiveView implements Disposable {
+  readonly #viewed: readonly Viewed[];
+  readonly #terminal: Terminal;
+  readonly #timer: ReturnType<typeof setInterval> | undefined;
+  #events = 0;
+  #at = performance.now();
+  #perSecond = 0;
+
+  constructor(viewed: readonly Viewed[], terminal: Terminal) {
+    this.#viewed = viewed;
+    this.#terminal = terminal;
+    this.#timer = terminal.interactive ? setInterval(() => this.#show(), PERIOD_MS) : undefined;
+  }
+
+  /** Takes the line away. */
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#terminal.live("");
+  }
+
+  #show(): void {
+    const all = this.#viewed.map(({ resource, informer }) => ({ resource, status: informer.status() }));
+    const now = performance.now();
+    if (now - this.#at >= RATE_MS) {
+      const events = all.reduce((sum, { status }) => sum + status.events, 0);
+      this.#perSecond = Math.round(((events - this.#events) * 1_000) / (now - this.#at));
+      this.#events = events;
+      this.#at = now;
+    }
+    const parts = all.map(({ resource, status }) => `${resource.plural}: ${partsOf(status).join(", ")}`);
+    this.#terminal.live(`${parts.join(" · ")} · ${this.#perSecond} events/s`);
+  }
+}
+
+function partsOf({ state, since, objects, listing, lastBookmarkAt, handlers }: InformerStatus): string[] {
+  const behind = handlers.reduce((sum, handler) => sum + handler.pending, 0);
+  const well = state === "live" || state === "listing";
+  return [
+    well ? state : `${state} for ${ageOf(since.toISOString())}`,
+    listing === undefined || !well ? `${objects} objects` : progressOf(listing),
+    ...(behind > 0 ? [`${behind} behind`] : []),
+    ...(lastBookmarkAt === undefined ? [] : [`bookmark ${ageOf(lastBookmarkAt.toISOString())} ago`]),
+  ];
+}
+
+function progressOf({ objects, remaining }: { readonly objects: number; readonly remaining?: number }): string {
+  return remaining === undefined ? `${objects} listed` : `${objects} of ${objects + remaining} listed`;
+}

@@ -1,0 +1,73 @@
+import { fileURLToPath } from "node:url";
+import { certificateProblem } from "../kubeconfig/pem/certificate_problem.ts";
+import { credentialsProblem, serverProblem } from "../kubeconfig/entry/server_problem.ts";
+import type { ConnectOptions } from "./found_connection.ts";
+import { BearerToken } from "./credentials/bearer_token.ts";
+import type { Host } from "./host/host.ts";
+import type { Explain } from "./host/read_checked_file.ts";
+import { fileSource, type Login, type PemSource, type Plan } from "./plan.ts";
+import { TokenFile } from "./credentials/token_file.ts";
+
+/**
+ * Checks what can be checked before anything is read.
+ *
+ * @throws {TypeError} when options contradict each other or cannot be used.
+ */
+export function checkOptions(options: ConnectOptions): void {
+  const { server, token, tokenFile } = options;
+  if (token !== undefined && tokenFile !== undefined) {
+    throw new TypeError(`Cannot connect: "token" and "tokenFile" are both given, expected one of them`);
+  }
+  for (const name of ["context", "kubeconfig", "server", "token", "tokenFile", "caFile"] as const) {
+    if (options[name] === "") {
+      throw new TypeError(`Cannot connect: "${name}" is empty, leave it out or give it a value`);
+    }
+  }
+  if (server === undefined) return;
+  const problem = serverProblem(String(server));
+  if (problem !== undefined) throw new TypeError(`Cannot connect: "server" ${problem}`);
+}
+
+/** The path that a path or `file:` URL means. @throws {TypeError} for a URL of another kind. */
+export function pathOfOption(name: string, value: string | URL): string {
+  if (typeof value === "string") return value;
+  if (value.protocol === "file:") return fileURLToPath(value);
+  throw new TypeError(`Cannot connect: "${name}" must be a path or a "file:" URL, found "${value.protocol}"`);
+}
+
+/**
+ * The login of the options, for `server` and the proxy on the way to it; nothing when they have none.
+ *
+ * @throws {TypeError} when it would be sent in clear.
+ */
+export function givenLogin(
+  options: ConnectOptions,
+  { server, proxy }: Pick<Plan, "server" | "proxy">,
+  host: Host,
+): Login | undefined {
+  const { token, tokenFile, onWarning } = options;
+  const login = token !== undefined ? "token" : tokenFile !== undefined ? "tokenFile" : undefined;
+  if (login === undefined) return undefined;
+  const problem = credentialsProblem(server, proxy);
+  if (problem !== undefined) {
+    throw new TypeError(`Cannot connect: "${login}" ${problem}; use an "https://" server`);
+  }
+  if (token !== undefined) return { type: "token", credentials: new BearerToken(token) };
+  const path = pathOfOption("tokenFile", tokenFile!);
+  const explain = explainOption("tokenFile", path);
+  return { type: "tokenFile", credentials: new TokenFile(path, host, { ...(onWarning && { onWarning }), explain }) };
+}
+
+/** The certificates of `caFile`; nothing when it is not given. @throws {TypeError} when the server has no TLS. */
+export function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | undefined {
+  if (options.caFile === undefined) return undefined;
+  if (server.protocol !== "https:") {
+    throw new TypeError(`Cannot connect: "caFile" has no use for "${server.origin}", which has no TLS; leave it out`);
+  }
+  const path = pathOfOption("caFile", options.caFile);
+  return fileSource(path, host, certificateProblem, explainOption("caFile", path));
+}
+
+function explainOption(name: string, path: string): Explain {
+  return (cause) => new Error(`Cannot connect: "${name}" names ${JSON.stringify(path)}: ${cause.message}`, { cause });
+}

@@ -1,0 +1,125 @@
+import { CredentialsError } from "../../api/errors.ts";
+import { type ExecCluster, execInfo, type ExecPlugin } from "../../kubeconfig/exec/exec_plugin.ts";
+import { type ExecCredential, ExecOutputError, parseExecCredential } from "../../kubeconfig/exec/exec_credential.ts";
+import { LongTimer } from "../../async/time/long_timer.ts";
+import { pathBeside } from "../host/read_checked_file.ts";
+import { type Host, runFlag } from "../host/host.ts";
+import { redactMessage } from "./redact_message.ts";
+
+/** A credential plugin is missing, failed, or printed something that is no credential. */
+export class CredentialPluginError extends CredentialsError {
+  /** `"CredentialPluginError"`. */
+  override readonly name = "CredentialPluginError";
+  /** The program. */
+  readonly command: string;
+  /** Its exit code, where it ended with one other than 0. */
+  readonly exitCode?: number;
+
+  /** An error about the program `command`. */
+  constructor(message: string, command: string, options: ErrorOptions & { readonly exitCode?: number } = {}) {
+    super(message, options);
+    this.command = command;
+    if (options.exitCode !== undefined) this.exitCode = options.exitCode;
+  }
+}
+
+/** Runs that nobody can answer end after this, in milliseconds; those that may ask on the terminal get five times as long. */
+export const PLUGIN_TIMEOUT_MS = 60_000;
+
+/** What running a plugin needs. */
+export interface ExecOptions {
+  /** What is told of the cluster, if the plugin wants to know. */
+  readonly cluster: () => Promise<ExecCluster>;
+  /** How long it may take, in milliseconds; five times as long where it may ask on the terminal. */
+  readonly timeoutMs: number;
+  /** Says what is wrong with a certificate and key as a pair, if anything is. */
+  readonly pairProblem: (cert: string, key: string) => string | undefined;
+}
+
+/** The program as it is to be run: a path in a kubeconfig starts from its folder, a name is looked for in `PATH`. */
+export function commandOf(plugin: ExecPlugin, host: Pick<Host, "windows">): string {
+  const isPath = plugin.command.includes("/") || (host.windows && plugin.command.includes("\\"));
+  if (!isPath) return plugin.command;
+  const path = pathBeside(plugin.place.file, plugin.command);
+  // A path without a separator would be looked for in PATH.
+  return /[/\\]/.test(path) ? path : `./${path}`;
+}
+
+/**
+ * Runs a plugin once (client-go `plugin/pkg/client/auth/exec`).
+ *
+ * It inherits this program's environment. The terminal is its own while it runs where `interactiveMode` and the terminal
+ * allow it; otherwise standard input is empty, and standard error is for the error.
+ *
+ * @throws {CredentialPluginError} when it gives no credential.
+ */
+export async function runPlugin(
+  plugin: ExecPlugin,
+  host: Host,
+  options: ExecOptions,
+  signal: AbortSignal,
+): Promise<ExecCredential> {
+  const command = commandOf(plugin, host);
+  const fail = (problem: string, more: ErrorOptions & { readonly exitCode?: number } = {}): CredentialPluginError =>
+    new CredentialPluginError(
+      `Cannot get credentials from plugin ${JSON.stringify(plugin.command)} of ${plugin.place.entry} of kubeconfig ` +
+        `${JSON.stringify(plugin.place.file)}: ${problem}`,
+      plugin.command,
+      more,
+    );
+  const interactive = plugin.interactiveMode !== "Never" && host.isTerminal();
+  if (plugin.interactiveMode === "Always" && !interactive) {
+    throw fail(`its "interactiveMode" is "Always", and standard input is not a terminal: run this program in one`);
+  }
+  const cluster = plugin.provideClusterInfo ? await options.cluster() : undefined;
+  const info = execInfo(plugin, { interactive, ...(cluster && { cluster }) });
+  const env = { ...Object.fromEntries(plugin.env), KUBERNETES_EXEC_INFO: info };
+  const timeoutMs = options.timeoutMs * (interactive ? 5 : 1);
+  const deadline = new AbortController();
+  const stop = (): void => deadline.abort(signal.reason);
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  using timer = new LongTimer(() => {
+    deadline.abort(fail(`it did not end within ${timeoutMs / 1_000} s and was killed`));
+  });
+  timer.arm(timeoutMs);
+  let result;
+  try {
+    result = await host.runProgram({ command, args: plugin.args, env, interactive }, deadline.signal);
+  } catch (cause) {
+    if (deadline.signal.aborted) throw deadline.signal.reason;
+    throw fail(startProblem(cause, command, plugin), { cause });
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+  const { code, stdout, stderr } = result;
+  if (code !== 0) {
+    const said = redactMessage(stderr, plugin);
+    throw fail(`it ended with exit code ${code}${said === "" ? "" : `, saying: ${said}`}`, { exitCode: code });
+  }
+  try {
+    const credential = parseExecCredential(stdout, plugin.apiVersion);
+    const { certificate } = credential;
+    const problem = certificate && options.pairProblem(certificate.cert, certificate.key.reveal());
+    if (problem !== undefined) throw new ExecOutputError(`printed a certificate that cannot be used: ${problem}`);
+    return credential;
+  } catch (cause) {
+    if (cause instanceof ExecOutputError) throw fail(`it ${cause.message}`, { cause });
+    throw cause;
+  }
+}
+
+function startProblem(error: unknown, command: string, plugin: ExecPlugin): string {
+  if (error instanceof Deno.errors.NotFound) {
+    const place = command === plugin.command ? "there is no such program in PATH" : `there is no file "${command}"`;
+    const hint = plugin.installHint === undefined ? "" : `; ${plugin.installHint}`;
+    return `${place}: install it${hint}`;
+  }
+  if (error instanceof Deno.errors.NotCapable) {
+    // Variables that change what a program loads need the right to run anything.
+    const loader = plugin.env.some(([name]) => /^(?:LD|DYLD)_/.test(name));
+    return `this program may not run it, run it with ${loader ? "--allow-run" : runFlag(command)}`;
+  }
+  if (error instanceof Deno.errors.PermissionDenied) return "the user who runs this program may not run it";
+  return error instanceof Error ? error.message : String(error);
+}

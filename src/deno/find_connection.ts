@@ -1,0 +1,68 @@
+import { type ConnectAttempt, ConnectError } from "./connect_error.ts";
+import type { Connection, ConnectionOptions, ConnectOptions } from "./found_connection.ts";
+import { planFromKubeconfig } from "./plan_from_kubeconfig.ts";
+import { denoHost, type Host, RecordingHost } from "./host/host.ts";
+import { planInCluster } from "./plan_in_cluster.ts";
+import { checkOptions, givenCa, givenLogin } from "./check_options.ts";
+import { carryOut, type Plan } from "./plan.ts";
+
+/**
+ * Finds the server and everything needed to talk to it, without talking to it. What {@linkcode connect} does and tries, and
+ * in which order, is said there.
+ *
+ * @throws {ConnectError} when there is no configuration.
+ * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
+ * @throws {TypeError} when the options cannot be used.
+ */
+export async function resolveConnection(options: ConnectOptions = {}, machine: Host = denoHost): Promise<Connection> {
+  checkOptions(options);
+  const host = new RecordingHost(machine);
+  return await carryOut(await choosePlan(options, host), options, host);
+}
+
+/**
+ * As {@linkcode resolveConnection}, for the configuration of the pod only.
+ *
+ * @throws {ConnectError} when this is no pod, or one without a service account.
+ */
+export async function resolveInCluster(options: ConnectionOptions = {}, machine: Host = denoHost): Promise<Connection> {
+  const host = new RecordingHost(machine);
+  const plan = await planInCluster(options, host);
+  if (isAttempt(plan)) throw new ConnectError("Cannot connect from inside a cluster:", [plan]);
+  return await carryOut(plan, options, host);
+}
+
+async function choosePlan(options: ConnectOptions, host: Host): Promise<Plan> {
+  const { server, context, kubeconfig } = options;
+  if (server !== undefined && context === undefined && kubeconfig === undefined) return planFromOptions(options, host);
+  const attempts: ConnectAttempt[] = [];
+  const outside = await planFromKubeconfig(options, host);
+  if (!isAttempt(outside)) return outside;
+  attempts.push(outside);
+  if (context !== undefined) {
+    throw new ConnectError(`Cannot connect to context ${JSON.stringify(context)}: found no kubeconfig`, attempts);
+  }
+  const inside = await planInCluster(options, host);
+  if (!isAttempt(inside)) return inside;
+  attempts.push(inside);
+  throw new ConnectError(
+    `Cannot connect: found no configuration; pass "server" or "kubeconfig", or set KUBECONFIG`,
+    attempts,
+  );
+}
+
+function planFromOptions(options: ConnectOptions, host: Host): Plan {
+  const server = new URL(options.server!);
+  const ca = givenCa(options, server, host);
+  const login = givenLogin(options, { server }, host);
+  return {
+    server,
+    ...(ca && { ca }),
+    ...(login && { login }),
+    origin: { source: "options", files: [] },
+  };
+}
+
+function isAttempt(value: Plan | ConnectAttempt): value is ConnectAttempt {
+  return "problem" in value;
+}

@@ -1,0 +1,97 @@
+import { certificateProblem, privateKeyProblem } from "../../kubeconfig/pem/certificate_problem.ts";
+import { mayHaveEnvironmentProxy } from "./environment_proxy.ts";
+import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../../kubeconfig/entry/proxy_address.ts";
+
+/** Who a connection trusts, and who it says it is; PEM texts. */
+export interface TlsMaterial {
+  /** Certificates that may sign the server's, beside those that Deno trusts anyway. */
+  readonly caCerts?: readonly string[];
+  /** A certificate to show to the server, with its chain; needs `key`. */
+  readonly cert?: string;
+  /** The private key of `cert`, not encrypted. */
+  readonly key?: string;
+}
+
+/** How connections are made, whatever the certificates. */
+export interface HttpClientOptions {
+  /** Whether HTTP/2 is used where the server offers it. */
+  readonly http2: boolean;
+  /** The proxy on the way. */
+  readonly proxy?: ProxyAddress;
+  /** Whether requests say another host than their URL. */
+  readonly allowHost?: boolean;
+}
+
+/** How long a connection that nobody uses stays open: less than load balancers and API servers allow. */
+const IDLE_MS = 30_000;
+
+/**
+ * An HTTP client of Deno; nothing is opened yet.
+ *
+ * @throws {TypeError} when a certificate or key cannot be used.
+ * @throws {Deno.errors.NotCapable} when the program may not reach the proxy, naming the flag.
+ */
+export function createClient(material: TlsMaterial, options: HttpClientOptions): Deno.HttpClient {
+  const { caCerts, cert, key } = material;
+  const { http2, proxy, allowHost = false } = options;
+  for (const ca of caCerts ?? []) refuse("CA certificate", certificateProblem(ca));
+  if (cert !== undefined) refuse("client certificate", certificateProblem(cert));
+  if (key !== undefined) refuse("client key", privateKeyProblem(key));
+  if ((cert === undefined) !== (key === undefined)) {
+    const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
+    throw new TypeError(`Cannot use client ${has}: ${lacks} is missing`);
+  }
+  try {
+    return Deno.createHttpClient({
+      ...(caCerts === undefined ? {} : { caCerts: [...caCerts] }),
+      ...(cert === undefined || key === undefined ? {} : { cert, key }),
+      ...(proxy && { proxy: denoProxy(proxy) }),
+      ...(allowHost && { allowHost }),
+      http2,
+      poolIdleTimeout: IDLE_MS,
+    });
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotCapable && proxy !== undefined) {
+      throw new Deno.errors.NotCapable(
+        `Cannot use proxy "${proxyName(proxy)}" without permission: run this program with ` +
+          `--allow-net=${proxy.url.hostname}:${proxyPort(proxy.url)}`,
+        { cause },
+      );
+    }
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`, { cause });
+  }
+}
+
+/**
+ * An HTTP client of Deno that connects to the host and port of `server`, whatever the environment says of proxies. Only for
+ * plain HTTP: Deno may speak no TLS on its connections.
+ *
+ * Where the environment may name a proxy, requests have the whole URL in their first line, which servers have to accept
+ * (RFC 9112, 3.2.2).
+ *
+ * @throws {Deno.errors.NotCapable} when the program may not reach the server.
+ */
+export function createDirectClient(server: URL): Deno.HttpClient {
+  const { hostname, port } = server;
+  return Deno.createHttpClient({
+    ...(mayHaveEnvironmentProxy(server) && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
+    poolIdleTimeout: IDLE_MS,
+  });
+}
+
+/** Whether two are the same in all they say. */
+export function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
+  return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
+}
+
+function denoProxy(proxy: ProxyAddress): Deno.Proxy {
+  const { url, login } = proxy;
+  if (url.protocol === "socks5:") return { transport: "socks5", url: proxyHref(proxy) };
+  const basicAuth = login && { username: login.username, password: login.password.reveal() };
+  return { transport: url.protocol === "https:" ? "https" : "http", url: url.href, ...(basicAuth && { basicAuth }) };
+}
+
+function refuse(what: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
+}

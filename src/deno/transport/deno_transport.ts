@@ -1,0 +1,272 @@
+import type { Transport } from "../../api/transport.ts";
+import { serverNameProblem } from "../../kubeconfig/entry/resolve_cluster.ts";
+import { isLoopback } from "../../kubeconfig/entry/server_problem.ts";
+import { parseProxy, type ProxyAddress } from "../../kubeconfig/entry/proxy_address.ts";
+import { monotonicMs } from "../../async/time/monotonic_ms.ts";
+import { checkDurations } from "../../async/time/duration.ts";
+import { AnswerDeadline } from "./answer_deadline.ts";
+import { explainFailure } from "./explain_failure.ts";
+import { createClient, createDirectClient, isSameMaterial, type TlsMaterial } from "./create_http_client.ts";
+import { Relay } from "./relay.ts";
+
+export type { TlsMaterial } from "./create_http_client.ts";
+
+/** How requests are carried. */
+export interface DenoTransportOptions extends TlsMaterial {
+  /**
+   * Whether HTTP/2 is used where the server offers it: one connection for all watches instead of one each. Off because
+   * reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749). @default {false}
+   */
+  readonly http2?: boolean;
+  /** Header lines for every request that has none of that name. A name may come several times. @default {none} */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /**
+   * A proxy on the way: `http://`, `https://` or `socks5://`, with user and password if need be. Deno leaves it out for
+   * hosts that the environment's `NO_PROXY` names.
+   * @default {that of the environment, by HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; none for plain HTTP to this machine}
+   */
+  readonly proxyUrl?: string;
+  /**
+   * The name that the server's certificate must have, in place of the host of the URL. All requests must then go to one
+   * server; they take the way over a relay on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
+   * @default {the host of the URL}
+   */
+  readonly tlsServerName?: string;
+  /**
+   * How long a server may take to connect and begin its answer, in milliseconds; 0 or `Infinity` is for ever. API servers give up after
+   * 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt. @default {65_000}
+   */
+  readonly answerTimeoutMs?: number;
+}
+
+/** What a connection that lives on files and logins needs beside them. */
+export interface ReloadOptions {
+  /** Reads the files again. Nothing when there are none. */
+  readonly reload?: () => Promise<TlsMaterial>;
+  /** The certificate that a login brings, beside the files: another object when it has changed. */
+  readonly certificate?: () => { readonly cert: string; readonly key: string } | undefined;
+  /** Told when the files cannot be used, and what was read before stays in use. */
+  readonly onWarning?: (warning: string) => void;
+  /** Whether the configuration asks for the server's certificate not to be checked. */
+  readonly insecure?: boolean;
+  /** The proxy on the way, parsed. */
+  readonly proxy?: ProxyAddress;
+}
+
+/** How often files are looked at again (client-go `transport/ca_rotation.go`, `cert_rotation.go`). */
+const RELOAD_MS = 5 * 60_000;
+
+/**
+ * A transport over one `Deno.createHttpClient`: certificates, keys, header lines, proxy. Dispose it to free its connections;
+ * a client that was given it does that when it is disposed.
+ *
+ * @throws {TypeError} when a certificate or key is not PEM, is damaged, encrypted or without the other, or an option cannot
+ * be used.
+ *
+ * @example
+ * ```ts ignore
+ * import { Client } from "@kube/informer";
+ * import { denoTransport } from "@kube/informer/deno";
+ *
+ * const transport = denoTransport({ caCerts: [await Deno.readTextFile("ca.crt")] });
+ * using client = new Client({ server: "https://10.0.0.1:6443", transport });
+ * ```
+ */
+export function denoTransport(options: DenoTransportOptions = {}): Transport & Disposable {
+  return new DenoTransport(options);
+}
+
+/**
+ * One HTTP client, replaced by another when its files or its login's certificate have changed. Files are looked at again with
+ * the first request 5 minutes after the last look, and with the request after one that failed, or got a 401 for its certificate. Open watches stay on the
+ * client they began on, and move over when they next begin.
+ */
+export class DenoTransport implements Transport, Disposable {
+  readonly #http2: boolean;
+  readonly #headers: readonly (readonly [name: string, value: string])[];
+  readonly #proxy: ProxyAddress | undefined;
+  readonly #serverName: string | undefined;
+  readonly #answerTimeoutMs: number;
+  readonly #reloading: ReloadOptions;
+  #material: TlsMaterial;
+  #client: Deno.HttpClient | undefined;
+  /** By host: a client for plain HTTP to this machine that takes no proxy of the environment. */
+  readonly #direct = new Map<string, Deno.HttpClient>();
+  #relay: { readonly server: string; readonly relay: Relay } | undefined;
+  #certificate: ReturnType<NonNullable<ReloadOptions["certificate"]>>;
+  #lookedAt = monotonicMs();
+  #looking: Promise<void> | undefined;
+  #isDisposed = false;
+
+  /** Nothing is opened yet. @throws {TypeError} when a certificate, key or option cannot be used. */
+  constructor(options: DenoTransportOptions, reloading: ReloadOptions = {}) {
+    const { http2 = false, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } =
+      options;
+    checkDurations("connect", { answerTimeoutMs });
+    this.#http2 = http2;
+    this.#headers = headers;
+    this.#proxy = reloading.proxy ?? proxyOf(proxyUrl);
+    this.#serverName = serverNameOf(tlsServerName, proxyUrl);
+    this.#answerTimeoutMs = answerTimeoutMs;
+    this.#reloading = reloading;
+    this.#material = { caCerts, cert, key };
+    // A proxy needs permission, and a relay the first request, which says where it leads: then it is made there.
+    const client = this.#newClient(this.#material, undefined);
+    if (this.#serverName === undefined && this.#proxy === undefined) this.#client = client;
+    else client.close();
+  }
+
+  /**
+   * Sends a request. Adds header lines to it in place: a copy would join lines of one name into one.
+   *
+   * @throws {Deno.errors.NotCapable} when the program may not reach the host, naming the flag; else what `fetch` throws.
+   */
+  async fetch(request: Request): Promise<Response> {
+    const { reload } = this.#reloading;
+    if (reload !== undefined) await this.#look(reload);
+    if (this.#isDisposed) {
+      throw new TypeError(`Cannot send a request to "${new URL(request.url).host}": the connection is disposed`);
+    }
+    let sent = request;
+    try {
+      const relay = this.#serverName === undefined ? undefined : this.#relayFor(request);
+      if (relay !== undefined) sent = renamed(request, this.#serverName!);
+      const client = this.#directClient(request) ?? this.#currentClient(relay);
+      const missing = this.#headers.filter(([name]) => !sent.headers.has(name));
+      for (const [name, value] of missing) sent.headers.append(name, value);
+      const deadline = new AnswerDeadline(request, this.#answerTimeoutMs);
+      try {
+        const response = await fetch(sent, { client, signal: deadline.signal });
+        if (relay?.carried === 0) {
+          await response.body?.cancel();
+          throw new TypeError("the request did not take the way it was to take");
+        }
+        // Our certificate may have been replaced: the next request looks.
+        if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
+        return response;
+      } finally {
+        deadline.begun();
+      }
+    } catch (cause) {
+      // The server's certificate or ours may just have been replaced.
+      if (!request.signal.aborted) this.#lookedAt = Number.NEGATIVE_INFINITY;
+      if (request.signal.aborted) throw cause;
+      throw explainFailure(cause, request, {
+        serverName: this.#serverName,
+        proxy: this.#proxy,
+        relay: this.#relay?.relay,
+        insecure: this.#reloading.insecure,
+      });
+    }
+  }
+
+  /**
+   * Lets no request begin and frees idle connections; bodies that are being read end with their signals, or now where they
+   * take the way over a relay. Twice does no harm.
+   */
+  [Symbol.dispose](): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#client?.close();
+    for (const client of this.#direct.values()) client.close();
+    this.#relay?.relay[Symbol.dispose]();
+  }
+
+  #newClient(material: TlsMaterial, proxy: ProxyAddress | undefined): Deno.HttpClient {
+    return createClient(material, {
+      http2: this.#http2,
+      allowHost: this.#serverName !== undefined,
+      ...(proxy && { proxy }),
+    });
+  }
+
+  /** The client by what is known now: another one when the login has brought another certificate. */
+  #currentClient(relay: Relay | undefined): Deno.HttpClient {
+    const certificate = this.#reloading.certificate?.();
+    if (this.#client !== undefined && certificate === this.#certificate) return this.#client;
+    const client = this.#newClient({ ...this.#material, ...certificate }, relay?.proxy ?? this.#proxy);
+    this.#client?.close();
+    this.#client = client;
+    this.#certificate = certificate;
+    return client;
+  }
+
+  /**
+   * A client that takes no proxy of the environment, for plain HTTP to this machine: Deno would send such requests, and the
+   * credentials in them, to the proxy in clear. Undefined for all other requests.
+   */
+  #directClient(request: Request): Deno.HttpClient | undefined {
+    if (this.#proxy !== undefined) return undefined;
+    const url = new URL(request.url);
+    if (url.protocol !== "http:" || !isLoopback(url.hostname)) return undefined;
+    let client = this.#direct.get(url.host);
+    if (client === undefined) this.#direct.set(url.host, client = createDirectClient(url));
+    return client;
+  }
+
+  #relayFor(request: Request): Relay {
+    const { hostname, port, host } = new URL(request.url);
+    if (this.#relay === undefined || this.#relay.relay.isEnded) {
+      this.#client?.close();
+      this.#client = undefined;
+      const relay = new Relay({ hostname, port: Number(port || "443") });
+      this.#relay = { server: host, relay };
+    }
+    if (this.#relay.server === host) return this.#relay.relay;
+    throw new TypeError(`a transport with tlsServerName leads to one server, "${this.#relay.server}", and no other`);
+  }
+
+  async #look(reload: () => Promise<TlsMaterial>): Promise<void> {
+    if (monotonicMs() - this.#lookedAt < RELOAD_MS) return;
+    this.#looking ??= this.#reload(reload).finally(() => this.#looking = undefined);
+    await this.#looking;
+  }
+
+  async #reload(reload: () => Promise<TlsMaterial>): Promise<void> {
+    this.#lookedAt = monotonicMs();
+    let next: Deno.HttpClient;
+    let material: TlsMaterial;
+    try {
+      material = await reload();
+      if (this.#isDisposed || isSameMaterial(material, this.#material)) return;
+      next = this.#newClient({ ...material, ...this.#certificate }, this.#relay?.relay.proxy ?? this.#proxy);
+    } catch (error) {
+      this.#reloading.onWarning?.(
+        `${error instanceof Error ? error.message : error}; the certificates known before stay in use`,
+      );
+      return;
+    }
+    this.#client?.close();
+    this.#client = next;
+    this.#material = material;
+    if (this.#serverName === undefined || this.#relay !== undefined) return;
+    // No relay yet: the first request makes both.
+    next.close();
+    this.#client = undefined;
+  }
+}
+
+/** The same request to the name that the certificate is to have; `Host` says what it said before. */
+function renamed(request: Request, serverName: string): Request {
+  const url = new URL(request.url);
+  const { host } = url;
+  url.hostname = serverName.includes(":") && !serverName.startsWith("[") ? `[${serverName}]` : serverName;
+  const copy = new Request(url, request);
+  if (!copy.headers.has("host")) copy.headers.set("host", host);
+  return copy;
+}
+
+function proxyOf(text: string | undefined): ProxyAddress | undefined {
+  if (text === undefined) return undefined;
+  const proxy = parseProxy(text);
+  if (typeof proxy === "string") throw new TypeError(`Cannot use proxyUrl: it ${proxy}`);
+  return proxy;
+}
+
+function serverNameOf(name: string | undefined, proxyUrl: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const problem = serverNameProblem(name);
+  if (problem !== undefined) throw new TypeError(`Cannot use tlsServerName: it ${problem}`);
+  if (proxyUrl === undefined) return name;
+  throw new TypeError(`Cannot use tlsServerName: it excludes proxyUrl, leave one of them out`);
+}

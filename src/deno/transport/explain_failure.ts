@@ -1,0 +1,66 @@
+import { type ProxyAddress, proxyName } from "../../kubeconfig/entry/proxy_address.ts";
+import { netFlag } from "../host/host.ts";
+import type { Relay } from "./relay.ts";
+
+/** What was special about the way of a request. */
+export interface Way {
+  /** The name the certificate is checked for. */
+  readonly serverName?: string;
+  /** The proxy of the configuration. */
+  readonly proxy?: ProxyAddress;
+  /** The relay in between. */
+  readonly relay?: Relay;
+  /** Whether the configuration asks for no check of the certificate. */
+  readonly insecure?: boolean;
+}
+
+/** The error to throw for a request that failed: what failed, and what to do where that is known. */
+export function explainFailure(error: unknown, request: Request, way: Way): unknown {
+  const url = new URL(request.url);
+  if (error instanceof Deno.errors.NotCapable) return withoutPermission(error, url, way);
+  if (!(error instanceof TypeError)) return error;
+  const reason = deepest(error);
+  // `fetch failed` says nothing, and would be said again.
+  const cause = error.cause ?? error;
+  if (way.insecure && /certificate/i.test(reason)) {
+    const host = (way.serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
+    return new TypeError(
+      `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
+        `--unsafely-ignore-certificate-errors=${host}`,
+      { cause },
+    );
+  }
+  if (way.relay !== undefined) {
+    const { problem, carried } = way.relay;
+    if (problem instanceof Deno.errors.NotCapable) return withoutPermission(problem, url, way);
+    if (carried === 0 && way.serverName !== undefined) {
+      return new TypeError(
+        `${reason}; "tls-server-name" needs the way over a relay, which NO_PROXY forbids: take "${way.serverName}" out of it`,
+        { cause },
+      );
+    }
+    if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`, { cause });
+  }
+  if (way.proxy === undefined || reason.startsWith("no answer")) return error;
+  return new TypeError(`${reason} (by way of proxy "${proxyName(way.proxy)}")`, { cause });
+}
+
+/** Deno names the host it missed, which after a redirect is another one than the request's. */
+function withoutPermission(cause: Error, url: URL, way: Way): Error {
+  if (cause.message.startsWith("Cannot use proxy")) return cause;
+  const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
+  // A relay has a port of its own each time.
+  const flag = missed === undefined
+    ? netFlag(url)
+    : `--allow-net=${way.serverName !== undefined && missed.startsWith("127.0.0.1:") ? "127.0.0.1" : missed}`;
+  return new Deno.errors.NotCapable(
+    `Cannot reach "${url.host}" without permission: run this program with ${flag}`,
+    { cause },
+  );
+}
+
+/** What the innermost cause says; the address is told already. */
+function deepest(error: Error): string {
+  const inner = error.cause instanceof Error ? deepest(error.cause) : error.message;
+  return inner.replace(/^error sending request for url \([^)]*\): /, "");
+}

@@ -1,0 +1,200 @@
+import type { ProxyAddress } from "../../kubeconfig/entry/proxy_address.ts";
+import { Secret } from "../../kubeconfig/text/secret.ts";
+
+/** How long the request for a tunnel may be, in bytes. */
+const MAX_HEAD_BYTES = 8_192;
+
+/** How long a connection may take to ask for its tunnel, in milliseconds: Deno asks at once. */
+const HEAD_MS = 5_000;
+
+/** How many connections may be without a tunnel at a time; of more, the oldest is closed. */
+const MAX_WAITING = 64;
+
+/** Where a relay leads. */
+export interface RelayTarget {
+  /** Host name or IP address; IPv6 in brackets, as in URLs. */
+  readonly hostname: string;
+  /** TCP port. */
+  readonly port: number;
+}
+
+/**
+ * A proxy on loopback that leads to one address, whatever name it is asked for. The host of a URL is what Deno checks a
+ * server's certificate for; by way of a relay that can be another name than the address's, and the check stays whole.
+ *
+ * Others on this machine cannot use it: it asks for a password that only {@linkcode proxy} knows. They cannot exhaust it
+ * either: connections that do not ask for a tunnel in time are closed, and so is the oldest of too many. It does not keep a
+ * program running. Needs permission to listen on 127.0.0.1 and to reach the target.
+ */
+export class Relay implements Disposable {
+  readonly #target: RelayTarget;
+  readonly #listener: Deno.TcpListener;
+  readonly #password = crypto.randomUUID();
+  readonly #ending = new AbortController();
+  readonly #connections = new Set<Deno.Conn>();
+  /** Those that have not asked for a tunnel yet, oldest first. */
+  readonly #waiting = new Set<Deno.Conn>();
+  #carried = 0;
+  #problem: unknown;
+
+  /** Listens on a free port. @throws {Deno.errors.NotCapable} when the program may not. */
+  constructor(target: RelayTarget) {
+    this.#target = target;
+    this.#listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    this.#listener.unref();
+    this.#accept();
+  }
+
+  /** Its own address and login. */
+  get proxy(): ProxyAddress {
+    const url = new URL(`http://127.0.0.1:${this.#listener.addr.port}`);
+    return { url, login: { username: "relay", password: new Secret(this.#password) } };
+  }
+
+  /** How many connections it has been asked for. */
+  get carried(): number {
+    return this.#carried;
+  }
+
+  /** How many connections have not asked for a tunnel yet. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Why the target could not be reached, last time; nothing when it could. */
+  get problem(): unknown {
+    return this.#problem;
+  }
+
+  /** Whether it is of no use any more. */
+  get isEnded(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  /** Ends all connections. Twice does no harm. */
+  [Symbol.dispose](): void {
+    if (this.#ending.signal.aborted) return;
+    this.#ending.abort();
+    this.#listener.close();
+    for (const connection of this.#connections) this.#close(connection);
+  }
+
+  async #accept(): Promise<void> {
+    for (;;) {
+      let inner: Deno.TcpConn;
+      try {
+        inner = await this.#listener.accept();
+      } catch (error) {
+        // Out of descriptors, perhaps: whoever needs a relay makes another.
+        if (!this.#ending.signal.aborted) this.#problem = error;
+        return this[Symbol.dispose]();
+      }
+      inner.unref();
+      this.#carry(inner).catch((error) => this.#problem = error).finally(() => this.#close(inner));
+    }
+  }
+
+  async #carry(inner: Deno.Conn): Promise<void> {
+    this.#connections.add(inner);
+    const head = await this.#headOf(inner);
+    if (head === undefined) return;
+    const expected = `proxy-authorization: basic ${btoa(`relay:${this.#password}`)}`;
+    const lines = head.text.split("\r\n");
+    const isAllowed = lines.some((line) => line.replace(/^[^:]*: *\w+/, (name) => name.toLowerCase()) === expected);
+    if (!lines[0].startsWith("CONNECT ") || !isAllowed) return await answer(inner, "403 Forbidden");
+    this.#carried++;
+    let outer: Deno.TcpConn;
+    try {
+      const { hostname, port } = this.#target;
+      outer = await Deno.connect({
+        hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
+        port,
+        signal: this.#ending.signal,
+      });
+    } catch (error) {
+      this.#problem = error;
+      return await answer(inner, "502 Bad Gateway");
+    }
+    this.#problem = undefined;
+    outer.unref();
+    this.#connections.add(outer);
+    try {
+      outer.setNoDelay(true);
+      await answer(inner, "200 OK");
+      if (head.rest.length > 0) await writeAll(outer, head.rest);
+      await Promise.all([this.#pump(inner, outer), this.#pump(outer, inner)]);
+    } finally {
+      this.#close(outer);
+    }
+  }
+
+  /** The request for a tunnel; undefined when none comes in time, or the connection ends before. */
+  async #headOf(connection: Deno.Conn): Promise<Awaited<ReturnType<typeof readHead>>> {
+    const [oldest] = this.#waiting;
+    if (this.#waiting.size === MAX_WAITING) this.#close(oldest);
+    this.#waiting.add(connection);
+    const timer = setTimeout(() => this.#close(connection), HEAD_MS);
+    Deno.unrefTimer(timer);
+    try {
+      return await readHead(connection);
+    } catch (error) {
+      if (error instanceof Deno.errors.BadResource || isBroken(error)) return undefined;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(connection);
+    }
+  }
+
+  /** Copies until `from` ends; a connection that breaks takes the other one with it. */
+  async #pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
+    const buffer = new Uint8Array(65_536);
+    try {
+      for (;;) {
+        const length = await from.read(buffer);
+        if (length === null) break;
+        await writeAll(to, buffer.subarray(0, length));
+      }
+      await to.closeWrite();
+    } catch (error) {
+      this.#close(from);
+      this.#close(to);
+      // Whoever sends the requests has seen the same: a connection that broke, or the end of all.
+      if (!(error instanceof Deno.errors.BadResource) && !isBroken(error)) throw error;
+    }
+  }
+
+  #close(connection: Deno.Conn): void {
+    this.#waiting.delete(connection);
+    if (this.#connections.delete(connection)) connection.close();
+  }
+}
+
+function isBroken(error: unknown): boolean {
+  const { ConnectionReset, BrokenPipe, ConnectionAborted, Interrupted, NotConnected, TimedOut } = Deno.errors;
+  return [ConnectionReset, BrokenPipe, ConnectionAborted, Interrupted, NotConnected, TimedOut].some((kind) =>
+    error instanceof kind
+  );
+}
+
+async function answer(connection: Deno.Conn, status: string): Promise<void> {
+  await writeAll(connection, new TextEncoder().encode(`HTTP/1.1 ${status}\r\n\r\n`));
+}
+
+async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+}
+
+/** What comes before the tunnel, and the bytes after it; nothing when it does not end as it should. */
+async function readHead(connection: Deno.Conn): Promise<{ text: string; rest: Uint8Array } | undefined> {
+  const bytes = new Uint8Array(MAX_HEAD_BYTES);
+  for (let length = 0; length < bytes.length;) {
+    const read = await connection.read(bytes.subarray(length));
+    if (read === null) return undefined;
+    length += read;
+    const text = Array.from(bytes.subarray(0, length), (byte) => String.fromCharCode(byte)).join("");
+    const end = text.indexOf("\r\n\r\n");
+    if (end >= 0) return { text: text.slice(0, end), rest: bytes.slice(end + 4, length) };
+  }
+  return undefined;
+}

@@ -1,0 +1,111 @@
+import { execExtension } from "../exec/exec_plugin.ts";
+import { EntryFields } from "../model/entry_fields.ts";
+import type { KubeconfigEntry } from "../model/kubeconfig.ts";
+import { type Material, readMaterial } from "./material.ts";
+import { certificateProblem } from "../pem/certificate_problem.ts";
+import { type ProxyAddress, readProxy } from "./proxy_address.ts";
+import { serverProblem } from "./server_problem.ts";
+import { quote } from "../text/quote.ts";
+
+/** A server, how it proves who it is, and how it is reached. */
+export interface ResolvedCluster {
+  /** Name of the cluster entry. */
+  readonly name: string;
+  /** Address of the API server; a path in it comes before all API paths. */
+  readonly server: URL;
+  /** Who may sign the server's certificate, beside those that Deno trusts. */
+  readonly certificateAuthority?: Material;
+  /** The name that the server's certificate must have, in place of the address's. */
+  readonly tlsServerName?: string;
+  /** Whether the server's certificate is not to be checked, which only a flag of the whole program can bring about. */
+  readonly insecureSkipTlsVerify: boolean;
+  /** The proxy on the way. */
+  readonly proxy?: ProxyAddress;
+  /** Whether the server is to send everything as it is. */
+  readonly disableCompression: boolean;
+  /** What the entry has for credential plugins. Not a secret. */
+  readonly execConfig?: unknown;
+}
+
+/**
+ * What a cluster entry says.
+ *
+ * @param override Another address: what belongs to the entry's own (`tls-server-name`, and without TLS the CA) is left out.
+ * @throws {KubeconfigError} for a field that is malformed or contradicts another.
+ */
+export function resolveCluster(entry: KubeconfigEntry, override: string | undefined): ResolvedCluster {
+  const fields = new EntryFields(entry);
+  const server = readServer(fields, override);
+  const disableCompression = fields.flag("disable-compression");
+  const insecureSkipTlsVerify = fields.flag("insecure-skip-tls-verify");
+  const proxy = readProxy(fields);
+  const tlsServerName = readServerName(fields, server, override);
+  const authority = readMaterial(fields, "certificate-authority", certificateProblem);
+  if (tlsServerName !== undefined && proxy !== undefined) {
+    throw fields.error(
+      "tls-server-name",
+      `stands beside "proxy-url", and Deno offers no way to do both: use a server URL whose host is in the certificate`,
+    );
+  }
+  if (authority !== undefined && insecureSkipTlsVerify) {
+    throw fields.error(
+      "insecure-skip-tls-verify",
+      `stands beside "${authority.place.field}", and they contradict each other: remove one of them`,
+    );
+  }
+  const hasTls = server.protocol === "https:";
+  // It belongs to the address that is replaced.
+  const certificateAuthority = hasTls || override === undefined ? authority : undefined;
+  if (certificateAuthority !== undefined && !hasTls) {
+    throw fields.error(
+      certificateAuthority.place.field,
+      `has no use for ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
+    );
+  }
+  const execConfig = execExtension(fields.raw("extensions"));
+  return {
+    name: entry.name,
+    server,
+    ...(certificateAuthority && { certificateAuthority }),
+    ...(tlsServerName !== undefined && { tlsServerName }),
+    insecureSkipTlsVerify,
+    ...(proxy && { proxy }),
+    disableCompression,
+    ...(execConfig !== undefined && { execConfig }),
+  };
+}
+
+function readServer(fields: EntryFields, override: string | undefined): URL {
+  const server = override ?? fields.text("server");
+  if (server === undefined) {
+    throw fields.error("server", `is missing: write the address, such as "https://10.0.0.1:6443"`);
+  }
+  const problem = serverProblem(server);
+  if (problem === undefined) return new URL(server);
+  if (override !== undefined) throw new TypeError(`Cannot use server: it ${problem}`);
+  throw fields.error("server", problem);
+}
+
+function readServerName(fields: EntryFields, server: URL, override: string | undefined): string | undefined {
+  const name = fields.text("tls-server-name");
+  // It belongs to the address that is replaced (clientcmd overrides).
+  if (name === undefined || override !== undefined) return undefined;
+  const problem = serverNameProblem(name);
+  if (problem !== undefined) throw fields.error("tls-server-name", problem);
+  if (server.protocol === "https:") return name;
+  throw fields.error(
+    "tls-server-name",
+    `has no use for ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
+  );
+}
+
+/** What is wrong with the name a certificate is to have, to go after its own; nothing when it can be one. */
+export function serverNameProblem(name: string): string | undefined {
+  const url = URL.parse(`https://${name.includes(":") && !name.startsWith("[") ? `[${name}]` : name}/`);
+  if (
+    url !== null && url.port === "" && url.pathname === "/" && url.username === "" && url.href.split("/").length === 4
+  ) {
+    return undefined;
+  }
+  return `must be a host name or an IP address, without a port, found ${quote(name)}`;
+}

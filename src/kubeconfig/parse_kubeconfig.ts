@@ -1,0 +1,165 @@
+import {
+  boolCoreTag,
+  CORE_SCHEMA,
+  FAILSAFE_SCHEMA,
+  loadAll,
+  mergeTag,
+  nullCoreTag,
+  type Schema,
+  YAMLException,
+} from "js-yaml";
+import { type EntryKind, type Kubeconfig, KubeconfigEntry } from "./model/kubeconfig.ts";
+import { kubeconfigError, type KubeconfigPlace } from "./model/kubeconfig_error.ts";
+import { describe, quote, quoteAll, suggestion } from "./text/quote.ts";
+
+/** Numbers stay as they are written, so that `password: 0123` is that; `<<` is known because kubectl's YAML knows it. */
+const SCHEMA: Schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag, mergeTag);
+
+/** The name of the extension of a cluster that credential plugins are given. */
+export const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
+
+/** Fields of a file (clientcmd/api/v1 `Config`). `preferences` and `extensions` are other programs' business. */
+const FIELDS = ["apiVersion", "kind", "preferences", "clusters", "users", "contexts", "current-context", "extensions"];
+
+/**
+ * Reads one kubeconfig file, YAML or JSON. A file without content is a kubeconfig without entries.
+ *
+ * Checked here is what concerns the file as a whole: its syntax, kind and version, its lists and their names. What an entry
+ * says is checked by {@linkcode resolveContext} when it is used.
+ *
+ * @param file Path of the file, for messages and as the place its relative paths start from.
+ * @throws {KubeconfigError} when it is not a kubeconfig; with line and column where the syntax is at fault.
+ */
+export function parseKubeconfig(text: string, file: string): Kubeconfig {
+  const root = parseYaml(text, file);
+  for (const field of Object.keys(root)) {
+    if (!FIELDS.includes(field)) {
+      throw kubeconfigError(
+        { file, field },
+        `is not known${suggestion(field, FIELDS)}: a kubeconfig has ${quoteAll(FIELDS)}`,
+      );
+    }
+  }
+  expectValue(root, "kind", "Config", file);
+  expectValue(root, "apiVersion", "v1", file);
+  const current = root["current-context"] ?? "";
+  if (typeof current !== "string") {
+    throw kubeconfigError(
+      { file, field: "current-context" },
+      `must be the name of a context, found ${describe(current)}`,
+    );
+  }
+  keepTypes(root, text, file);
+  return {
+    files: [file],
+    ...(current === "" ? {} : { currentContext: { name: current, file } }),
+    clusters: parseEntries(root, "clusters", "cluster", file),
+    contexts: parseEntries(root, "contexts", "context", file),
+    users: parseEntries(root, "users", "user", file),
+  };
+}
+
+/** Whether fields can be read from it. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<string, unknown> {
+  let documents: unknown[];
+  try {
+    documents = loadAll(text, { schema });
+  } catch (error) {
+    const cause = withoutContent(error);
+    throw kubeconfigError({ file }, `it is neither YAML nor JSON: ${cause.message}`, { cause });
+  }
+  if (documents.length > 1) {
+    throw kubeconfigError({ file }, `it holds ${documents.length} YAML documents, expected one`);
+  }
+  const root = documents[0] ?? {};
+  if (!isRecord(root)) {
+    throw kubeconfigError(
+      { file },
+      `it must be a mapping with "clusters", "users" and "contexts", found ${describe(root)}`,
+    );
+  }
+  return root;
+}
+
+/** Credential plugins are handed an extension of the cluster as it is, so that numbers in it have to stay numbers. */
+function keepTypes(root: Record<string, unknown>, text: string, file: string): void {
+  if (!text.includes(EXEC_EXTENSION) || !Array.isArray(root.clusters)) return;
+  const typed = parseYaml(text, file, CORE_SCHEMA.withTags(mergeTag));
+  if (!Array.isArray(typed.clusters)) return;
+  for (const [index, item] of root.clusters.entries()) {
+    const same: unknown = typed.clusters[index];
+    if (!isRecord(item) || !isRecord(item.cluster) || !isRecord(same) || !isRecord(same.cluster)) continue;
+    if (Object.hasOwn(item.cluster, "extensions")) item.cluster.extensions = same.cluster.extensions;
+  }
+}
+
+/** The parser's errors carry the whole file and quote the line, which may be a token: only the reason and the place stay. */
+function withoutContent(error: unknown): SyntaxError {
+  if (!(error instanceof YAMLException)) return new SyntaxError(error instanceof Error ? error.name : typeof error);
+  const reason = error.reason.replaceAll(/"[^"]*"|!<[^>]*>/g, "").replaceAll(/ +/g, " ").trim();
+  const place = error.mark ? ` at line ${error.mark.line + 1}, column ${error.mark.column + 1}` : "";
+  return new SyntaxError(`${reason}${place}`);
+}
+
+function expectValue(root: Record<string, unknown>, field: string, expected: string, file: string): void {
+  const found = root[field] ?? "";
+  if (found === "" || found === expected) return;
+  const shown = typeof found === "string" ? quote(found) : describe(found);
+  throw kubeconfigError({ file, field }, `must be "${expected}", found ${shown}: this is not a kubeconfig`);
+}
+
+function parseEntries(
+  root: Record<string, unknown>,
+  field: string,
+  kind: EntryKind,
+  file: string,
+): ReadonlyMap<string, KubeconfigEntry> {
+  const list = root[field] ?? [];
+  if (!Array.isArray(list)) throw kubeconfigError({ file, field }, `must be a list, found ${describe(list)}`);
+  const entries = new Map<string, KubeconfigEntry>();
+  for (const [index, item] of list.entries()) {
+    const entry = parseEntry(item, kind, { file, field: `${field}[${index}]` });
+    if (entries.has(entry.name)) {
+      throw kubeconfigError(
+        { file, entry: `${kind} ${quote(entry.name)}`, field: `${field}[${index}]` },
+        `is a second entry of that name; rename or remove one of them`,
+      );
+    }
+    entries.set(entry.name, entry);
+  }
+  return entries;
+}
+
+function parseEntry(
+  item: unknown,
+  kind: EntryKind,
+  place: KubeconfigPlace & { readonly file: string },
+): KubeconfigEntry {
+  if (!isRecord(item)) {
+    throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", found ${describe(item)}`);
+  }
+  const name = item.name;
+  if (typeof name !== "string" || name === "") {
+    throw kubeconfigError(place, `has no name: found ${name === "" ? "an empty text" : describe(name)}`);
+  }
+  for (const key of Object.keys(item)) {
+    if (key !== "name" && key !== kind) {
+      throw kubeconfigError(
+        { ...place, entry: `${kind} ${quote(name)}`, field: key },
+        `is not known${suggestion(key, ["name", kind])}: an entry has "name" and "${kind}"`,
+      );
+    }
+  }
+  const fields = item[kind] ?? {};
+  if (!isRecord(fields)) {
+    throw kubeconfigError(
+      { ...place, entry: `${kind} ${quote(name)}`, field: kind },
+      `must be a mapping, found ${describe(fields)}`,
+    );
+  }
+  return new KubeconfigEntry(kind, name, place.file, fields);
+}

@@ -1,0 +1,77 @@
+import { bytesOf } from "./certificate_problem.ts";
+
+/** When a certificate may be used. */
+export interface Validity {
+  /** Not before this, in milliseconds since 1970. */
+  readonly fromMs: number;
+  /** Not after this, in milliseconds since 1970. */
+  readonly untilMs: number;
+}
+
+/** The parts of DER that lead to the validity (X.690, RFC 5280 4.1). */
+const SEQUENCE = 0x30;
+const VERSION = 0xa0;
+const UTC_TIME = 0x17;
+const GENERALIZED_TIME = 0x18;
+
+/** The validity of the first certificate in a PEM text; nothing when it cannot be read. */
+export function validityOf(pem: string): Validity | undefined {
+  const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
+  const bytes = bytesOf(body ?? "");
+  if (bytes === undefined) return undefined;
+  const certificate = elementAt(bytes, 0);
+  const tbs = certificate && elementAt(bytes, certificate.start);
+  if (tbs?.tag !== SEQUENCE) return undefined;
+  let at = tbs.start;
+  if (bytes[at] === VERSION) at = elementAt(bytes, at)?.end ?? bytes.length;
+  // Serial number, signature algorithm and issuer come before it.
+  for (let skipped = 0; skipped < 3; skipped++) at = elementAt(bytes, at)?.end ?? bytes.length;
+  const validity = elementAt(bytes, at);
+  if (validity?.tag !== SEQUENCE) return undefined;
+  const from = elementAt(bytes, validity.start);
+  const until = from && elementAt(bytes, from.end);
+  const fromMs = from && timeOf(bytes, from);
+  const untilMs = until && timeOf(bytes, until);
+  return fromMs === undefined || untilMs === undefined ? undefined : { fromMs, untilMs };
+}
+
+/** What is wrong with the time of a certificate, to go after its name; nothing when it is well for the next hour. */
+export function validityProblem(validity: Validity, nowMs: number): string | undefined {
+  const { fromMs, untilMs } = validity;
+  if (nowMs < fromMs) return `is valid only from ${new Date(fromMs).toISOString()} on; is this machine's clock right`;
+  if (nowMs > untilMs) return `expired on ${new Date(untilMs).toISOString()}`;
+  return untilMs - nowMs < 3_600_000 ? `expires on ${new Date(untilMs).toISOString()}` : undefined;
+}
+
+interface Element {
+  readonly tag: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The element that begins at `at`; nothing when it does not end within the bytes. */
+function elementAt(bytes: Uint8Array, at: number): Element | undefined {
+  if (at + 2 > bytes.length) return undefined;
+  const first = bytes[at + 1];
+  const count = first < 0x80 ? 0 : first & 0x7f;
+  if (count > 4) return undefined;
+  const start = at + 2 + count;
+  let length = first < 0x80 ? first : 0;
+  for (const byte of bytes.subarray(at + 2, start)) length = length * 256 + byte;
+  const end = start + length;
+  return end > bytes.length ? undefined : { tag: bytes[at], start, end };
+}
+
+/** `260131120000Z`, whose years 50 to 99 are of the last century, or `20260131120000Z` (RFC 5280 4.1.2.5). */
+function timeOf(bytes: Uint8Array, { tag, start, end }: Element): number | undefined {
+  if (tag !== UTC_TIME && tag !== GENERALIZED_TIME) return undefined;
+  const text = new TextDecoder().decode(bytes.subarray(start, end));
+  const match =
+    (tag === UTC_TIME ? /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/ : /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/)
+      .exec(text);
+  if (match === null) return undefined;
+  const [year, month, ...rest] = match.slice(1).map(Number);
+  const full = tag === GENERALIZED_TIME ? year : year + (year >= 50 ? 1900 : 2000);
+  const [day, hour, minute, second] = rest;
+  return Date.UTC(full, month - 1, day, hour, minute, second);
+}

@@ -1,0 +1,440 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { makeCertificates } from "../../support/certificates.ts";
+import { writeKubeconfig } from "../../support/host.ts";
+import { Scripts, V1 } from "../../support/plugin.ts";
+import { serveProxy } from "../../support/proxy.ts";
+import {
+  BlackHole,
+  datedCertificate,
+  examine,
+  type Examined,
+  fakeServed,
+  freePort,
+  serveVersion,
+  webToken,
+} from "./_doctor.ts";
+import { Program } from "../../support/program.ts";
+import { Folder } from "../../support/serve.ts";
+import { run, Session } from "../../support/session.ts";
+
+/** Long enough for what answers, short enough to wait for what does not. */
+const SHORT = { stepMs: 400, pluginMs: 400 };
+
+const ALL = ["configuration", "address", "credentials", "certificate", "server", "clock", "login", "discovery"];
+const PODS = ["list pods", "watch pods", "streaming list pods", "bookmarks pods"];
+
+Deno.test("informer doctor finds nothing wrong where nothing is", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await fakeServed({ tokens: { "s3cret-token": "ada" } }, certificates);
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+    server: server.url,
+    "certificate-authority": certificates.path("ca.crt"),
+  }, { token: "s3cret-token" });
+  const { code, report, text, ill } = await examine({ kubeconfig });
+  assertEquals([code, report.ok, report.exitCode, ill], [0, true, 0, {}]);
+  assertEquals(report.steps.map(({ name }) => name), [...ALL, ...PODS]);
+  assertEquals(report.server, server.url);
+  assertEquals(report.permissions, [
+    `--allow-read=${kubeconfig},${certificates.path("ca.crt")}`,
+    `--allow-net=${server.url.replace("https://", "")}`,
+  ]);
+  const said = new Map(report.steps.map(({ name, what }) => [name, what]));
+  assertEquals(
+    said.get("configuration"),
+    `kubeconfig "${kubeconfig}", context "home", user "ada", namespace "default"`,
+  );
+  assertMatch(said.get("certificate")!, /^"server", signed by "ca", trusted, until \d{4}-\d\d-\d\d/);
+  assertEquals(said.get("credentials"), "bearer token, which does not say how long it lasts");
+  assertMatch(said.get("list pods")!, /^allowed in namespace "default"; 3 objects, \d+ ms$/);
+  assertEquals(text.includes("s3cret"), false, "the token is not printed");
+});
+
+Deno.test("informer doctor names the authority that nobody trusts", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await fakeServed({}, certificates);
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+    server: server.url,
+    "certificate-authority": certificates.path("other-ca.crt"),
+  });
+  const { code, report, ill } = await examine({ kubeconfig });
+  assertEquals([code, report.steps.length, Object.keys(ill)], [3, 4, ["credentials", "certificate"]]);
+  assertMatch(
+    ill.certificate,
+    /^fail: the certificate is signed by nobody whom this configuration trusts: "server", signed by "ca"; put .*certificate-authority-data/,
+  );
+});
+
+Deno.test("informer doctor tells an expired certificate from a clock that is wrong", async () => {
+  await using certificates = await makeCertificates();
+  const { cert, key } = await datedCertificate(certificates.folder, "old", "20200101000000Z", "20210101000000Z");
+  const configFor = (url: string): Promise<string> =>
+    writeKubeconfig(certificates.path("config"), {
+      server: url,
+      "certificate-authority": certificates.path("ca.crt"),
+    });
+  {
+    await using server = await serveVersion(cert, key);
+    const { code, ill } = await examine({ kubeconfig: await configFor(server.url) });
+    assertEquals(code, 3);
+    assertMatch(
+      ill.certificate,
+      /^fail: the server's certificate has expired: "old", signed by "ca", expired \d+ days ago, on 2021-01-01; renew the server's certificate/,
+    );
+  }
+  {
+    await using server = await serveVersion(cert, key, { date: "Mon, 01 Jun 2020 12:00:00 GMT" });
+    const { code, ill } = await examine({ kubeconfig: await configFor(server.url) });
+    assertEquals(code, 3);
+    assertMatch(ill.certificate, /; set this machine's clock: it is \d+ days ahead of the server's$/);
+  }
+});
+
+Deno.test("informer doctor says of a certificate that it is not valid yet, is for other names, or ends soon", async () => {
+  await using certificates = await makeCertificates();
+  const cluster = { "certificate-authority": certificates.path("ca.crt") };
+  const saidOf = async (cert: string, key: string): Promise<string> => {
+    await using server = await serveVersion(cert, key);
+    const config = await writeKubeconfig(certificates.path("config"), { server: server.url, ...cluster });
+    return (await examine({ kubeconfig: config })).ill.certificate;
+  };
+  const future = await datedCertificate(certificates.folder, "new", "20400101000000Z", "20410101000000Z");
+  assertMatch(
+    await saidOf(future.cert, future.key),
+    /^fail: the server's certificate is not valid yet: .*, is valid only from 2040-01-01 on, in \d+ days; set this machine's clock/,
+  );
+  assertMatch(
+    await saidOf(certificates.text("named-server.crt"), certificates.text("named-server.key")),
+    /^fail: certificate not valid for name "127\.0\.0\.1".*"kubernetes\.test".*; .*tls-server-name/,
+  );
+  const day = (days: number): string =>
+    `${new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10).replaceAll("-", "")}000000Z`;
+  const ending = await datedCertificate(certificates.folder, "ending", day(-300), day(4));
+  assertMatch(
+    await saidOf(ending.cert, ending.key),
+    /^warn: "ending", signed by "ca", trusted, until .* \(\d days\); renew the server's certificate$/,
+  );
+});
+
+Deno.test("informer doctor says that a server wants a client certificate", async () => {
+  await using certificates = await makeCertificates();
+  const [cert, key] = [certificates.text("server.crt"), certificates.text("server.key")];
+  await using server = await serveVersion(cert, key, { clientCa: certificates.text("ca.crt") });
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+    server: server.url,
+    "certificate-authority": certificates.path("ca.crt"),
+  });
+  const { code, ill } = await examine({ kubeconfig });
+  assertEquals(code, 3);
+  assertMatch(ill.certificate, /^fail: the server refuses connections without a client certificate.*client-key-data/);
+});
+
+Deno.test("informer doctor says where nobody is", async () => {
+  const nowhere = await examine({ server: "https://no-such-host.invalid:6443" });
+  assertEquals([nowhere.code, Object.keys(nowhere.ill)], [3, ["address"]]);
+  assertMatch(nowhere.ill.address, /^fail: https:\/\/no-such-host\.invalid:6443: there is no such host; check the/);
+  const refused = await examine({ server: `https://127.0.0.1:${freePort()}` });
+  assertEquals([refused.code, Object.keys(refused.ill)], [3, ["address"]]);
+  assertMatch(refused.ill.address, /: nobody listens there; check the port/);
+});
+
+Deno.test("informer doctor ends in time at a server that takes connections and says nothing", async () => {
+  await using hole = new BlackHole();
+  for (const [scheme, step] of [["https", "certificate"], ["http", "server"]]) {
+    const { code, ill, report, ms } = await examine({ server: `${scheme}://${hole.host}` }, { limits: SHORT });
+    assertEquals([code, report.steps.at(-1)?.name], [3, step]);
+    assertMatch(ill[step], /^fail: no answer within 0\.[45] s; /);
+    assert(ms < 3_000, `it took ${ms} ms`);
+  }
+});
+
+Deno.test("informer doctor ends in time at a server that is slow in everything", async () => {
+  await using server = await fakeServed();
+  server.fake.latency(150);
+  const { code, report, ms } = await examine({ server: server.url }, { limits: { stepMs: 400, totalMs: 500 } });
+  assertEquals(code, 1);
+  const last = report.steps.at(-1)!;
+  assertEquals(last.status === "fail" || last.status === "skip", true, last.what);
+  assertMatch(last.what, /^no answer within|^not checked, 0\.5 s are over/);
+  assert(ms < 3_000, `it took ${ms} ms`);
+});
+
+Deno.test("informer doctor says which protocol is spoken", async () => {
+  await using certificates = await makeCertificates();
+  await using plain = await fakeServed();
+  const http = await examine({ server: plain.url.replace("http:", "https:") });
+  assertEquals(http.code, 3);
+  assertMatch(http.ill.certificate, /^fail: no TLS is spoken there; write "http:\/\/" instead/);
+  await using secure = await fakeServed({}, certificates);
+  const https = await examine({ server: secure.url.replace("https:", "http:") });
+  assertEquals(https.code, 3);
+  assertMatch(https.ill.server, /^fail: no plain HTTP is spoken there; write "https:\/\/" instead/);
+});
+
+Deno.test("informer doctor says that the server does not know the credentials", async () => {
+  await using folder = new Folder();
+  await using server = await fakeServed({ tokens: { good: "ada" } });
+  const tokenFile = folder.write("token", "w0rthless-token");
+  const { code, ill, text, report } = await examine({ server: server.url, tokenFile });
+  assertEquals([code, report.steps.at(-1)?.name], [3, "login"]);
+  assertEquals(
+    ill.login,
+    "fail: the server does not know these credentials (401); log in again, or renew what the user entry holds, and check " +
+      "that it is for this cluster",
+  );
+  assertEquals(text.includes("w0rthless"), false, "the token is not printed");
+});
+
+Deno.test("informer doctor reads how long a token lasts", async () => {
+  await using folder = new Folder();
+  const token = webToken(-7_200_000, -3_600_000);
+  await using server = await fakeServed({ tokens: { [token]: "ada" } });
+  const cluster = { server: server.url };
+  const expired = await examine({ kubeconfig: await writeKubeconfig(folder.file("expired"), cluster, { token }) });
+  assertEquals([expired.code, expired.report.steps.at(-1)?.name], [3, "clock"]);
+  assertMatch(expired.ill.credentials, /^fail: bearer token expired 60 min ago, on .* UTC; log in again/);
+  assertEquals(expired.text.includes(token.split(".")[1]), false, "the token is not printed");
+
+  const ending = webToken(-3_600_000, 240_000);
+  const warned = await examine({
+    kubeconfig: await writeKubeconfig(folder.file("ending"), cluster, { token: ending }),
+  });
+  assertMatch(warned.ill.credentials, /^warn: bearer token until .* UTC \(3 min\); /);
+  const tokenFile = folder.write("token", ending);
+  const rotated = await examine({ server: server.url, tokenFile });
+  assertEquals(rotated.ill.credentials, undefined, "a file is renewed by whoever wrote it");
+});
+
+Deno.test("informer doctor runs the credential plugin, and says why it gives nothing", async () => {
+  await using scripts = await Scripts.make();
+  await using server = await fakeServed({ tokens: { "from-a-plugin": "ada" } });
+  const withPlugin = async (command: string): Promise<ReturnType<typeof examine>> => {
+    const exec = { apiVersion: V1, command, interactiveMode: "Never" };
+    const kubeconfig = await writeKubeconfig(`${scripts.folder}/config`, { server: server.url }, { exec });
+    return await examine({ kubeconfig }, { limits: SHORT });
+  };
+  const works = await scripts.printer({ token: "from-a-plugin" });
+  const good = await withPlugin(works);
+  assertEquals([good.code, good.ill.credentials], [0, undefined], good.text);
+  assertStringIncludes(good.report.permissions.join(" "), `--allow-run=${works}`);
+  assertEquals(good.text.includes("from-a-plugin"), false, "the token is not printed");
+  const fails = await withPlugin(await scripts.write("fails", "echo 'please log in' >&2; exit 7"));
+  assertEquals(fails.code, 3);
+  assertMatch(fails.ill.credentials, /^fail: .*exit code 7.*please log in.*; /);
+  assertEquals(fails.report.steps.at(-1)?.name, "clock", "the server is looked at all the same");
+  const hangs = await withPlugin(await scripts.write("hangs", "exec sleep 60"));
+  assertEquals(hangs.code, 3);
+  assertMatch(hangs.ill.credentials, /^fail: no answer within 0\.4 s; run ".*hangs" by itself/);
+});
+
+Deno.test("informer doctor says which verb is not allowed, and which role to ask for", async () => {
+  await using server = await fakeServed({ authorize: ({ verb }) => verb !== "watch" });
+  const one = await examine({ server: server.url });
+  assertEquals([one.code, Object.keys(one.ill)], [3, ["certificate", "watch pods"]]);
+  assertEquals(
+    one.ill["watch pods"],
+    `fail: not allowed in namespace "default"; ask for a Role in namespace "default" with the verbs "list" and "watch" on ` +
+      `"pods"`,
+  );
+  const all = await examine({ server: server.url, allNamespaces: true }, { resources: ["deploy,nodes"] });
+  assertEquals(all.code, 3);
+  assertMatch(
+    all.ill["watch deployments.apps"],
+    /in all namespaces; ask for a ClusterRole .* choose a namespace with -n$/,
+  );
+  assertMatch(all.ill["watch nodes"], /in the cluster; ask for a ClusterRole .* on "nodes"$/);
+});
+
+Deno.test("informer doctor tries where the server does not tell what is allowed", async () => {
+  const authorize = ({ verb, resource }: { readonly verb: string; readonly resource: string }): boolean =>
+    resource !== "selfsubjectaccessreviews" && verb !== "list";
+  await using server = await fakeServed({ authorize });
+  const { code, ill } = await examine({ server: server.url });
+  assertEquals([code, Object.keys(ill)], [3, ["certificate", "list pods"]]);
+  assertMatch(ill["list pods"], /^fail: not allowed in namespace "default"/);
+});
+
+Deno.test("informer doctor says what informers do without streaming lists and bookmarks", async () => {
+  await using server = await fakeServed({ streamingList: false });
+  server.fake.sendBookmarks(false);
+  const { code, report, ill } = await examine({ server: server.url }, { limits: SHORT });
+  const streaming = report.steps.find(({ name }) => name === "streaming list pods");
+  assertEquals([code, streaming?.status], [0, "ok"]);
+  assertMatch(streaming!.what, /^not offered, .*; informers list in pages instead$/);
+  assertMatch(ill["bookmarks pods"], /^skip: none in 3 s/);
+});
+
+Deno.test("informer doctor notices watches whose answers are held back", async () => {
+  await using server = await fakeServed();
+  using _held = server.fake.stallNext(10, ({ verb }) => verb === "watch");
+  const { code, ill } = await examine({ server: server.url }, { limits: SHORT });
+  assertEquals(code, 0);
+  assertMatch(ill["streaming list pods"], /^warn: its end was not told; .*; look for a proxy or load balancer/);
+});
+
+Deno.test("informer doctor measures how far the clocks are apart", async () => {
+  await using server = await fakeServed();
+  for (const [skewMs, words] of [[120_000, "behind"], [-120_000, "ahead of"]] as const) {
+    server.fake.clockSkew(skewMs);
+    const { code, ill } = await examine({ server: server.url });
+    assertEquals(code, 0);
+    assertMatch(
+      ill.clock,
+      new RegExp(`^warn: 1(?:19|20)(?:\\.\\d)? s ${words} the server's.*; set this machine's clock`),
+    );
+  }
+});
+
+Deno.test("informer doctor tells an API server from what else answers", async () => {
+  await using server = await fakeServed();
+  const version = ({ path }: { readonly path: string }): boolean => path === "/version";
+  server.fake.htmlNext(1, version);
+  const page = await examine({ server: server.url });
+  assertEquals(page.code, 3);
+  assertMatch(page.ill.server, /^fail: what answers is no API server: 200 with text\/html; charset=utf-8; check that/);
+  server.fake.failNext({ code: 503, text: "no backend" }, 1, version);
+  const balancer = await examine({ server: server.url });
+  assertEquals(balancer.code, 3);
+  assertMatch(balancer.ill.server, /^fail: answers with 503: no backend; look into the log/);
+});
+
+Deno.test("informer doctor says which proxy does not lead to the server", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await fakeServed({}, certificates);
+  const saidBy = async (proxy: string): Promise<Awaited<ReturnType<typeof examine>>> => {
+    const cluster = {
+      server: server.url,
+      "certificate-authority": certificates.path("ca.crt"),
+      "proxy-url": `http://ada:hunter2pass@${proxy}`,
+    };
+    return await examine({ kubeconfig: await writeKubeconfig(certificates.path("config"), cluster) });
+  };
+  const nobody = `127.0.0.1:${freePort()}`;
+  const away = await saidBy(nobody);
+  assertEquals([away.code, away.report.steps.at(-1)?.name], [3, "address"]);
+  assertMatch(away.ill.address, new RegExp(`by way of proxy "http://${nobody}": nobody listens there`));
+  for (const [refuse, words] of [["407 Login", /the proxy asks for a login/], ["403 No", /does not let us through/]]) {
+    await using proxy = serveProxy({ kind: "connect", refuse: refuse as string });
+    const refused = await saidBy(proxy.host);
+    assertEquals([refused.code, refused.report.steps.at(-1)?.name], [3, "certificate"]);
+    assertMatch(refused.ill.certificate, words as RegExp);
+    assertEquals(refused.text.includes("hunter2"), false, "the proxy's password is not printed");
+  }
+  await using proxy = serveProxy({ kind: "connect" });
+  const good = await saidBy(proxy.host);
+  assertEquals(good.code, 0, good.text);
+  assertStringIncludes(good.report.permissions.at(-1)!, proxy.host);
+});
+
+Deno.test("informer doctor says whether plain HTTP leaves this machine", async () => {
+  await using server = await fakeServed();
+  await using proxy = serveProxy({ kind: "connect" });
+  const env = { HTTP_PROXY: `http://${proxy.host}`, NO_PROXY: "" };
+  await using direct = new Program("src/cli/main.ts", ["doctor", "--server", server.url, "-o", "json"], env);
+  assertEquals([await direct.code, proxy.asked], [0, []], direct.out.text);
+  const words = new Map(
+    (JSON.parse(direct.out.text) as Examined["report"]).steps.map(({ name, what }) => [name, what]),
+  );
+  assertMatch(words.get("address")!, /^http:\/\/127\.0\.0\.1:\d+, connected in/);
+  assertEquals(words.get("certificate"), "plain HTTP, which does not leave this machine");
+  await using folder = new Folder();
+  const proxied = await writeKubeconfig(folder.file("config"), {
+    server: server.url,
+    "proxy-url": `http://127.0.0.1:${new URL(server.url).port}`,
+  });
+  assertMatch((await examine({ kubeconfig: proxied })).ill.certificate, /^warn: plain HTTP: others can read/);
+});
+
+Deno.test("informer doctor says what is wrong with the kubeconfig", async () => {
+  await using folder = new Folder();
+  const missing = await examine({ kubeconfig: folder.file("missing") });
+  assertEquals([missing.code, missing.report.steps.length, missing.report.permissions], [3, 1, []]);
+  assertMatch(missing.ill.configuration, /there is no such file; correct it, or choose another with --kubeconfig/);
+  const broken = await examine({ kubeconfig: await writeKubeconfig(folder.file("broken"), { sever: "https://x" }) });
+  assertEquals(broken.code, 3);
+  assertMatch(broken.ill.configuration, /cluster "farm" of kubeconfig .*: field "sever" is not known .*; correct it/);
+  const ca = { server: "https://127.0.0.1:1", "certificate-authority": folder.file("nosuch.crt") };
+  const withoutCa = await examine({ kubeconfig: await writeKubeconfig(folder.file("ca"), ca) });
+  assertMatch(
+    withoutCa.ill.configuration,
+    /field "certificate-authority" names ".*nosuch\.crt": there is no such file/,
+  );
+});
+
+Deno.test("informer doctor names the flag of Deno that a configuration asks for", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await fakeServed({}, certificates);
+  const cluster = { server: server.url, "insecure-skip-tls-verify": true };
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster);
+  const { code, ill, report } = await examine({ kubeconfig });
+  const flag = "--unsafely-ignore-certificate-errors=127.0.0.1";
+  assertEquals([code, report.permissions.at(-1)], [3, flag]);
+  assertMatch(
+    ill.configuration,
+    /^warn: .*insecure-skip-tls-verify lets anybody answer in the server's place; put the/,
+  );
+  assertMatch(ill.certificate, new RegExp(`^fail: .* "server", signed by "ca"; run Deno with ${flag}$`));
+});
+
+Deno.test("informer doctor names the permission that is missing, and needs no more than it prints", async () => {
+  await using folder = new Folder();
+  await using server = await fakeServed();
+  const kubeconfig = await writeKubeconfig(folder.file("config"), { server: server.url });
+  const read = `--allow-read=${kubeconfig}`;
+  const net = `--allow-net=${server.url.replace("http://", "")}`;
+  const examineWith = async (...flags: string[]): Promise<{ code: number; out: string }> => {
+    const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+      args: [
+        ...["run", "--quiet", "--no-prompt", "--no-check", "--allow-env=CI,TERM", ...flags],
+        ...["src/cli/main.ts", "doctor", "--kubeconfig", kubeconfig],
+      ],
+      cwd: new URL("../../../", import.meta.url),
+      stdin: "null",
+    }).output();
+    return { code, out: new TextDecoder().decode(stdout) };
+  };
+  const nothing = await examineWith();
+  assertEquals(nothing.code, 3);
+  assertMatch(nothing.out, new RegExp(`^fail .*: this program may not read it; to do: run Deno with ${read}\n`));
+  const offline = await examineWith(read);
+  assertEquals(offline.code, 3);
+  assertStringIncludes(offline.out, `: this program may not reach it; to do: run Deno with ${net}\n`);
+  const enough = await examineWith(read, net);
+  assertEquals(enough.code, 0, enough.out);
+  assertStringIncludes(enough.out, `${read} ${net}\n`);
+});
+
+Deno.test("informer doctor exits with 1 for a resource that is not there, and looks at the others", async () => {
+  const { code, ill, report } = await examine({ fake: true }, { resources: ["podz", "cm"] });
+  assertEquals([code, Object.keys(ill)], [1, ["list podz"]]);
+  assertMatch(ill["list podz"], /did you mean "pods"; check the name/);
+  assertEquals(report.steps.some(({ name }) => name === "bookmarks configmaps"), true);
+});
+
+Deno.test("informer doctor prints a line to each check where nobody looks, and refuses flags that contradict", async () => {
+  const { code, out, err } = await run("doctor", "--fake");
+  assertEquals([code, err], [0, []]);
+  assertMatch(out[0], /^ok {4}configuration +a fake API server in this process$/);
+  assertMatch(out.at(-1)!, /^all is well: informers can run \(/);
+  const json = await run("doctor", "--fake", "-o", "json", "pods");
+  assertEquals([json.code, JSON.parse(json.out.join("\n")).ok], [0, true]);
+  for (
+    const [message, ...args] of [
+      [/-A and -n contradict/, "-A", "-n", "shop"],
+      [/--fake is a server of its own/, "--fake", "--context", "x"],
+      [/name at least one resource/, ",", "--fake"],
+      [/--server must begin with/, "--server", "htp://x"],
+    ] as const
+  ) {
+    const refused = await run("doctor", ...args);
+    assertEquals([refused.code, refused.out, refused.err.length], [2, [], 1]);
+    assertMatch(refused.err[0], message);
+  }
+});
+
+Deno.test("informer doctor ends without a page when it is interrupted", async () => {
+  await using hole = new BlackHole();
+  const session = new Session(["doctor", "--server", `http://${hole.host}`], { terminal: true });
+  await session.err.until(() => session.err.text.includes("looking at server"));
+  session.interrupt();
+  assertEquals([await session.code, session.out.text], [0, ""]);
+});

@@ -1,0 +1,78 @@
+import { assertEquals } from "@std/assert";
+import { ValidationError } from "@cliffy/command";
+import { DecodeError, StatusError, UnreachableError } from "../../../src/api/errors.ts";
+import { explain, lineOf, UsageError } from "../../../src/cli/errors/exit_code.ts";
+import { ConnectError } from "../../../src/deno/connect_error.ts";
+import { KubeconfigError } from "../../../src/kubeconfig/model/kubeconfig_error.ts";
+
+function status(code: number, reason: string): StatusError {
+  return new StatusError(`Cannot list "pods": ${code} ${reason}: no`, { code, reason, message: "no" });
+}
+
+Deno.test("explain gives each kind of error its exit code", () => {
+  const cases: [unknown, number][] = [
+    [new UsageError("--port must be at least 0"), 2],
+    [new ValidationError("Missing argument(s): resources"), 2],
+    [new SyntaxError("Cannot parse label selector"), 2],
+    [new TypeError(`Cannot connect: "server" is empty`), 2],
+    [new RangeError("Cannot create a reflector"), 2],
+    [new TypeError("x is not a function"), 1],
+    [new ConnectError("Cannot connect", []), 3],
+    [new KubeconfigError("Cannot use kubeconfig"), 3],
+    [new Error(`Cannot connect: "tokenFile" names "/t": there is no such file`), 3],
+    [new UnreachableError("Cannot reach it"), 3],
+    [status(401, "Unauthorized"), 3],
+    [status(403, "Forbidden"), 3],
+    [status(404, "NotFound"), 1],
+    [status(500, "InternalError"), 1],
+    [new DecodeError("Cannot read the answer"), 1],
+    ["thrown text", 1],
+  ];
+  for (const [error, code] of cases) assertEquals(explain(error).code, code, String(error));
+});
+
+Deno.test("explain says what to do by the names of flags", () => {
+  const attempts = [{ source: "KUBECONFIG", problem: "it is not set" }, { source: "in-cluster", problem: "no pod" }];
+  assertEquals(
+    explain(new ConnectError(`Cannot connect: found nothing; pass "server" or "kubeconfig"`, attempts)).message,
+    "Cannot connect: found nothing; pass --server or --kubeconfig (KUBECONFIG: it is not set; in-cluster: no pod)",
+  );
+  assertEquals(
+    explain(new TypeError(`Cannot connect: "tokenFile" is empty`)).message,
+    "Cannot connect: --token-file is empty",
+  );
+  assertEquals(
+    explain(new KubeconfigError(`field "current-context" is missing: set it, or pass "context"`)).message,
+    `field "current-context" is missing: set it, or pass --context`,
+  );
+});
+
+Deno.test("explain tells a wrong certificate from a wrong protocol and a server that is away", () => {
+  const adviceFor = (reason: string): string => explain(new UnreachableError(reason)).message.slice(reason.length + 2);
+  assertEquals(
+    adviceFor("invalid peer certificate: UnknownIssuer"),
+    "check certificate-authority in the kubeconfig, and the server's certificate",
+  );
+  assertEquals(
+    adviceFor("received corrupt message of type InvalidContentType"),
+    `no TLS is spoken there; check whether it should be "http://"`,
+  );
+  assertEquals(adviceFor("Connection refused"), "check the address, and whether the server runs");
+});
+
+Deno.test("lineOf adds causes that the message does not name, on one line", () => {
+  const inner = new Error("disk\n full");
+  assertEquals(lineOf(new Error("Cannot write", { cause: inner })), "Cannot write: disk full");
+  assertEquals(lineOf(new Error("Cannot write: disk full", { cause: inner })), "Cannot write: disk full");
+  assertEquals(lineOf(new RangeError()), "RangeError");
+  assertEquals(lineOf(7), "7");
+});
+
+Deno.test("lineOf leaves out what a named error has said in better words", () => {
+  const cause = new TypeError("error sending request for url (http://x/): refused");
+  assertEquals(lineOf(new UnreachableError("Cannot reach: refused", { cause })), "Cannot reach: refused");
+  assertEquals(
+    lineOf(new Error("Cannot sync", { cause: new UnreachableError("Cannot reach: refused", { cause }) })),
+    "Cannot sync: Cannot reach: refused",
+  );
+});

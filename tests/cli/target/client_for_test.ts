@@ -1,0 +1,129 @@
+import { assertEquals, assertMatch } from "@std/assert";
+import { Pod } from "../../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
+import { makeCertificates } from "../../support/certificates.ts";
+import { writeKubeconfig } from "../../support/host.ts";
+import { Folder, serve } from "../../support/serve.ts";
+import { run, Session } from "../../support/session.ts";
+
+Deno.test("informer trusts the CA of the kubeconfig and no other, and exits with 3", async () => {
+  await using certificates = await makeCertificates();
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "web-0" }));
+  const [cert, key] = [certificates.text("server.crt"), certificates.text("server.key")];
+  await using served = await serve(server, { cert, key });
+  const configFor = (ca: string): Promise<string> =>
+    writeKubeconfig(certificates.path(`${ca}.kubeconfig`), {
+      server: served.url,
+      "certificate-authority": certificates.path(`${ca}.crt`),
+    });
+  assertEquals(await run("get", "pods", "-o", "name", "--kubeconfig", await configFor("ca")), {
+    code: 0,
+    out: ["pod/web-0"],
+    err: [],
+  });
+  for (const command of ["get", "watch"]) {
+    const { code, out, err } = await run(command, "pods", "--kubeconfig", await configFor("other-ca"));
+    assertEquals([code, out, err.length], [3, [], 1], err.join("\n"));
+    assertMatch(err[0], /certificate.*; check certificate-authority in the kubeconfig/);
+  }
+});
+
+Deno.test("informer exits with 3 where nobody answers", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  for (const command of ["get", "watch"]) {
+    const { code, out, err } = await run(command, "pods", "--server", `http://127.0.0.1:${port}`);
+    assertEquals([code, out, err.length], [3, [], 1], err.join("\n"));
+    assertMatch(err[0], /^error: Cannot reach .*refused.*; check the address, and whether the server runs$/);
+  }
+});
+
+Deno.test("informer says so where no TLS is spoken", async () => {
+  using server = new FakeApiServer();
+  await using served = await serve(server);
+  const { code, err } = await run("get", "pods", "--server", served.url.replace("http:", "https:"));
+  assertEquals([code, err.length], [3, 1], err.join("\n"));
+  assertMatch(err[0], /; no TLS is spoken there; check whether it should be "http:\/\/"$/);
+});
+
+Deno.test("informer exits with 3 when the server does not know the credentials", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer({ tokens: (token) => token === "good" ? "ada" : undefined });
+  server.create(Pod, pod({ name: "web-0" }));
+  await using served = await serve(server);
+  const good = folder.write("good", "good");
+  const bad = folder.write("bad", "bad");
+  assertEquals(
+    await run("get", "pods", "-o", "name", "--server", served.url, "--token-file", good),
+    { code: 0, out: ["pod/web-0"], err: [] },
+  );
+  for (const command of ["get", "watch"]) {
+    const { code, out, err } = await run(command, "pods", "--server", served.url, "--token-file", bad);
+    assertEquals([code, out, err.length], [3, [], 1], err.join("\n"));
+    assertMatch(err[0], /401.*the credentials are not known to the server, renew them$/);
+    assertEquals(err[0].includes("bad"), false, "the token is not printed");
+  }
+});
+
+Deno.test("informer exits with 3 when list or watch is forbidden", async () => {
+  for (const [verb, ...flags] of [["watch"], ["list", "--streaming-list", "off"]]) {
+    using server = new FakeApiServer({ authorize: (request) => request.verb !== verb });
+    await using served = await serve(server);
+    const args = ["watch", "pods", "-n", "shop", "-o", "json", "--server", served.url, ...flags];
+    const { code, out, err } = await run(...args);
+    assertEquals([verb, code, out.length, err.length], [verb, 3, verb === "watch" ? 1 : 0, 1], err.join("\n"));
+    assertMatch(err[0], /403.*; ask for the right to do that, or choose a namespace with -n$/);
+  }
+});
+
+Deno.test("informer exits with 1 for an object that is not there, and with 2 for a field nobody knows", async () => {
+  using server = new FakeApiServer();
+  await using served = await serve(server);
+  const missing = await run("get", "pods", "nosuch", "--server", served.url);
+  assertEquals([missing.code, missing.out, missing.err.length], [1, [], 1]);
+  assertMatch(missing.err[0], /pods "nosuch" not found; check the name and the namespace$/);
+  for (const command of ["get", "watch"]) {
+    const { code, out, err } = await run(command, "pods", "--field-selector", "a.b=c", "--server", served.url);
+    assertEquals([code, out, err], [2, [], [
+      `error: --field-selector "a.b=c" is refused by the server: field label not supported: a.b`,
+    ]]);
+  }
+});
+
+Deno.test("informer watch goes on when the server refuses after the first sync, and says so once", async () => {
+  let allowed = true;
+  using server = new FakeApiServer({ authorize: () => allowed });
+  await using served = await serve(server);
+  const session = new Session(["watch", "pods", "-A", "-o", "json", "--no-object", "--server", served.url]);
+  await session.out.line(/"synced"/);
+  allowed = false;
+  server.endWatches();
+  await session.err.line(/403.*; trying again$/);
+  allowed = true;
+  await session.err.line(/^pods: live again$/);
+  server.create(Pod, pod({ name: "later" }));
+  await session.out.line(/"default\/later"/);
+  session.interrupt();
+  assertEquals(await session.code, 0);
+  assertEquals(session.err.lines.length, 2, session.err.text);
+});
+
+Deno.test("informer watch goes on when the resource goes away, and says so", async () => {
+  using server = new FakeApiServer();
+  const Widget = { group: "acme.dev", version: "v1", plural: "widgets", kind: "Widget", scope: "Namespaced" as const };
+  server.define(Widget);
+  server.create(Widget, { metadata: { name: "w" } });
+  await using served = await serve(server);
+  const session = new Session(["watch", "widgets", "-A", "-o", "json", "--no-object", "--server", served.url]);
+  await session.out.line(/"synced","objects":1/);
+  server.undefine(Widget);
+  await session.err.line(/^widgets\.acme\.dev: .*404.*; trying again$/);
+  server.define(Widget);
+  server.create(Widget, { metadata: { name: "again" } });
+  await session.err.line(/^widgets\.acme\.dev: live again$/);
+  await session.out.line(/"added","key":"default\/again"/);
+  session.interrupt();
+  assertEquals(await session.code, 0);
+});

@@ -1,0 +1,45 @@
+import { assertEquals, assertThrows } from "@std/assert";
+import { ageOf, durationMs } from "../../../src/cli/target/duration_ms.ts";
+import { UsageError } from "../../../src/cli/errors/exit_code.ts";
+
+Deno.test("durationMs adds up units", () => {
+  const cases: [string, number][] = [
+    ["0", 0],
+    ["250ms", 250],
+    ["30s", 30_000],
+    ["1m30s", 90_000],
+    ["1.5h", 5_400_000],
+    ["1h1m1s1ms", 3_661_001],
+    ["596h", 2_145_600_000],
+  ];
+  for (const [text, ms] of cases) assertEquals(durationMs(text, "timeout"), ms, text);
+});
+
+Deno.test("durationMs refuses what is no duration, by the name of the flag", () => {
+  for (const text of ["", "3", "3x", "s", "-3s", "1m 30s", "30s,", "1e3s", "∞"]) {
+    assertThrows(() => durationMs(text, "resync"), UsageError, `--resync must be a duration`, text);
+  }
+});
+
+Deno.test("durationMs refuses what no timer can hold", () => {
+  assertThrows(() => durationMs("597h", "timeout"), UsageError, `--timeout must be at most "596h", found "597h"`);
+});
+
+Deno.test("ageOf rounds down as kubectl does", () => {
+  const now = Date.UTC(2026, 0, 10);
+  const cases: [number, string][] = [
+    [0, "0s"],
+    [-5, "0s"],
+    [119, "119s"],
+    [120, "2m"],
+    [7_199, "119m"],
+    [7_200, "2h"],
+    [172_799, "47h"],
+    [172_800, "2d"],
+  ];
+  for (const [seconds, age] of cases) {
+    assertEquals(ageOf(new Date(now - seconds * 1_000).toISOString(), now), age, String(seconds));
+  }
+  assertEquals(ageOf(undefined, now), "<unknown>");
+  assertEquals(ageOf("yesterday", now), "<unknown>");
+});

@@ -1,0 +1,82 @@
+import { assert, assertEquals } from "@std/assert";
+import { Churn, type ChurnOptions } from "../../../src/cli/target/steady_churn.ts";
+import { Pod } from "../../../src/kinds/core/v1.ts";
+import { FakeApiServer, pods } from "../../../src/testing/mod.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+
+/** Time for a churn, which reads the clock that never goes back. */
+class Clock extends FakeTime {
+  readonly #real = performance.now.bind(performance);
+
+  constructor() {
+    super();
+    performance.now = () => Date.now();
+  }
+
+  override [Symbol.dispose](): void {
+    performance.now = this.#real;
+    super[Symbol.dispose]();
+  }
+}
+
+function serverWith(count: number): FakeApiServer {
+  const server = new FakeApiServer();
+  for (const pod of pods(count)) server.create(Pod, pod);
+  return server;
+}
+
+function counted(options: ChurnOptions, ms: number): { readonly done: number; readonly timers: number } {
+  using time = new Clock();
+  using server = serverWith(20);
+  const churn = new Churn(server, options);
+  churn.start();
+  time.tick(ms);
+  const { timers } = time;
+  churn.stop();
+  assertEquals(time.timers, 0);
+  return { done: churn.done, timers };
+}
+
+Deno.test("Churn makes as many changes as the rate says", () => {
+  assertEquals(counted({ perSecond: 500 }, 2_000), { done: 1_000, timers: 1 });
+  assertEquals(counted({ perSecond: 0.5 }, 4_000), { done: 2, timers: 1 });
+});
+
+Deno.test("Churn ends after its time, having made what is due", () => {
+  assertEquals(counted({ perSecond: 300, forMs: 1_005 }, 5_000), { done: 301, timers: 0 });
+});
+
+Deno.test("Churn at rate 0 starts nothing", () => {
+  assertEquals(counted({ perSecond: 0 }, 1_000), { done: 0, timers: 0 });
+});
+
+Deno.test("Churn of updates alone leaves the same pods, and the same seed makes the same changes", () => {
+  const results = [1, 2].map(() => {
+    using time = new Clock();
+    using server = serverWith(10);
+    const before = server.keys(Pod);
+    const churn = new Churn(server, { perSecond: 100, mix: "update", seed: 7 });
+    churn.start();
+    time.tick(1_000);
+    churn.stop();
+    assertEquals(server.keys(Pod), before);
+    return server.list(Pod).map(({ metadata, status }) => ({
+      annotations: metadata.annotations,
+      phase: status?.phase,
+    }));
+  });
+  assertEquals(results[0], results[1]);
+});
+
+Deno.test("Churn of all kinds creates and deletes, in balance", () => {
+  using time = new Clock();
+  using server = serverWith(50);
+  const before = new Set(server.keys(Pod));
+  const churn = new Churn(server, { perSecond: 100, mix: "all" });
+  churn.start();
+  time.tick(5_000);
+  churn.stop();
+  const after = server.keys(Pod);
+  assert(after.some((key) => !before.has(key)), "something was created");
+  assert(Math.abs(after.length - 50) <= 5, `found ${after.length} pods`);
+});

@@ -1,0 +1,77 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { checkCacheFile, writeCacheFile } from "../../src/cli/write_cache_file.ts";
+import { UsageError } from "../../src/cli/errors/exit_code.ts";
+import { Folder } from "../support/serve.ts";
+
+function named(name: string): KubernetesObject {
+  return { metadata: { name } } as KubernetesObject;
+}
+
+async function namesIn(folder: Folder): Promise<string[]> {
+  return (await Array.fromAsync(Deno.readDir(folder.path))).map(({ name }) => name).sort();
+}
+
+Deno.test("checkCacheFile refuses what could not be written in the end", async () => {
+  await using folder = new Folder();
+  const file = folder.write("file", "");
+  const cases: [string, string][] = [
+    [folder.file("no/cache.json"), `--cache: folder "${folder.file("no")}" does not exist; make it first`],
+    [`${file}/cache.json`, `--cache: "${file}" is not a folder`],
+    [folder.path, "is a folder; name a file"],
+    ["/dev/null", "is a device or a pipe"],
+    ["--timeout", `--cache needs a file, found "--timeout"`],
+  ];
+  for (const [path, message] of cases) await assertRejects(() => checkCacheFile(path), UsageError, message, path);
+});
+
+Deno.test("checkCacheFile leaves the folder and an earlier cache as they are", async () => {
+  await using folder = new Folder();
+  const file = folder.write("cache.json", "[1]");
+  await checkCacheFile(file);
+  await checkCacheFile(folder.file("new.json"));
+  assertEquals(await namesIn(folder), ["cache.json"]);
+  assertEquals(await Deno.readTextFile(file), "[1]");
+});
+
+Deno.test("writeCacheFile writes a JSON array of one line per object", async () => {
+  await using folder = new Folder();
+  const file = folder.file("cache.json");
+  await writeCacheFile(file, []);
+  assertEquals(await Deno.readTextFile(file), "[]\n");
+  await writeCacheFile(file, [named("a"), named("b")]);
+  assertEquals(await Deno.readTextFile(file), `[\n{"metadata":{"name":"a"}},\n{"metadata":{"name":"b"}}\n]\n`);
+  assertEquals(await namesIn(folder), ["cache.json"]);
+});
+
+Deno.test("writeCacheFile writes more than fits into one piece", async () => {
+  await using folder = new Folder();
+  const file = folder.file("cache.json");
+  const objects = Array.from({ length: 3_000 }, (_, i) => named(`${i}-${"x".repeat(1_000)}`));
+  await writeCacheFile(file, objects);
+  assertEquals(JSON.parse(await Deno.readTextFile(file)), objects);
+});
+
+Deno.test({
+  name: "writeCacheFile gives a file the mode it is asked for",
+  ignore: Deno.build.os === "windows",
+  fn: async () => {
+    await using folder = new Folder();
+    const file = folder.file("cache.json");
+    await writeCacheFile(file, [], { mode: 0o600 });
+    assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+  },
+});
+
+Deno.test("writeCacheFile keeps what was there when it fails half way", async () => {
+  await using folder = new Folder();
+  const file = folder.write("cache.json", "[1]");
+  const broken = (function* (): Generator<KubernetesObject> {
+    yield named("a");
+    throw new Error("cannot be read");
+  })();
+  const error = await assertRejects(() => writeCacheFile(file, broken), Error, `Cannot write the cache to "${file}"`);
+  assertEquals((error.cause as Error).message, "cannot be read");
+  assertEquals(await Deno.readTextFile(file), "[1]");
+  assertEquals(await namesIn(folder), ["cache.json"]);
+});

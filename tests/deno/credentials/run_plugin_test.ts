@@ -1,0 +1,177 @@
+import { assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
+import { commandOf, CredentialPluginError } from "../../../src/deno/credentials/run_plugin.ts";
+import type { Program } from "../../../src/deno/host/run_program.ts";
+import { makeCertificates } from "../../support/certificates.ts";
+import { notCapable } from "../../support/host.ts";
+import { pluginOf, run, Scripts, V1 } from "../../support/plugin.ts";
+
+const V1BETA1 = "client.authentication.k8s.io/v1beta1";
+const GOOD = JSON.stringify({ apiVersion: V1, kind: "ExecCredential", status: { token: "abc" } });
+
+Deno.test("runPlugin hands over arguments, variables and the occasion, for both versions [C148]", async () => {
+  await using scripts = await Scripts.make();
+  await scripts.write(
+    "plugin",
+    `printf '%s\\n' "$@" "$SHOP" "$HOME" > args; printf %s "$KUBERNETES_EXEC_INFO" > info
+echo '{"apiVersion":"'"$VERSION"'","kind":"ExecCredential","status":{"token":"abc"}}'`.replaceAll(
+      /> (args|info)/g,
+      `> "${scripts.folder}/$1"`,
+    ),
+  );
+  for (const apiVersion of [V1, V1BETA1]) {
+    for (const provideClusterInfo of [true, false]) {
+      const plugin = pluginOf(scripts.folder, {
+        ...{ apiVersion, provideClusterInfo, command: "./plugin", args: ["get", "a b"] },
+        env: [{ name: "SHOP", value: "x=y" }, { name: "VERSION", value: apiVersion }],
+      });
+      assertEquals((await run(plugin)).token?.reveal(), "abc");
+      assertEquals(await Deno.readTextFile(`${scripts.folder}/args`), `get\na b\nx=y\n${Deno.env.get("HOME") ?? ""}\n`);
+      assertEquals(JSON.parse(await Deno.readTextFile(`${scripts.folder}/info`)), {
+        ...{ apiVersion, kind: "ExecCredential" },
+        spec: { ...(provideClusterInfo && { cluster: { server: "https://farm.example" } }), interactive: false },
+      });
+    }
+  }
+});
+
+Deno.test("runPlugin gives the terminal to a plugin by its mode and the terminal there is", async () => {
+  const cases = [
+    ["Never", true, false],
+    ["Never", false, false],
+    ["IfAvailable", true, true],
+    ["IfAvailable", false, false],
+    ["Always", true, true],
+  ] as const;
+  for (const [interactiveMode, isTerminal, interactive] of cases) {
+    const seen: Program[] = [];
+    const host = {
+      isTerminal: () => isTerminal,
+      runProgram: (program: Program) => {
+        seen.push(program);
+        return Promise.resolve({ code: 0, stdout: GOOD, stderr: "" });
+      },
+    };
+    await run(pluginOf("/f", { command: "aws", interactiveMode }), { host });
+    assertEquals(seen.map((program) => program.interactive), [interactive]);
+    assertEquals(JSON.parse(seen[0].env.KUBERNETES_EXEC_INFO).spec.interactive, interactive);
+  }
+  const error = await assertRejects(
+    () => run(pluginOf("/f", { command: "aws", interactiveMode: "Always" })),
+    CredentialPluginError,
+  );
+  assertStringIncludes(error.message, "standard input is not a terminal");
+});
+
+Deno.test("runPlugin finds a path beside the kubeconfig, and a name in PATH only", async () => {
+  await using scripts = await Scripts.make();
+  await Deno.mkdir(`${scripts.folder}/bin`);
+  await scripts.write("bin/plugin", `echo '${GOOD}'`);
+  for (const command of ["bin/plugin", "./bin/plugin", `${scripts.folder}/bin/plugin`]) {
+    assertEquals((await run(pluginOf(scripts.folder, { command }))).token?.reveal(), "abc");
+  }
+  const error = await assertRejects(
+    () => run(pluginOf(`${scripts.folder}/bin`, { command: "plugin", installHint: "get it from example.com" })),
+    CredentialPluginError,
+  );
+  assertEquals(
+    error.message,
+    `Cannot get credentials from plugin "plugin" of user "ada" of kubeconfig "${scripts.folder}/bin/config": ` +
+      "there is no such program in PATH: install it; get it from example.com",
+  );
+  const path = await assertRejects(() => run(pluginOf(scripts.folder, { command: "./no" })), CredentialPluginError);
+  assertStringIncludes(path.message, `there is no file "${scripts.folder}/no"`);
+});
+
+Deno.test("commandOf keeps a path a path, and a name a name", () => {
+  const cases = [
+    ["config", "./plugin", "./plugin"],
+    ["config", "bin/plugin", "bin/plugin"],
+    ["config", "plugin", "plugin"],
+    ["/f/config", "../bin/plugin", "/bin/plugin"],
+    ["/f/config", "/bin/plugin", "/bin/plugin"],
+    ["/f/config", "bin\\plugin", "bin\\plugin"],
+  ];
+  for (const [file, command, expected] of cases) {
+    assertEquals(commandOf(pluginOf(file.replace(/\/?config$/, ""), { command }, file), { windows: false }), expected);
+  }
+});
+
+Deno.test("runPlugin names exit code and last words of a plugin that failed, without secrets", async () => {
+  await using scripts = await Scripts.make();
+  await scripts.write(
+    "plugin",
+    `printf '\\033[31mlogin expired\\033[0m for %s\\n' "$TOKEN_SEED" >&2; echo "sent $2, token: hunter2-c" >&2
+echo "Bearer hunter2-d eyJhbGciOiJIUzI1NiJ9.eyJodW50ZXIyIjoxfQ.c2ln" >&2; echo '${GOOD}'; exit 7`,
+  );
+  const plugin = pluginOf(scripts.folder, {
+    ...{ command: "./plugin", args: ["--client-secret", "hunter2-a"] },
+    env: [{ name: "TOKEN_SEED", value: "hunter2-b" }],
+  });
+  const error = await assertRejects(() => run(plugin), CredentialPluginError);
+  assertEquals([error.exitCode, error.command], [7, "./plugin"]);
+  assertStringIncludes(
+    error.message,
+    "it ended with exit code 7, saying: login expired for [redacted] sent [redacted], token: [redacted] " +
+      "Bearer [redacted] [redacted]",
+  );
+  assertFalse(Deno.inspect(error, { showHidden: true }).includes("hunter2"));
+});
+
+Deno.test("runPlugin refuses output that is no credential, or a key of another certificate", async () => {
+  await using certificates = await makeCertificates();
+  await using scripts = await Scripts.make();
+  await scripts.printer({});
+  const plugin = pluginOf(scripts.folder, { command: "./plugin" });
+  const key = certificates.text("client.key");
+  for (
+    const [status, includes] of [
+      [{}, "it printed neither"],
+      [{ clientKeyData: key }, `it printed "clientKeyData" without`],
+      [
+        { clientCertificateData: certificates.text("second.crt"), clientKeyData: key },
+        "it printed a certificate that cannot be used: Cannot set up TLS",
+      ],
+    ] as const
+  ) {
+    await scripts.credential(status);
+    const error = await assertRejects(() => run(plugin), CredentialPluginError);
+    assertStringIncludes(error.message, includes);
+  }
+});
+
+Deno.test("runPlugin ends a plugin that takes too long, even where a child of it keeps its output open", async () => {
+  await using scripts = await Scripts.make();
+  await scripts.write("plugin", "sleep 3; echo late");
+  const plugin = pluginOf(scripts.folder, { command: "./plugin" });
+  const error = await assertRejects(() => run(plugin, { timeoutMs: 100 }), CredentialPluginError);
+  assertStringIncludes(error.message, "it did not end within 0.1 s and was killed");
+  const controller = new AbortController();
+  const reason = new Error("enough");
+  const running = run(plugin, { signal: controller.signal });
+  controller.abort(reason);
+  assertEquals(await running.catch((error) => error), reason);
+});
+
+Deno.test("runPlugin ends a plugin that writes without end", async () => {
+  await using scripts = await Scripts.make();
+  await scripts.write("plugin", "cat /dev/zero");
+  const error = await assertRejects(
+    () => run(pluginOf(scripts.folder, { command: "./plugin" })),
+    CredentialPluginError,
+  );
+  assertStringIncludes(error.message, "it wrote more than 1048576 bytes");
+});
+
+Deno.test("runPlugin names the flag that lets it run", async () => {
+  for (
+    const [exec, flag] of [
+      [{ command: "aws" }, "--allow-run=aws"],
+      [{ command: "./my plugin" }, `--allow-run="/f/my plugin"`],
+      [{ command: "aws", env: [{ name: "LD_PRELOAD", value: "x" }] }, "--allow-run"],
+    ] as const
+  ) {
+    const host = { runProgram: () => Promise.resolve().then(notCapable) };
+    const error = await assertRejects(() => run(pluginOf("/f", exec), { host }), CredentialPluginError);
+    assertEquals(error.message.split("run it with ")[1], flag);
+  }
+});

@@ -1,0 +1,456 @@
+import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
+import type { ConnectOptions } from "../../src/deno/found_connection.ts";
+import { ConnectError } from "../../src/deno/connect_error.ts";
+import type { Host } from "../../src/deno/host/host.ts";
+import { resolveConnection } from "../../src/deno/find_connection.ts";
+import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { type Certificates, makeCertificates } from "../support/certificates.ts";
+import { ask, hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
+import { serve, values } from "../support/tls_server.ts";
+
+/** A folder for kubeconfigs, removed on disposal. */
+async function makeFolder(): Promise<{ readonly path: string } & AsyncDisposable> {
+  const path = await Deno.makeTempDir({ prefix: "informer-kubeconfig-" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+/** Writes a kubeconfig beside the certificates, and connects by it. */
+async function connectBy(
+  certificates: Certificates,
+  cluster: Record<string, unknown>,
+  user: Record<string, unknown> = {},
+  options: ConnectOptions = {},
+  host: Host = hostWith(),
+): ReturnType<typeof resolveConnection> {
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, user);
+  return await resolveConnection({ kubeconfig, ...options }, host);
+}
+
+Deno.test("connect trusts a CA file beside the kubeconfig, a CA file elsewhere, and an inline CA", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  for (
+    const cluster of [
+      { "certificate-authority": "ca.crt" },
+      { "certificate-authority": `../${certificates.folder.split("/").at(-1)}/ca.crt` },
+      { "certificate-authority": certificates.path("ca.crt") },
+      { "certificate-authority-data": btoa(certificates.text("ca.crt")) },
+    ]
+  ) {
+    const connection = await connectBy(certificates, { server: server.url, ...cluster });
+    using _transport = connection.transport;
+    assertEquals((await ask(connection)).path, "/version");
+    assertEquals(connection.origin.login, "none");
+  }
+});
+
+Deno.test("connect does not trust a server of another authority [F34]", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  for (const cluster of [{ "certificate-authority": "other-ca.crt" }, {}]) {
+    const connection = await connectBy(certificates, { server: server.url, ...cluster });
+    using _transport = connection.transport;
+    const error = await assertRejects(() => ask(connection), TypeError);
+    assertStringIncludes(Deno.inspect(error), "UnknownIssuer");
+  }
+});
+
+Deno.test("connect shows a client certificate from files, from data, and from one of each", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates, requestCert: true });
+  const cluster = { server: server.url, "certificate-authority": "ca.crt" };
+  for (
+    const user of [
+      { "client-certificate": "client.crt", "client-key": "client.key" },
+      {
+        "client-certificate-data": btoa(certificates.text("client.crt")),
+        "client-key-data": btoa(certificates.text("client.key")),
+      },
+      { "client-certificate": "client.crt", "client-key-data": btoa(certificates.text("client.key")) },
+    ]
+  ) {
+    const connection = await connectBy(certificates, cluster, user);
+    using _transport = connection.transport;
+    assertEquals((await ask(connection)).clientName, "client");
+    assertEquals(connection.origin.clientCertificate, true);
+  }
+});
+
+Deno.test("connect sends token, basic login and impersonation", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  const cluster = { server: server.url, "certificate-authority": "ca.crt" };
+  const cases: readonly [user: Record<string, unknown>, header: string, sent: string[], login: string][] = [
+    [{ token: "abc" }, "authorization", ["Bearer abc"], "token"],
+    [{ username: "ada", password: "pass" }, "authorization", [`Basic ${btoa("ada:pass")}`], "basic"],
+    [{ as: "grace", "as-groups": ["dev", "a, b"] }, "impersonate-group", ["dev", "a, b"], "none"],
+    [
+      { token: "t", as: "grace", "as-user-extra": { "x/y": ["1", "2"] } },
+      "impersonate-extra-x%2fy",
+      ["1", "2"],
+      "token",
+    ],
+  ];
+  for (const [user, header, sent, login] of cases) {
+    const connection = await connectBy(certificates, cluster, user);
+    using _transport = connection.transport;
+    assertEquals(values(await ask(connection), header), sent);
+    assertEquals([connection.origin.login, connection.origin.actsAs], [login, user.as]);
+  }
+});
+
+Deno.test("connect sends the token of a token file, follows its rotation, and reads it at once after a 401", async () => {
+  await using certificates = await makeCertificates();
+  let expected = "Bearer first";
+  await using server = await serve({ certificates, authorization: () => expected });
+  await Deno.writeTextFile(certificates.path("token"), "first\n");
+  using time = new FakeTime();
+  const connection = await connectBy(
+    certificates,
+    { server: server.url, "certificate-authority": "ca.crt" },
+    { tokenFile: "token" },
+  );
+  using _transport = connection.transport;
+  await ask(connection);
+  await Deno.writeTextFile(certificates.path("token"), "second\n");
+  await ask(connection); // still the first, which the server still takes
+  time.tick(50_000);
+  expected = "Bearer second";
+  await ask(connection);
+  await Deno.writeTextFile(certificates.path("token"), "third\n");
+  expected = "Bearer third";
+  await assertRejects(() => ask(connection), Error, "401");
+  await ask(connection, "/version", { refresh: true });
+  await ask(connection);
+  assertEquals(connection.origin.login, "tokenFile");
+});
+
+Deno.test("connect takes the token while the token file beside it cannot be read", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  const warnings: string[] = [];
+  const connection = await connectBy(
+    certificates,
+    { server: server.url, "certificate-authority": "ca.crt" },
+    { token: "static", tokenFile: "token" },
+    { onWarning: (warning) => warnings.push(warning) },
+  );
+  using _transport = connection.transport;
+  assertEquals(values(await ask(connection), "authorization"), ["Bearer static"]);
+  assertEquals(warnings.length, 1);
+  await Deno.writeTextFile(certificates.path("token"), "file");
+  assertEquals(values(await ask(connection), "authorization"), ["Bearer file"]);
+});
+
+Deno.test("connect takes up a CA file that was replaced", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates, other: true });
+  await Deno.writeTextFile(certificates.path("bundle.crt"), certificates.text("ca.crt"));
+  const connection = await connectBy(certificates, { server: server.url, "certificate-authority": "bundle.crt" });
+  using _transport = connection.transport;
+  await assertRejects(() => ask(connection), TypeError);
+  await Deno.writeTextFile(certificates.path("bundle.crt"), certificates.text("other-ca.crt"));
+  assertEquals((await ask(connection)).path, "/version");
+});
+
+Deno.test("connect names file, entry and field of a file that is of no use", async () => {
+  await using certificates = await makeCertificates();
+  await Deno.writeTextFile(certificates.path("junk"), "junk");
+  await Deno.writeTextFile(certificates.path("empty"), "");
+  const good = { server: "https://127.0.0.1:1" };
+  const cert = { "client-certificate": "client.crt" };
+  const cases: readonly [
+    cluster: Record<string, unknown>,
+    user: Record<string, unknown>,
+    field: string,
+    includes: string,
+  ][] = [
+    [{ ...good, "certificate-authority": "no.crt" }, {}, "certificate-authority", `no.crt": there is no such file`],
+    [{ ...good, "certificate-authority": "." }, {}, "certificate-authority", "it is a folder"],
+    [{ ...good, "certificate-authority": "junk" }, {}, "certificate-authority", "it holds no PEM certificate"],
+    [{ ...good, "certificate-authority": "empty" }, {}, "certificate-authority", "it is empty"],
+    [{ ...good, "certificate-authority": "ca.key" }, {}, "certificate-authority", `only "PRIVATE KEY"`],
+    [good, { ...cert, "client-key": "no.key" }, "client-key", `no.key": there is no such file`],
+    [good, { ...cert, "client-key": "client.crt" }, "client-key", "it holds no PEM private key"],
+    [good, { ...cert, "client-key": "other-client.key" }, "client-certificate", "Cannot set up TLS"],
+    [
+      good,
+      { "client-certificate-data": btoa(certificates.text("client.crt")), "client-key": "ca.key" },
+      "client-certificate-data",
+      "cannot be used: Cannot set up TLS",
+    ],
+    [good, { tokenFile: "no" }, "tokenFile", `no": there is no such file`],
+    [good, { tokenFile: "empty" }, "tokenFile", "what it holds is empty"],
+  ];
+  for (const [cluster, user, field, includes] of cases) {
+    const error = await assertRejects(() => connectBy(certificates, cluster, user), KubeconfigError);
+    assertEquals([error.file, error.field], [certificates.path("config"), field], error.message);
+    assertEquals(error.entry, cluster === good ? `user "ada"` : `cluster "farm"`);
+    assertStringIncludes(error.message, includes);
+    assert(error.cause !== undefined);
+  }
+});
+
+Deno.test("connect refuses a certificate that only TLS knows to be none", async () => {
+  await using certificates = await makeCertificates();
+  const cluster = {
+    server: "https://127.0.0.1:1",
+    "certificate-authority-data": btoa("-----BEGIN CERTIFICATE-----\nMAUCAgICAg==\n-----END CERTIFICATE-----\n"),
+  };
+  const error = await assertRejects(() => connectBy(certificates, cluster), KubeconfigError);
+  assertEquals(error.field, "certificate-authority-data");
+});
+
+Deno.test("connect needs each kubeconfig that the option names [C141]", async () => {
+  await using folder = await makeFolder();
+  const path = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
+  const missing = `${folder.path}/missing`;
+  for (const kubeconfig of [missing, `${path}:${missing}`]) {
+    const error = await assertRejects(() => resolveConnection({ kubeconfig }, hostWith()), KubeconfigError);
+    assertEquals(error.message, `Cannot use kubeconfig "${missing}": there is no such file`);
+    assertEquals(error.file, missing);
+  }
+  const isFolder = await assertRejects(
+    () => resolveConnection({ kubeconfig: folder.path }, hostWith()),
+    KubeconfigError,
+  );
+  assertStringIncludes(isFolder.message, "it is a folder");
+  await Deno.writeTextFile(`${folder.path}/empty`, "# nothing\n");
+  const empty = await assertRejects(
+    () => resolveConnection({ kubeconfig: `${folder.path}/empty` }, hostWith()),
+    KubeconfigError,
+  );
+  assertStringIncludes(empty.message, "it has no clusters, contexts or users");
+});
+
+Deno.test("connect passes over files of KUBECONFIG that are missing or empty, and takes each once", async () => {
+  await using folder = await makeFolder();
+  const path = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
+  await Deno.writeTextFile(`${folder.path}/empty`, "");
+  const reads: string[] = [];
+  const host = hostWith({ KUBECONFIG: `:${folder.path}/missing:${folder.path}/empty::${path}:${path}:` }, {
+    readTextFile: (file) => {
+      reads.push(file);
+      return Deno.readTextFile(file);
+    },
+  });
+  const connection = await resolveConnection({}, host);
+  using _transport = connection.transport;
+  assertEquals(connection.server.host, "farm.example");
+  assertEquals(reads, [`${folder.path}/missing`, `${folder.path}/empty`, path]);
+  assertEquals(connection.origin.files, [`${folder.path}/empty`, path]);
+});
+
+Deno.test("connect does not pass over a file of KUBECONFIG that is broken or may not be read", async () => {
+  await using folder = await makeFolder();
+  const good = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
+  await Deno.writeTextFile(`${folder.path}/broken`, "users: [");
+  const broken = await assertRejects(
+    () => resolveConnection({}, hostWith({ KUBECONFIG: `${good}:${folder.path}/broken` })),
+    KubeconfigError,
+  );
+  assertEquals(broken.file, `${folder.path}/broken`);
+  const denied = hostWith({ KUBECONFIG: good }, { readTextFile: () => Promise.resolve().then(notCapable) });
+  const error = await assertRejects(() => resolveConnection({}, denied), KubeconfigError);
+  assertStringIncludes(error.message, `this program may not read it, run it with --allow-read=${good}`);
+});
+
+Deno.test("connect merges files, and each file's paths start from its own folder [C142]", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  await using folder = await makeFolder();
+  await Deno.writeTextFile(
+    `${folder.path}/contexts`,
+    JSON.stringify({
+      "current-context": "a",
+      contexts: [{ name: "a", context: { cluster: "c", user: "u", namespace: "shop" } }],
+    }),
+  );
+  await Deno.mkdir(`${folder.path}/users`);
+  await Deno.writeTextFile(`${folder.path}/users/token`, "from-users");
+  await Deno.writeTextFile(
+    `${folder.path}/users/config`,
+    JSON.stringify({ "current-context": "b", users: [{ name: "u", user: { tokenFile: "token" } }] }),
+  );
+  await Deno.writeTextFile(
+    certificates.path("config"),
+    JSON.stringify({
+      clusters: [{ name: "c", cluster: { server: server.url, "certificate-authority": "ca.crt" } }],
+      users: [{ name: "u", user: { token: "from-the-last-file" } }],
+    }),
+  );
+  const KUBECONFIG = [`${folder.path}/contexts`, `${folder.path}/users/config`, certificates.path("config")].join(":");
+  const connection = await resolveConnection({}, hostWith({ KUBECONFIG }));
+  using _transport = connection.transport;
+  assertEquals(values(await ask(connection), "authorization"), ["Bearer from-users"]);
+  assertEquals(connection.namespace, "shop");
+  assertEquals(connection.origin.context, "a");
+  assertEquals(connection.origin.user, "u");
+});
+
+Deno.test("connect finds ~/.kube/config, and a relative kubeconfig's files", async () => {
+  await using folder = await makeFolder();
+  await Deno.mkdir(`${folder.path}/.kube`);
+  await writeKubeconfig(`${folder.path}/.kube/config`, { server: "https://home.example" });
+  const connection = await resolveConnection({}, hostWith({ HOME: folder.path, KUBECONFIG: "" }));
+  using _transport = connection.transport;
+  assertEquals(connection.server.host, "home.example");
+  const reads: string[] = [];
+  const host = hostWith({}, {
+    readTextFile: (path) => {
+      reads.push(path);
+      return path === "config" ? Deno.readTextFile(`${folder.path}/.kube/config`) : Promise.resolve("token");
+    },
+  });
+  await writeKubeconfig(`${folder.path}/.kube/config`, { server: "https://home.example" }, {
+    tokenFile: "secret/token",
+  });
+  using _relative = (await resolveConnection({ kubeconfig: "config" }, host)).transport;
+  assertEquals(reads, ["config", "secret/token"]);
+});
+
+Deno.test("connect on Windows separates by semicolons and looks in USERPROFILE", async () => {
+  const reads: string[] = [];
+  const windows = (env: Record<string, string>) =>
+    hostWith(env, {
+      windows: true,
+      readTextFile: (path) => {
+        reads.push(path);
+        return Promise.reject(new Deno.errors.NotFound());
+      },
+    });
+  await assertRejects(() => resolveConnection({}, windows({ KUBECONFIG: "C:\\a;D:\\b" })), ConnectError);
+  await assertRejects(() => resolveConnection({}, windows({ USERPROFILE: "C:\\Users\\ada" })), ConnectError);
+  assertEquals(reads, ["C:\\a", "D:\\b", "C:\\Users\\ada\\.kube\\config"]);
+});
+
+Deno.test("connect takes a file: URL, which may hold a colon", async () => {
+  await using folder = await makeFolder();
+  const path = await writeKubeconfig(`${folder.path}/a b:c`, { server: "https://farm.example" });
+  const url = new URL(`file://${folder.path}/a%20b:c`);
+  const connection = await resolveConnection({ kubeconfig: url }, hostWith());
+  using _transport = connection.transport;
+  assertEquals(connection.origin.files, [path]);
+  await assertRejects(
+    () => resolveConnection({ kubeconfig: new URL("https://farm.example/config") }, hostWith()),
+    TypeError,
+    `"kubeconfig" must be a path or a "file:" URL, found "https:"`,
+  );
+});
+
+Deno.test("connect uses the context of the options, and its namespace unless one is given", async () => {
+  await using folder = await makeFolder();
+  const kubeconfig = `${folder.path}/config`;
+  await Deno.writeTextFile(
+    kubeconfig,
+    JSON.stringify({
+      "current-context": "a",
+      clusters: ["a", "b"].map((name) => ({ name, cluster: { server: `https://${name}.example` } })),
+      contexts: ["a", "b"].map((name) => ({ name, context: { cluster: name, namespace: name } })),
+    }),
+  );
+  for (
+    const [options, server, namespace] of [
+      [{}, "a.example", "a"],
+      [{ context: "b" }, "b.example", "b"],
+      [{ context: "b", namespace: "shop" }, "b.example", "shop"],
+    ] as const
+  ) {
+    const connection = await resolveConnection({ kubeconfig, ...options }, hostWith());
+    using _transport = connection.transport;
+    assertEquals([connection.server.host, connection.namespace], [server, namespace]);
+  }
+  const error = await assertRejects(() => resolveConnection({ kubeconfig, context: "c" }, hostWith()), KubeconfigError);
+  assertStringIncludes(error.message, `the contexts are "a", "b"`);
+});
+
+Deno.test("connect puts the options' login in the place of the kubeconfig's user, exec and all", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  await Deno.writeTextFile(certificates.path("token"), "from-file");
+  const cluster = { server: server.url, "certificate-authority": "ca.crt" };
+  const user = { exec: { command: "aws" }, as: "grace", "client-certificate": "no.crt", "client-key": "no.key" };
+  for (
+    const [options, sent] of [
+      [{ token: "own" }, "Bearer own"],
+      [{ tokenFile: certificates.path("token") }, "Bearer from-file"],
+      [{ tokenFile: new URL(`file://${certificates.path("token")}`) }, "Bearer from-file"],
+    ] as const
+  ) {
+    const connection = await connectBy(certificates, cluster, user, options);
+    using _transport = connection.transport;
+    const seen = await ask(connection);
+    assertEquals(values(seen, "authorization"), [sent]);
+    assertEquals(values(seen, "impersonate-user"), []);
+    assertFalse("user" in connection.origin);
+  }
+});
+
+Deno.test("connect with another server or CA replaces the cluster's [C144]", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  const cluster = {
+    server: "https://other.example",
+    "certificate-authority": "no.crt",
+    "tls-server-name": "kubernetes",
+  };
+  const caFile = certificates.path("ca.crt");
+  const connection = await connectBy(certificates, cluster, { token: "abc" }, { server: server.url, caFile });
+  using _transport = connection.transport;
+  assertEquals(values(await ask(connection), "authorization"), ["Bearer abc"]);
+  assertEquals(connection.origin.source, "kubeconfig");
+});
+
+Deno.test("connect with a CA of its own overrides insecure-skip-tls-verify", async () => {
+  await using certificates = await makeCertificates();
+  const cluster = { server: "https://farm.example", "insecure-skip-tls-verify": true };
+  for (const [options, insecure] of [[{}, true], [{ caFile: certificates.path("ca.crt") }, undefined]] as const) {
+    const connection = await connectBy(certificates, cluster, {}, options);
+    using _transport = connection.transport;
+    assertEquals(connection.origin.insecure, insecure);
+  }
+});
+
+Deno.test("connect hands on disable-compression", async () => {
+  await using certificates = await makeCertificates();
+  for (const disabled of [true, false]) {
+    const connection = await connectBy(certificates, {
+      server: "https://farm.example",
+      "disable-compression": disabled,
+    });
+    using _transport = connection.transport;
+    assertEquals(connection.compress, !disabled);
+  }
+});
+
+Deno.test("connect says which permissions a connection needs", async () => {
+  await using certificates = await makeCertificates();
+  await Deno.writeTextFile(certificates.path("token"), "t");
+  const path = await writeKubeconfig(
+    certificates.path("config"),
+    { server: "https://farm.example", "certificate-authority": "ca.crt" },
+    { tokenFile: "token" },
+  );
+  const connection = await resolveConnection({}, hostWith({ KUBECONFIG: path }));
+  using _transport = connection.transport;
+  assertEquals(connection.origin.permissions, [
+    "--allow-env=KUBECONFIG",
+    `--allow-read=${path},${certificates.path("token")},${certificates.path("ca.crt")}`,
+    "--allow-net=farm.example:443",
+  ]);
+});
+
+Deno.test("connect shows no credential when a connection or its error is printed", async () => {
+  await using certificates = await makeCertificates();
+  const user = { token: "hunter2", "client-certificate": "client.crt", "client-key": "client.key" };
+  const connection = await connectBy(certificates, { server: "https://farm.example" }, user);
+  using _transport = connection.transport;
+  for (const printed of [Deno.inspect(connection, { depth: 9, showHidden: true }), JSON.stringify(connection)]) {
+    assertFalse(printed.includes("hunter2"), printed);
+    assertFalse(printed.includes("BEGIN"), printed);
+  }
+  const error = await assertRejects(() => connectBy(certificates, { server: "https://farm.example", x: 1 }, user));
+  assertInstanceOf(error, KubeconfigError);
+  assertFalse(Deno.inspect(error).includes("hunter2"));
+});

@@ -1,0 +1,311 @@
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { DenoTransport, denoTransport, type TlsMaterial } from "../../../src/deno/transport/deno_transport.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { makeCertificates } from "../../support/certificates.ts";
+import { type Seen, serve, values } from "../../support/tls_server.ts";
+
+async function get(
+  transport: { fetch(request: Request): Promise<Response> },
+  url: string,
+  init?: RequestInit,
+): Promise<Seen> {
+  return await (await transport.fetch(new Request(url, init))).json();
+}
+
+/** What a failed `fetch` says, down to the last cause. */
+async function failure(promise: Promise<unknown>): Promise<string> {
+  const error = await assertRejects(() => promise, Error);
+  let text = "";
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) text += `${cause.message}\n`;
+  return text;
+}
+
+Deno.test("denoTransport trusts the authorities it is given, and no other", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  using transport = denoTransport({ caCerts: [certificates.text("other-ca.crt"), certificates.text("ca.crt")] });
+  assertEquals((await get(transport, `${server.url}/a`)).path, "/a");
+  using wrong = denoTransport({ caCerts: [certificates.text("other-ca.crt")] });
+  assertStringIncludes(await failure(get(wrong, server.url)), "UnknownIssuer");
+  using none = denoTransport();
+  assertStringIncludes(await failure(get(none, server.url)), "UnknownIssuer");
+});
+
+Deno.test("denoTransport shows its client certificate", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates, requestCert: true });
+  const caCerts = [certificates.text("ca.crt")];
+  using transport = denoTransport({
+    caCerts,
+    cert: certificates.text("client.crt"),
+    key: certificates.text("client.key"),
+  });
+  assertEquals((await get(transport, server.url)).clientName, "client");
+  using without = denoTransport({ caCerts });
+  await assertRejects(() => get(without, server.url), TypeError);
+  using stranger = denoTransport({
+    caCerts,
+    cert: certificates.text("other-client.crt"),
+    key: certificates.text("other-client.key"),
+  });
+  await assertRejects(() => get(stranger, server.url), TypeError);
+});
+
+Deno.test("denoTransport uses one connection again and again [C137] [F33]", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  using transport = denoTransport({ caCerts: [certificates.text("ca.crt")] });
+  for (let i = 0; i < 5; i++) await get(transport, server.url);
+  assertEquals(server.connections, 1);
+});
+
+Deno.test("denoTransport offers HTTP/2 only when told to", async () => {
+  await using certificates = await makeCertificates();
+  using listener = Deno.listenTls({
+    ...{ hostname: "127.0.0.1", port: 0, alpnProtocols: ["h2", "http/1.1"] },
+    ...{ cert: certificates.text("server.crt"), key: certificates.text("server.key") },
+  });
+  for (const [http2, chosen] of [[true, "h2"], [false, "http/1.1"], [undefined, "http/1.1"]] as const) {
+    using transport = denoTransport({ caCerts: [certificates.text("ca.crt")], http2 });
+    const refused = assertRejects(() => get(transport, `https://127.0.0.1:${listener.addr.port}`), TypeError);
+    const connection = await listener.accept();
+    const { alpnProtocol } = await connection.handshake();
+    connection.close();
+    assertEquals(alpnProtocol, chosen);
+    await refused;
+  }
+});
+
+Deno.test("denoTransport sends each header line as a line, unless the request has that name", async () => {
+  await using server = await serve();
+  using transport = denoTransport({
+    headers: [["impersonate-user", "J\u00c3\u00bcrgen"], ["Impersonate-Group", "dev"], [
+      "Impersonate-Group",
+      "ops, all",
+    ]],
+  });
+  const seen = await get(transport, server.url);
+  assertEquals(values(seen, "impersonate-group"), ["dev", "ops, all"]);
+  assertEquals(
+    new TextDecoder().decode(Uint8Array.from(values(seen, "impersonate-user")[0], (c) => c.charCodeAt(0))),
+    "Jürgen",
+  );
+  const own = await get(transport, server.url, { headers: { "impersonate-group": "own" } });
+  assertEquals(values(own, "impersonate-group"), ["own"]);
+  assertEquals(values(own, "impersonate-user").length, 1);
+});
+
+Deno.test("denoTransport sends the lines once when a request is sent again", async () => {
+  await using server = await serve();
+  using transport = denoTransport({ headers: [["impersonate-group", "dev"], ["impersonate-group", "ops"]] });
+  const request = new Request(server.url);
+  await (await transport.fetch(request)).body?.cancel();
+  assertEquals(values(await (await transport.fetch(request)).json(), "impersonate-group"), ["dev", "ops"]);
+});
+
+Deno.test("denoTransport checks certificates and keys before Deno takes them", async () => {
+  await using certificates = await makeCertificates();
+  const cert = certificates.text("client.crt");
+  const key = certificates.text("client.key");
+  const cases: readonly [material: TlsMaterial, includes: string][] = [
+    [{ caCerts: ["junk"] }, "Cannot use CA certificate: it holds no PEM certificate"],
+    [{ caCerts: [cert, cert.slice(0, -60)] }, "Cannot use CA certificate: it holds no PEM certificate"],
+    [
+      { cert: key, key },
+      `Cannot use client certificate: it holds no PEM certificate ("-----BEGIN CERTIFICATE-----"), only "PRIVATE KEY"`,
+    ],
+    [{ cert, key: cert }, "Cannot use client key: it holds no PEM private key"],
+    [{ cert }, "Cannot use client certificate: key is missing"],
+    [{ key }, "Cannot use client key: cert is missing"],
+    [{ cert, key: certificates.text("other-client.key") }, "Cannot set up TLS with the certificates given: "],
+  ];
+  for (const [material, includes] of cases) {
+    const error = assertThrows(() => denoTransport(material), TypeError);
+    assertStringIncludes(error.message, includes);
+  }
+});
+
+Deno.test("denoTransport ends with the request's signal, and frees its body", async () => {
+  let cancelled = 0;
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+    return new Response(
+      new ReadableStream({
+        start: (controller) => controller.enqueue(new TextEncoder().encode("begun")),
+        cancel: () => void cancelled++,
+      }),
+    );
+  });
+  {
+    using transport = denoTransport();
+    const controller = new AbortController();
+    const response = await transport.fetch(
+      new Request(`http://127.0.0.1:${server.addr.port}`, { signal: controller.signal }),
+    );
+    const reader = response.body!.getReader();
+    assertEquals(new TextDecoder().decode((await reader.read()).value), "begun");
+    controller.abort(new Error("enough"));
+    await assertRejects(() => reader.read(), Error, "enough");
+  }
+  await server.shutdown();
+  assertEquals(cancelled, 1);
+});
+
+Deno.test("denoTransport refuses requests when it is disposed, which it may be twice", async () => {
+  await using server = await serve();
+  const transport = denoTransport();
+  await get(transport, server.url);
+  transport[Symbol.dispose]();
+  transport[Symbol.dispose]();
+  await assertRejects(() => get(transport, server.url), TypeError, "the connection is disposed");
+});
+
+Deno.test("denoTransport lets a watch go on that was open when it was disposed, until its signal ends it", async () => {
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
+    return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10)) }));
+  });
+  const controller = new AbortController();
+  const transport = denoTransport();
+  const response = await transport.fetch(
+    new Request(`http://127.0.0.1:${server.addr.port}`, { signal: controller.signal }),
+  );
+  transport[Symbol.dispose]();
+  const reader = response.body!.getReader();
+  assertEquals((await reader.read()).done, false);
+  controller.abort();
+  await assertRejects(async () => {
+    while (!(await reader.read()).done) continue;
+  });
+  await server.shutdown();
+});
+
+Deno.test({
+  name: "denoTransport names the flag when the program may not reach the host",
+  permissions: { net: ["127.0.0.1:1"] },
+  fn: async () => {
+    using transport = denoTransport();
+    for (
+      const [url, flag] of [
+        ["https://10.1.2.3:6443/api", "--allow-net=10.1.2.3:6443"],
+        ["https://farm.example/api", "--allow-net=farm.example:443"],
+        ["http://[::1]:8080/", "--allow-net=[::1]:8080"],
+      ]
+    ) {
+      const error = await assertRejects(() => transport.fetch(new Request(url)), Deno.errors.NotCapable);
+      assertStringIncludes(error.message, `without permission: run this program with ${flag}`);
+      assertInstanceOf(error.cause, Deno.errors.NotCapable);
+    }
+  },
+});
+
+/** Files that a test writes, as a transport reads them. */
+class Files {
+  material: TlsMaterial | Error = {};
+  reads = 0;
+  readonly warnings: string[] = [];
+
+  transport(): DenoTransport {
+    return new DenoTransport(this.material as TlsMaterial, {
+      reload: () => {
+        this.reads++;
+        return this.material instanceof Error ? Promise.reject(this.material) : Promise.resolve(this.material);
+      },
+      onWarning: (warning) => this.warnings.push(warning),
+    });
+  }
+}
+
+Deno.test("DenoTransport looks at its CA file again after 5 minutes, and not before [C139]", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  await using moved = await serve({ certificates, other: true });
+  using time = new FakeTime();
+  const files = new Files();
+  files.material = { caCerts: [certificates.text("ca.crt")] };
+  using transport = files.transport();
+  await get(transport, server.url);
+  time.tick(5 * 60_000 - 1);
+  await get(transport, server.url);
+  assertEquals(files.reads, 0);
+  files.material = { caCerts: [certificates.text("ca.crt"), certificates.text("other-ca.crt")] };
+  time.tick(1);
+  await get(transport, moved.url);
+  assertEquals(files.reads, 1);
+  await get(transport, server.url);
+  assertEquals(files.reads, 1);
+});
+
+Deno.test("DenoTransport looks at its CA file again after a request that failed", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates, other: true });
+  const files = new Files();
+  files.material = { caCerts: [certificates.text("ca.crt")] };
+  using transport = files.transport();
+  await assertRejects(() => get(transport, server.url), TypeError);
+  files.material = { caCerts: [certificates.text("other-ca.crt")] };
+  assertEquals((await get(transport, server.url)).path, "/");
+  assertEquals(files.reads, 1);
+});
+
+Deno.test("DenoTransport keeps what it has when the files are gone, junk or as before", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  using time = new FakeTime();
+  const files = new Files();
+  files.material = { caCerts: [certificates.text("ca.crt")] };
+  using transport = files.transport();
+  await get(transport, server.url);
+  for (const material of [new Error("Cannot read it"), { caCerts: [""] }, { caCerts: [certificates.text("ca.crt")] }]) {
+    files.material = material;
+    time.tick(5 * 60_000);
+    await get(transport, server.url);
+  }
+  assertEquals(files.reads, 3);
+  assertEquals(files.warnings.length, 2);
+  assertEquals(files.warnings[0], "Cannot read it; the certificates known before stay in use");
+  assertStringIncludes(files.warnings[1], "it is empty; the certificates known before stay in use");
+  // The connection was never replaced.
+  assertEquals(server.connections, 1);
+});
+
+Deno.test("DenoTransport shows a new client certificate on new connections, and lets open bodies be [C140]", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates, requestCert: true });
+  using time = new FakeTime();
+  const files = new Files();
+  const caCerts = [certificates.text("ca.crt")];
+  files.material = { caCerts, cert: certificates.text("client.crt"), key: certificates.text("client.key") };
+  using transport = files.transport();
+  const open = await transport.fetch(new Request(server.url));
+  // Another certificate of the same authority: the server's own serves.
+  files.material = { caCerts, cert: certificates.text("second.crt"), key: certificates.text("second.key") };
+  time.tick(5 * 60_000);
+  assertEquals((await get(transport, server.url)).clientName, "second");
+  assertEquals((await open.json() as Seen).clientName, "client");
+});
+
+Deno.test("DenoTransport reads its files once for requests that come together", async () => {
+  await using server = await serve();
+  using time = new FakeTime();
+  const files = new Files();
+  using transport = files.transport();
+  time.tick(5 * 60_000);
+  await Promise.all(Array.from({ length: 8 }, () => get(transport, server.url)));
+  assertEquals(files.reads, 1);
+  assert(server.connections > 0);
+});
+
+Deno.test("DenoTransport keeps to its period of looking at files when the time of day is set, back or forward", async () => {
+  await using server = await serve();
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    using time = new FakeTime();
+    const files = new Files();
+    using transport = files.transport();
+    time.setClock(time.now + jumpMs);
+    time.tick(5 * 60_000 - 1);
+    await get(transport, server.url);
+    assertEquals(files.reads, 0);
+    time.tick(1);
+    await get(transport, server.url);
+    assertEquals(files.reads, 1);
+  }
+});

@@ -1,0 +1,86 @@
+import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { Client } from "../../../src/client/client.ts";
+import { UnreachableError } from "../../../src/api/errors.ts";
+import { resolveConnection } from "../../../src/deno/find_connection.ts";
+import { denoTransport } from "../../../src/deno/transport/deno_transport.ts";
+import { makeCertificates } from "../../support/certificates.ts";
+import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
+import { serveProxy } from "../../support/proxy.ts";
+import { serve } from "../../support/tls_server.ts";
+
+Deno.test("connect goes by the proxy of proxy-url: http, https and socks5, with and without a login", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  await using http = serveProxy({ kind: "connect" });
+  await using https = serveProxy({ kind: "connect", certificates });
+  await using socks = serveProxy({ kind: "socks5" });
+  const host = new URL(server.url).host;
+  for (
+    const [proxy, url, asked] of [
+      [http, `http://${http.host}`, `CONNECT ${host}`],
+      [http, `http://ada:p%40ss@${http.host}`, `CONNECT ${host} ada:p@ss`],
+      [https, `https://${https.host}`, `CONNECT ${host}`],
+      [socks, `socks5://${socks.host}`, `SOCKS ${host}`],
+      [socks, `socks5://ada:p%40ss@${socks.host}`, `SOCKS ${host} ada:p@ss`],
+    ] as const
+  ) {
+    const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+      server: server.url,
+      "certificate-authority": "ca.crt",
+      "proxy-url": url,
+    });
+    const connection = await resolveConnection({ kubeconfig }, hostWith());
+    using _transport = connection.transport;
+    assertEquals((await ask(connection)).path, "/version", url);
+    assertEquals(proxy.asked.at(-1), asked);
+    assertEquals(connection.origin.proxy, url.replace("ada:p%40ss@", ""));
+    assertEquals(connection.origin.permissions.at(-1), `--allow-net=${host},${proxy.host}`);
+    for (const text of [Deno.inspect(connection, { depth: 9, showHidden: true }), JSON.stringify(connection)]) {
+      assertFalse(/p%40ss|p@ss/.test(text), text);
+    }
+  }
+});
+
+Deno.test("connect says which proxy is not there or refuses", async () => {
+  await using certificates = await makeCertificates();
+  await using refusing = serveProxy({ kind: "connect", refuse: "407 Proxy Authentication Required" });
+  const closed = serveProxy({ kind: "connect" });
+  await closed[Symbol.asyncDispose]();
+  for (const [host, includes] of [[refusing.host, "proxy authentication required"], [closed.host, "refused"]]) {
+    const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+      server: "https://farm.example",
+      "proxy-url": `http://ada:hunter2@${host}`,
+    });
+    using client = new Client(await resolveConnection({ kubeconfig }, hostWith()));
+    const error = await assertRejects(() => client.fetch("/version"), UnreachableError);
+    assertStringIncludes(error.message.toLowerCase(), includes);
+    assert(error.message.endsWith(` (by way of proxy "http://${host}")`), error.message);
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+  }
+});
+
+Deno.test("connect sends a token of its options over plain HTTP by way of no proxy", async () => {
+  await using certificates = await makeCertificates();
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+    server: "http://127.0.0.1:8001",
+    "proxy-url": "http://proxy.example:3128",
+  });
+  for (const login of [{ token: "hunter2" }, { tokenFile: "f" }]) {
+    const error = await assertRejects(() => resolveConnection({ kubeconfig, ...login }, hostWith()), TypeError);
+    assertStringIncludes(error.message, `"http://127.0.0.1:8001" by way of proxy "http://proxy.example:3128"`);
+  }
+});
+
+Deno.test("denoTransport refuses a proxy that it cannot use, without its password", () => {
+  for (
+    const [proxyUrl, includes] of [
+      ["socks4://ada:hunter2@p", `must begin with "http://"`],
+      ["p:1", "must be a URL"],
+      ["http://ada:hunter2@p/x", "must end with the host and port"],
+    ]
+  ) {
+    const error = assertThrows(() => denoTransport({ proxyUrl }), TypeError);
+    assertStringIncludes(error.message, `Cannot use proxyUrl: it ${includes}`);
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+  }
+});

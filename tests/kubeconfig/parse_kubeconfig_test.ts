@@ -1,0 +1,120 @@
+import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
+import { isEmpty } from "../../src/kubeconfig/model/kubeconfig.ts";
+import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
+import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
+import { kubeconfigObject, kubeconfigText } from "../support/kubeconfig.ts";
+
+const FILE = "/home/ada/.kube/config";
+
+function refused(text: string): KubeconfigError {
+  return assertThrows(() => parseKubeconfig(text, FILE), KubeconfigError);
+}
+
+Deno.test("parseKubeconfig reads YAML and JSON alike", () => {
+  const yaml = parseKubeconfig(kubeconfigText(), FILE);
+  for (const json of [JSON.stringify(kubeconfigObject()), JSON.stringify(kubeconfigObject(), null, "\t")]) {
+    const config = parseKubeconfig(json, FILE);
+    assertEquals(config.currentContext, { name: "home", file: FILE });
+    assertEquals([...config.clusters.keys()], ["farm"]);
+    assertEquals(config.clusters.get("farm")?.fields(), yaml.clusters.get("farm")?.fields());
+    assertEquals(config.users.get("ada")?.file, FILE);
+    assertEquals(config.contexts.get("home")?.fields(), { cluster: "farm", user: "ada" });
+  }
+});
+
+Deno.test("parseKubeconfig takes a file without content for an empty kubeconfig", () => {
+  for (const text of ["", "\n", "# nothing here\n", "---\n", "{}", "apiVersion: v1\nkind: Config\nusers: null\n"]) {
+    const config = parseKubeconfig(text, FILE);
+    assert(isEmpty(config), JSON.stringify(text));
+    assertEquals(config.files, [FILE]);
+  }
+  assertFalse(isEmpty(parseKubeconfig("current-context: a", FILE)));
+  assertFalse(isEmpty(parseKubeconfig("users: [{name: a}]", FILE)));
+});
+
+Deno.test("parseKubeconfig names line and column of a syntax error and keeps the content to itself", () => {
+  const error = refused("apiVersion: v1\nusers:\n- name: a\n  user: {token: 'hunter2}\n");
+  assertEquals(error.file, FILE);
+  assertStringIncludes(error.message, `Cannot use kubeconfig "${FILE}": it is neither YAML nor JSON: `);
+  assertStringIncludes(error.message, "at line 5, column 1");
+  for (
+    const text of ["users:\n- user: {token: *hunter2 }", "users: [{user: {token: !hunter2 x}}]", "token: 'hunter2"]
+  ) {
+    const printed = Deno.inspect(refused(text));
+    assertFalse(printed.includes("hunter2"), printed);
+  }
+});
+
+Deno.test("parseKubeconfig reads numbers as they are written", () => {
+  const config = parseKubeconfig("users: [{name: 007, user: {username: 1e3, password: 0123}}]", FILE);
+  assertEquals(config.users.get("007")?.fields(), { username: "1e3", password: "0123" });
+});
+
+Deno.test("parseKubeconfig knows merge keys and anchors", () => {
+  const config = parseKubeconfig(
+    "clusters:\n- name: a\n  cluster: &a {server: 'https://a', proxy-url: ''}\n- name: b\n  cluster: {<<: *a, server: 'https://b'}\n",
+    FILE,
+  );
+  assertEquals(config.clusters.get("b")?.fields(), { server: "https://b", "proxy-url": "" });
+});
+
+Deno.test("parseKubeconfig refuses a name that a file has twice [C143]", () => {
+  for (const [list, kind] of [["clusters", "cluster"], ["contexts", "context"], ["users", "user"]]) {
+    const error = refused(`${list}: [{name: twin}, {name: other}, {name: twin}]`);
+    assertEquals(error.entry, `${kind} "twin"`);
+    assertEquals(error.field, `${list}[2]`);
+    assertStringIncludes(error.message, "is a second entry of that name");
+  }
+});
+
+Deno.test("parseKubeconfig refuses what is not a kubeconfig", () => {
+  const cases: readonly [text: string, includes: string][] = [
+    ["just words", "it must be a mapping"],
+    ["- a\n- b", "found a list"],
+    ["a: 1\n---\nb: 2", "it holds 2 YAML documents, expected one"],
+    ["kind: Pod\napiVersion: v1", `field "kind" must be "Config", found "Pod": this is not a kubeconfig`],
+    ["apiVersion: v2", `field "apiVersion" must be "v1", found "v2"`],
+    ["kind: [Config]", "found a list"],
+    ["clusters: {}", `field "clusters" must be a list, found a mapping`],
+    ["users: [a]", `field "users[0]" must be a mapping with "name" and "user", found text`],
+    ["users: [{user: {}}]", `field "users[0]" has no name: found nothing`],
+    ["users: [{name: ''}]", `has no name: found an empty text`],
+    ["users: [{name: a, user: [b]}]", `user "a" of kubeconfig "${FILE}": field "user" must be a mapping, found a list`],
+    ["users: [{name: a, usr: {}}]", `field "usr" is not known (did you mean "user"?)`],
+    ["current-context: [a]", `field "current-context" must be the name of a context, found a list`],
+    ["currentContext: a", `field "currentContext" is not known (did you mean "current-context"?)`],
+    ["Users: []", `did you mean "users"?`],
+    ["gadgets: []", `field "gadgets" is not known: a kubeconfig has "apiVersion"`],
+    ["a: 1\na: 2", "duplicated mapping key at line 2, column 1"],
+  ];
+  for (const [text, includes] of cases) {
+    const error = refused(text);
+    assertEquals(error.file, FILE);
+    assertStringIncludes(error.message, includes);
+  }
+});
+
+Deno.test("parseKubeconfig leaves preferences and extensions alone", () => {
+  const config = parseKubeconfig(
+    "preferences: {colors: true, extensions: [1]}\nextensions: [{name: a, extension: {b: 1}}]\ncurrent-context: ''",
+    FILE,
+  );
+  assert(isEmpty(config));
+});
+
+Deno.test("KubeconfigEntry shows no credential when it is printed", () => {
+  const config = parseKubeconfig("users: [{name: a, user: {token: hunter2, password: hunter3}}]", FILE);
+  const entry = config.users.get("a")!;
+  assertEquals(entry.fields().token, "hunter2");
+  for (
+    const printed of [
+      Deno.inspect(config),
+      Deno.inspect(entry),
+      JSON.stringify(entry),
+      String(entry),
+      Deno.inspect({ ...entry }),
+    ]
+  ) {
+    assertFalse(printed.includes("hunter"), printed);
+  }
+});

@@ -1,0 +1,32 @@
+import { assertEquals } from "@std/assert";
+import { describe, nearest, quote, quoteAll } from "../../../src/kubeconfig/text/quote.ts";
+
+Deno.test("nearest finds a name with a slip in it, and none that is far away", () => {
+  const names = ["production", "staging", "dev"];
+  assertEquals(nearest("prodution", names), "production");
+  assertEquals(nearest("Staging", names), "staging");
+  assertEquals(nearest("dve", names), "dev");
+  assertEquals(nearest("de", names), "dev");
+  assertEquals(nearest("kind", names), undefined);
+  assertEquals(nearest("a", []), undefined);
+  assertEquals(nearest("a".repeat(10_000), names), undefined);
+});
+
+Deno.test("quote and quoteAll keep messages short", () => {
+  assertEquals(quote(`a"b`), `"a\\"b"`);
+  assertEquals(quote("x".repeat(100)).length, 82);
+  assertEquals(quoteAll(["a", "b"]), `"a", "b"`);
+  assertEquals(quoteAll(Array.from({ length: 13 }, (_, index) => `n${index}`)).endsWith(`"n9" and 3 more`), true);
+});
+
+Deno.test("describe never says the value", () => {
+  assertEquals([null, undefined, [], {}, "x", true, 5].map(describe), [
+    "nothing",
+    "nothing",
+    "a list",
+    "a mapping",
+    "text",
+    "a boolean",
+    "a number",
+  ]);
+});

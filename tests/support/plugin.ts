@@ -1,0 +1,109 @@
+import { assert } from "@std/assert";
+import { type ExecOptions, runPlugin } from "../../src/deno/credentials/run_plugin.ts";
+import { ExecLogin } from "../../src/deno/credentials/exec_login.ts";
+import { pairProblem } from "../../src/deno/plan.ts";
+import type { Host } from "../../src/deno/host/host.ts";
+import type { ExecPlugin } from "../../src/kubeconfig/exec/exec_plugin.ts";
+import type { ExecCredential } from "../../src/kubeconfig/exec/exec_credential.ts";
+import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
+import { resolveContext } from "../../src/kubeconfig/resolve_context.ts";
+import { hostWith } from "./host.ts";
+
+export const V1 = "client.authentication.k8s.io/v1";
+
+/** A folder with scripts that serve as plugins, removed on disposal. */
+export class Scripts implements AsyncDisposable {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async make(): Promise<Scripts> {
+    return new Scripts(await Deno.makeTempDir({ prefix: "informer-plugin-" }));
+  }
+
+  /** Writes a shell script; answers with its path. */
+  async write(name: string, body: string): Promise<string> {
+    const path = `${this.folder}/${name}`;
+    await Deno.writeTextFile(path, `#!/bin/sh\n${body}\n`, { mode: 0o700 });
+    return path;
+  }
+
+  /** A plugin that prints the file `credential.json`, and notes each run in `runs`. */
+  async printer(status: Record<string, unknown>): Promise<string> {
+    await this.credential(status);
+    return await this.write("plugin", `echo run >> "${this.folder}/runs"\ncat "${this.folder}/credential.json"`);
+  }
+
+  /** What the printer prints from now on. */
+  async credential(status: Record<string, unknown>, apiVersion = V1): Promise<void> {
+    const text = JSON.stringify({ apiVersion, kind: "ExecCredential", status });
+    await Deno.writeTextFile(`${this.folder}/credential.json`, text);
+  }
+
+  /** How often the printer ran. */
+  async runs(): Promise<number> {
+    try {
+      return (await Deno.readTextFile(`${this.folder}/runs`)).split("\n").length - 1;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return 0;
+      throw error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Deno.remove(this.folder, { recursive: true });
+  }
+}
+
+/** What a kubeconfig in `folder` says about a plugin. */
+export function pluginOf(
+  folder: string,
+  exec: Record<string, unknown>,
+  file: string = `${folder}/config`,
+): ExecPlugin {
+  const config = parseKubeconfig(
+    JSON.stringify({
+      "current-context": "c",
+      contexts: [{ name: "c", context: { cluster: "c", user: "ada" } }],
+      clusters: [{ name: "c", cluster: { server: "https://farm.example" } }],
+      users: [{ name: "ada", user: { exec: { apiVersion: V1, interactiveMode: "Never", ...exec } } }],
+    }),
+    file,
+  );
+  const plugin = resolveContext(config).user?.exec;
+  assert(plugin !== undefined);
+  return plugin;
+}
+
+/** Runs a plugin once. */
+export function run(
+  plugin: ExecPlugin,
+  options: Partial<ExecOptions> & { readonly host?: Partial<Host>; readonly signal?: AbortSignal } = {},
+): Promise<ExecCredential> {
+  const { host, signal = new AbortController().signal, ...rest } = options;
+  const all = {
+    cluster: () => Promise.resolve({ server: "https://farm.example" }),
+    timeoutMs: 20_000,
+    pairProblem,
+    ...rest,
+  };
+  return runPlugin(plugin, hostWith({}, host), all, signal);
+}
+
+/** A login by a plugin. */
+export function loginBy(plugin: ExecPlugin): ExecLogin {
+  return new ExecLogin({ run: (signal) => run(plugin, { signal }) });
+}
+
+/** What a login sends. */
+export async function authorization(
+  login: ExecLogin,
+  options: { readonly refresh?: boolean; readonly signal?: AbortSignal; readonly headers?: HeadersInit } = {},
+): Promise<string | null> {
+  const headers = new Headers(options.headers);
+  const { refresh = false, signal } = options;
+  await login.apply(headers, { refresh, ...(signal && { signal }) });
+  return headers.get("authorization");
+}

@@ -1,0 +1,116 @@
+import { execute } from "../../src/cli/execute.ts";
+import { type Output, Terminal } from "../../src/cli/terminal/terminal.ts";
+
+/** After this time a line that was waited for counts as never printed. */
+const GIVE_UP_MS = 20_000;
+
+/** Standard output or standard error in memory. */
+export class Captured implements Output {
+  readonly #decoder = new TextDecoder();
+  readonly #terminal: boolean;
+  readonly #waiting = new Set<() => void>();
+  /** All that was written. */
+  text = "";
+  /** What writing fails with from now on. */
+  failure: Error | undefined;
+  /** When set, `write` waits for it first. */
+  blocked: Promise<void> | undefined;
+
+  constructor(terminal = false) {
+    this.#terminal = terminal;
+  }
+
+  /** The lines that are complete. */
+  get lines(): string[] {
+    return this.text.split("\n").slice(0, -1);
+  }
+
+  async write(bytes: Uint8Array): Promise<number> {
+    await this.blocked;
+    return this.writeSync(bytes);
+  }
+
+  writeSync(bytes: Uint8Array): number {
+    if (this.failure !== undefined) throw this.failure;
+    // Never all at once, as pipes do.
+    const some = bytes.subarray(0, 65_536);
+    this.text += this.#decoder.decode(some, { stream: true });
+    for (const wake of [...this.#waiting]) wake();
+    return some.length;
+  }
+
+  isTerminal(): boolean {
+    return this.#terminal;
+  }
+
+  /** Resolves once `holds` of the lines. */
+  async until(holds: (lines: string[]) => boolean): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const look = (): void => {
+      if (holds(this.lines)) resolve();
+    };
+    const timer = setTimeout(() => reject(new Error(`Waited in vain; found: ${this.text.slice(-2_000)}`)), GIVE_UP_MS);
+    this.#waiting.add(look);
+    try {
+      look();
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiting.delete(look);
+    }
+  }
+
+  /** Resolves once a line matches. */
+  line(pattern: RegExp): Promise<void> {
+    return this.until((lines) => lines.some((line) => pattern.test(line)));
+  }
+}
+
+/** One run of the command line in this process. */
+export class Session {
+  readonly out: Captured;
+  readonly err: Captured;
+  readonly #stop = new AbortController();
+  /** The exit code. */
+  readonly code: Promise<number>;
+
+  constructor(args: string[], options: { readonly terminal?: boolean; readonly columns?: number } = {}) {
+    const { terminal = false, columns = 80 } = options;
+    this.out = new Captured(terminal);
+    this.err = new Captured(terminal);
+    const { out: stdout, err: stderr } = this;
+    const screen = { stdout, stderr, columns: () => columns, capable: true };
+    const context = {
+      stop: this.#stop,
+      terminal: new Terminal(() => this.interrupt(), screen),
+      backoff: { initialMs: 1, maxMs: 20 }, // what is tested is that it goes on, not how long it waits
+    };
+    this.code = execute(args, context);
+  }
+
+  /** Whether it was told to stop. */
+  get interrupted(): boolean {
+    return this.#stop.signal.aborted && (this.#stop.signal.reason as Error).message === "Interrupted";
+  }
+
+  /** Stops it as SIGINT does. */
+  interrupt(): void {
+    this.#stop.abort(new DOMException("Interrupted", "AbortError"));
+  }
+}
+
+/** Runs a command line to its end. */
+export async function run(...args: string[]): Promise<{ code: number; out: string[]; err: string[] }> {
+  const session = new Session(args);
+  const timer = setTimeout(() => session.interrupt(), GIVE_UP_MS);
+  const code = await session.code;
+  clearTimeout(timer);
+  if (session.interrupted) throw new Error(`informer ${args.join(" ")} did not end; it said: ${session.err.text}`);
+  return { code, out: session.out.lines, err: session.err.lines };
+}
+
+/** The values of JSON lines. */
+// deno-lint-ignore no-explicit-any -- what a command printed, of any form
+export function json(lines: readonly string[]): any[] {
+  return lines.map((line) => JSON.parse(line));
+}
