@@ -3,10 +3,10 @@ import { Client } from "../client/client.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { Pod } from "../kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../testing/mod.ts";
-import { Churn } from "./target/steady_churn.ts";
+import { SteadyChurn } from "./target/steady_churn.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { durationMs } from "./target/duration_ms.ts";
-import { EXIT, lineOf } from "./errors/exit_code.ts";
+import { errorLine, EXIT_CODE } from "./errors/exit_code.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -35,7 +35,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
   const address = `http://127.0.0.1:${port}`;
   using client = new Client({ server: address });
   const informers = new SharedInformerFactory(client, {
-    onError: (resource, error) => terminal.say(`${resource.plural}: ${lineOf(error)}`),
+    onError: (resource, error) => terminal.say(`${resource.plural}: ${errorLine(error)}`),
   });
   const informer = informers.forResource(Pod, {
     indexers: { node: (pod: PodObject) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]) },
@@ -46,7 +46,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
     onUpdate: () => void told.updated++,
     onDelete: () => void told.deleted++,
   }, { name: "demo" });
-  const churn = new Churn(server, { perSecond: flags.churn, mix: "all" });
+  const churn = new SteadyChurn(server, { perSecond: flags.churn, mix: "all" });
   try {
     terminal.say(`fake API server on ${address} with ${flags.pods} pods and ${flags.churn} changes/s`);
     const startedAt = performance.now();
@@ -75,7 +75,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
         equal ? "equal     yes: the cache equals the server" : "equal     NO: the cache differs from the server",
       ]
     ) terminal.result(line);
-    return equal ? EXIT.done : EXIT.failed;
+    return equal ? EXIT_CODE.done : EXIT_CODE.failed;
   } finally {
     churn.stop();
     await informers.shutdown();

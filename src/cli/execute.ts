@@ -1,16 +1,16 @@
 import { ValidationError } from "@cliffy/command";
-import { EXIT, explain } from "./errors/exit_code.ts";
-import { COMMANDS, type Context, runProgram } from "./run_command.ts";
+import { EXIT_CODE, explainError } from "./errors/exit_code.ts";
+import { type CommandContext, COMMANDS, runCommand } from "./run_command.ts";
 
 /** Runs the command line, says in one line what went wrong if something did, and returns the exit code. */
-export async function execute(args: string[], context: Context): Promise<number> {
+export async function execute(args: string[], context: CommandContext): Promise<number> {
   const { terminal, stop } = context;
   let code: number;
   try {
-    code = await runProgram(args, context);
+    code = await runCommand(args, context);
   } catch (error) {
     // Told to stop, it stopped: that is no failure.
-    code = stop.signal.aborted && error === stop.signal.reason ? EXIT.done : end(error, args, context);
+    code = stop.signal.aborted && error === stop.signal.reason ? EXIT_CODE.done : end(error, args, context);
   }
   try {
     await terminal.flush();
@@ -20,8 +20,8 @@ export async function execute(args: string[], context: Context): Promise<number>
   return code;
 }
 
-function end(error: unknown, args: string[], { terminal }: Context): number {
-  const { code, message } = explain(error);
+function end(error: unknown, args: string[], { terminal }: CommandContext): number {
+  const { code, message } = explainError(error);
   terminal.say(`error: ${message}${error instanceof ValidationError ? seeHelp(message, args[0]) : ""}`);
   return code;
 }

@@ -1,9 +1,9 @@
 import { Pod } from "../kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../testing/mod.ts";
-import { Churn } from "./target/steady_churn.ts";
+import { SteadyChurn } from "./target/steady_churn.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { durationMs } from "./target/duration_ms.ts";
-import { EXIT, lineOf, UsageError } from "./errors/exit_code.ts";
+import { errorLine, EXIT_CODE, UsageError } from "./errors/exit_code.ts";
 import { replaceFile } from "./replace_file.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -49,7 +49,7 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
   }
   const { port } = await promise;
   const address = `http://127.0.0.1:${port}`;
-  const churn = new Churn(server, { perSecond: flags.churn, mix: flags.churnMix, forMs, seed: flags.seed });
+  const churn = new SteadyChurn(server, { perSecond: flags.churn, mix: flags.churnMix, forMs, seed: flags.seed });
   try {
     if (flags.kubeconfig !== undefined) await writeKubeconfig(flags.kubeconfig, address);
     terminal.result(address);
@@ -65,7 +65,7 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
     server[Symbol.dispose]();
     await http.shutdown();
   }
-  return EXIT.done;
+  return EXIT_CODE.done;
 }
 
 /** Refuses to replace a file that `fake` has not written, and that is not empty. @throws {UsageError} */
@@ -110,5 +110,5 @@ function kubeconfigOf(server: string): string {
 }
 
 function unwritable(path: string, cause: unknown): UsageError {
-  return new UsageError(`--kubeconfig: "${path}" cannot be written: ${lineOf(cause)}`, { cause });
+  return new UsageError(`--kubeconfig: "${path}" cannot be written: ${errorLine(cause)}`, { cause });
 }

@@ -1,7 +1,14 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
-import { EXIT, UsageError } from "./errors/exit_code.ts";
-import { type Format, headOf, nameOf, redacted, rowOf, tableLines } from "./terminal/object_row.ts";
+import { EXIT_CODE, UsageError } from "./errors/exit_code.ts";
+import {
+  columnHeads,
+  objectRow,
+  type OutputFormat,
+  qualifiedName,
+  redactObject,
+  tableLines,
+} from "./terminal/object_row.ts";
 import {
   checkSelection,
   clientFor,
@@ -16,7 +23,7 @@ import type { Terminal } from "./terminal/terminal.ts";
 /** The flags of `get`. */
 export interface GetFlags extends ConnectionFlags, SelectionFlags {
   /** How results are printed. */
-  readonly output: Format;
+  readonly output: OutputFormat;
   /** Whether what Secrets hold is printed. */
   readonly showSecrets?: boolean;
   /** Whether managedFields are printed. */
@@ -46,12 +53,12 @@ export async function get(
   const selection = selectionFor(flags, client);
   const objects = client.resource(resource, selection);
   const show = (object: KubernetesObject): KubernetesObject =>
-    redacted(withoutManagedFields(object, flags.showManagedFields ?? false), resource, flags.showSecrets ?? false);
+    redactObject(withoutManagedFields(object, flags.showManagedFields ?? false), resource, flags.showSecrets ?? false);
   if (name !== undefined) {
     const object = show(await objects.get(name, { signal }));
     if (flags.output === "json") terminal.result(JSON.stringify(object, undefined, 2));
     else printAll(resource, [object], flags.output, terminal);
-    return EXIT.done;
+    return EXIT_CODE.done;
   }
   const found: KubernetesObject[] = [];
   let resourceVersion = "";
@@ -75,19 +82,24 @@ export async function get(
   } else {
     printAll(resource, found, flags.output, terminal);
   }
-  return EXIT.done;
+  return EXIT_CODE.done;
 }
 
-function printAll(resource: Resource, objects: readonly KubernetesObject[], format: Format, terminal: Terminal): void {
+function printAll(
+  resource: Resource,
+  objects: readonly KubernetesObject[],
+  format: OutputFormat,
+  terminal: Terminal,
+): void {
   if (format === "name") {
-    for (const object of objects) terminal.result(nameOf(resource, object.metadata.name));
+    for (const object of objects) terminal.result(qualifiedName(resource, object.metadata.name));
     return;
   }
   if (objects.length === 0) {
     terminal.say(`no ${resource.plural} found`);
     return;
   }
-  for (const line of tableLines([headOf(resource), ...objects.map((object) => rowOf(resource, object))])) {
+  for (const line of tableLines([columnHeads(resource), ...objects.map((object) => objectRow(resource, object))])) {
     terminal.result(line);
   }
 }

@@ -1,5 +1,5 @@
 /** A name for what is written before it takes the place of `path`: in the same folder, so that it can be renamed. */
-export function besideOf(path: string): string {
+export function temporaryPath(path: string): string {
   return `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
 }
 
@@ -13,7 +13,7 @@ export async function replaceFile(
   failure: string,
   write: (beside: string) => Promise<void>,
 ): Promise<void> {
-  const beside = besideOf(path);
+  const beside = temporaryPath(path);
   try {
     await write(beside);
     await Deno.rename(beside, path);

@@ -4,7 +4,7 @@ import { VERSION } from "../client/version.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor/doctor.ts";
-import { EXIT, UsageError } from "./errors/exit_code.ts";
+import { EXIT_CODE, UsageError } from "./errors/exit_code.ts";
 import { fake } from "./fake.ts";
 import { get } from "./get.ts";
 import type { Terminal } from "./terminal/terminal.ts";
@@ -14,7 +14,7 @@ import { watch } from "./watch.ts";
 export const COMMANDS: readonly string[] = ["watch", "get", "doctor", "fake", "demo", "completions"];
 
 /** What commands act on. */
-export interface Context {
+export interface CommandContext {
   /** Where they print. */
   readonly terminal: Terminal;
   /** Aborted when the process is told to stop; a command may abort it too. */
@@ -28,17 +28,17 @@ export interface Context {
  *
  * @throws what the command fails with, `ValidationError` when the command line is wrong.
  */
-export async function runProgram(args: string[], { terminal, stop, backoff }: Context): Promise<number> {
+export async function runCommand(args: string[], { terminal, stop, backoff }: CommandContext): Promise<number> {
   if (args.length === 0) {
     throw new UsageError(`no command given; try "informer watch pods --fake", or see informer --help`);
   }
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
     // The parser's own answer is in colours, in pipes too.
     terminal.result(args[0] === "-V" ? VERSION : `informer ${VERSION}`);
-    return EXIT.done;
+    return EXIT_CODE.done;
   }
   refuseEmpty(args);
-  let code: number = EXIT.done;
+  let code: number = EXIT_CODE.done;
   const formats = new EnumType(["table", "json", "name"]);
   const streaming = new EnumType(["auto", "on", "off"]);
   const reports = new EnumType(["table", "json"]);

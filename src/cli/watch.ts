@@ -12,10 +12,10 @@ import { nextTurn } from "../async/pacer.ts";
 import { checkCacheFile, writeCacheFile } from "./write_cache_file.ts";
 import { Complaints } from "./terminal/complaints.ts";
 import { durationMs } from "./target/duration_ms.ts";
-import { EventLines, type ObjectEvent } from "./terminal/event_lines.ts";
-import { EXIT, lineOf, UsageError } from "./errors/exit_code.ts";
+import { EventLines, type PrintedEvent } from "./terminal/event_lines.ts";
+import { errorLine, EXIT_CODE, UsageError } from "./errors/exit_code.ts";
 import { LiveView } from "./terminal/live_view.ts";
-import { type Format, GrowingTable, redacted } from "./terminal/object_row.ts";
+import { GrowingTable, type OutputFormat, redactObject } from "./terminal/object_row.ts";
 import {
   checkSelection,
   clientFor,
@@ -46,7 +46,7 @@ export interface WatchFlags extends ConnectionFlags, SelectionFlags {
   /** Whether objects are printed. */
   readonly object: boolean;
   /** How results are printed. */
-  readonly output: Format;
+  readonly output: OutputFormat;
   /** How long informers wait after failures. @default {their own} */
   readonly backoff?: BackoffOptions;
 }
@@ -84,7 +84,7 @@ export async function watch(
     return await follow(client, resources, { ...flags, resyncMs, timeUp }, terminal, signal);
   } catch (error) {
     if (error !== timeUp) throw error;
-    const [code, kind] = flags.untilSynced ? [EXIT.failed, "error"] : [EXIT.done, "warning"];
+    const [code, kind] = flags.untilSynced ? [EXIT_CODE.failed, "error"] : [EXIT_CODE.done, "warning"];
     terminal.say(`${kind}: no answer within --timeout ${flags.timeout}; check the server, or give it more time`);
     return code;
   } finally {
@@ -146,13 +146,13 @@ async function follow(
       if (flags.cache !== undefined) await save(flags.cache, watched, unsynced(), flags.showSecrets ?? false, terminal);
     }
   }
-  if (!flags.untilSynced || unsynced() === "" || signal.reason !== flags.timeUp) return EXIT.done;
+  if (!flags.untilSynced || unsynced() === "" || signal.reason !== flags.timeUp) return EXIT_CODE.done;
   const cause = watched.map(({ informer }) => informer.status().cause).find((cause) => cause !== undefined);
-  const why = cause === undefined ? "" : `: ${lineOf(cause)}`;
+  const why = cause === undefined ? "" : `: ${errorLine(cause)}`;
   terminal.say(
     `error: ${unsynced()} not synced within --timeout ${flags.timeout}${why}; check the server, or give it more time`,
   );
-  return EXIT.failed;
+  return EXIT_CODE.failed;
 }
 
 /** Prints each event as a line, in the order of the handler's calls; waits where nobody reads so fast. */
@@ -162,7 +162,7 @@ function print(
   lines: EventLines,
   terminal: Terminal,
 ): HandlerRegistration {
-  const handle = (event: ObjectEvent): Promise<void> | void => {
+  const handle = (event: PrintedEvent): Promise<void> | void => {
     terminal.result(lines.of(event));
     return terminal.room;
   };
@@ -200,7 +200,7 @@ function* cached(watched: readonly Watched[], showSecrets: boolean): Generator<K
   for (const { resource, informer } of watched) {
     for (const key of [...informer.indexer.keys()].sort()) {
       const entry = informer.entries.getByKey(key)!;
-      if (entry.error === undefined) yield redacted(entry.object, resource, showSecrets);
+      if (entry.error === undefined) yield redactObject(entry.object, resource, showSecrets);
     }
   }
 }

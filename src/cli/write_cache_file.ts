@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { KubernetesObject } from "../api/object.ts";
 import { UsageError } from "./errors/exit_code.ts";
-import { besideOf, replaceFile } from "./replace_file.ts";
+import { replaceFile, temporaryPath } from "./replace_file.ts";
 
 /** Refuses a file that could not be written in the end, by writing beside it. @throws {UsageError} */
 export async function checkCacheFile(path: string): Promise<void> {
@@ -19,12 +19,12 @@ export async function checkCacheFile(path: string): Promise<void> {
   if (old !== undefined && !old.isFile) {
     throw new UsageError(`--cache: "${path}" is a device or a pipe, which would be replaced; name a file`);
   }
-  const beside = besideOf(path);
+  const beside = temporaryPath(path);
   try {
     await Deno.writeFile(beside, new Uint8Array(), { createNew: true });
     await Deno.remove(beside);
   } catch (error) {
-    throw unwritable(path, error);
+    throw unwritableCache(path, error);
   }
 }
 
@@ -63,11 +63,11 @@ async function infoOf(place: string, path: string): Promise<Deno.FileInfo | unde
     return await Deno.stat(place);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
-    throw unwritable(path, error);
+    throw unwritableCache(path, error);
   }
 }
 
-function unwritable(path: string, cause: unknown): UsageError {
+function unwritableCache(path: string, cause: unknown): UsageError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new UsageError(`--cache: "${path}" cannot be written: ${reason}; name another file`, { cause });
 }

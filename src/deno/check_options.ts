@@ -4,8 +4,8 @@ import { credentialsProblem, serverProblem } from "../kubeconfig/entry/server_pr
 import type { ConnectOptions } from "./found_connection.ts";
 import { BearerToken } from "./credentials/bearer_token.ts";
 import type { Host } from "./host/host.ts";
-import type { Explain } from "./host/read_checked_file.ts";
-import { fileSource, type Login, type PemSource, type Plan } from "./plan.ts";
+import type { ExplainFileProblem } from "./host/read_checked_file.ts";
+import { filePemSource, type Login, type PemSource, type Plan } from "./plan.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
 /**
@@ -65,9 +65,9 @@ export function givenCa(options: ConnectOptions, server: URL, host: Host): PemSo
     throw new TypeError(`Cannot connect: "caFile" has no use for "${server.origin}", which has no TLS; leave it out`);
   }
   const path = pathOfOption("caFile", options.caFile);
-  return fileSource(path, host, certificateProblem, explainOption("caFile", path));
+  return filePemSource(path, host, certificateProblem, explainOption("caFile", path));
 }
 
-function explainOption(name: string, path: string): Explain {
+function explainOption(name: string, path: string): ExplainFileProblem {
   return (cause) => new Error(`Cannot connect: "${name}" names ${JSON.stringify(path)}: ${cause.message}`, { cause });
 }

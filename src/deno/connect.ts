@@ -1,6 +1,6 @@
 import { Client } from "../client/client.ts";
-import type { Connection, ConnectionOptions, ConnectOptions } from "./found_connection.ts";
-import { resolveConnection, resolveInCluster } from "./find_connection.ts";
+import type { ConnectOptions, FoundConnection, InClusterOptions } from "./found_connection.ts";
+import { findConnection, findInClusterConnection } from "./find_connection.ts";
 
 /**
  * Connects as kubectl would. The first of these that there is decides:
@@ -48,7 +48,7 @@ import { resolveConnection, resolveInCluster } from "./find_connection.ts";
  * ```
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
-  return clientOf(await resolveConnection(options));
+  return clientOf(await findConnection(options));
 }
 
 /**
@@ -59,11 +59,11 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
  *
  * @throws {ConnectError} when this is no pod, or one without a service account; it names what is missing.
  */
-export async function inCluster(options: ConnectionOptions = {}): Promise<Client> {
-  return clientOf(await resolveInCluster(options));
+export async function inCluster(options: InClusterOptions = {}): Promise<Client> {
+  return clientOf(await findInClusterConnection(options));
 }
 
-function clientOf(connection: Connection): Client {
+function clientOf(connection: FoundConnection): Client {
   try {
     return new Client(connection);
   } catch (error) {

@@ -1,10 +1,10 @@
 import { type ConnectAttempt, ConnectError } from "./connect_error.ts";
-import type { Connection, ConnectionOptions, ConnectOptions } from "./found_connection.ts";
+import type { ConnectOptions, FoundConnection, InClusterOptions } from "./found_connection.ts";
 import { planFromKubeconfig } from "./plan_from_kubeconfig.ts";
 import { denoHost, type Host, RecordingHost } from "./host/host.ts";
 import { planInCluster } from "./plan_in_cluster.ts";
 import { checkOptions, givenCa, givenLogin } from "./check_options.ts";
-import { carryOut, type Plan } from "./plan.ts";
+import { executePlan, type Plan } from "./plan.ts";
 
 /**
  * Finds the server and everything needed to talk to it, without talking to it. What {@linkcode connect} does and tries, and
@@ -14,22 +14,25 @@ import { carryOut, type Plan } from "./plan.ts";
  * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
  * @throws {TypeError} when the options cannot be used.
  */
-export async function resolveConnection(options: ConnectOptions = {}, machine: Host = denoHost): Promise<Connection> {
+export async function findConnection(options: ConnectOptions = {}, machine: Host = denoHost): Promise<FoundConnection> {
   checkOptions(options);
   const host = new RecordingHost(machine);
-  return await carryOut(await choosePlan(options, host), options, host);
+  return await executePlan(await choosePlan(options, host), options, host);
 }
 
 /**
- * As {@linkcode resolveConnection}, for the configuration of the pod only.
+ * As {@linkcode findConnection}, for the configuration of the pod only.
  *
  * @throws {ConnectError} when this is no pod, or one without a service account.
  */
-export async function resolveInCluster(options: ConnectionOptions = {}, machine: Host = denoHost): Promise<Connection> {
+export async function findInClusterConnection(
+  options: InClusterOptions = {},
+  machine: Host = denoHost,
+): Promise<FoundConnection> {
   const host = new RecordingHost(machine);
   const plan = await planInCluster(options, host);
   if (isAttempt(plan)) throw new ConnectError("Cannot connect from inside a cluster:", [plan]);
-  return await carryOut(plan, options, host);
+  return await executePlan(plan, options, host);
 }
 
 async function choosePlan(options: ConnectOptions, host: Host): Promise<Plan> {

@@ -2,7 +2,7 @@ import type { Transport } from "../api/transport.ts";
 import type { Credentials } from "../client/http/credentials.ts";
 
 /** What is common to all ways of connecting. */
-export interface ConnectionOptions {
+export interface InClusterOptions {
   /**
    * The namespace of objects by name where nothing else names one.
    * @default {the context's, or the pod's own, or "default"}
@@ -31,7 +31,7 @@ export interface ConnectionOptions {
 }
 
 /** How {@linkcode connect} finds a server. */
-export interface ConnectOptions extends ConnectionOptions {
+export interface ConnectOptions extends InClusterOptions {
   /** Name of a kubeconfig context. Rules out the in-cluster configuration. @default {the current context} */
   readonly context?: string;
   /**
@@ -86,7 +86,7 @@ export interface ConnectionOrigin {
 }
 
 /** All a client needs, and where it comes from. Whoever resolves one disposes its transport, or gives it to a client. */
-export interface Connection {
+export interface FoundConnection {
   /** Address of the API server. */
   readonly server: URL;
   /** The namespace of objects by name where nothing else names one. */

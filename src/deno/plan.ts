@@ -1,11 +1,11 @@
 import type { BasicLogin, BearerToken } from "./credentials/bearer_token.ts";
-import type { Connection, ConnectionOptions, ConnectionOrigin } from "./found_connection.ts";
+import type { ConnectionOrigin, FoundConnection, InClusterOptions } from "./found_connection.ts";
 import { validityOf, validityProblem } from "../kubeconfig/pem/validity.ts";
 import { type ProxyAddress, proxyName, proxyPort } from "../kubeconfig/entry/proxy_address.ts";
-import { type Explain, FileProblem, readChecked } from "./host/read_checked_file.ts";
+import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./host/read_checked_file.ts";
 import { type Host, netFlag, type RecordingHost } from "./host/host.ts";
 import type { ExecLogin } from "./credentials/exec_login.ts";
-import { createClient } from "./transport/create_http_client.ts";
+import { createHttpClient } from "./transport/create_http_client.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 import { DenoTransport, type TlsMaterial } from "./transport/deno_transport.ts";
 
@@ -23,19 +23,19 @@ export interface PemSource {
   /** The text, checked. Throws an error that says where it was to come from. */
   read(): Promise<string>;
   /** Makes a whole error of what is wrong with it. */
-  readonly explain: Explain;
+  readonly explain: ExplainFileProblem;
 }
 
 /** A PEM file, read and checked each time it is asked for. */
-export function fileSource(
+export function filePemSource(
   path: string,
   host: Host,
   problemOf: (pem: string) => string | undefined,
-  explain: Explain,
+  explain: ExplainFileProblem,
 ): PemSource {
   const read = async (): Promise<string> => {
     try {
-      return await readChecked(path, host, problemOf);
+      return await readCheckedFile(path, host, problemOf);
     } catch (error) {
       throw error instanceof FileProblem ? explain(error) : error;
     }
@@ -76,7 +76,11 @@ export interface Plan {
  *
  * @throws {Error} when a file cannot be read, or TLS does not take what is in it.
  */
-export async function carryOut(plan: Plan, options: ConnectionOptions, host: RecordingHost): Promise<Connection> {
+export async function executePlan(
+  plan: Plan,
+  options: InClusterOptions,
+  host: RecordingHost,
+): Promise<FoundConnection> {
   const { server, ca, cert, key, login, headers, tlsServerName, proxy, insecure = false } = plan;
   const { namespace = plan.namespace ?? "default", userAgent, onWarning, http2 = false, answerTimeoutMs } = options;
   let warned: string | undefined;
@@ -150,7 +154,7 @@ function alsoReached({ server, proxy, tlsServerName }: Plan): string[] {
 /** What is wrong with a certificate and key as a pair; nothing when TLS takes them. */
 export function pairProblem(cert: string, key: string): string | undefined {
   try {
-    createClient({ cert, key }, { http2: false }).close();
+    createHttpClient({ cert, key }, { http2: false }).close();
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -161,7 +165,7 @@ export function pairProblem(cert: string, key: string): string | undefined {
 function tryTls(material: TlsMaterial, source: PemSource | undefined): void {
   if (source === undefined) return;
   try {
-    createClient(material, { http2: false }).close();
+    createHttpClient(material, { http2: false }).close();
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause);
     throw source.explain(new FileProblem(message, { cause }));

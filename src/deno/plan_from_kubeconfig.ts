@@ -1,7 +1,7 @@
 import type { FieldPlace } from "../kubeconfig/model/entry_fields.ts";
 import { kubeconfigError } from "../kubeconfig/model/kubeconfig_error.ts";
 import { impersonationHeaders } from "../kubeconfig/entry/impersonation.ts";
-import { isEmpty, type Kubeconfig } from "../kubeconfig/model/kubeconfig.ts";
+import { isEmptyKubeconfig, type Kubeconfig } from "../kubeconfig/model/kubeconfig.ts";
 import type { Material } from "../kubeconfig/entry/material.ts";
 import { mergeKubeconfigs } from "../kubeconfig/merge_kubeconfigs.ts";
 import { parseKubeconfig } from "../kubeconfig/parse_kubeconfig.ts";
@@ -15,12 +15,12 @@ import { checkDurations } from "../async/time/duration.ts";
 import type { ConnectAttempt } from "./connect_error.ts";
 import type { ConnectOptions } from "./found_connection.ts";
 import { BasicLogin, BearerToken } from "./credentials/bearer_token.ts";
-import { type Explain, FileProblem, pathBeside, readChecked } from "./host/read_checked_file.ts";
+import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./host/read_checked_file.ts";
 import { envFlag, type Host } from "./host/host.ts";
 import { givenCa, givenLogin, pathOfOption } from "./check_options.ts";
-import { commandOf, PLUGIN_TIMEOUT_MS, runPlugin } from "./credentials/run_plugin.ts";
+import { PLUGIN_TIMEOUT_MS, pluginCommand, runPlugin } from "./credentials/run_plugin.ts";
 import { ExecLogin } from "./credentials/exec_login.ts";
-import { fileSource, type Login, pairProblem, type PemSource, type Plan } from "./plan.ts";
+import { filePemSource, type Login, pairProblem, type PemSource, type Plan } from "./plan.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
 /** Which kubeconfig files to read. */
@@ -48,7 +48,7 @@ export async function planFromKubeconfig(options: ConnectOptions, host: Host): P
   const configs: Kubeconfig[] = [];
   for (const path of choice.paths) {
     try {
-      const text = await readChecked(path, host);
+      const text = await readCheckedFile(path, host);
       configs.push(parseKubeconfig(text, path));
     } catch (error) {
       if (!(error instanceof FileProblem)) throw error;
@@ -64,7 +64,7 @@ export async function planFromKubeconfig(options: ConnectOptions, host: Host): P
     return { source: choice.source, problem: one ? "there is no such file" : "there is none of these files" };
   }
   const config = mergeKubeconfigs(configs);
-  if (isEmpty(config) && !choice.mustExist && options.context === undefined) {
+  if (isEmptyKubeconfig(config) && !choice.mustExist && options.context === undefined) {
     return { source: choice.source, problem: "it has no clusters, contexts or users" };
   }
   return planFromContext(config, options, host);
@@ -153,14 +153,15 @@ function pemSource(
   if (material === undefined) return undefined;
   if (material.type === "inline") {
     const { pem, place } = material;
-    const explain: Explain = (cause) => kubeconfigError(place, `cannot be used: ${cause.message}`, { cause });
+    const explain: ExplainFileProblem = (cause) =>
+      kubeconfigError(place, `cannot be used: ${cause.message}`, { cause });
     return { isFile: false, read: () => Promise.resolve(pem.reveal()), explain };
   }
   const path = pathBeside(material.place.file, material.path);
-  return fileSource(path, host, problemOf, explainPlace(material.place, path));
+  return filePemSource(path, host, problemOf, explainPlace(material.place, path));
 }
 
-function explainPlace(place: FieldPlace, path: string): Explain {
+function explainPlace(place: FieldPlace, path: string): ExplainFileProblem {
   return (cause) => kubeconfigError(place, `names ${JSON.stringify(path)}: ${cause.message}`, { cause });
 }
 
@@ -186,7 +187,7 @@ function pluginLogin(
   const credentials = new ExecLogin({
     run: (signal) => runPlugin(plugin, host, { cluster: tellCluster, timeoutMs, pairProblem }, signal),
   });
-  return { type: "exec", credentials, command: commandOf(plugin, host) };
+  return { type: "exec", credentials, command: pluginCommand(plugin, host) };
 }
 
 function loginOf(user: ResolvedUser | undefined, options: ConnectOptions, host: Host): Login | undefined {

@@ -1,10 +1,10 @@
 import { certificateProblem } from "../kubeconfig/pem/certificate_problem.ts";
 import type { ConnectAttempt } from "./connect_error.ts";
 import type { ConnectOptions } from "./found_connection.ts";
-import { type Explain, FileProblem, readChecked } from "./host/read_checked_file.ts";
+import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./host/read_checked_file.ts";
 import { envFlag, type Host, readFlag } from "./host/host.ts";
 import { givenCa, givenLogin } from "./check_options.ts";
-import { fileSource, type Login, type Plan } from "./plan.ts";
+import { filePemSource, type Login, type Plan } from "./plan.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
 /** A file of the pod's service account is of no use. */
@@ -84,7 +84,7 @@ async function podLogin(folder: string, options: ConnectOptions, host: Host): Pr
 
 async function podCa(folder: string, host: Host): Promise<Plan["ca"]> {
   const path = `${folder}/ca.crt`;
-  const source = fileSource(path, host, certificateProblem, explainPodFile(folder, path));
+  const source = filePemSource(path, host, certificateProblem, explainPodFile(folder, path));
   await source.read();
   return source;
 }
@@ -99,7 +99,7 @@ async function podNamespace(folder: string, host: Host): Promise<string | undefi
     if (!(error instanceof Deno.errors.NotCapable)) throw error;
   }
   try {
-    return (await readChecked(path, host)).trim() || undefined;
+    return (await readCheckedFile(path, host)).trim() || undefined;
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
     if (error.cause instanceof Deno.errors.NotFound) return undefined;
@@ -108,7 +108,7 @@ async function podNamespace(folder: string, host: Host): Promise<string | undefi
 }
 
 /** Permission is asked for the folder: its files are links to others in it, which change. */
-function explainPodFile(folder: string, path: string, hint = ""): Explain {
+function explainPodFile(folder: string, path: string, hint = ""): ExplainFileProblem {
   return (cause) => {
     const problem = cause.cause instanceof Deno.errors.NotCapable
       ? `this program may not read it, run it with ${readFlag(folder)}`

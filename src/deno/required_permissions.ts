@@ -1,5 +1,5 @@
 import type { ConnectOptions } from "./found_connection.ts";
-import { resolveConnection } from "./find_connection.ts";
+import { findConnection } from "./find_connection.ts";
 
 /**
  * The flags that let a program {@linkcode connect} with these options and reach the server, and nothing more: `--allow-env`,
@@ -18,7 +18,7 @@ import { resolveConnection } from "./find_connection.ts";
  * ```
  */
 export async function requiredPermissions(options: ConnectOptions = {}): Promise<readonly string[]> {
-  const { origin, transport } = await resolveConnection(options);
+  const { origin, transport } = await findConnection(options);
   transport[Symbol.dispose]();
   return origin.permissions;
 }

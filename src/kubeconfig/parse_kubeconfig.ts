@@ -10,7 +10,7 @@ import {
 } from "js-yaml";
 import { type EntryKind, type Kubeconfig, KubeconfigEntry } from "./model/kubeconfig.ts";
 import { kubeconfigError, type KubeconfigPlace } from "./model/kubeconfig_error.ts";
-import { describe, quote, quoteAll, suggestion } from "./text/quote.ts";
+import { describeValue, quote, quoteAll, suggestion } from "./text/quote.ts";
 
 /** Numbers stay as they are written, so that `password: 0123` is that; `<<` is known because kubectl's YAML knows it. */
 const SCHEMA: Schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag, mergeTag);
@@ -46,7 +46,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
   if (typeof current !== "string") {
     throw kubeconfigError(
       { file, field: "current-context" },
-      `must be the name of a context, found ${describe(current)}`,
+      `must be the name of a context, found ${describeValue(current)}`,
     );
   }
   keepTypes(root, text, file);
@@ -79,7 +79,7 @@ function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<
   if (!isRecord(root)) {
     throw kubeconfigError(
       { file },
-      `it must be a mapping with "clusters", "users" and "contexts", found ${describe(root)}`,
+      `it must be a mapping with "clusters", "users" and "contexts", found ${describeValue(root)}`,
     );
   }
   return root;
@@ -108,7 +108,7 @@ function withoutContent(error: unknown): SyntaxError {
 function expectValue(root: Record<string, unknown>, field: string, expected: string, file: string): void {
   const found = root[field] ?? "";
   if (found === "" || found === expected) return;
-  const shown = typeof found === "string" ? quote(found) : describe(found);
+  const shown = typeof found === "string" ? quote(found) : describeValue(found);
   throw kubeconfigError({ file, field }, `must be "${expected}", found ${shown}: this is not a kubeconfig`);
 }
 
@@ -119,7 +119,7 @@ function parseEntries(
   file: string,
 ): ReadonlyMap<string, KubeconfigEntry> {
   const list = root[field] ?? [];
-  if (!Array.isArray(list)) throw kubeconfigError({ file, field }, `must be a list, found ${describe(list)}`);
+  if (!Array.isArray(list)) throw kubeconfigError({ file, field }, `must be a list, found ${describeValue(list)}`);
   const entries = new Map<string, KubeconfigEntry>();
   for (const [index, item] of list.entries()) {
     const entry = parseEntry(item, kind, { file, field: `${field}[${index}]` });
@@ -140,11 +140,11 @@ function parseEntry(
   place: KubeconfigPlace & { readonly file: string },
 ): KubeconfigEntry {
   if (!isRecord(item)) {
-    throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", found ${describe(item)}`);
+    throw kubeconfigError(place, `must be a mapping with "name" and "${kind}", found ${describeValue(item)}`);
   }
   const name = item.name;
   if (typeof name !== "string" || name === "") {
-    throw kubeconfigError(place, `has no name: found ${name === "" ? "an empty text" : describe(name)}`);
+    throw kubeconfigError(place, `has no name: found ${name === "" ? "an empty text" : describeValue(name)}`);
   }
   for (const key of Object.keys(item)) {
     if (key !== "name" && key !== kind) {
@@ -158,7 +158,7 @@ function parseEntry(
   if (!isRecord(fields)) {
     throw kubeconfigError(
       { ...place, entry: `${kind} ${quote(name)}`, field: kind },
-      `must be a mapping, found ${describe(fields)}`,
+      `must be a mapping, found ${describeValue(fields)}`,
     );
   }
   return new KubeconfigEntry(kind, name, place.file, fields);

@@ -1,6 +1,6 @@
 import { resolveCluster, type ResolvedCluster } from "./entry/resolve_cluster.ts";
 import { EntryFields } from "./model/entry_fields.ts";
-import { type EntryKind, isEmpty, type Kubeconfig, type KubeconfigEntry } from "./model/kubeconfig.ts";
+import { type EntryKind, isEmptyKubeconfig, type Kubeconfig, type KubeconfigEntry } from "./model/kubeconfig.ts";
 import { type KubeconfigError, kubeconfigError } from "./model/kubeconfig_error.ts";
 import { type ResolvedUser, resolveUser } from "./entry/resolve_user.ts";
 import { quote, quoteAll, suggestion } from "./text/quote.ts";
@@ -54,7 +54,7 @@ export function resolveContext(config: Kubeconfig, options: ResolveOptions = {})
 }
 
 function chooseContext(config: Kubeconfig, named: string | undefined): KubeconfigEntry {
-  if (isEmpty(config)) throw wholeError(config, "it has no clusters, contexts or users");
+  if (isEmptyKubeconfig(config)) throw wholeError(config, "it has no clusters, contexts or users");
   const name = named ?? config.currentContext?.name;
   const names = [...config.contexts.keys()];
   const choice = names.length === 0 ? "there are no contexts in it" : `the contexts are ${quoteAll(names)}`;

@@ -2,7 +2,7 @@ import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStrin
 import { Client } from "../../src/client/client.ts";
 import { ConnectError } from "../../src/deno/connect_error.ts";
 import { connect, denoTransport, inCluster, KubeconfigError } from "../../src/deno/mod.ts";
-import { resolveConnection } from "../../src/deno/find_connection.ts";
+import { findConnection } from "../../src/deno/find_connection.ts";
 import { isUnauthorized, UnreachableError } from "../../src/api/errors.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
@@ -66,7 +66,7 @@ Deno.test("connect to an unknown authority ends in UnreachableError that says so
 Deno.test("connect with a server needs no kubeconfig, variables or files", async () => {
   await using server = await serve();
   const host = hostWith({}, { env: notCapable, readTextFile: () => Promise.resolve().then(notCapable) });
-  const connection = await resolveConnection({ server: server.url, token: "abc", namespace: "shop" }, host);
+  const connection = await findConnection({ server: server.url, token: "abc", namespace: "shop" }, host);
   using client = new Client(connection);
   assertEquals(values(await get(client), "authorization"), ["Bearer abc"]);
   assertEquals(client.namespace, "shop");
@@ -98,7 +98,7 @@ Deno.test("connect refuses options that contradict each other or cannot be used"
     [{ server: "https://a", caFile: new URL("https://a/ca") }, `"caFile" must be a path or a "file:" URL`],
   ] as const;
   for (const [options, includes] of cases) {
-    const error = await assertRejects(() => resolveConnection(options, hostWith()), TypeError);
+    const error = await assertRejects(() => findConnection(options, hostWith()), TypeError);
     assertStringIncludes(error.message, includes);
     assertFalse(Deno.inspect(error).includes("hunter2"));
   }
@@ -107,7 +107,7 @@ Deno.test("connect refuses options that contradict each other or cannot be used"
 Deno.test("connect names the option whose file is of no use", async () => {
   for (const name of ["tokenFile", "caFile"]) {
     const error = await assertRejects(
-      () => resolveConnection({ server: "https://a", [name]: "/nonexistent/file" }, hostWith()),
+      () => findConnection({ server: "https://a", [name]: "/nonexistent/file" }, hostWith()),
       Error,
     );
     assertEquals(error.message, `Cannot connect: "${name}" names "/nonexistent/file": there is no such file`);
@@ -115,18 +115,18 @@ Deno.test("connect names the option whose file is of no use", async () => {
 });
 
 Deno.test("connect lists every place it tried, with what was missing", async () => {
-  const nothing = await assertRejects(() => resolveConnection({}, hostWith({ HOME: "/nonexistent" })), ConnectError);
+  const nothing = await assertRejects(() => findConnection({}, hostWith({ HOME: "/nonexistent" })), ConnectError);
   assertEquals(nothing.message.split("\n"), [
     `Cannot connect: found no configuration; pass "server" or "kubeconfig", or set KUBECONFIG`,
     `- "/nonexistent/.kube/config": there is no such file`,
     "- in-cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no pod",
   ]);
-  const named = await assertRejects(() => resolveConnection({}, hostWith({ KUBECONFIG: "/no/a:/no/b" })), ConnectError);
+  const named = await assertRejects(() => findConnection({}, hostWith({ KUBECONFIG: "/no/a:/no/b" })), ConnectError);
   assertEquals(named.attempts[0].source, `KUBECONFIG "/no/a", "/no/b"`);
   assertEquals(named.attempts[0].problem, "there is none of these files");
-  const homeless = await assertRejects(() => resolveConnection({}, hostWith()), ConnectError);
+  const homeless = await assertRejects(() => findConnection({}, hostWith()), ConnectError);
   assertEquals(homeless.attempts[0].problem, "it is not set, and neither is HOME");
-  const denied = await assertRejects(() => resolveConnection({}, hostWith({}, { env: notCapable })), ConnectError);
+  const denied = await assertRejects(() => findConnection({}, hostWith({}, { env: notCapable })), ConnectError);
   assertEquals(denied.attempts.map((attempt) => attempt.problem), [
     "this program may not read it, run it with --allow-env=KUBECONFIG,HOME",
     "this program may not read where the API server is, run it with --allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT",
@@ -136,14 +136,14 @@ Deno.test("connect lists every place it tried, with what was missing", async () 
 
 Deno.test("connect goes on when it may not read the home folder, which nobody named", async () => {
   const host = hostWith({ HOME: "/home/ada" }, { readTextFile: () => Promise.resolve().then(notCapable) });
-  const error = await assertRejects(() => resolveConnection({}, host), ConnectError);
+  const error = await assertRejects(() => findConnection({}, host), ConnectError);
   assertEquals(error.attempts.length, 2);
   assertStringIncludes(error.attempts[0].problem, "run it with --allow-read=/home/ada/.kube/config");
 });
 
 Deno.test("connect with a context does not fall back to the pod", async () => {
   const host = hostWith({ HOME: "/nonexistent", KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" });
-  const error = await assertRejects(() => resolveConnection({ context: "home" }, host), ConnectError);
+  const error = await assertRejects(() => findConnection({ context: "home" }, host), ConnectError);
   assertStringIncludes(
     error.message,
     `Cannot connect to context "home": found no kubeconfig\n- "/nonexistent/.kube/config"`,

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
 import { validityOf, validityProblem } from "../../src/kubeconfig/pem/validity.ts";
-import { resolveConnection } from "../../src/deno/find_connection.ts";
+import { findConnection } from "../../src/deno/find_connection.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "../support/host.ts";
@@ -48,7 +48,7 @@ Deno.test("connect takes client keys of every form that openssl writes, but for 
         ...["-addext", "basicConstraints=critical,CA:FALSE"],
       );
       assertStringIncludes(await Deno.readTextFile(certificates.path("any.key")), `-----BEGIN ${label}-----`);
-      const connection = await resolveConnection({ kubeconfig }, hostWith());
+      const connection = await findConnection({ kubeconfig }, hostWith());
       using _transport = connection.transport;
       assertEquals((await ask(connection)).clientName, label);
     });
@@ -60,7 +60,7 @@ Deno.test("connect takes client keys of every form that openssl writes, but for 
   for (const args of encrypted) {
     await t.step(`${args[0]}, encrypted`, async () => {
       await openssl(folder, ...args, "-out", "any.key");
-      const error = await assertRejects(() => resolveConnection({ kubeconfig }, hostWith()), KubeconfigError);
+      const error = await assertRejects(() => findConnection({ kubeconfig }, hostWith()), KubeconfigError);
       assertEquals(error.field, "client-key");
       assertStringIncludes(error.message, `is encrypted, which Deno cannot read: decrypt it with "openssl pkey`);
     });
@@ -135,7 +135,7 @@ Deno.test("connect warns of a client certificate that has expired, and says when
   );
   const warnings: string[] = [];
   const onWarning = (warning: string): void => void warnings.push(warning);
-  const now = await resolveConnection({ kubeconfig, onWarning }, hostWith());
+  const now = await findConnection({ kubeconfig, onWarning }, hostWith());
   now.transport[Symbol.dispose]();
   assertEquals(warnings, []);
   const expires = now.origin.certificateExpires;
@@ -143,7 +143,7 @@ Deno.test("connect warns of a client certificate that has expired, and says when
   const hours = (expires.getTime() - Date.now()) / 3_600_000;
   assert(hours > 47 && hours <= 48, `${hours}`);
   using _time = new FakeTime(expires.getTime() + 1);
-  const later = await resolveConnection({ kubeconfig, onWarning }, hostWith());
+  const later = await findConnection({ kubeconfig, onWarning }, hostWith());
   later.transport[Symbol.dispose]();
   assertEquals(warnings, [
     `Cannot use user "ada" of kubeconfig "${kubeconfig}": field "client-certificate" names ` +

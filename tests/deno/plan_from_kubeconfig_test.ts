@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, ass
 import type { ConnectOptions } from "../../src/deno/found_connection.ts";
 import { ConnectError } from "../../src/deno/connect_error.ts";
 import type { Host } from "../../src/deno/host/host.ts";
-import { resolveConnection } from "../../src/deno/find_connection.ts";
+import { findConnection } from "../../src/deno/find_connection.ts";
 import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
@@ -22,9 +22,9 @@ async function connectBy(
   user: Record<string, unknown> = {},
   options: ConnectOptions = {},
   host: Host = hostWith(),
-): ReturnType<typeof resolveConnection> {
+): ReturnType<typeof findConnection> {
   const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, user);
-  return await resolveConnection({ kubeconfig, ...options }, host);
+  return await findConnection({ kubeconfig, ...options }, host);
 }
 
 Deno.test("connect trusts a CA file beside the kubeconfig, a CA file elsewhere, and an inline CA", async () => {
@@ -207,18 +207,18 @@ Deno.test("connect needs each kubeconfig that the option names [C141]", async ()
   const path = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
   const missing = `${folder.path}/missing`;
   for (const kubeconfig of [missing, `${path}:${missing}`]) {
-    const error = await assertRejects(() => resolveConnection({ kubeconfig }, hostWith()), KubeconfigError);
+    const error = await assertRejects(() => findConnection({ kubeconfig }, hostWith()), KubeconfigError);
     assertEquals(error.message, `Cannot use kubeconfig "${missing}": there is no such file`);
     assertEquals(error.file, missing);
   }
   const isFolder = await assertRejects(
-    () => resolveConnection({ kubeconfig: folder.path }, hostWith()),
+    () => findConnection({ kubeconfig: folder.path }, hostWith()),
     KubeconfigError,
   );
   assertStringIncludes(isFolder.message, "it is a folder");
   await Deno.writeTextFile(`${folder.path}/empty`, "# nothing\n");
   const empty = await assertRejects(
-    () => resolveConnection({ kubeconfig: `${folder.path}/empty` }, hostWith()),
+    () => findConnection({ kubeconfig: `${folder.path}/empty` }, hostWith()),
     KubeconfigError,
   );
   assertStringIncludes(empty.message, "it has no clusters, contexts or users");
@@ -235,7 +235,7 @@ Deno.test("connect passes over files of KUBECONFIG that are missing or empty, an
       return Deno.readTextFile(file);
     },
   });
-  const connection = await resolveConnection({}, host);
+  const connection = await findConnection({}, host);
   using _transport = connection.transport;
   assertEquals(connection.server.host, "farm.example");
   assertEquals(reads, [`${folder.path}/missing`, `${folder.path}/empty`, path]);
@@ -247,12 +247,12 @@ Deno.test("connect does not pass over a file of KUBECONFIG that is broken or may
   const good = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
   await Deno.writeTextFile(`${folder.path}/broken`, "users: [");
   const broken = await assertRejects(
-    () => resolveConnection({}, hostWith({ KUBECONFIG: `${good}:${folder.path}/broken` })),
+    () => findConnection({}, hostWith({ KUBECONFIG: `${good}:${folder.path}/broken` })),
     KubeconfigError,
   );
   assertEquals(broken.file, `${folder.path}/broken`);
   const denied = hostWith({ KUBECONFIG: good }, { readTextFile: () => Promise.resolve().then(notCapable) });
-  const error = await assertRejects(() => resolveConnection({}, denied), KubeconfigError);
+  const error = await assertRejects(() => findConnection({}, denied), KubeconfigError);
   assertStringIncludes(error.message, `this program may not read it, run it with --allow-read=${good}`);
 });
 
@@ -281,7 +281,7 @@ Deno.test("connect merges files, and each file's paths start from its own folder
     }),
   );
   const KUBECONFIG = [`${folder.path}/contexts`, `${folder.path}/users/config`, certificates.path("config")].join(":");
-  const connection = await resolveConnection({}, hostWith({ KUBECONFIG }));
+  const connection = await findConnection({}, hostWith({ KUBECONFIG }));
   using _transport = connection.transport;
   assertEquals(values(await ask(connection), "authorization"), ["Bearer from-users"]);
   assertEquals(connection.namespace, "shop");
@@ -293,7 +293,7 @@ Deno.test("connect finds ~/.kube/config, and a relative kubeconfig's files", asy
   await using folder = await makeFolder();
   await Deno.mkdir(`${folder.path}/.kube`);
   await writeKubeconfig(`${folder.path}/.kube/config`, { server: "https://home.example" });
-  const connection = await resolveConnection({}, hostWith({ HOME: folder.path, KUBECONFIG: "" }));
+  const connection = await findConnection({}, hostWith({ HOME: folder.path, KUBECONFIG: "" }));
   using _transport = connection.transport;
   assertEquals(connection.server.host, "home.example");
   const reads: string[] = [];
@@ -306,7 +306,7 @@ Deno.test("connect finds ~/.kube/config, and a relative kubeconfig's files", asy
   await writeKubeconfig(`${folder.path}/.kube/config`, { server: "https://home.example" }, {
     tokenFile: "secret/token",
   });
-  using _relative = (await resolveConnection({ kubeconfig: "config" }, host)).transport;
+  using _relative = (await findConnection({ kubeconfig: "config" }, host)).transport;
   assertEquals(reads, ["config", "secret/token"]);
 });
 
@@ -320,8 +320,8 @@ Deno.test("connect on Windows separates by semicolons and looks in USERPROFILE",
         return Promise.reject(new Deno.errors.NotFound());
       },
     });
-  await assertRejects(() => resolveConnection({}, windows({ KUBECONFIG: "C:\\a;D:\\b" })), ConnectError);
-  await assertRejects(() => resolveConnection({}, windows({ USERPROFILE: "C:\\Users\\ada" })), ConnectError);
+  await assertRejects(() => findConnection({}, windows({ KUBECONFIG: "C:\\a;D:\\b" })), ConnectError);
+  await assertRejects(() => findConnection({}, windows({ USERPROFILE: "C:\\Users\\ada" })), ConnectError);
   assertEquals(reads, ["C:\\a", "D:\\b", "C:\\Users\\ada\\.kube\\config"]);
 });
 
@@ -329,11 +329,11 @@ Deno.test("connect takes a file: URL, which may hold a colon", async () => {
   await using folder = await makeFolder();
   const path = await writeKubeconfig(`${folder.path}/a b:c`, { server: "https://farm.example" });
   const url = new URL(`file://${folder.path}/a%20b:c`);
-  const connection = await resolveConnection({ kubeconfig: url }, hostWith());
+  const connection = await findConnection({ kubeconfig: url }, hostWith());
   using _transport = connection.transport;
   assertEquals(connection.origin.files, [path]);
   await assertRejects(
-    () => resolveConnection({ kubeconfig: new URL("https://farm.example/config") }, hostWith()),
+    () => findConnection({ kubeconfig: new URL("https://farm.example/config") }, hostWith()),
     TypeError,
     `"kubeconfig" must be a path or a "file:" URL, found "https:"`,
   );
@@ -357,11 +357,11 @@ Deno.test("connect uses the context of the options, and its namespace unless one
       [{ context: "b", namespace: "shop" }, "b.example", "shop"],
     ] as const
   ) {
-    const connection = await resolveConnection({ kubeconfig, ...options }, hostWith());
+    const connection = await findConnection({ kubeconfig, ...options }, hostWith());
     using _transport = connection.transport;
     assertEquals([connection.server.host, connection.namespace], [server, namespace]);
   }
-  const error = await assertRejects(() => resolveConnection({ kubeconfig, context: "c" }, hostWith()), KubeconfigError);
+  const error = await assertRejects(() => findConnection({ kubeconfig, context: "c" }, hostWith()), KubeconfigError);
   assertStringIncludes(error.message, `the contexts are "a", "b"`);
 });
 
@@ -432,7 +432,7 @@ Deno.test("connect says which permissions a connection needs", async () => {
     { server: "https://farm.example", "certificate-authority": "ca.crt" },
     { tokenFile: "token" },
   );
-  const connection = await resolveConnection({}, hostWith({ KUBECONFIG: path }));
+  const connection = await findConnection({}, hostWith({ KUBECONFIG: path }));
   using _transport = connection.transport;
   assertEquals(connection.origin.permissions, [
     "--allow-env=KUBECONFIG",

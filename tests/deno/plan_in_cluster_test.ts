@@ -1,7 +1,7 @@
 import { assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { ConnectError } from "../../src/deno/connect_error.ts";
 import type { Host } from "../../src/deno/host/host.ts";
-import { resolveConnection, resolveInCluster } from "../../src/deno/find_connection.ts";
+import { findConnection, findInClusterConnection } from "../../src/deno/find_connection.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { type Certificates, makeCertificates } from "../support/certificates.ts";
 import { ask, hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
@@ -44,7 +44,7 @@ Deno.test("connect uses the service account of its pod, when there is no kubecon
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const pod = await Pod.make(certificates);
-  for (const resolve of [resolveConnection, resolveInCluster]) {
+  for (const resolve of [findConnection, findInClusterConnection]) {
     const connection = await resolve({}, pod.host(server.url, { HOME: "/nonexistent" }));
     using _transport = connection.transport;
     assertEquals(values(await ask(connection), "authorization"), ["Bearer first"]);
@@ -52,7 +52,7 @@ Deno.test("connect uses the service account of its pod, when there is no kubecon
     assertEquals([connection.origin.source, connection.origin.login], ["in-cluster", "tokenFile"]);
     assertEquals(
       connection.origin.permissions.at(-2),
-      `--allow-read=${resolve === resolveConnection ? "/nonexistent/.kube/config," : ""}${pod.folder}`,
+      `--allow-read=${resolve === findConnection ? "/nonexistent/.kube/config," : ""}${pod.folder}`,
     );
   }
 });
@@ -64,7 +64,7 @@ Deno.test("connect follows the rotation of token and CA in a pod", async () => {
   await using moved = await serve({ certificates, other: true, authorization: () => expected });
   const pod = await Pod.make(certificates);
   using time = new FakeTime();
-  const connection = await resolveInCluster({}, pod.host(server.url));
+  const connection = await findInClusterConnection({}, pod.host(server.url));
   using _transport = connection.transport;
   await ask(connection);
   await pod.write({ token: "second", "ca.crt": certificates.text("ca.crt"), namespace: "shop" });
@@ -86,13 +86,13 @@ Deno.test("connect prefers a kubeconfig that says something to the pod", async (
   await using certificates = await makeCertificates();
   const pod = await Pod.make(certificates);
   const KUBECONFIG = await writeKubeconfig(certificates.path("config"), { server: "https://farm.example" });
-  const connection = await resolveConnection({}, pod.host("https://10.0.0.1:443", { KUBECONFIG }));
+  const connection = await findConnection({}, pod.host("https://10.0.0.1:443", { KUBECONFIG }));
   using _transport = connection.transport;
   assertEquals(connection.server.host, "farm.example");
   // The pod's namespace is of its own cluster.
   assertEquals(connection.namespace, "default");
   await Deno.writeTextFile(certificates.path("empty"), "apiVersion: v1\nkind: Config\n");
-  const inside = await resolveConnection(
+  const inside = await findConnection(
     {},
     pod.host("https://10.0.0.1:443", { KUBECONFIG: certificates.path("empty") }),
   );
@@ -114,12 +114,12 @@ Deno.test("connect takes the namespace of the options, of POD_NAMESPACE, of the 
     [{}, pod.host(url, {}, deniedName), "shop"],
   ] as const;
   for (const [options, host, namespace] of cases) {
-    const connection = await resolveInCluster(options, host);
+    const connection = await findInClusterConnection(options, host);
     using _transport = connection.transport;
     assertEquals(connection.namespace, namespace);
   }
   await pod.write({ token: "t", "ca.crt": certificates.text("ca.crt") });
-  const connection = await resolveInCluster({}, pod.host(url));
+  const connection = await findInClusterConnection({}, pod.host(url));
   using _transport = connection.transport;
   assertEquals(connection.namespace, "default");
 });
@@ -130,7 +130,7 @@ Deno.test("connect puts the options' token and CA in the place of the pod's", as
   const pod = await Pod.make(certificates);
   await pod.write({ namespace: "shop" });
   const options = { token: "own", caFile: certificates.path("other-ca.crt") };
-  const connection = await resolveConnection(options, pod.host(server.url));
+  const connection = await findConnection(options, pod.host(server.url));
   using _transport = connection.transport;
   assertEquals(values(await ask(connection), "authorization"), ["Bearer own"]);
 });
@@ -139,7 +139,7 @@ Deno.test("connect writes an IPv6 address of the API server in brackets", async 
   await using certificates = await makeCertificates();
   const pod = await Pod.make(certificates);
   const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443" };
-  const connection = await resolveInCluster({}, pod.host("https://10.0.0.1", env));
+  const connection = await findInClusterConnection({}, pod.host("https://10.0.0.1", env));
   using _transport = connection.transport;
   assertEquals(connection.server.href, "https://[fd00::1]/");
   assertEquals(connection.origin.permissions.at(-1), "--allow-net=[fd00::1]:443");
@@ -171,7 +171,7 @@ Deno.test("inCluster says what is missing", async () => {
   ];
   for (const [files, host, includes] of cases) {
     await pod.write(files);
-    const error = await assertRejects(() => resolveInCluster({}, host), ConnectError);
+    const error = await assertRejects(() => findInClusterConnection({}, host), ConnectError);
     assertStringIncludes(error.message, "Cannot connect from inside a cluster:\n- in-cluster: ");
     assertStringIncludes(error.message, includes);
     assertEquals(error.attempts.length, 1);
@@ -182,7 +182,7 @@ Deno.test("connect says what went wrong when the pod's token cannot be read any 
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, authorization: () => "Bearer other" });
   const pod = await Pod.make(certificates);
-  const connection = await resolveInCluster({}, pod.host(server.url));
+  const connection = await findInClusterConnection({}, pod.host(server.url));
   using _transport = connection.transport;
   await pod.write({});
   const error = await assertRejects(() => ask(connection, "/version", { refresh: true }), Error);

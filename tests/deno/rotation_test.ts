@@ -2,7 +2,7 @@ import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@s
 import { StatusError } from "../../src/api/errors.ts";
 import { Client } from "../../src/client/client.ts";
 import { CredentialPluginError } from "../../src/deno/credentials/run_plugin.ts";
-import { resolveConnection } from "../../src/deno/find_connection.ts";
+import { findConnection } from "../../src/deno/find_connection.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
 import type { InformerState } from "../../src/informer/sync/state.ts";
@@ -27,7 +27,7 @@ class Follower implements AsyncDisposable {
   }
 
   static async start(kubeconfig: string): Promise<Follower> {
-    const follower = new Follower(new Client(await resolveConnection({ kubeconfig }, hostWith())));
+    const follower = new Follower(new Client(await findConnection({ kubeconfig }, hostWith())));
     follower.informer.run();
     return follower;
   }

@@ -7,7 +7,7 @@ import { Client } from "../../src/client/client.ts";
 import type { ConnectOptions } from "../../src/deno/found_connection.ts";
 import { CredentialPluginError } from "../../src/deno/credentials/run_plugin.ts";
 import { denoTransport } from "../../src/deno/mod.ts";
-import { resolveConnection } from "../../src/deno/find_connection.ts";
+import { findConnection } from "../../src/deno/find_connection.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
 import { mergeKubeconfigs } from "../../src/kubeconfig/merge_kubeconfigs.ts";
@@ -101,7 +101,7 @@ async function goThrough(
   revoke(false);
   const warnings: string[] = [];
   const onWarning = (warning: string): void => void warnings.push(warning);
-  const connection = await resolveConnection({ onWarning, ...options }, hostWith());
+  const connection = await findConnection({ onWarning, ...options }, hostWith());
   const { transport, credentials, origin } = connection;
   using client = new Client(connection);
   const errors: unknown[] = [];
@@ -191,13 +191,13 @@ Deno.test("connect never shows a secret when it fails", async () => {
   ];
   for (const [cluster, user] of cases) {
     const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, user);
-    const error = await resolveConnection({ kubeconfig }, hostWith()).catch((error) => error);
+    const error = await findConnection({ kubeconfig }, hostWith()).catch((error) => error);
     assertInstanceOf(error, KubeconfigError, JSON.stringify(user));
     watchman.show("error", error);
   }
   await Deno.writeTextFile(certificates.path("token"), `${PLANTED}\n${PLANTED}`);
   const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, { tokenFile: "token" });
-  watchman.show("token file", await resolveConnection({ kubeconfig }, hostWith()).catch((error) => error));
+  watchman.show("token file", await findConnection({ kubeconfig }, hostWith()).catch((error) => error));
   for (const proxy of [`http://ada:${PLANTED}@127.0.0.1:1`, `socks5://ada:${PLANTED}@127.0.0.1:1`]) {
     using client = new Client({ server: "https://farm.example", transport: denoTransport({ proxyUrl: proxy }) });
     const error = await client.fetch("/api").catch((error) => error);
@@ -215,7 +215,7 @@ Deno.test("connect never shows a secret when it fails", async () => {
     const env = [{ name: "SECRET", value: PLANTED }];
     const exec = { apiVersion: V1, command: `${scripts.folder}/plugin`, interactiveMode: "Never", env };
     const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, { exec });
-    using client = new Client(await resolveConnection({ kubeconfig }, hostWith()));
+    using client = new Client(await findConnection({ kubeconfig }, hostWith()));
     const error = await client.fetch("/api").catch((error) => error);
     assertInstanceOf(error, CredentialPluginError);
     watchman.show("plugin", error);

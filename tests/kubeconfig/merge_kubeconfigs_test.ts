@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { isEmpty } from "../../src/kubeconfig/model/kubeconfig.ts";
+import { isEmptyKubeconfig } from "../../src/kubeconfig/model/kubeconfig.ts";
 import { mergeKubeconfigs } from "../../src/kubeconfig/merge_kubeconfigs.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
 
@@ -40,6 +40,6 @@ Deno.test("mergeKubeconfigs joins a context in one file with cluster and user in
 });
 
 Deno.test("mergeKubeconfigs of nothing is empty", () => {
-  assertEquals(isEmpty(mergeKubeconfigs([])), true);
-  assertEquals(isEmpty(mergeKubeconfigs([parseKubeconfig("", "/a"), parseKubeconfig("", "/b")])), true);
+  assertEquals(isEmptyKubeconfig(mergeKubeconfigs([])), true);
+  assertEquals(isEmptyKubeconfig(mergeKubeconfigs([parseKubeconfig("", "/a"), parseKubeconfig("", "/b")])), true);
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
-import { isEmpty } from "../../src/kubeconfig/model/kubeconfig.ts";
+import { isEmptyKubeconfig } from "../../src/kubeconfig/model/kubeconfig.ts";
 import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { kubeconfigObject, kubeconfigText } from "../support/kubeconfig.ts";
@@ -25,11 +25,11 @@ Deno.test("parseKubeconfig reads YAML and JSON alike", () => {
 Deno.test("parseKubeconfig takes a file without content for an empty kubeconfig", () => {
   for (const text of ["", "\n", "# nothing here\n", "---\n", "{}", "apiVersion: v1\nkind: Config\nusers: null\n"]) {
     const config = parseKubeconfig(text, FILE);
-    assert(isEmpty(config), JSON.stringify(text));
+    assert(isEmptyKubeconfig(config), JSON.stringify(text));
     assertEquals(config.files, [FILE]);
   }
-  assertFalse(isEmpty(parseKubeconfig("current-context: a", FILE)));
-  assertFalse(isEmpty(parseKubeconfig("users: [{name: a}]", FILE)));
+  assertFalse(isEmptyKubeconfig(parseKubeconfig("current-context: a", FILE)));
+  assertFalse(isEmptyKubeconfig(parseKubeconfig("users: [{name: a}]", FILE)));
 });
 
 Deno.test("parseKubeconfig names line and column of a syntax error and keeps the content to itself", () => {
@@ -99,7 +99,7 @@ Deno.test("parseKubeconfig leaves preferences and extensions alone", () => {
     "preferences: {colors: true, extensions: [1]}\nextensions: [{name: a, extension: {b: 1}}]\ncurrent-context: ''",
     FILE,
   );
-  assert(isEmpty(config));
+  assert(isEmptyKubeconfig(config));
 });
 
 Deno.test("KubeconfigEntry shows no credential when it is printed", () => {

@@ -1,4 +1,4 @@
-import type { Connection } from "../../src/deno/found_connection.ts";
+import type { FoundConnection } from "../../src/deno/found_connection.ts";
 import type { Host } from "../../src/deno/host/host.ts";
 import { runProgram } from "../../src/deno/host/run_program.ts";
 import type { Seen } from "./tls_server.ts";
@@ -23,7 +23,7 @@ export function notCapable(): never {
 
 /** Sends one request as a client does, and answers with what the server saw. */
 export async function ask(
-  connection: Connection,
+  connection: FoundConnection,
   path = "/version",
   options: { refresh?: boolean } = {},
 ): Promise<Seen> {

@@ -1,5 +1,5 @@
 import { assert } from "@std/assert";
-import { type ExecOptions, runPlugin } from "../../src/deno/credentials/run_plugin.ts";
+import { runPlugin, type RunPluginOptions } from "../../src/deno/credentials/run_plugin.ts";
 import { ExecLogin } from "../../src/deno/credentials/exec_login.ts";
 import { pairProblem } from "../../src/deno/plan.ts";
 import type { Host } from "../../src/deno/host/host.ts";
@@ -80,7 +80,7 @@ export function pluginOf(
 /** Runs a plugin once. */
 export function run(
   plugin: ExecPlugin,
-  options: Partial<ExecOptions> & { readonly host?: Partial<Host>; readonly signal?: AbortSignal } = {},
+  options: Partial<RunPluginOptions> & { readonly host?: Partial<Host>; readonly signal?: AbortSignal } = {},
 ): Promise<ExecCredential> {
   const { host, signal = new AbortController().signal, ...rest } = options;
   const all = {

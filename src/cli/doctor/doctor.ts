@@ -1,10 +1,10 @@
 import { StatusError } from "../../api/errors.ts";
 import type { Client } from "../../client/client.ts";
-import { type Access, checkCredentials, findConfiguration } from "./checks/server_access.ts";
-import { Checkup, type CheckupLimits, LIMITS } from "./checkup/checkup.ts";
-import { pageOf, type PageStyle } from "./report.ts";
+import { checkConfiguration, checkCredentials, type ServerAccess } from "./checks/server_access.ts";
+import { Checkup, CHECKUP_LIMITS, type CheckupLimits } from "./checkup/checkup.ts";
+import { reportLines, type ReportStyle } from "./report.ts";
 import { checkResource } from "./checks/check_resource.ts";
-import { checkDiscovery, checkLogin, checkServer, type Server } from "./checks/check_server.ts";
+import { checkDiscovery, type CheckedServer, checkLogin, checkServer } from "./checks/check_server.ts";
 import { checkAddress, checkCertificate } from "./checks/check_address.ts";
 import { UsageError } from "../errors/exit_code.ts";
 import {
@@ -27,7 +27,7 @@ export interface DoctorSettings {
   /** How long things may take. @default {3 s each, 5 s for a credential plugin, 14 s in all} */
   readonly limits?: CheckupLimits;
   /** How the page looks. @default {for people on a terminal, in colours unless NO_COLOR is set; else for logs} */
-  readonly style?: PageStyle;
+  readonly style?: ReportStyle;
 }
 
 /** What there is to look at once it is known where. */
@@ -54,7 +54,7 @@ export async function doctor(
   signal: AbortSignal,
   settings: DoctorSettings = {},
 ): Promise<number> {
-  const { limits = LIMITS, style = processStyle() } = settings;
+  const { limits = CHECKUP_LIMITS, style = processStyle() } = settings;
   const names = [...new Set(resources.flatMap((name) => name.split(",")).filter((name) => name !== ""))];
   checkSelection(flags, names);
   if (resources.length > 0 && names.length === 0) throw new UsageError("name at least one resource, such as pods");
@@ -67,7 +67,7 @@ export async function doctor(
   const { steps, exitCode } = checkup;
   const report = { ...found, exitCode, steps, ms };
   if (flags.output === "json") terminal.result(JSON.stringify({ ok: exitCode === 0, ...report }, undefined, 2));
-  else for (const line of pageOf(report, style)) terminal.result(line);
+  else for (const line of reportLines(report, style)) terminal.result(line);
   return exitCode;
 }
 
@@ -87,7 +87,7 @@ async function examineFake(checkup: Checkup, scope: Scope, terminal: Terminal): 
 async function examine(checkup: Checkup, scope: Scope): Promise<Found> {
   const { kubeconfig, context, server, tokenFile } = scope.flags;
   const warnings = new Set<string>();
-  using access = await findConfiguration(checkup, {
+  using access = await checkConfiguration(checkup, {
     ...{ kubeconfig, context, server, tokenFile },
     onWarning: (warning) => warnings.add(warning),
   });
@@ -106,7 +106,7 @@ async function examine(checkup: Checkup, scope: Scope): Promise<Found> {
   };
 }
 
-async function examineAccess(checkup: Checkup, scope: Scope, access: Access): Promise<void> {
+async function examineAccess(checkup: Checkup, scope: Scope, access: ServerAccess): Promise<void> {
   if (!await checkAddress(checkup, access)) return;
   const hasLogin = await checkCredentials(checkup, access);
   if (!await checkCertificate(checkup, access)) return;
@@ -114,7 +114,7 @@ async function examineAccess(checkup: Checkup, scope: Scope, access: Access): Pr
   await checkServer(checkup, access);
 }
 
-async function examineServer(checkup: Checkup, { names, flags }: Scope, server: Server): Promise<void> {
+async function examineServer(checkup: Checkup, { names, flags }: Scope, server: CheckedServer): Promise<void> {
   if (!await checkServer(checkup, server)) return;
   if (!await checkLogin(checkup, server)) return;
   const known = await checkDiscovery(checkup, server);
@@ -135,7 +135,7 @@ async function askClient(client: Client, path: string, init: RequestInit): Promi
   }
 }
 
-function processStyle(): PageStyle {
+function processStyle(): ReportStyle {
   const pretty = Deno.stdout.isTerminal();
   return { pretty, colours: pretty && !Deno.noColor, columns: pretty ? Deno.consoleSize().columns || 80 : 80 };
 }

@@ -16,7 +16,7 @@ export interface Report {
 }
 
 /** How the page looks. */
-export interface PageStyle {
+export interface ReportStyle {
   /** Symbols and folded lines for people; else one line to a check, for logs and `grep`. */
   readonly pretty: boolean;
   /** Whether there are colours. */
@@ -31,7 +31,7 @@ const COLOURS: Readonly<Record<StepStatus, number>> = { ok: 32, warn: 33, fail: 
 const BOLD = 1;
 
 /** The lines of the page. */
-export function pageOf(report: Report, style: PageStyle): string[] {
+export function reportLines(report: Report, style: ReportStyle): string[] {
   return style.pretty ? prettyPage(report, style) : plainPage(report);
 }
 
@@ -45,7 +45,7 @@ function plainPage({ steps, permissions, ...report }: Report): string[] {
   return [...lines, summaryOf({ steps, permissions, ...report })];
 }
 
-function prettyPage(report: Report, { colours, columns }: PageStyle): string[] {
+function prettyPage(report: Report, { colours, columns }: ReportStyle): string[] {
   const { steps, permissions, server } = report;
   const paint = (code: number, text: string): string => colours ? `\x1b[${code}m${text}\x1b[0m` : text;
   const width = Math.max(...steps.map(({ name }) => name.length), "permissions".length);

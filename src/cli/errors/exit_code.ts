@@ -11,7 +11,7 @@ import { ConnectError } from "../../deno/connect_error.ts";
 import { KubeconfigError } from "../../kubeconfig/model/kubeconfig_error.ts";
 
 /** What the process ends with. */
-export const EXIT = {
+export const EXIT_CODE = {
   /** What was asked for is done. */
   done: 0,
   /** It was tried, and failed. */
@@ -29,40 +29,47 @@ export class UsageError extends Error {
 }
 
 /** The exit code and the one line for people that an error ends the program with. */
-export function explain(error: unknown): { readonly code: number; readonly message: string } {
-  if (error instanceof UsageError) return { code: EXIT.usage, message: oneLine(error.message) };
-  if (error instanceof ValidationError) return { code: EXIT.usage, message: oneLine(error.message).replace(/\.$/, "") };
-  if (error instanceof ConnectError) return { code: EXIT.connection, message: connectLine(error) };
+export function explainError(error: unknown): { readonly code: number; readonly message: string } {
+  if (error instanceof UsageError) return { code: EXIT_CODE.usage, message: oneLine(error.message) };
+  if (error instanceof ValidationError) {
+    return { code: EXIT_CODE.usage, message: oneLine(error.message).replace(/\.$/, "") };
+  }
+  if (error instanceof ConnectError) return { code: EXIT_CODE.connection, message: connectLine(error) };
   if (error instanceof KubeconfigError) {
     const message = oneLine(error.message).replace(`pass "context"`, "pass --context");
     const advice = message.includes("--context")
       ? ""
       : "; correct it, or choose another with --kubeconfig or --context";
-    return { code: EXIT.connection, message: message + advice };
+    return { code: EXIT_CODE.connection, message: message + advice };
   }
-  const message = lineOf(error);
+  const message = errorLine(error);
   // The library refuses arguments by these, before anything is sent; a defect of ours would not begin like that.
   const refused = (error instanceof TypeError || error instanceof RangeError) && message.startsWith("Cannot ");
-  if (error instanceof SyntaxError || refused) return { code: EXIT.usage, message: withFlags(message) };
+  if (error instanceof SyntaxError || refused) return { code: EXIT_CODE.usage, message: withFlags(message) };
   // A token file or certificate that cannot be used.
-  if (message.startsWith("Cannot connect: ")) return { code: EXIT.connection, message: withFlags(message) };
-  if (error instanceof UnreachableError) return { code: EXIT.connection, message: `${message}; ${wayOut(message)}` };
-  if (error instanceof CredentialsError) return { code: EXIT.connection, message };
+  if (message.startsWith("Cannot connect: ")) return { code: EXIT_CODE.connection, message: withFlags(message) };
+  if (error instanceof UnreachableError) {
+    return { code: EXIT_CODE.connection, message: `${message}; ${wayOut(message)}` };
+  }
+  if (error instanceof CredentialsError) return { code: EXIT_CODE.connection, message };
   if (isUnauthorized(error)) {
-    return { code: EXIT.connection, message: `${message}; the credentials are not known to the server, renew them` };
+    return {
+      code: EXIT_CODE.connection,
+      message: `${message}; the credentials are not known to the server, renew them`,
+    };
   }
   if (isForbidden(error)) {
     return {
-      code: EXIT.connection,
+      code: EXIT_CODE.connection,
       message: `${message}; ask for the right to do that, or choose a namespace with -n`,
     };
   }
-  if (isNotFound(error)) return { code: EXIT.failed, message: `${message}; check the name and the namespace` };
-  return { code: EXIT.failed, message };
+  if (isNotFound(error)) return { code: EXIT_CODE.failed, message: `${message}; check the name and the namespace` };
+  return { code: EXIT_CODE.failed, message };
 }
 
 /** An error in one line, with the innermost reason where the error itself does not say it. */
-export function lineOf(error: unknown): string {
+export function errorLine(error: unknown): string {
   if (!(error instanceof Error)) return oneLine(String(error));
   let line = oneLine(error.message || error.name);
   for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {

@@ -9,8 +9,8 @@ import { findResource } from "../../client/find_resource.ts";
 import { connect } from "../../deno/connect.ts";
 import { Pod } from "../../kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../../testing/mod.ts";
-import { Churn } from "./steady_churn.ts";
-import { lineOf, UsageError } from "../errors/exit_code.ts";
+import { SteadyChurn } from "./steady_churn.ts";
+import { errorLine, UsageError } from "../errors/exit_code.ts";
 import { checkFieldSelector } from "./check_field_selector.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -50,7 +50,7 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
   }
   const fake = new FakeApiServer();
   for (const pod of pods(100)) fake.create(Pod, pod);
-  const churn = new Churn(fake, { perSecond: 5, mix: "all" });
+  const churn = new SteadyChurn(fake, { perSecond: 5, mix: "all" });
   churn.start();
   const transport = {
     fetch: (request: Request) => fake.fetch(request),
@@ -116,7 +116,7 @@ export async function resourcesFor(
   const warnings: string[] = [];
   const known = await client.discover({
     signal: options.signal,
-    onError: (error, groupVersion) => warnings.push(`warning: ${groupVersion} was not discovered: ${lineOf(error)}`),
+    onError: (error, groupVersion) => warnings.push(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
   });
   // If all had failed, the error would have said so.
   for (const warning of warnings) options.terminal.say(warning);
@@ -126,7 +126,7 @@ export async function resourcesFor(
     try {
       resource = findResource(known, name);
     } catch (error) {
-      throw new UsageError(lineOf(error), { cause: error });
+      throw new UsageError(errorLine(error), { cause: error });
     }
     if (!resource.verbs.includes(verb)) {
       throw new UsageError(`"${resource.plural}" cannot be ${verb === "list" ? "listed" : "watched"} on this server`);

@@ -2,7 +2,7 @@ import { Pod } from "../../kinds/core/v1.ts";
 import { churn, type FakeApiServer } from "../../testing/mod.ts";
 
 /** What changes, and how fast. */
-export interface ChurnOptions {
+export interface SteadyChurnOptions {
   /** Changes per second. */
   readonly perSecond: number;
   /** Updates alone, or creations and deletions too. @default {"update"} */
@@ -16,14 +16,14 @@ export interface ChurnOptions {
 const TICK_MS = 10;
 
 /** Changes pods of a fake server at a steady rate. */
-export class Churn {
+export class SteadyChurn {
   readonly #step: () => void;
-  readonly #options: ChurnOptions;
+  readonly #options: SteadyChurnOptions;
   #timer: ReturnType<typeof setInterval> | undefined;
   #startedAt = 0;
   #done = 0;
 
-  constructor(server: FakeApiServer, options: ChurnOptions) {
+  constructor(server: FakeApiServer, options: SteadyChurnOptions) {
     this.#options = options;
     this.#step = churn(server, { resource: Pod, mix: options.mix ?? "update", seed: options.seed ?? 1 });
   }

@@ -1,4 +1,4 @@
-import { lineOf } from "../errors/exit_code.ts";
+import { errorLine } from "../errors/exit_code.ts";
 
 /**
  * What goes wrong with one resource, told to people: the same thing once, and again only after it was well in between.
@@ -20,7 +20,7 @@ export class Complaints {
   /** Something failed; `trying` says that it will be tried again until it works. */
   complain(error: unknown, trying: boolean): void {
     this.#ill ||= trying;
-    const line = `${this.#name}: ${lineOf(error)}${trying ? "; trying again" : ""}`;
+    const line = `${this.#name}: ${errorLine(error)}${trying ? "; trying again" : ""}`;
     if (this.#said.has(line)) return;
     if (this.#said.size >= MOST) this.#said.clear();
     this.#said.add(line);

@@ -2,12 +2,12 @@ import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../../informer/events/event.ts";
 import { plain } from "./plain.ts";
-import { type Format, type GrowingTable, nameOf, redacted, rowOf } from "./object_row.ts";
+import { type GrowingTable, objectRow, type OutputFormat, qualifiedName, redactObject } from "./object_row.ts";
 
 /** How events are printed. */
-export interface EventLineOptions {
+export interface EventLinesOptions {
   /** In which form. */
-  readonly output: Format;
+  readonly output: OutputFormat;
   /** Whether with the object. */
   readonly object: boolean;
   /** Whether what Secrets hold is printed. */
@@ -19,7 +19,7 @@ export interface EventLineOptions {
 }
 
 /** An event about an object. */
-export type ObjectEvent =
+export type PrintedEvent =
   | AddedEvent<KubernetesObject>
   | UpdatedEvent<KubernetesObject>
   | DeletedEvent<KubernetesObject>;
@@ -27,29 +27,29 @@ export type ObjectEvent =
 /** Makes lines of the events of one resource. */
 export class EventLines {
   readonly #resource: Resource<KubernetesObject>;
-  readonly #options: EventLineOptions;
+  readonly #options: EventLinesOptions;
   readonly #of: { readonly resource?: string };
 
   /** For the events of `resource`. */
-  constructor(resource: Resource<KubernetesObject>, options: EventLineOptions) {
+  constructor(resource: Resource<KubernetesObject>, options: EventLinesOptions) {
     this.#resource = resource;
     this.#options = options;
     this.#of = options.several ? { resource: resourceName(resource) } : {};
   }
 
   /** The line about an object. Reads, and so may parse, the object, where it is printed. */
-  of(event: ObjectEvent): string {
+  of(event: PrintedEvent): string {
     const { output, object, showSecrets, table, several } = this.#options;
     const resource = this.#resource;
-    if (output === "name") return plain(nameOf(resource, event.name));
+    if (output === "name") return plain(qualifiedName(resource, event.name));
     if (output === "json") {
       const { type, ...rest } = event.toJSON() as { readonly type: string };
-      const shown = object ? { object: redacted(event.object, resource, showSecrets) } : {};
+      const shown = object ? { object: redactObject(event.object, resource, showSecrets) } : {};
       return JSON.stringify({ type, ...this.#of, ...rest, ...shown });
     }
     const verb = event.type === "updated" && event.resync ? "resync" : event.type;
     const bare = resource.scope === "Cluster" ? [event.name] : [event.namespace, event.name];
-    const cells = object ? rowOf(resource, event.object) : bare.map(plain);
+    const cells = object ? objectRow(resource, event.object) : bare.map(plain);
     return table.line([verb, ...(several ? [resource.plural] : []), ...cells]);
   }
 

@@ -4,14 +4,14 @@ import { ageOf } from "../target/duration_ms.ts";
 import { plain } from "./plain.ts";
 
 /** How results are printed. */
-export type Format = "table" | "json" | "name";
+export type OutputFormat = "table" | "json" | "name";
 
 const REDACTED = "[redacted]";
 /** What kubectl keeps the last applied state in, a Secret's data too. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** The object as it may be shown: what a Secret holds is `[redacted]`, its keys are not. */
-export function redacted<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
+export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
   if (showSecrets || resource.kind !== "Secret" || resource.group !== "") return object;
   const shown = { ...object } as Record<string, unknown>;
   for (const field of ["data", "stringData"]) {
@@ -26,7 +26,7 @@ export function redacted<T extends KubernetesObject>(object: T, resource: Resour
 }
 
 /** `"pod/cart-0"`, `"deployment.apps/web"`: what kubectl takes back. */
-export function nameOf(resource: Resource, name: string): string {
+export function qualifiedName(resource: Resource, name: string): string {
   const kind = resource.kind.toLowerCase();
   return `${resource.group === "" ? kind : `${kind}.${resource.group}`}/${name}`;
 }
@@ -65,7 +65,7 @@ function detailsOf(resource: Resource, object: KubernetesObject): string {
 }
 
 /** One row of a table about an object. */
-export function rowOf(resource: Resource, object: KubernetesObject): string[] {
+export function objectRow(resource: Resource, object: KubernetesObject): string[] {
   const { namespace, name, creationTimestamp } = object.metadata;
   return [
     ...(resource.scope === "Cluster" ? [] : [namespace ?? ""]),
@@ -75,8 +75,8 @@ export function rowOf(resource: Resource, object: KubernetesObject): string[] {
   ].map(plain);
 }
 
-/** The heads of the columns of {@linkcode rowOf}. */
-export function headOf(resource: Resource): string[] {
+/** The heads of the columns of {@linkcode objectRow}. */
+export function columnHeads(resource: Resource): string[] {
   return [...(resource.scope === "Cluster" ? [] : ["NAMESPACE"]), "NAME", "STATE", "AGE"];
 }
 

@@ -27,7 +27,7 @@ export class CredentialPluginError extends CredentialsError {
 export const PLUGIN_TIMEOUT_MS = 60_000;
 
 /** What running a plugin needs. */
-export interface ExecOptions {
+export interface RunPluginOptions {
   /** What is told of the cluster, if the plugin wants to know. */
   readonly cluster: () => Promise<ExecCluster>;
   /** How long it may take, in milliseconds; five times as long where it may ask on the terminal. */
@@ -37,7 +37,7 @@ export interface ExecOptions {
 }
 
 /** The program as it is to be run: a path in a kubeconfig starts from its folder, a name is looked for in `PATH`. */
-export function commandOf(plugin: ExecPlugin, host: Pick<Host, "windows">): string {
+export function pluginCommand(plugin: ExecPlugin, host: Pick<Host, "windows">): string {
   const isPath = plugin.command.includes("/") || (host.windows && plugin.command.includes("\\"));
   if (!isPath) return plugin.command;
   const path = pathBeside(plugin.place.file, plugin.command);
@@ -56,10 +56,10 @@ export function commandOf(plugin: ExecPlugin, host: Pick<Host, "windows">): stri
 export async function runPlugin(
   plugin: ExecPlugin,
   host: Host,
-  options: ExecOptions,
+  options: RunPluginOptions,
   signal: AbortSignal,
 ): Promise<ExecCredential> {
-  const command = commandOf(plugin, host);
+  const command = pluginCommand(plugin, host);
   const fail = (problem: string, more: ErrorOptions & { readonly exitCode?: number } = {}): CredentialPluginError =>
     new CredentialPluginError(
       `Cannot get credentials from plugin ${JSON.stringify(plugin.command)} of ${plugin.place.entry} of kubeconfig ` +

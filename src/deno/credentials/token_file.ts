@@ -2,7 +2,7 @@ import type { Credentials } from "../../client/http/credentials.ts";
 import { Redacted, Secret } from "../../kubeconfig/text/secret.ts";
 import { tokenProblem } from "../../kubeconfig/entry/resolve_user.ts";
 import { monotonicMs } from "../../async/time/monotonic_ms.ts";
-import { type Explain, FileProblem, readChecked } from "../host/read_checked_file.ts";
+import { type ExplainFileProblem, FileProblem, readCheckedFile } from "../host/read_checked_file.ts";
 import type { Host } from "../host/host.ts";
 
 /** How long a token is used before its file is read again: a minute less ten seconds, as in client-go `token_source.go`. */
@@ -15,7 +15,7 @@ export interface TokenFileOptions {
   /** Told once when the file can no longer be read and the token read before stays in use. */
   readonly onWarning?: (warning: string) => void;
   /** Makes the error of a file that is of no use. @default {one that names the path} */
-  readonly explain?: Explain;
+  readonly explain?: ExplainFileProblem;
 }
 
 /**
@@ -80,7 +80,7 @@ export class TokenFile extends Redacted {
   async #read(): Promise<Secret> {
     let text: string;
     try {
-      text = await readChecked(this.#path, this.#host, (content) => {
+      text = await readCheckedFile(this.#path, this.#host, (content) => {
         const problem = tokenProblem(content.trim());
         return problem === undefined ? undefined : `what it holds ${problem}`;
       });
@@ -96,6 +96,6 @@ export class TokenFile extends Redacted {
   }
 }
 
-function explainTokenFile(path: string): Explain {
+function explainTokenFile(path: string): ExplainFileProblem {
   return (cause) => new Error(`Cannot use token file ${JSON.stringify(path)}: ${cause.message}`, { cause });
 }

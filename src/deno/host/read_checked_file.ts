@@ -13,7 +13,7 @@ export class FileProblem extends Error {
  * @param problemOf Says what is wrong with the content, if anything is.
  * @throws {FileProblem} when it cannot be read, or its content is wrong.
  */
-export async function readChecked(
+export async function readCheckedFile(
   path: string,
   host: Pick<Host, "readTextFile">,
   problemOf: (text: string) => string | undefined = () => undefined,
@@ -30,7 +30,7 @@ export async function readChecked(
 }
 
 /** Makes a whole error of a problem: says whose file it is. Keeps the problem as cause. */
-export type Explain = (problem: FileProblem) => Error;
+export type ExplainFileProblem = (problem: FileProblem) => Error;
 
 /** Where a path leads that stands in a file: relative ones start from that file's folder. */
 export function pathBeside(file: string, path: string): string {

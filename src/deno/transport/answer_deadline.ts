@@ -8,7 +8,7 @@ const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
 
 /**
  * Ends a request whose answer does not begin in time. Once it has begun, only the request's own signal can end it.
- * {@linkcode begun} must be called when the wait is over, however it ended.
+ * {@linkcode stop} must be called when the wait is over, however it ended.
  */
 export class AnswerDeadline {
   readonly #controller = new AbortController();
@@ -32,7 +32,7 @@ export class AnswerDeadline {
   }
 
   /** The wait is over. */
-  begun(): void {
+  stop(): void {
     this.#timer?.[Symbol.dispose]();
   }
 }

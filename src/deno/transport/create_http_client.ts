@@ -31,7 +31,7 @@ const IDLE_MS = 30_000;
  * @throws {TypeError} when a certificate or key cannot be used.
  * @throws {Deno.errors.NotCapable} when the program may not reach the proxy, naming the flag.
  */
-export function createClient(material: TlsMaterial, options: HttpClientOptions): Deno.HttpClient {
+export function createHttpClient(material: TlsMaterial, options: HttpClientOptions): Deno.HttpClient {
   const { caCerts, cert, key } = material;
   const { http2, proxy, allowHost = false } = options;
   for (const ca of caCerts ?? []) refuse("CA certificate", certificateProblem(ca));
@@ -72,7 +72,7 @@ export function createClient(material: TlsMaterial, options: HttpClientOptions):
  *
  * @throws {Deno.errors.NotCapable} when the program may not reach the server.
  */
-export function createDirectClient(server: URL): Deno.HttpClient {
+export function createDirectHttpClient(server: URL): Deno.HttpClient {
   const { hostname, port } = server;
   return Deno.createHttpClient({
     ...(mayHaveEnvironmentProxy(server) && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),

@@ -6,7 +6,7 @@ import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { checkDurations } from "../../async/time/duration.ts";
 import { AnswerDeadline } from "./answer_deadline.ts";
 import { explainFailure } from "./explain_failure.ts";
-import { createClient, createDirectClient, isSameMaterial, type TlsMaterial } from "./create_http_client.ts";
+import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./create_http_client.ts";
 import { Relay } from "./relay.ts";
 
 export type { TlsMaterial } from "./create_http_client.ts";
@@ -145,7 +145,7 @@ export class DenoTransport implements Transport, Disposable {
         if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
         return response;
       } finally {
-        deadline.begun();
+        deadline.stop();
       }
     } catch (cause) {
       // The server's certificate or ours may just have been replaced.
@@ -173,7 +173,7 @@ export class DenoTransport implements Transport, Disposable {
   }
 
   #newClient(material: TlsMaterial, proxy: ProxyAddress | undefined): Deno.HttpClient {
-    return createClient(material, {
+    return createHttpClient(material, {
       http2: this.#http2,
       allowHost: this.#serverName !== undefined,
       ...(proxy && { proxy }),
@@ -200,7 +200,7 @@ export class DenoTransport implements Transport, Disposable {
     const url = new URL(request.url);
     if (url.protocol !== "http:" || !isLoopback(url.hostname)) return undefined;
     let client = this.#direct.get(url.host);
-    if (client === undefined) this.#direct.set(url.host, client = createDirectClient(url));
+    if (client === undefined) this.#direct.set(url.host, client = createDirectHttpClient(url));
     return client;
   }
 

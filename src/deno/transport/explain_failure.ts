@@ -3,7 +3,7 @@ import { netFlag } from "../host/host.ts";
 import type { Relay } from "./relay.ts";
 
 /** What was special about the way of a request. */
-export interface Way {
+export interface RouteInfo {
   /** The name the certificate is checked for. */
   readonly serverName?: string;
   /** The proxy of the configuration. */
@@ -15,7 +15,7 @@ export interface Way {
 }
 
 /** The error to throw for a request that failed: what failed, and what to do where that is known. */
-export function explainFailure(error: unknown, request: Request, way: Way): unknown {
+export function explainFailure(error: unknown, request: Request, way: RouteInfo): unknown {
   const url = new URL(request.url);
   if (error instanceof Deno.errors.NotCapable) return withoutPermission(error, url, way);
   if (!(error instanceof TypeError)) return error;
@@ -46,7 +46,7 @@ export function explainFailure(error: unknown, request: Request, way: Way): unkn
 }
 
 /** Deno names the host it missed, which after a redirect is another one than the request's. */
-function withoutPermission(cause: Error, url: URL, way: Way): Error {
+function withoutPermission(cause: Error, url: URL, way: RouteInfo): Error {
   if (cause.message.startsWith("Cannot use proxy")) return cause;
   const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
   // A relay has a port of its own each time.

@@ -2,7 +2,7 @@ import { isRecord } from "../parse_kubeconfig.ts";
 import { certificateProblem, privateKeyProblem } from "../pem/certificate_problem.ts";
 import { Redacted, Secret } from "../text/secret.ts";
 import { tokenProblem } from "../entry/resolve_user.ts";
-import { describe, quote } from "../text/quote.ts";
+import { describeValue, quote } from "../text/quote.ts";
 
 /** What a plugin has given: a token, a certificate with its key, or both. Prints as `[redacted]`. */
 export class ExecCredential extends Redacted {
@@ -40,7 +40,7 @@ export function parseExecCredential(text: string, apiVersion: string): ExecCrede
     throw new ExecOutputError(`must print an object of kind "ExecCredential", found ${kindOf(root)}`);
   }
   if (root.apiVersion !== apiVersion) {
-    const found = typeof root.apiVersion === "string" ? quote(root.apiVersion) : describe(root.apiVersion);
+    const found = typeof root.apiVersion === "string" ? quote(root.apiVersion) : describeValue(root.apiVersion);
     throw new ExecOutputError(
       `is to print "apiVersion" ${quote(apiVersion)} by the kubeconfig, found ${found}: make them the same`,
     );
@@ -82,13 +82,15 @@ function parseJson(text: string): unknown {
 }
 
 function kindOf(root: unknown): string {
-  if (!isRecord(root)) return describe(root);
+  if (!isRecord(root)) return describeValue(root);
   return typeof root.kind === "string" ? quote(root.kind) : `one without "kind"`;
 }
 
 function textOf(status: Record<string, unknown>, field: string): string | undefined {
   const value = status[field] ?? "";
-  if (typeof value !== "string") throw new ExecOutputError(`printed ${describe(value)} as "${field}", expected text`);
+  if (typeof value !== "string") {
+    throw new ExecOutputError(`printed ${describeValue(value)} as "${field}", expected text`);
+  }
   return value === "" ? undefined : value;
 }
 

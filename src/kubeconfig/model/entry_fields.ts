@@ -1,7 +1,7 @@
 import type { EntryKind, KubeconfigEntry } from "./kubeconfig.ts";
 import { type KubeconfigError, kubeconfigError, type KubeconfigPlace } from "./kubeconfig_error.ts";
 import { isRecord } from "../parse_kubeconfig.ts";
-import { describe, quote, quoteAll, suggestion } from "../text/quote.ts";
+import { describeValue, quote, quoteAll, suggestion } from "../text/quote.ts";
 
 /** The fields of each kind of entry (clientcmd/api/v1 `Cluster`, `Context`, `AuthInfo`). */
 const FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {
@@ -143,7 +143,7 @@ export class EntryFields {
         throw this.error(field, `has a name that begins with ${quote(start)} and holds "=" or a zero byte`);
       }
       if (typeof text !== "string" && text !== null) {
-        throw this.error(field, `must have text as the value of ${quote(name)}, found ${describe(text)}`);
+        throw this.error(field, `must have text as the value of ${quote(name)}, found ${describeValue(text)}`);
       }
       if (text?.includes("\0")) throw this.error(field, `has a value of ${quote(name)} that holds a zero byte`);
       return [name, text ?? ""] as const;
@@ -169,6 +169,6 @@ export class EntryFields {
   }
 
   #expected(what: string, value: unknown): string {
-    return `must be ${what}, found ${describe(value)}`;
+    return `must be ${what}, found ${describeValue(value)}`;
   }
 }

@@ -51,7 +51,7 @@ export interface Kubeconfig {
 }
 
 /** Whether it says nothing: no entry and no current context (clientcmd `IsConfigEmpty`). */
-export function isEmpty(config: Kubeconfig): boolean {
+export function isEmptyKubeconfig(config: Kubeconfig): boolean {
   return config.currentContext === undefined && config.clusters.size === 0 && config.contexts.size === 0 &&
     config.users.size === 0;
 }

@@ -36,7 +36,7 @@ export function privateKeyProblem(text: string): string | undefined {
 
 /** The text in base64, as `-data` fields hold it; nothing when it is not base64. */
 export function decodeBase64(data: string): string | undefined {
-  const bytes = bytesOf(data);
+  const bytes = base64Bytes(data);
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
 }
 
@@ -52,7 +52,7 @@ function found(text: string, blocks: readonly { readonly label: string }[]): str
 
 /** Whether it is the base64 of exactly one ASN.1 sequence: what every certificate and key is, and nothing cut short is. */
 function isDer(body: string): boolean {
-  const bytes = bytesOf(body);
+  const bytes = base64Bytes(body);
   if (bytes === undefined || bytes.length < 2 || bytes[0] !== 0x30) return false;
   const lengthBytes = bytes[1] < 0x80 ? 0 : bytes[1] & 0x7f;
   if (lengthBytes > 4 || bytes.length < 2 + lengthBytes) return false;
@@ -62,7 +62,7 @@ function isDer(body: string): boolean {
 }
 
 /** The bytes that base64 with or without line ends stands for; nothing when it is not base64. */
-export function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+export function base64Bytes(base64: string): Uint8Array<ArrayBuffer> | undefined {
   const plain = base64.replaceAll(/\s/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0) return undefined;
   return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));

@@ -1,4 +1,4 @@
-import { bytesOf } from "./certificate_problem.ts";
+import { base64Bytes } from "./certificate_problem.ts";
 
 /** When a certificate may be used. */
 export interface Validity {
@@ -17,7 +17,7 @@ const GENERALIZED_TIME = 0x18;
 /** The validity of the first certificate in a PEM text; nothing when it cannot be read. */
 export function validityOf(pem: string): Validity | undefined {
   const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
-  const bytes = bytesOf(body ?? "");
+  const bytes = base64Bytes(body ?? "");
   if (bytes === undefined) return undefined;
   const certificate = elementAt(bytes, 0);
   const tbs = certificate && elementAt(bytes, certificate.start);

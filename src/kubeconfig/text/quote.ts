@@ -52,7 +52,7 @@ function editDistance(a: string, b: string): number {
 }
 
 /** How a message calls a value that should have been another: never the value itself, which may be a credential. */
-export function describe(value: unknown): string {
+export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "a mapping";

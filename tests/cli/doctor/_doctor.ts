@@ -1,7 +1,7 @@
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { doctor, type DoctorFlags } from "../../../src/cli/doctor/doctor.ts";
-import { type CheckupLimits, LIMITS, type Step } from "../../../src/cli/doctor/checkup/checkup.ts";
+import { CHECKUP_LIMITS, type CheckupLimits, type Step } from "../../../src/cli/doctor/checkup/checkup.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod } from "../../../src/testing/mod.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
@@ -35,7 +35,7 @@ export async function examine(
   const { resources = [], limits = {} } = options;
   const [stdout, stderr] = [new Captured(), new Captured()];
   const terminal = new Terminal(() => {}, { stdout, stderr, columns: () => 80, capable: false });
-  const settings = { limits: { ...LIMITS, ...limits } };
+  const settings = { limits: { ...CHECKUP_LIMITS, ...limits } };
   const startedAt = performance.now();
   const stop = new AbortController();
   const code = await doctor({ output: "json", ...flags }, resources, terminal, stop.signal, settings);

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { pageOf, type Report } from "../../../src/cli/doctor/report.ts";
+import { type Report, reportLines } from "../../../src/cli/doctor/report.ts";
 
 const REPORT: Report = {
   server: "https://farm.example:6443",
@@ -21,7 +21,7 @@ const REPORT: Report = {
 };
 
 Deno.test("pageOf prints a line to each check for logs", () => {
-  assertEquals(pageOf(REPORT, { pretty: false, colours: false, columns: 40 }), [
+  assertEquals(reportLines(REPORT, { pretty: false, colours: false, columns: 40 }), [
     "ok    address         https://farm.example:6443 is 10.0.0.1, connected in 3 ms",
     "warn  clock           120 s behind the server's; to do: set this machine's clock",
     "skip  bookmarks pods  none in 3 s",
@@ -33,7 +33,7 @@ Deno.test("pageOf prints a line to each check for logs", () => {
 });
 
 Deno.test("pageOf folds and aligns for people, and leaves flags whole", () => {
-  assertEquals(pageOf(REPORT, { pretty: true, colours: false, columns: 64 }), [
+  assertEquals(reportLines(REPORT, { pretty: true, colours: false, columns: 64 }), [
     "informer doctor  https://farm.example:6443",
     "",
     "  ✓ address         https://farm.example:6443 is 10.0.0.1,",
@@ -53,16 +53,16 @@ Deno.test("pageOf folds and aligns for people, and leaves flags whole", () => {
 
 Deno.test("pageOf adds colours and nothing else", () => {
   const style = { pretty: true, columns: 80 };
-  const coloured = pageOf(REPORT, { ...style, colours: true });
+  const coloured = reportLines(REPORT, { ...style, colours: true });
   // deno-lint-ignore no-control-regex -- the colours themselves
   const bare = coloured.map((line) => line.replaceAll(/\x1b\[\d+m/g, ""));
-  assertEquals(bare, pageOf(REPORT, { ...style, colours: false }));
+  assertEquals(bare, reportLines(REPORT, { ...style, colours: false }));
   assertEquals(coloured.find((line) => line.includes("watch pods"))?.includes("\x1b[31m✗\x1b[0m"), true);
 });
 
 Deno.test("pageOf says in the end whether informers can run", () => {
   const verdict = (steps: Report["steps"]): string | undefined =>
-    pageOf({ ...REPORT, steps }, { pretty: false, colours: false, columns: 80 }).at(-1);
+    reportLines({ ...REPORT, steps }, { pretty: false, colours: false, columns: 80 }).at(-1);
   const [ok, warn] = REPORT.steps;
   assertEquals(verdict([ok]), "all is well: informers can run (3.2 s)");
   assertEquals(verdict([ok, warn, warn]), "informers can run, with 2 warnings (3.2 s)");

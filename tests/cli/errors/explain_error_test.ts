@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ValidationError } from "@cliffy/command";
 import { DecodeError, StatusError, UnreachableError } from "../../../src/api/errors.ts";
-import { explain, lineOf, UsageError } from "../../../src/cli/errors/exit_code.ts";
+import { errorLine, explainError, UsageError } from "../../../src/cli/errors/exit_code.ts";
 import { ConnectError } from "../../../src/deno/connect_error.ts";
 import { KubeconfigError } from "../../../src/kubeconfig/model/kubeconfig_error.ts";
 
@@ -28,27 +28,28 @@ Deno.test("explain gives each kind of error its exit code", () => {
     [new DecodeError("Cannot read the answer"), 1],
     ["thrown text", 1],
   ];
-  for (const [error, code] of cases) assertEquals(explain(error).code, code, String(error));
+  for (const [error, code] of cases) assertEquals(explainError(error).code, code, String(error));
 });
 
 Deno.test("explain says what to do by the names of flags", () => {
   const attempts = [{ source: "KUBECONFIG", problem: "it is not set" }, { source: "in-cluster", problem: "no pod" }];
   assertEquals(
-    explain(new ConnectError(`Cannot connect: found nothing; pass "server" or "kubeconfig"`, attempts)).message,
+    explainError(new ConnectError(`Cannot connect: found nothing; pass "server" or "kubeconfig"`, attempts)).message,
     "Cannot connect: found nothing; pass --server or --kubeconfig (KUBECONFIG: it is not set; in-cluster: no pod)",
   );
   assertEquals(
-    explain(new TypeError(`Cannot connect: "tokenFile" is empty`)).message,
+    explainError(new TypeError(`Cannot connect: "tokenFile" is empty`)).message,
     "Cannot connect: --token-file is empty",
   );
   assertEquals(
-    explain(new KubeconfigError(`field "current-context" is missing: set it, or pass "context"`)).message,
+    explainError(new KubeconfigError(`field "current-context" is missing: set it, or pass "context"`)).message,
     `field "current-context" is missing: set it, or pass --context`,
   );
 });
 
 Deno.test("explain tells a wrong certificate from a wrong protocol and a server that is away", () => {
-  const adviceFor = (reason: string): string => explain(new UnreachableError(reason)).message.slice(reason.length + 2);
+  const adviceFor = (reason: string): string =>
+    explainError(new UnreachableError(reason)).message.slice(reason.length + 2);
   assertEquals(
     adviceFor("invalid peer certificate: UnknownIssuer"),
     "check certificate-authority in the kubeconfig, and the server's certificate",
@@ -62,17 +63,17 @@ Deno.test("explain tells a wrong certificate from a wrong protocol and a server 
 
 Deno.test("lineOf adds causes that the message does not name, on one line", () => {
   const inner = new Error("disk\n full");
-  assertEquals(lineOf(new Error("Cannot write", { cause: inner })), "Cannot write: disk full");
-  assertEquals(lineOf(new Error("Cannot write: disk full", { cause: inner })), "Cannot write: disk full");
-  assertEquals(lineOf(new RangeError()), "RangeError");
-  assertEquals(lineOf(7), "7");
+  assertEquals(errorLine(new Error("Cannot write", { cause: inner })), "Cannot write: disk full");
+  assertEquals(errorLine(new Error("Cannot write: disk full", { cause: inner })), "Cannot write: disk full");
+  assertEquals(errorLine(new RangeError()), "RangeError");
+  assertEquals(errorLine(7), "7");
 });
 
 Deno.test("lineOf leaves out what a named error has said in better words", () => {
   const cause = new TypeError("error sending request for url (http://x/): refused");
-  assertEquals(lineOf(new UnreachableError("Cannot reach: refused", { cause })), "Cannot reach: refused");
+  assertEquals(errorLine(new UnreachableError("Cannot reach: refused", { cause })), "Cannot reach: refused");
   assertEquals(
-    lineOf(new Error("Cannot sync", { cause: new UnreachableError("Cannot reach: refused", { cause }) })),
+    errorLine(new Error("Cannot sync", { cause: new UnreachableError("Cannot reach: refused", { cause }) })),
     "Cannot sync: Cannot reach: refused",
   );
 });

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { Churn, type ChurnOptions } from "../../../src/cli/target/steady_churn.ts";
+import { SteadyChurn, type SteadyChurnOptions } from "../../../src/cli/target/steady_churn.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, pods } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
@@ -25,10 +25,10 @@ function serverWith(count: number): FakeApiServer {
   return server;
 }
 
-function counted(options: ChurnOptions, ms: number): { readonly done: number; readonly timers: number } {
+function counted(options: SteadyChurnOptions, ms: number): { readonly done: number; readonly timers: number } {
   using time = new Clock();
   using server = serverWith(20);
-  const churn = new Churn(server, options);
+  const churn = new SteadyChurn(server, options);
   churn.start();
   time.tick(ms);
   const { timers } = time;
@@ -55,7 +55,7 @@ Deno.test("Churn of updates alone leaves the same pods, and the same seed makes 
     using time = new Clock();
     using server = serverWith(10);
     const before = server.keys(Pod);
-    const churn = new Churn(server, { perSecond: 100, mix: "update", seed: 7 });
+    const churn = new SteadyChurn(server, { perSecond: 100, mix: "update", seed: 7 });
     churn.start();
     time.tick(1_000);
     churn.stop();
@@ -72,7 +72,7 @@ Deno.test("Churn of all kinds creates and deletes, in balance", () => {
   using time = new Clock();
   using server = serverWith(50);
   const before = new Set(server.keys(Pod));
-  const churn = new Churn(server, { perSecond: 100, mix: "all" });
+  const churn = new SteadyChurn(server, { perSecond: 100, mix: "all" });
   churn.start();
   time.tick(5_000);
   churn.stop();

@@ -1,7 +1,14 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource, metadataOf, type Resource } from "../../../src/api/resource.ts";
-import { GrowingTable, headOf, nameOf, redacted, rowOf, tableLines } from "../../../src/cli/terminal/object_row.ts";
+import {
+  columnHeads,
+  GrowingTable,
+  objectRow,
+  qualifiedName,
+  redactObject,
+  tableLines,
+} from "../../../src/cli/terminal/object_row.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 
@@ -20,7 +27,7 @@ Deno.test("redacted hides what Secrets hold and keeps their keys", () => {
       annotations: { "kubectl.kubernetes.io/last-applied-configuration": "hunter2", team: "shop" },
     },
   });
-  const shown = redacted(secret, Secret, false);
+  const shown = redactObject(secret, Secret, false);
   assertEquals(JSON.stringify(shown).includes("hunter2") || JSON.stringify(shown).includes("aHVudGVy"), false);
   assertEquals(shown as unknown, {
     data: { password: "[redacted]" },
@@ -39,21 +46,21 @@ Deno.test("redacted hides what Secrets hold and keeps their keys", () => {
 
 Deno.test("redacted leaves alone what is no Secret, and Secrets when asked to", () => {
   const secret = object({ data: { a: "b" } });
-  assertStrictEquals(redacted(secret, Secret, true), secret);
-  assertStrictEquals(redacted(secret, ConfigMap, false), secret);
+  assertStrictEquals(redactObject(secret, Secret, true), secret);
+  assertStrictEquals(redactObject(secret, ConfigMap, false), secret);
   const other: Resource = { ...Secret, group: "example.com" };
-  assertStrictEquals(redacted(secret, other, false), secret);
+  assertStrictEquals(redactObject(secret, other, false), secret);
 });
 
 Deno.test("redacted hides the last applied state in a Secret's metadata alone", () => {
   const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "hunter2" };
-  const shown = redacted(object({ metadata: { name: "login", annotations } }), metadataOf(Secret), false);
+  const shown = redactObject(object({ metadata: { name: "login", annotations } }), metadataOf(Secret), false);
   assertEquals(JSON.stringify(shown).includes("hunter2"), false);
 });
 
 Deno.test("nameOf is what kubectl takes back", () => {
-  assertEquals(nameOf(Pod, "web-0"), "pod/web-0");
-  assertEquals(nameOf(Deployment, "web"), "deployment.apps/web");
+  assertEquals(qualifiedName(Pod, "web-0"), "pod/web-0");
+  assertEquals(qualifiedName(Deployment, "web"), "deployment.apps/web");
 });
 
 Deno.test("rowOf says of an object what matters, by kind", () => {
@@ -67,18 +74,18 @@ Deno.test("rowOf says of an object what matters, by kind", () => {
     [ConfigMap, object({}), "0 keys"],
   ];
   for (const [resource, thing, details] of cases) {
-    assertEquals(rowOf(resource, thing), ["shop", "web-0", details, "0s"], `${resource.plural}: ${details}`);
+    assertEquals(objectRow(resource, thing), ["shop", "web-0", details, "0s"], `${resource.plural}: ${details}`);
   }
   const ready = object({ spec: { unschedulable: true }, status: { conditions: [{ type: "Ready", status: "True" }] } });
-  assertEquals(rowOf(Node, ready), ["web-0", "Ready, SchedulingDisabled", "0s"]);
-  assertEquals(rowOf(Node, object({})), ["web-0", "NotReady", "0s"]);
-  assertEquals(rowOf(Namespace, object({ status: { phase: "Active" } })), ["web-0", "Active", "0s"]);
-  assertEquals(headOf(Node), ["NAME", "STATE", "AGE"]);
-  assertEquals(headOf(Pod), ["NAMESPACE", "NAME", "STATE", "AGE"]);
+  assertEquals(objectRow(Node, ready), ["web-0", "Ready, SchedulingDisabled", "0s"]);
+  assertEquals(objectRow(Node, object({})), ["web-0", "NotReady", "0s"]);
+  assertEquals(objectRow(Namespace, object({ status: { phase: "Active" } })), ["web-0", "Active", "0s"]);
+  assertEquals(columnHeads(Node), ["NAME", "STATE", "AGE"]);
+  assertEquals(columnHeads(Pod), ["NAMESPACE", "NAME", "STATE", "AGE"]);
 });
 
 Deno.test("rowOf lets no object steer the terminal", () => {
-  assertEquals(rowOf(Pod, object({ status: { phase: "\x1b]0;pwned\x07" } }))[2], "\\u001b]0;pwned\\u0007");
+  assertEquals(objectRow(Pod, object({ status: { phase: "\x1b]0;pwned\x07" } }))[2], "\\u001b]0;pwned\\u0007");
 });
 
 Deno.test("tableLines makes columns as wide as their widest cell", () => {

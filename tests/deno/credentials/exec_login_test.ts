@@ -2,7 +2,7 @@ import { assertEquals, assertFalse, assertRejects, assertStrictEquals } from "@s
 import { ExecLogin } from "../../../src/deno/credentials/exec_login.ts";
 import { ExecCredential } from "../../../src/kubeconfig/exec/exec_credential.ts";
 import { Secret } from "../../../src/kubeconfig/text/secret.ts";
-import { resolveConnection } from "../../../src/deno/find_connection.ts";
+import { findConnection } from "../../../src/deno/find_connection.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
@@ -177,12 +177,12 @@ Deno.test("connect runs the plugin when it is needed, and again when the server 
   );
   for (const pluginTimeoutMs of [-1, NaN]) {
     await assertRejects(
-      () => resolveConnection({ kubeconfig, pluginTimeoutMs }, hostWith()),
+      () => findConnection({ kubeconfig, pluginTimeoutMs }, hostWith()),
       RangeError,
       "pluginTimeoutMs",
     );
   }
-  const connection = await resolveConnection({ kubeconfig }, hostWith());
+  const connection = await findConnection({ kubeconfig }, hostWith());
   using _transport = connection.transport;
   assertEquals([connection.origin.login, connection.origin.plugin], ["exec", `${scripts.folder}/plugin`]);
   assertEquals(connection.origin.permissions.at(-2), `--allow-run=${scripts.folder}/plugin`);
@@ -209,7 +209,7 @@ Deno.test("connect shows the certificate a plugin brings, and another one on new
     { server: server.url, "certificate-authority": certificates.path("ca.crt") },
     { exec: { apiVersion: V1, command: "./plugin", interactiveMode: "Never" } },
   );
-  const connection = await resolveConnection({ kubeconfig }, hostWith());
+  const connection = await findConnection({ kubeconfig }, hostWith());
   using _transport = connection.transport;
   assertEquals((await ask(connection)).clientName, "client");
   assertEquals((await ask(connection)).clientName, "client");

@@ -1,5 +1,5 @@
 import { assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
-import { commandOf, CredentialPluginError } from "../../../src/deno/credentials/run_plugin.ts";
+import { CredentialPluginError, pluginCommand } from "../../../src/deno/credentials/run_plugin.ts";
 import type { Program } from "../../../src/deno/host/run_program.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { notCapable } from "../../support/host.ts";
@@ -92,7 +92,10 @@ Deno.test("commandOf keeps a path a path, and a name a name", () => {
     ["/f/config", "bin\\plugin", "bin\\plugin"],
   ];
   for (const [file, command, expected] of cases) {
-    assertEquals(commandOf(pluginOf(file.replace(/\/?config$/, ""), { command }, file), { windows: false }), expected);
+    assertEquals(
+      pluginCommand(pluginOf(file.replace(/\/?config$/, ""), { command }, file), { windows: false }),
+      expected,
+    );
   }
 });
 

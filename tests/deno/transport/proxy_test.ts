@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
 import { UnreachableError } from "../../../src/api/errors.ts";
-import { resolveConnection } from "../../../src/deno/find_connection.ts";
+import { findConnection } from "../../../src/deno/find_connection.ts";
 import { denoTransport } from "../../../src/deno/transport/deno_transport.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
@@ -29,7 +29,7 @@ Deno.test("connect goes by the proxy of proxy-url: http, https and socks5, with 
       "certificate-authority": "ca.crt",
       "proxy-url": url,
     });
-    const connection = await resolveConnection({ kubeconfig }, hostWith());
+    const connection = await findConnection({ kubeconfig }, hostWith());
     using _transport = connection.transport;
     assertEquals((await ask(connection)).path, "/version", url);
     assertEquals(proxy.asked.at(-1), asked);
@@ -51,7 +51,7 @@ Deno.test("connect says which proxy is not there or refuses", async () => {
       server: "https://farm.example",
       "proxy-url": `http://ada:hunter2@${host}`,
     });
-    using client = new Client(await resolveConnection({ kubeconfig }, hostWith()));
+    using client = new Client(await findConnection({ kubeconfig }, hostWith()));
     const error = await assertRejects(() => client.fetch("/version"), UnreachableError);
     assertStringIncludes(error.message.toLowerCase(), includes);
     assert(error.message.endsWith(` (by way of proxy "http://${host}")`), error.message);
@@ -66,7 +66,7 @@ Deno.test("connect sends a token of its options over plain HTTP by way of no pro
     "proxy-url": "http://proxy.example:3128",
   });
   for (const login of [{ token: "hunter2" }, { tokenFile: "f" }]) {
-    const error = await assertRejects(() => resolveConnection({ kubeconfig, ...login }, hostWith()), TypeError);
+    const error = await assertRejects(() => findConnection({ kubeconfig, ...login }, hostWith()), TypeError);
     assertStringIncludes(error.message, `"http://127.0.0.1:8001" by way of proxy "http://proxy.example:3128"`);
   }
 });

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
 import { UnreachableError } from "../../../src/api/errors.ts";
-import { resolveConnection } from "../../../src/deno/find_connection.ts";
+import { findConnection } from "../../../src/deno/find_connection.ts";
 import { denoTransport } from "../../../src/deno/transport/deno_transport.ts";
 import { Relay } from "../../../src/deno/transport/relay.ts";
 import { FakeTime } from "../../support/fake_time.ts";
@@ -15,13 +15,13 @@ async function connectAs(
   server: TestServer,
   name: string,
   user: Record<string, unknown> = {},
-): ReturnType<typeof resolveConnection> {
+): ReturnType<typeof findConnection> {
   const kubeconfig = await writeKubeconfig(certificates.path("config"), {
     server: server.url,
     "certificate-authority": "ca.crt",
     "tls-server-name": name,
   }, user);
-  return await resolveConnection({ kubeconfig }, hostWith());
+  return await findConnection({ kubeconfig }, hostWith());
 }
 
 Deno.test("connect checks the certificate for tls-server-name, and keeps Host and client certificate", async () => {
@@ -99,7 +99,7 @@ Deno.test("connect follows a CA file that changes, behind tls-server-name too", 
     "tls-server-name": "kubernetes.test",
   });
   using time = new FakeTime();
-  const connection = await resolveConnection({ kubeconfig }, hostWith());
+  const connection = await findConnection({ kubeconfig }, hostWith());
   using _transport = connection.transport;
   await assertRejects(() => ask(connection), TypeError);
   await Deno.writeTextFile(certificates.path("bundle.crt"), certificates.text("ca.crt"));

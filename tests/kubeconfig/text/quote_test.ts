@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { describe, nearest, quote, quoteAll } from "../../../src/kubeconfig/text/quote.ts";
+import { describeValue, nearest, quote, quoteAll } from "../../../src/kubeconfig/text/quote.ts";
 
 Deno.test("nearest finds a name with a slip in it, and none that is far away", () => {
   const names = ["production", "staging", "dev"];
@@ -20,7 +20,7 @@ Deno.test("quote and quoteAll keep messages short", () => {
 });
 
 Deno.test("describe never says the value", () => {
-  assertEquals([null, undefined, [], {}, "x", true, 5].map(describe), [
+  assertEquals([null, undefined, [], {}, "x", true, 5].map(describeValue), [
     "nothing",
     "nothing",
     "a list",

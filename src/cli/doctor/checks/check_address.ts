@@ -1,24 +1,24 @@
-import type { Connection } from "../../../deno/found_connection.ts";
+import type { FoundConnection } from "../../../deno/found_connection.ts";
 import { environmentProxy } from "../../../deno/transport/environment_proxy.ts";
 import { isLoopback } from "../../../kubeconfig/entry/server_problem.ts";
-import type { Access } from "./server_access.ts";
+import type { ServerAccess } from "./server_access.ts";
 import { type Peer, type PeerCertificate, readPeer } from "./peer.ts";
 import { type Checkup, type Finding, seconds } from "../checkup/checkup.ts";
 import { expiryOf, span } from "../checkup/expiry.ts";
 import { reasonFor } from "../checkup/reason_for.ts";
-import { EXIT } from "../../errors/exit_code.ts";
+import { EXIT_CODE } from "../../errors/exit_code.ts";
 
 /** Whether somebody listens at the address, or at that of the proxy on the way. */
-export async function checkAddress(checkup: Checkup, { connection }: Access): Promise<boolean> {
+export async function checkAddress(checkup: Checkup, { connection }: ServerAccess): Promise<boolean> {
   const { server, origin } = connection;
   const shown = server.href.replace(/\/$/, "");
   const options = {
-    code: EXIT.connection,
+    code: EXIT_CODE.connection,
     late: "check the address, and whether a firewall or a missing VPN swallows what is sent there",
     advice: "check the address, and whether the server runs",
   };
   const proxy = origin.proxy === undefined ? undefined : URL.parse(origin.proxy);
-  const environment = proxy || staysHere(connection) ? undefined : environmentProxy(server);
+  const environment = proxy || isLocalPlainHttp(connection) ? undefined : environmentProxy(server);
   return await checkup.check("address", options, async (signal) => {
     if (environment !== undefined) {
       return {
@@ -43,11 +43,11 @@ export async function checkAddress(checkup: Checkup, { connection }: Access): Pr
           status: "fail",
           what: `${shown}${by}: this program may not reach it`,
           remedy: `run Deno with ${flag}`,
-          code: EXIT.connection,
+          code: EXIT_CODE.connection,
         };
       }
       const { what, remedy = options.advice } = reasonFor(error);
-      return { status: "fail", what: `${shown}${by}: ${what}`, remedy, code: EXIT.connection };
+      return { status: "fail", what: `${shown}${by}: ${what}`, remedy, code: EXIT_CODE.connection };
     }
   });
 }
@@ -70,18 +70,18 @@ function portOf(url: URL): number {
 }
 
 /** Whether requests are plain HTTP to this machine: those take no proxy of the environment. */
-function staysHere({ server, origin }: Connection): boolean {
+function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
   return server.protocol === "http:" && isLoopback(server.hostname) && origin.proxy === undefined;
 }
 
 /** Whether TLS comes about and the server's certificate is trusted; who signed it, and how long it lasts. */
-export async function checkCertificate(checkup: Checkup, access: Access): Promise<boolean> {
+export async function checkCertificate(checkup: Checkup, access: ServerAccess): Promise<boolean> {
   const { connection } = access;
   const { server, origin } = connection;
   if (server.protocol !== "https:") {
     checkup.note(
       "certificate",
-      staysHere(connection) ? { status: "skip", what: "plain HTTP, which does not leave this machine" } : {
+      isLocalPlainHttp(connection) ? { status: "skip", what: "plain HTTP, which does not leave this machine" } : {
         status: "warn",
         what: "plain HTTP: others can read and change it all",
         remedy: `use an "https://" address`,
@@ -90,7 +90,7 @@ export async function checkCertificate(checkup: Checkup, access: Access): Promis
     return true;
   }
   const options = {
-    code: EXIT.connection,
+    code: EXIT_CODE.connection,
     late:
       "somebody listens and does not speak: check whether the port is the API server's, and whether the server hangs",
     advice: "check the server's certificate",
@@ -123,7 +123,11 @@ function unreachable(error: unknown, server: URL): Finding {
 }
 
 /** What the server shows; why that is not known, when it is not. It is a second connection, and need not come about. */
-async function peerOf({ server, origin }: Connection, limitMs: number, signal: AbortSignal): Promise<Peer | string> {
+async function peerOf(
+  { server, origin }: FoundConnection,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<Peer | string> {
   if (origin.proxy !== undefined) return "not seen by way of a proxy";
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(new Error(`not shown within ${seconds(limitMs)}`)), limitMs);
@@ -145,7 +149,7 @@ async function peerOf({ server, origin }: Connection, limitMs: number, signal: A
   }
 }
 
-function trusted({ origin }: Connection, peer: Peer | string): Finding {
+function trusted({ origin }: FoundConnection, peer: Peer | string): Finding {
   const flag = origin.insecure ? "not checked" : "trusted";
   if (typeof peer === "string") return { status: "ok", what: `${flag}; the certificates themselves: ${peer}` };
   const [own] = peer.chain;

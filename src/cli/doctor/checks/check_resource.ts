@@ -7,8 +7,8 @@ import type { ApiResource } from "../../../client/discovery.ts";
 import { findResource } from "../../../client/find_resource.ts";
 import type { ResourceClient } from "../../../client/resource_client.ts";
 import type { Checkup, Finding } from "../checkup/checkup.ts";
-import { objectIn, type Server } from "./check_server.ts";
-import { EXIT, lineOf } from "../../errors/exit_code.ts";
+import { type CheckedServer, parseJsonObject } from "./check_server.ts";
+import { errorLine, EXIT_CODE } from "../../errors/exit_code.ts";
 
 /** A resource, and which part of it. */
 interface Target {
@@ -32,7 +32,7 @@ const HELD_BACK = "look for a proxy or load balancer on the way that holds back 
 /** Whether informers could run on what `name` means: list, watch, streaming list, bookmarks. */
 export async function checkResource(
   checkup: Checkup,
-  server: Server,
+  server: CheckedServer,
   known: readonly ApiResource[],
   name: string,
   wanted: string | undefined,
@@ -43,7 +43,7 @@ export async function checkResource(
   } catch (error) {
     return checkup.note(`list ${name}`, {
       status: "fail",
-      what: lineOf(error),
+      what: errorLine(error),
       remedy: "check the name, or leave it out",
     });
   }
@@ -67,7 +67,7 @@ export async function checkResource(
   await checkBookmarks(checkup, target, ended);
 }
 
-async function checkList(checkup: Checkup, server: Server, target: Target): Promise<boolean> {
+async function checkList(checkup: Checkup, server: CheckedServer, target: Target): Promise<boolean> {
   const { resource, objects, where } = target;
   const options = {
     late: "ask who runs the server: it is overloaded, or its etcd is",
@@ -85,7 +85,7 @@ async function checkList(checkup: Checkup, server: Server, target: Target): Prom
   });
 }
 
-async function checkWatch(checkup: Checkup, server: Server, target: Target): Promise<boolean> {
+async function checkWatch(checkup: Checkup, server: CheckedServer, target: Target): Promise<boolean> {
   const { resource, where } = target;
   const options = { late: HELD_BACK, advice: "look into the server's log" };
   return await checkup.check(`watch ${resourceName(resource)}`, options, async (signal) => {
@@ -153,7 +153,7 @@ async function watchUntil(
 
 /** Whether the server would allow it; nothing when it does not tell, and then trying tells. */
 async function mayI(
-  server: Server,
+  server: CheckedServer,
   { resource, namespace }: Target,
   verb: "list" | "watch",
   signal: AbortSignal,
@@ -170,7 +170,7 @@ async function mayI(
     }),
     signal,
   });
-  const answer = objectIn(await response.text());
+  const answer = parseJsonObject(await response.text());
   if (!response.ok) return undefined;
   const { allowed } = (answer.status ?? {}) as { readonly allowed?: unknown };
   return typeof allowed === "boolean" ? allowed : undefined;
@@ -194,6 +194,6 @@ function forbidden({ resource, namespace, where }: Target): Finding {
     status: "fail",
     what: `not allowed ${where}`,
     remedy: `ask for a ${role} with the verbs "list" and "watch" on ${JSON.stringify(full)}${elsewhere}`,
-    code: EXIT.connection,
+    code: EXIT_CODE.connection,
   };
 }

@@ -1,21 +1,21 @@
 import { Client } from "../../../client/client.ts";
-import type { Connection, ConnectOptions } from "../../../deno/found_connection.ts";
+import type { ConnectOptions, FoundConnection } from "../../../deno/found_connection.ts";
 import { ExecLogin } from "../../../deno/credentials/exec_login.ts";
-import { resolveConnection } from "../../../deno/find_connection.ts";
+import { findConnection } from "../../../deno/find_connection.ts";
 import type { Checkup, Finding } from "../checkup/checkup.ts";
 import { type Expiry, expiryOf, span, termOfToken } from "../checkup/expiry.ts";
-import { EXIT, explain } from "../../errors/exit_code.ts";
+import { EXIT_CODE, explainError } from "../../errors/exit_code.ts";
 
 /** A way to the server as the configuration says, and who goes it. Disposing it ends what is under way. */
-export class Access implements Disposable {
+export class ServerAccess implements Disposable {
   /** Where it leads, and where that is written. */
-  readonly connection: Connection;
+  readonly connection: FoundConnection;
   /** The same by the library's own client, which repeats nothing. */
   readonly client: Client;
   #authorization: string | undefined;
 
   /** Nothing is sent yet. */
-  constructor(connection: Connection) {
+  constructor(connection: FoundConnection) {
     this.connection = connection;
     this.client = new Client({ ...connection, retries: 0 });
   }
@@ -44,25 +44,25 @@ export class Access implements Disposable {
 }
 
 /** Finds the configuration. Nothing when there is none that can be used. @throws {TypeError} for flags that cannot be. */
-export async function findConfiguration(checkup: Checkup, options: ConnectOptions): Promise<Access | undefined> {
-  let access: Access | undefined;
+export async function checkConfiguration(checkup: Checkup, options: ConnectOptions): Promise<ServerAccess | undefined> {
+  let access: ServerAccess | undefined;
   let usage: unknown;
   await checkup.check(
     "configuration",
     {
-      code: EXIT.connection,
+      code: EXIT_CODE.connection,
       late: "check the disk or network share that holds the kubeconfig and what it names",
       advice: "correct it, or choose another with --kubeconfig or --context",
     },
     async () => {
       try {
         // What it warns of, expired certificates and such, is looked at below.
-        const connection = await resolveConnection({ ...options, pluginTimeoutMs: checkup.limits.pluginMs });
-        access = new Access(connection);
+        const connection = await findConnection({ ...options, pluginTimeoutMs: checkup.limits.pluginMs });
+        access = new ServerAccess(connection);
         return configurationFinding(connection);
       } catch (error) {
         // The command line is wrong, not what it names.
-        if (explain(error).code === EXIT.usage) usage = error;
+        if (explainError(error).code === EXIT_CODE.usage) usage = error;
         throw error;
       }
     },
@@ -71,7 +71,7 @@ export async function findConfiguration(checkup: Checkup, options: ConnectOption
   return access;
 }
 
-function configurationFinding({ origin, namespace }: Connection): Finding {
+function configurationFinding({ origin, namespace }: FoundConnection): Finding {
   const { source, files, context, user, actsAs, insecure } = origin;
   const parts = [
     source === "in-cluster"
@@ -94,13 +94,13 @@ function configurationFinding({ origin, namespace }: Connection): Finding {
 }
 
 /** Makes the login, without the server: which kind it is and how long it lasts. Answers whether there is one to use. */
-export async function checkCredentials(checkup: Checkup, access: Access): Promise<boolean> {
+export async function checkCredentials(checkup: Checkup, access: ServerAccess): Promise<boolean> {
   const { connection } = access;
   const { origin } = connection;
   return await checkup.check(
     "credentials",
     {
-      code: EXIT.connection,
+      code: EXIT_CODE.connection,
       limitMs: origin.login === "exec" ? checkup.limits.pluginMs : checkup.limits.stepMs,
       late: `run ${JSON.stringify(origin.plugin ?? "the plugin")} by itself; does it wait for somebody to log in`,
       advice: "log in again, or renew what the user entry holds",
@@ -131,7 +131,7 @@ function hideAuthorization(checkup: Checkup, authorization: string): void {
   checkup.hide(login.slice(login.indexOf(":") + 1));
 }
 
-function ofToken({ origin, credentials }: Connection, authorization: string | undefined, took: number): Expiry[] {
+function ofToken({ origin, credentials }: FoundConnection, authorization: string | undefined, took: number): Expiry[] {
   const { login, plugin } = origin;
   if (login === "none") return [];
   if (login === "basic") return [{ status: "ok", words: "user name and password" }];
@@ -152,14 +152,14 @@ function ofToken({ origin, credentials }: Connection, authorization: string | un
   return [{ status, words: `${kind}${brought} ${words}` }];
 }
 
-function ofCertificate({ origin }: Connection): Expiry[] {
+function ofCertificate({ origin }: FoundConnection): Expiry[] {
   if (!origin.clientCertificate) return [];
   if (origin.certificateExpires === undefined) return [{ status: "ok", words: "client certificate" }];
   const { status, words } = expiryOf({ untilMs: origin.certificateExpires.getTime() }, Date.now(), false);
   return [{ status, words: `client certificate ${words}` }];
 }
 
-function ofNobody({ server }: Connection): Finding {
+function ofNobody({ server }: FoundConnection): Finding {
   // A proxy on this machine, kubectl's for one, adds its own.
   if (server.protocol === "http:") return { status: "ok", what: "none, as is usual with plain HTTP" };
   return {

@@ -1,6 +1,6 @@
 import { DerivedController } from "../../../async/derived_controller.ts";
-import { reasonFor, type Remedied } from "./reason_for.ts";
-import { EXIT } from "../../errors/exit_code.ts";
+import { type ReasonAndRemedy, reasonFor } from "./reason_for.ts";
+import { EXIT_CODE } from "../../errors/exit_code.ts";
 import { plain } from "../../terminal/plain.ts";
 
 /** How a check ended: `skip` is neither good nor bad, there was nothing to check, or no way to. */
@@ -21,7 +21,7 @@ export interface Step {
 }
 
 /** What a check found. */
-export interface Finding extends Remedied {
+export interface Finding extends ReasonAndRemedy {
   /** How it ended. */
   readonly status: StepStatus;
   /** What a failure ends the program with. @default {1, unless the check says otherwise} */
@@ -39,7 +39,7 @@ export interface CheckupLimits {
 }
 
 /** What people wait for without a doubt that something goes on. */
-export const LIMITS: CheckupLimits = { stepMs: 3_000, pluginMs: 5_000, totalMs: 14_000 };
+export const CHECKUP_LIMITS: CheckupLimits = { stepMs: 3_000, pluginMs: 5_000, totalMs: 14_000 };
 
 /** How one check is made. */
 export interface CheckOptions {
@@ -54,7 +54,7 @@ export interface CheckOptions {
 }
 
 /** Within its time something did not come. */
-class Late extends Error {
+class StepTimeout extends Error {
   override readonly name = "Late";
 }
 
@@ -106,7 +106,7 @@ export class Checkup {
     using controller = new DerivedController(this.#signal);
     const over = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
-      const late = new Late(`no answer within ${seconds(limitMs)}`);
+      const late = new StepTimeout(`no answer within ${seconds(limitMs)}`);
       over.reject(late);
       controller.abort(late);
     }, limitMs);
@@ -118,7 +118,7 @@ export class Checkup {
     } catch (error) {
       this.#signal.throwIfAborted();
       const { late, advice } = options;
-      finding = error instanceof Late
+      finding = error instanceof StepTimeout
         ? typeof late === "string" ? { status: "fail", what: error.message, remedy: late } : late
         : { status: "fail", remedy: advice, ...reasonFor(error) };
     } finally {
@@ -131,7 +131,7 @@ export class Checkup {
 
   /** Writes down what is known already. */
   note(name: string, finding: Finding, startedAt: number = performance.now()): void {
-    const { status, what, remedy, code = EXIT.failed } = finding;
+    const { status, what, remedy, code = EXIT_CODE.failed } = finding;
     if (status === "fail") this.#codes.add(code);
     this.steps.push({
       name: this.#clean(name),
@@ -155,8 +155,8 @@ export class Checkup {
 
   /** 0 when nothing failed, 3 when there is no way to the server or it does not let us, else 1. */
   get exitCode(): number {
-    if (this.#codes.has(EXIT.connection)) return EXIT.connection;
-    return this.#codes.size === 0 ? EXIT.done : EXIT.failed;
+    if (this.#codes.has(EXIT_CODE.connection)) return EXIT_CODE.connection;
+    return this.#codes.size === 0 ? EXIT_CODE.done : EXIT_CODE.failed;
   }
 
   #clean(text: string): string {

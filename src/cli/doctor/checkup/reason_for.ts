@@ -8,10 +8,10 @@ import {
 } from "../../../api/errors.ts";
 import { ConnectError } from "../../../deno/connect_error.ts";
 import { KubeconfigError } from "../../../kubeconfig/model/kubeconfig_error.ts";
-import { EXIT, explain } from "../../errors/exit_code.ts";
+import { EXIT_CODE, explainError } from "../../errors/exit_code.ts";
 
 /** What is the matter, and what to do about it. */
-export interface Remedied {
+export interface ReasonAndRemedy {
   /** What is the matter. */
   readonly what: string;
   /** What to do about it. */
@@ -89,7 +89,7 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
 const FLAG = /^(.*?)[,;:]? *(?:run it|run this program|is started) with (--[\w-]+=(?:"[^"]*"|[^\s;)]+))/s;
 
 /** What an error says as a reason and a remedy, and what the program ends with for it. */
-export function reasonFor(error: unknown): Remedied & { readonly code: number } {
+export function reasonFor(error: unknown): ReasonAndRemedy & { readonly code: number } {
   const flag = error instanceof Error ? FLAG.exec(error.message) : null;
   if (flag !== null) {
     const [, before, name] = flag;
@@ -97,7 +97,7 @@ export function reasonFor(error: unknown): Remedied & { readonly code: number } 
     const what = insecure
       ? "the certificate is not trusted, and Deno checks it for all insecure-skip-tls-verify"
       : before;
-    return { what, remedy: `run Deno with ${name}`, code: EXIT.connection };
+    return { what, remedy: `run Deno with ${name}`, code: EXIT_CODE.connection };
   }
   if (error instanceof StatusError) {
     const { code, reason, message } = error.status;
@@ -105,18 +105,18 @@ export function reasonFor(error: unknown): Remedied & { readonly code: number } 
     return {
       what: `${code} ${reason}: ${message}`,
       remedy: refused ? "ask for the right to do that" : "look into the server's log",
-      code: refused ? EXIT.connection : EXIT.failed,
+      code: refused ? EXIT_CODE.connection : EXIT_CODE.failed,
     };
   }
   const connecting = connectingReason(error);
-  if (connecting !== undefined) return { ...connecting, code: EXIT.connection };
-  const { code, message } = explain(error);
+  if (connecting !== undefined) return { ...connecting, code: EXIT_CODE.connection };
+  const { code, message } = explainError(error);
   const [what, ...advice] = message.split(/; (?=correct it|check |choose |run |install |renew |set |pass )/);
   return { what, ...(advice.length > 0 && { remedy: advice.join("; ") }), code };
 }
 
 /** What is the matter with a connection, by what was thrown; nothing when it is not about connections. */
-function connectingReason(error: unknown): Remedied | undefined {
+function connectingReason(error: unknown): ReasonAndRemedy | undefined {
   const isOther = [KubeconfigError, ConnectError, CredentialsError, DecodeError].some((kind) => error instanceof kind);
   if (isOther) return undefined;
   const said = saidBy(error);
