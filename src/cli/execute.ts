@@ -1,5 +1,6 @@
 import { ValidationError } from "@cliffy/command";
-import { EXIT_CODE, explainError } from "./errors/exit_code.ts";
+import { EXIT_CODE } from "./errors/exit_code.ts";
+import { explainError } from "./errors/explain_error.ts";
 import { type CommandContext, COMMANDS, runCommand } from "./run_command.ts";
 
 /** Runs the command line, says in one line what went wrong if something did, and returns the exit code. */

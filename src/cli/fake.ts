@@ -3,7 +3,9 @@ import { FakeApiServer, pods } from "../testing/mod.ts";
 import { SteadyChurn } from "./target/steady_churn.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { durationMs } from "./target/duration_ms.ts";
-import { errorLine, EXIT_CODE, UsageError } from "./errors/exit_code.ts";
+import { EXIT_CODE } from "./errors/exit_code.ts";
+import { errorLine } from "./errors/error_line.ts";
+import { UsageError } from "./errors/usage_error.ts";
 import { replaceFile } from "./replace_file.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

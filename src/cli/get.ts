@@ -1,23 +1,14 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
-import { EXIT_CODE, UsageError } from "./errors/exit_code.ts";
-import {
-  columnHeads,
-  objectRow,
-  type OutputFormat,
-  qualifiedName,
-  redactObject,
-  tableLines,
-} from "./terminal/object_row.ts";
-import {
-  checkSelection,
-  clientFor,
-  type ConnectionFlags,
-  explainRefusal,
-  resourcesFor,
-  type SelectionFlags,
-  selectionFor,
-} from "./target/client_for.ts";
+import { EXIT_CODE } from "./errors/exit_code.ts";
+import { UsageError } from "./errors/usage_error.ts";
+import { columnHeads, objectRow, qualifiedName } from "./terminal/object_row.ts";
+import { tableLines } from "./terminal/growing_table.ts";
+import { redactObject } from "./terminal/redact_object.ts";
+import type { OutputFormat } from "./terminal/output_format.ts";
+import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
+import { resourcesFor } from "./target/resources_for.ts";
+import { checkSelection, explainRefusal, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `get`. */

@@ -13,18 +13,16 @@ import { checkCacheFile, writeCacheFile } from "./write_cache_file.ts";
 import { Complaints } from "./terminal/complaints.ts";
 import { durationMs } from "./target/duration_ms.ts";
 import { EventLines, type PrintedEvent } from "./terminal/event_lines.ts";
-import { errorLine, EXIT_CODE, UsageError } from "./errors/exit_code.ts";
+import { EXIT_CODE } from "./errors/exit_code.ts";
+import { errorLine } from "./errors/error_line.ts";
+import { UsageError } from "./errors/usage_error.ts";
 import { LiveView } from "./terminal/live_view.ts";
-import { GrowingTable, type OutputFormat, redactObject } from "./terminal/object_row.ts";
-import {
-  checkSelection,
-  clientFor,
-  type ConnectionFlags,
-  explainRefusal,
-  resourcesFor,
-  type SelectionFlags,
-  selectionFor,
-} from "./target/client_for.ts";
+import { GrowingTable } from "./terminal/growing_table.ts";
+import { redactObject } from "./terminal/redact_object.ts";
+import type { OutputFormat } from "./terminal/output_format.ts";
+import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
+import { resourcesFor } from "./target/resources_for.ts";
+import { checkSelection, explainRefusal, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `watch`. */

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import type { KubernetesObject } from "../api/object.ts";
-import { UsageError } from "./errors/exit_code.ts";
+import { UsageError } from "./errors/usage_error.ts";
 import { replaceFile, temporaryPath } from "./replace_file.ts";
 
 /** Refuses a file that could not be written in the end, by writing beside it. @throws {UsageError} */

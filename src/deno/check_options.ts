@@ -1,11 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { certificateProblem } from "../kubeconfig/pem/certificate_problem.ts";
-import { credentialsProblem, serverProblem } from "../kubeconfig/entry/server_problem.ts";
-import type { ConnectOptions } from "./found_connection.ts";
+import { serverProblem } from "../kubeconfig/entry/server_problem.ts";
+import { credentialsProblem } from "../kubeconfig/entry/credentials_problem.ts";
+import type { ConnectOptions } from "./connect_options.ts";
 import { BearerToken } from "./credentials/bearer_token.ts";
 import type { Host } from "./host/host.ts";
 import type { ExplainFileProblem } from "./host/read_checked_file.ts";
-import { filePemSource, type Login, type PemSource, type Plan } from "./plan.ts";
+import type { Login, Plan } from "./plan.ts";
+import { filePemSource, type PemSource } from "./pem_source.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
 /**

@@ -1,5 +1,6 @@
 import { Client } from "../client/client.ts";
-import type { ConnectOptions, FoundConnection, InClusterOptions } from "./found_connection.ts";
+import type { FoundConnection } from "./found_connection.ts";
+import type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
 import { findConnection, findInClusterConnection } from "./find_connection.ts";
 
 /**

@@ -1,7 +1,9 @@
 import { type ConnectAttempt, ConnectError } from "./connect_error.ts";
-import type { ConnectOptions, FoundConnection, InClusterOptions } from "./found_connection.ts";
+import type { FoundConnection } from "./found_connection.ts";
+import type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
 import { planFromKubeconfig } from "./plan_from_kubeconfig.ts";
-import { denoHost, type Host, RecordingHost } from "./host/host.ts";
+import { denoHost, type Host } from "./host/host.ts";
+import { RecordingHost } from "./host/recording_host.ts";
 import { planInCluster } from "./plan_in_cluster.ts";
 import { checkOptions, givenCa, givenLogin } from "./check_options.ts";
 import { executePlan, type Plan } from "./plan.ts";

@@ -15,9 +15,9 @@
  */
 
 export { connect, inCluster } from "./connect.ts";
-export { CredentialPluginError } from "./credentials/run_plugin.ts";
+export { CredentialPluginError } from "./credentials/credential_plugin_error.ts";
 export { requiredPermissions } from "./required_permissions.ts";
-export type { ConnectOptions, InClusterOptions } from "./found_connection.ts";
+export type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
 export { type ConnectAttempt, ConnectError } from "./connect_error.ts";
 export { denoTransport, type DenoTransportOptions, type TlsMaterial } from "./transport/deno_transport.ts";
 export { KubeconfigError, type KubeconfigPlace } from "../kubeconfig/model/kubeconfig_error.ts";

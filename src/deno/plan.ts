@@ -1,9 +1,13 @@
-import type { BasicLogin, BearerToken } from "./credentials/bearer_token.ts";
-import type { ConnectionOrigin, FoundConnection, InClusterOptions } from "./found_connection.ts";
+import type { PemSource } from "./pem_source.ts";
+import type { BearerToken } from "./credentials/bearer_token.ts";
+import type { BasicLogin } from "./credentials/basic_login.ts";
+import type { ConnectionOrigin, FoundConnection } from "./found_connection.ts";
+import type { InClusterOptions } from "./connect_options.ts";
 import { validityOf, validityProblem } from "../kubeconfig/pem/validity.ts";
 import { type ProxyAddress, proxyName, proxyPort } from "../kubeconfig/entry/proxy_address.ts";
-import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./host/read_checked_file.ts";
-import { type Host, netFlag, type RecordingHost } from "./host/host.ts";
+import { FileProblem } from "./host/read_checked_file.ts";
+import { netFlag } from "./host/host.ts";
+import type { RecordingHost } from "./host/recording_host.ts";
 import type { ExecLogin } from "./credentials/exec_login.ts";
 import { createHttpClient } from "./transport/create_http_client.ts";
 import { TokenFile } from "./credentials/token_file.ts";
@@ -15,33 +19,6 @@ export type Login =
   | { readonly type: "tokenFile"; readonly credentials: TokenFile }
   | { readonly type: "basic"; readonly credentials: BasicLogin }
   | { readonly type: "exec"; readonly credentials: ExecLogin; readonly command: string };
-
-/** A PEM text that is at hand, or in a file that may change. */
-export interface PemSource {
-  /** Whether reading it again may give another text. */
-  readonly isFile: boolean;
-  /** The text, checked. Throws an error that says where it was to come from. */
-  read(): Promise<string>;
-  /** Makes a whole error of what is wrong with it. */
-  readonly explain: ExplainFileProblem;
-}
-
-/** A PEM file, read and checked each time it is asked for. */
-export function filePemSource(
-  path: string,
-  host: Host,
-  problemOf: (pem: string) => string | undefined,
-  explain: ExplainFileProblem,
-): PemSource {
-  const read = async (): Promise<string> => {
-    try {
-      return await readCheckedFile(path, host, problemOf);
-    } catch (error) {
-      throw error instanceof FileProblem ? explain(error) : error;
-    }
-  };
-  return { isFile: true, read, explain };
-}
 
 /** A connection before its files are read. */
 export interface Plan {
@@ -149,16 +126,6 @@ function alsoReached({ server, proxy, tlsServerName }: Plan): string[] {
   if (tlsServerName === undefined) return [];
   const name = tlsServerName.includes(":") ? `[${tlsServerName.replace(/^\[(.*)\]$/, "$1")}]` : tlsServerName;
   return [`${name}:${server.port || "443"}`, "127.0.0.1"];
-}
-
-/** What is wrong with a certificate and key as a pair; nothing when TLS takes them. */
-export function pairProblem(cert: string, key: string): string | undefined {
-  try {
-    createHttpClient({ cert, key }, { http2: false }).close();
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-  return undefined;
 }
 
 /** What only the TLS stack notices, a certificate and key that do not belong together for one, is told of its source. */

@@ -8,19 +8,23 @@ import { parseKubeconfig } from "../kubeconfig/parse_kubeconfig.ts";
 import { certificateProblem, privateKeyProblem } from "../kubeconfig/pem/certificate_problem.ts";
 import { resolveContext } from "../kubeconfig/resolve_context.ts";
 import type { ResolvedCluster } from "../kubeconfig/entry/resolve_cluster.ts";
-import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec/exec_plugin.ts";
+import type { ExecPlugin } from "../kubeconfig/exec/exec_plugin.ts";
+import type { ExecCluster } from "../kubeconfig/exec/exec_info.ts";
 import { proxyHref } from "../kubeconfig/entry/proxy_address.ts";
 import type { ResolvedUser } from "../kubeconfig/entry/resolve_user.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import type { ConnectAttempt } from "./connect_error.ts";
-import type { ConnectOptions } from "./found_connection.ts";
-import { BasicLogin, BearerToken } from "./credentials/bearer_token.ts";
+import type { ConnectOptions } from "./connect_options.ts";
+import { BearerToken } from "./credentials/bearer_token.ts";
+import { BasicLogin } from "./credentials/basic_login.ts";
 import { type ExplainFileProblem, FileProblem, pathBeside, readCheckedFile } from "./host/read_checked_file.ts";
 import { envFlag, type Host } from "./host/host.ts";
 import { givenCa, givenLogin, pathOfOption } from "./check_options.ts";
 import { PLUGIN_TIMEOUT_MS, pluginCommand, runPlugin } from "./credentials/run_plugin.ts";
 import { ExecLogin } from "./credentials/exec_login.ts";
-import { filePemSource, type Login, pairProblem, type PemSource, type Plan } from "./plan.ts";
+import type { Login, Plan } from "./plan.ts";
+import { pairProblem } from "./transport/create_http_client.ts";
+import { filePemSource, type PemSource } from "./pem_source.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
 /** Which kubeconfig files to read. */

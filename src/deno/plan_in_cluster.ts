@@ -1,10 +1,11 @@
 import { certificateProblem } from "../kubeconfig/pem/certificate_problem.ts";
 import type { ConnectAttempt } from "./connect_error.ts";
-import type { ConnectOptions } from "./found_connection.ts";
+import type { ConnectOptions } from "./connect_options.ts";
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./host/read_checked_file.ts";
 import { envFlag, type Host, readFlag } from "./host/host.ts";
 import { givenCa, givenLogin } from "./check_options.ts";
-import { filePemSource, type Login, type Plan } from "./plan.ts";
+import type { Login, Plan } from "./plan.ts";
+import { filePemSource } from "./pem_source.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
 /** A file of the pod's service account is of no use. */

@@ -1,4 +1,4 @@
-import type { ConnectOptions } from "./found_connection.ts";
+import type { ConnectOptions } from "./connect_options.ts";
 import { findConnection } from "./find_connection.ts";
 
 /**

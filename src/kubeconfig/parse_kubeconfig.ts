@@ -1,3 +1,5 @@
+import { EXEC_EXTENSION } from "./model/exec_extension.ts";
+import { isRecord } from "./text/is_record.ts";
 import {
   boolCoreTag,
   CORE_SCHEMA,
@@ -10,13 +12,12 @@ import {
 } from "js-yaml";
 import { type EntryKind, type Kubeconfig, KubeconfigEntry } from "./model/kubeconfig.ts";
 import { kubeconfigError, type KubeconfigPlace } from "./model/kubeconfig_error.ts";
-import { describeValue, quote, quoteAll, suggestion } from "./text/quote.ts";
+import { quote, quoteAll } from "./text/quote.ts";
+import { describeValue } from "./text/describe_value.ts";
+import { suggestion } from "./text/suggestion.ts";
 
 /** Numbers stay as they are written, so that `password: 0123` is that; `<<` is known because kubectl's YAML knows it. */
 const SCHEMA: Schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag, mergeTag);
-
-/** The name of the extension of a cluster that credential plugins are given. */
-export const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
 
 /** Fields of a file (clientcmd/api/v1 `Config`). `preferences` and `extensions` are other programs' business. */
 const FIELDS = ["apiVersion", "kind", "preferences", "clusters", "users", "contexts", "current-context", "extensions"];
@@ -57,11 +58,6 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
     contexts: parseEntries(root, "contexts", "context", file),
     users: parseEntries(root, "users", "user", file),
   };
-}
-
-/** Whether fields can be read from it. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<string, unknown> {

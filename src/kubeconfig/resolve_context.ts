@@ -3,7 +3,8 @@ import { EntryFields } from "./model/entry_fields.ts";
 import { type EntryKind, isEmptyKubeconfig, type Kubeconfig, type KubeconfigEntry } from "./model/kubeconfig.ts";
 import { type KubeconfigError, kubeconfigError } from "./model/kubeconfig_error.ts";
 import { type ResolvedUser, resolveUser } from "./entry/resolve_user.ts";
-import { quote, quoteAll, suggestion } from "./text/quote.ts";
+import { quote, quoteAll } from "./text/quote.ts";
+import { suggestion } from "./text/suggestion.ts";
 
 /** Which context to resolve, and what replaces what it says. */
 export interface ResolveOptions {

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { checkCacheFile, writeCacheFile } from "../../src/cli/write_cache_file.ts";
-import { UsageError } from "../../src/cli/errors/exit_code.ts";
+import { UsageError } from "../../src/cli/errors/usage_error.ts";
 import { Folder } from "../support/serve.ts";
 
 function named(name: string): KubernetesObject {

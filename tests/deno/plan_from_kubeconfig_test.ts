@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import type { ConnectOptions } from "../../src/deno/found_connection.ts";
+import type { ConnectOptions } from "../../src/deno/connect_options.ts";
 import { ConnectError } from "../../src/deno/connect_error.ts";
 import type { Host } from "../../src/deno/host/host.ts";
 import { findConnection } from "../../src/deno/find_connection.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
 import { StatusError } from "../../src/api/errors.ts";
 import { Client } from "../../src/client/client.ts";
-import { CredentialPluginError } from "../../src/deno/credentials/run_plugin.ts";
+import { CredentialPluginError } from "../../src/deno/credentials/credential_plugin_error.ts";
 import { findConnection } from "../../src/deno/find_connection.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";

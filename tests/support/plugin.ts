@@ -1,7 +1,7 @@
 import { assert } from "@std/assert";
 import { runPlugin, type RunPluginOptions } from "../../src/deno/credentials/run_plugin.ts";
 import { ExecLogin } from "../../src/deno/credentials/exec_login.ts";
-import { pairProblem } from "../../src/deno/plan.ts";
+import { pairProblem } from "../../src/deno/transport/create_http_client.ts";
 import type { Host } from "../../src/deno/host/host.ts";
 import type { ExecPlugin } from "../../src/kubeconfig/exec/exec_plugin.ts";
 import type { ExecCredential } from "../../src/kubeconfig/exec/exec_credential.ts";

@@ -1,19 +1,19 @@
 import { StatusError } from "../../api/errors.ts";
 import type { Client } from "../../client/client.ts";
-import { checkConfiguration, checkCredentials, type ServerAccess } from "./checks/server_access.ts";
+import type { CheckedServer, ServerAccess } from "./checks/server_access.ts";
+import { checkCredentials } from "./checks/check_credentials.ts";
+import { checkConfiguration } from "./checks/check_configuration.ts";
 import { Checkup, CHECKUP_LIMITS, type CheckupLimits } from "./checkup/checkup.ts";
 import { reportLines, type ReportStyle } from "./report.ts";
 import { checkResource } from "./checks/check_resource.ts";
-import { checkDiscovery, type CheckedServer, checkLogin, checkServer } from "./checks/check_server.ts";
-import { checkAddress, checkCertificate } from "./checks/check_address.ts";
-import { UsageError } from "../errors/exit_code.ts";
-import {
-  checkSelection,
-  clientFor,
-  type ConnectionFlags,
-  type SelectionFlags,
-  selectionFor,
-} from "../target/client_for.ts";
+import { checkServer } from "./checks/check_server.ts";
+import { checkDiscovery } from "./checks/check_discovery.ts";
+import { checkLogin } from "./checks/check_login.ts";
+import { checkAddress } from "./checks/check_address.ts";
+import { checkCertificate } from "./checks/check_certificate.ts";
+import { UsageError } from "../errors/usage_error.ts";
+import { clientFor, type ConnectionFlags } from "../target/client_for.ts";
+import { checkSelection, type SelectionFlags, selectionFor } from "../target/selection_flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** The flags of `doctor`. */

@@ -1,4 +1,4 @@
-import { UsageError } from "../errors/exit_code.ts";
+import { UsageError } from "../errors/usage_error.ts";
 
 /** Refuses numbers below 0, and those that are none. @throws {UsageError} that names the flag. */
 export function checkCounts(counts: Readonly<Record<string, number>>): void {

@@ -1,4 +1,4 @@
-import { UsageError } from "../errors/exit_code.ts";
+import { UsageError } from "../errors/usage_error.ts";
 
 /**
  * Refuses a field selector that no server could read: between its commas there must be `key=value`, `key==value` or

@@ -1,4 +1,4 @@
-import { UsageError } from "../errors/exit_code.ts";
+import { UsageError } from "../errors/usage_error.ts";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
@@ -23,15 +23,4 @@ export function durationMs(text: string, flag: string): number {
   }
   if (total > LONGEST_MS) throw new UsageError(`--${flag} must be at most "596h", found "${text}"`);
   return total;
-}
-
-/** How long ago `time` was, as kubectl says it: `"42s"`, `"5m"`, `"3h"`, `"12d"`. */
-export function ageOf(time: string | undefined, now: number = Date.now()): string {
-  const ms = time === undefined ? NaN : now - Date.parse(time);
-  if (Number.isNaN(ms)) return "<unknown>";
-  const seconds = Math.max(0, Math.floor(ms / 1_000));
-  if (seconds < 120) return `${seconds}s`;
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)}m`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)}h`;
-  return `${Math.floor(seconds / 86_400)}d`;
 }

@@ -1,4 +1,4 @@
-import { errorLine } from "../errors/exit_code.ts";
+import { errorLine } from "../errors/error_line.ts";
 
 /**
  * What goes wrong with one resource, told to people: the same thing once, and again only after it was well in between.

@@ -2,7 +2,10 @@ import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../../informer/events/event.ts";
 import { plain } from "./plain.ts";
-import { type GrowingTable, objectRow, type OutputFormat, qualifiedName, redactObject } from "./object_row.ts";
+import { objectRow, qualifiedName } from "./object_row.ts";
+import type { GrowingTable } from "./growing_table.ts";
+import { redactObject } from "./redact_object.ts";
+import type { OutputFormat } from "./output_format.ts";
 
 /** How events are printed. */
 export interface EventLinesOptions {

@@ -1,29 +1,7 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
-import { ageOf } from "../target/duration_ms.ts";
+import { ageOf } from "./age_of.ts";
 import { plain } from "./plain.ts";
-
-/** How results are printed. */
-export type OutputFormat = "table" | "json" | "name";
-
-const REDACTED = "[redacted]";
-/** What kubectl keeps the last applied state in, a Secret's data too. */
-const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-
-/** The object as it may be shown: what a Secret holds is `[redacted]`, its keys are not. */
-export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
-  if (showSecrets || resource.kind !== "Secret" || resource.group !== "") return object;
-  const shown = { ...object } as Record<string, unknown>;
-  for (const field of ["data", "stringData"]) {
-    const values = shown[field];
-    if (typeof values !== "object" || values === null) continue;
-    shown[field] = Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
-  }
-  if (object.metadata.annotations?.[LAST_APPLIED] !== undefined) {
-    shown.metadata = { ...object.metadata, annotations: { ...object.metadata.annotations, [LAST_APPLIED]: REDACTED } };
-  }
-  return shown as unknown as T;
-}
 
 /** `"pod/cart-0"`, `"deployment.apps/web"`: what kubectl takes back. */
 export function qualifiedName(resource: Resource, name: string): string {
@@ -78,22 +56,4 @@ export function objectRow(resource: Resource, object: KubernetesObject): string[
 /** The heads of the columns of {@linkcode objectRow}. */
 export function columnHeads(resource: Resource): string[] {
   return [...(resource.scope === "Cluster" ? [] : ["NAMESPACE"]), "NAME", "STATE", "AGE"];
-}
-
-/** Lays out lines of which nobody knows yet what follows: a column is as wide as its widest cell so far. */
-export class GrowingTable {
-  readonly #widths: number[] = [];
-
-  /** The cells as a line. */
-  line(cells: readonly string[]): string {
-    cells.forEach((cell, i) => this.#widths[i] = Math.max(this.#widths[i] ?? 0, cell.length));
-    return cells.map((cell, i) => (i === cells.length - 1 ? cell : cell.padEnd(this.#widths[i]))).join("   ").trimEnd();
-  }
-}
-
-/** Lines of a table whose columns are as wide as their widest cell. */
-export function tableLines(rows: readonly (readonly string[])[]): string[] {
-  const table = new GrowingTable();
-  for (const row of rows) table.line(row);
-  return rows.map((row) => table.line(row));
 }

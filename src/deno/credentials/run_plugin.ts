@@ -1,27 +1,11 @@
-import { CredentialsError } from "../../api/errors.ts";
-import { type ExecCluster, execInfo, type ExecPlugin } from "../../kubeconfig/exec/exec_plugin.ts";
+import { CredentialPluginError } from "./credential_plugin_error.ts";
+import type { ExecPlugin } from "../../kubeconfig/exec/exec_plugin.ts";
+import { type ExecCluster, execInfo } from "../../kubeconfig/exec/exec_info.ts";
 import { type ExecCredential, ExecOutputError, parseExecCredential } from "../../kubeconfig/exec/exec_credential.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
 import { pathBeside } from "../host/read_checked_file.ts";
 import { type Host, runFlag } from "../host/host.ts";
 import { redactMessage } from "./redact_message.ts";
-
-/** A credential plugin is missing, failed, or printed something that is no credential. */
-export class CredentialPluginError extends CredentialsError {
-  /** `"CredentialPluginError"`. */
-  override readonly name = "CredentialPluginError";
-  /** The program. */
-  readonly command: string;
-  /** Its exit code, where it ended with one other than 0. */
-  readonly exitCode?: number;
-
-  /** An error about the program `command`. */
-  constructor(message: string, command: string, options: ErrorOptions & { readonly exitCode?: number } = {}) {
-    super(message, options);
-    this.command = command;
-    if (options.exitCode !== undefined) this.exitCode = options.exitCode;
-  }
-}
 
 /** Runs that nobody can answer end after this, in milliseconds; those that may ask on the terminal get five times as long. */
 export const PLUGIN_TIMEOUT_MS = 60_000;

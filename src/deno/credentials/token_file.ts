@@ -1,6 +1,6 @@
 import type { Credentials } from "../../client/http/credentials.ts";
 import { Redacted, Secret } from "../../kubeconfig/text/secret.ts";
-import { tokenProblem } from "../../kubeconfig/entry/resolve_user.ts";
+import { tokenProblem } from "../../kubeconfig/text/token_problem.ts";
 import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "../host/read_checked_file.ts";
 import type { Host } from "../host/host.ts";

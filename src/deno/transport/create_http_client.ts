@@ -1,16 +1,8 @@
+import type { TlsMaterial } from "./tls_material.ts";
+
 import { certificateProblem, privateKeyProblem } from "../../kubeconfig/pem/certificate_problem.ts";
 import { mayHaveEnvironmentProxy } from "./environment_proxy.ts";
 import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../../kubeconfig/entry/proxy_address.ts";
-
-/** Who a connection trusts, and who it says it is; PEM texts. */
-export interface TlsMaterial {
-  /** Certificates that may sign the server's, beside those that Deno trusts anyway. */
-  readonly caCerts?: readonly string[];
-  /** A certificate to show to the server, with its chain; needs `key`. */
-  readonly cert?: string;
-  /** The private key of `cert`, not encrypted. */
-  readonly key?: string;
-}
 
 /** How connections are made, whatever the certificates. */
 export interface HttpClientOptions {
@@ -80,11 +72,6 @@ export function createDirectHttpClient(server: URL): Deno.HttpClient {
   });
 }
 
-/** Whether two are the same in all they say. */
-export function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
-  return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
-}
-
 function denoProxy(proxy: ProxyAddress): Deno.Proxy {
   const { url, login } = proxy;
   if (url.protocol === "socks5:") return { transport: "socks5", url: proxyHref(proxy) };
@@ -94,4 +81,14 @@ function denoProxy(proxy: ProxyAddress): Deno.Proxy {
 
 function refuse(what: string, problem: string | undefined): void {
   if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
+}
+
+/** What is wrong with a certificate and key as a pair; nothing when TLS takes them. */
+export function pairProblem(cert: string, key: string): string | undefined {
+  try {
+    createHttpClient({ cert, key }, { http2: false }).close();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return undefined;
 }

@@ -1,15 +1,16 @@
 import type { Transport } from "../../api/transport.ts";
 import { serverNameProblem } from "../../kubeconfig/entry/resolve_cluster.ts";
-import { isLoopback } from "../../kubeconfig/entry/server_problem.ts";
+import { isLoopback } from "../../kubeconfig/entry/is_loopback.ts";
 import { parseProxy, type ProxyAddress } from "../../kubeconfig/entry/proxy_address.ts";
 import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { checkDurations } from "../../async/time/duration.ts";
 import { AnswerDeadline } from "./answer_deadline.ts";
 import { explainFailure } from "./explain_failure.ts";
-import { createDirectHttpClient, createHttpClient, isSameMaterial, type TlsMaterial } from "./create_http_client.ts";
+import { createDirectHttpClient, createHttpClient } from "./create_http_client.ts";
+import { isSameMaterial, type TlsMaterial } from "./tls_material.ts";
 import { Relay } from "./relay.ts";
 
-export type { TlsMaterial } from "./create_http_client.ts";
+export type { TlsMaterial } from "./tls_material.ts";
 
 /** How requests are carried. */
 export interface DenoTransportOptions extends TlsMaterial {

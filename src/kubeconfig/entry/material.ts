@@ -1,5 +1,5 @@
 import type { EntryFields, FieldPlace } from "../model/entry_fields.ts";
-import { decodeBase64 } from "../pem/certificate_problem.ts";
+import { decodeBase64 } from "../pem/decode_base64.ts";
 import { Secret } from "../text/secret.ts";
 
 /** A certificate or key that stands in the kubeconfig itself. */

@@ -1,4 +1,4 @@
-import { execExtension } from "../exec/exec_plugin.ts";
+import { execExtension } from "../model/exec_extension.ts";
 import { EntryFields } from "../model/entry_fields.ts";
 import type { KubeconfigEntry } from "../model/kubeconfig.ts";
 import { type Material, readMaterial } from "./material.ts";

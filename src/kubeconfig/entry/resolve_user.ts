@@ -1,13 +1,14 @@
+import { tokenProblem } from "../text/token_problem.ts";
 import type { ResolvedCluster } from "./resolve_cluster.ts";
 import { EntryFields } from "../model/entry_fields.ts";
 import { type ExecPlugin, readExec } from "../exec/exec_plugin.ts";
 import { type Impersonation, isHeaderValue } from "./impersonation.ts";
 import type { KubeconfigEntry } from "../model/kubeconfig.ts";
 import { type FileMaterial, type Material, readMaterial } from "./material.ts";
-import { isRecord } from "../parse_kubeconfig.ts";
+import { isRecord } from "../text/is_record.ts";
 import { certificateProblem, privateKeyProblem } from "../pem/certificate_problem.ts";
 import { Secret } from "../text/secret.ts";
-import { credentialsProblem } from "./server_problem.ts";
+import { credentialsProblem } from "./credentials_problem.ts";
 import { quote } from "../text/quote.ts";
 
 /** How a user proves who they are: by a bearer token or a password, by a client certificate, or by what a plugin gives. */
@@ -72,14 +73,6 @@ export function resolveUser(
     ...(exec && { exec }),
     ...(impersonation && { impersonation }),
   };
-}
-
-/** What is wrong with a bearer token, to go after its name; nothing when it can be sent. Never says the token. */
-export function tokenProblem(token: string): string | undefined {
-  if (token === "") return "is empty";
-  return /^[\x21-\x7e]+$/.test(token)
-    ? undefined
-    : "holds blanks, line ends or characters beyond ASCII, which no token has";
 }
 
 /** What took the place of the logins that client-go had built in, by their name. */

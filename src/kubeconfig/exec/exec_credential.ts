@@ -1,8 +1,9 @@
-import { isRecord } from "../parse_kubeconfig.ts";
+import { isRecord } from "../text/is_record.ts";
 import { certificateProblem, privateKeyProblem } from "../pem/certificate_problem.ts";
 import { Redacted, Secret } from "../text/secret.ts";
-import { tokenProblem } from "../entry/resolve_user.ts";
-import { describeValue, quote } from "../text/quote.ts";
+import { tokenProblem } from "../text/token_problem.ts";
+import { quote } from "../text/quote.ts";
+import { describeValue } from "../text/describe_value.ts";
 
 /** What a plugin has given: a token, a certificate with its key, or both. Prints as `[redacted]`. */
 export class ExecCredential extends Redacted {

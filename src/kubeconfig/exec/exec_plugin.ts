@@ -1,4 +1,3 @@
-import { EXEC_EXTENSION, isRecord } from "../parse_kubeconfig.ts";
 import { Redacted } from "../text/secret.ts";
 import { quote, quoteAll } from "../text/quote.ts";
 import type { EntryFields, FieldPlace } from "../model/entry_fields.ts";
@@ -65,55 +64,6 @@ export function readExec(fields: EntryFields): ExecPlugin | undefined {
   return section === undefined ? undefined : new ExecPlugin(section, fields.place("exec"));
 }
 
-/** What a plugin may be told about the cluster (`ExecCredentialSpec.cluster`). */
-export interface ExecCluster {
-  /** Its address. */
-  readonly server: string;
-  /** The name its certificate is checked for. */
-  readonly tlsServerName?: string;
-  /** Whether its certificate is not to be checked. */
-  readonly insecureSkipTlsVerify?: boolean;
-  /** PEM of who may sign its certificate. */
-  readonly certificateAuthority?: string;
-  /** The proxy on the way to it. */
-  readonly proxyUrl?: string;
-  /** Whether it is to send everything as it is. */
-  readonly disableCompression?: boolean;
-  /** What the cluster's extension for plugins says. */
-  readonly config?: unknown;
-}
-
-/** The text of `KUBERNETES_EXEC_INFO`: what a plugin is told about the occasion. */
-export function execInfo(
-  plugin: ExecPlugin,
-  occasion: { readonly interactive: boolean; readonly cluster?: ExecCluster },
-): string {
-  const { interactive, cluster } = occasion;
-  return JSON.stringify({
-    apiVersion: plugin.apiVersion,
-    kind: "ExecCredential",
-    spec: { ...(cluster && plugin.provideClusterInfo && { cluster: clusterInfo(cluster) }), interactive },
-  });
-}
-
-function clusterInfo(cluster: ExecCluster): Record<string, unknown> {
-  const { server, tlsServerName, insecureSkipTlsVerify, certificateAuthority, proxyUrl, disableCompression, config } =
-    cluster;
-  return {
-    server,
-    ...(tlsServerName !== undefined && { "tls-server-name": tlsServerName }),
-    ...(insecureSkipTlsVerify && { "insecure-skip-tls-verify": true }),
-    ...(certificateAuthority !== undefined && { "certificate-authority-data": base64(certificateAuthority) }),
-    ...(proxyUrl !== undefined && { "proxy-url": proxyUrl }),
-    ...(disableCompression && { "disable-compression": true }),
-    ...(config !== undefined && { config }),
-  };
-}
-
-function base64(text: string): string {
-  return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(""));
-}
-
 function readVersion(fields: EntryFields): string {
   const version = fields.text("apiVersion");
   if (version === undefined) throw fields.error("apiVersion", `is missing: write one of ${quoteAll(VERSIONS)}`);
@@ -138,11 +88,4 @@ function readMode(fields: EntryFields, apiVersion: string): InteractiveMode {
     throw fields.error("interactiveMode", `must be one of ${quoteAll(MODES)}, found ${quote(mode)}`);
   }
   return known;
-}
-
-/** The extension of a cluster that is meant for plugins; nothing when it has none. */
-export function execExtension(extensions: unknown): unknown {
-  if (!Array.isArray(extensions)) return undefined;
-  const found = extensions.find((item) => isRecord(item) && item.name === EXEC_EXTENSION);
-  return isRecord(found) ? found.extension : undefined;
 }

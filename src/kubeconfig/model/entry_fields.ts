@@ -1,7 +1,9 @@
 import type { EntryKind, KubeconfigEntry } from "./kubeconfig.ts";
 import { type KubeconfigError, kubeconfigError, type KubeconfigPlace } from "./kubeconfig_error.ts";
-import { isRecord } from "../parse_kubeconfig.ts";
-import { describeValue, quote, quoteAll, suggestion } from "../text/quote.ts";
+import { isRecord } from "../text/is_record.ts";
+import { quote, quoteAll } from "../text/quote.ts";
+import { describeValue } from "../text/describe_value.ts";
+import { suggestion } from "../text/suggestion.ts";
 
 /** The fields of each kind of entry (clientcmd/api/v1 `Cluster`, `Context`, `AuthInfo`). */
 const FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {

@@ -1,3 +1,4 @@
+import { base64Bytes } from "./decode_base64.ts";
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\s([^-]*(?:-(?!----)[^-]*)*)-----END \1-----/g;
 
 /** Labels of keys that TLS stacks read without a password (RFC 7468 and its forerunners). */
@@ -34,12 +35,6 @@ export function privateKeyProblem(text: string): string | undefined {
   return isDer(key.body) ? undefined : "the key in it is cut short or damaged";
 }
 
-/** The text in base64, as `-data` fields hold it; nothing when it is not base64. */
-export function decodeBase64(data: string): string | undefined {
-  const bytes = base64Bytes(data);
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
-}
-
 function blocksOf(text: string): { readonly label: string; readonly body: string }[] {
   return [...text.matchAll(BLOCK)].map(([, label, body]) => ({ label, body }));
 }
@@ -59,11 +54,4 @@ function isDer(body: string): boolean {
   let length = bytes[1] < 0x80 ? bytes[1] : 0;
   for (const byte of bytes.subarray(2, 2 + lengthBytes)) length = length * 256 + byte;
   return bytes.length === 2 + lengthBytes + length;
-}
-
-/** The bytes that base64 with or without line ends stands for; nothing when it is not base64. */
-export function base64Bytes(base64: string): Uint8Array<ArrayBuffer> | undefined {
-  const plain = base64.replaceAll(/\s/g, "");
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0) return undefined;
-  return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));
 }

@@ -1,4 +1,4 @@
-import { base64Bytes } from "./certificate_problem.ts";
+import { base64Bytes } from "./decode_base64.ts";
 
 /** When a certificate may be used. */
 export interface Validity {

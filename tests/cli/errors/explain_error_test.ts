@@ -1,7 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { ValidationError } from "@cliffy/command";
 import { DecodeError, StatusError, UnreachableError } from "../../../src/api/errors.ts";
-import { errorLine, explainError, UsageError } from "../../../src/cli/errors/exit_code.ts";
+import { explainError } from "../../../src/cli/errors/explain_error.ts";
+import { errorLine } from "../../../src/cli/errors/error_line.ts";
+import { UsageError } from "../../../src/cli/errors/usage_error.ts";
 import { ConnectError } from "../../../src/deno/connect_error.ts";
 import { KubeconfigError } from "../../../src/kubeconfig/model/kubeconfig_error.ts";
 

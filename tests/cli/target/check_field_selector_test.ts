@@ -1,5 +1,5 @@
 import { assertThrows } from "@std/assert";
-import { UsageError } from "../../../src/cli/errors/exit_code.ts";
+import { UsageError } from "../../../src/cli/errors/usage_error.ts";
 import { checkFieldSelector } from "../../../src/cli/target/check_field_selector.ts";
 
 Deno.test("checkFieldSelector takes what servers can read", () => {

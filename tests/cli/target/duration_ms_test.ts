@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { ageOf, durationMs } from "../../../src/cli/target/duration_ms.ts";
-import { UsageError } from "../../../src/cli/errors/exit_code.ts";
+import { durationMs } from "../../../src/cli/target/duration_ms.ts";
+import { ageOf } from "../../../src/cli/terminal/age_of.ts";
+import { UsageError } from "../../../src/cli/errors/usage_error.ts";
 
 Deno.test("durationMs adds up units", () => {
   const cases: [string, number][] = [

@@ -1,14 +1,9 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource, metadataOf, type Resource } from "../../../src/api/resource.ts";
-import {
-  columnHeads,
-  GrowingTable,
-  objectRow,
-  qualifiedName,
-  redactObject,
-  tableLines,
-} from "../../../src/cli/terminal/object_row.ts";
+import { columnHeads, objectRow, qualifiedName } from "../../../src/cli/terminal/object_row.ts";
+import { GrowingTable, tableLines } from "../../../src/cli/terminal/growing_table.ts";
+import { redactObject } from "../../../src/cli/terminal/redact_object.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 

@@ -1,6 +1,7 @@
 import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import { inspect } from "node:util";
-import { BasicLogin, BearerToken } from "../../../src/deno/credentials/bearer_token.ts";
+import { BearerToken } from "../../../src/deno/credentials/bearer_token.ts";
+import { BasicLogin } from "../../../src/deno/credentials/basic_login.ts";
 import { TokenFile } from "../../../src/deno/credentials/token_file.ts";
 import { Secret } from "../../../src/kubeconfig/text/secret.ts";
 import { hostWith } from "../../support/host.ts";

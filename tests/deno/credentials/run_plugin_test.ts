@@ -1,5 +1,6 @@
 import { assertEquals, assertFalse, assertRejects, assertStringIncludes } from "@std/assert";
-import { CredentialPluginError, pluginCommand } from "../../../src/deno/credentials/run_plugin.ts";
+import { pluginCommand } from "../../../src/deno/credentials/run_plugin.ts";
+import { CredentialPluginError } from "../../../src/deno/credentials/credential_plugin_error.ts";
 import type { Program } from "../../../src/deno/host/run_program.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { notCapable } from "../../support/host.ts";

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows }
 import { KubeconfigError } from "../../../src/kubeconfig/model/kubeconfig_error.ts";
 import { resolveContext } from "../../../src/kubeconfig/resolve_context.ts";
 import type { ResolvedUser } from "../../../src/kubeconfig/entry/resolve_user.ts";
-import { tokenProblem } from "../../../src/kubeconfig/entry/resolve_user.ts";
+import { tokenProblem } from "../../../src/kubeconfig/text/token_problem.ts";
 import { kubeconfig, pem, pemData } from "../../support/kubeconfig.ts";
 
 function resolved(user: Record<string, unknown>, server = "https://farm.example"): ResolvedUser {

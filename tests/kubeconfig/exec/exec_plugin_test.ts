@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
 import { inspect } from "node:util";
-import { type ExecCluster, execInfo, type ExecPlugin } from "../../../src/kubeconfig/exec/exec_plugin.ts";
+import type { ExecPlugin } from "../../../src/kubeconfig/exec/exec_plugin.ts";
+import { type ExecCluster, execInfo } from "../../../src/kubeconfig/exec/exec_info.ts";
 import { ExecOutputError, parseExecCredential } from "../../../src/kubeconfig/exec/exec_credential.ts";
 import { KubeconfigError } from "../../../src/kubeconfig/model/kubeconfig_error.ts";
 import { resolveContext } from "../../../src/kubeconfig/resolve_context.ts";

@@ -1,9 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import {
-  certificateProblem,
-  decodeBase64,
-  privateKeyProblem,
-} from "../../../src/kubeconfig/pem/certificate_problem.ts";
+import { certificateProblem, privateKeyProblem } from "../../../src/kubeconfig/pem/certificate_problem.ts";
+import { decodeBase64 } from "../../../src/kubeconfig/pem/decode_base64.ts";
 import { pem } from "../../support/kubeconfig.ts";
 
 Deno.test("certificateProblem takes one certificate or many, with text between them", () => {

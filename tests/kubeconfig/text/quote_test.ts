@@ -1,5 +1,7 @@
 import { assertEquals } from "@std/assert";
-import { describeValue, nearest, quote, quoteAll } from "../../../src/kubeconfig/text/quote.ts";
+import { quote, quoteAll } from "../../../src/kubeconfig/text/quote.ts";
+import { describeValue } from "../../../src/kubeconfig/text/describe_value.ts";
+import { nearest } from "../../../src/kubeconfig/text/suggestion.ts";
 
 Deno.test("nearest finds a name with a slip in it, and none that is far away", () => {
   const names = ["production", "staging", "dev"];

@@ -7,8 +7,10 @@ import type { ApiResource } from "../../../client/discovery.ts";
 import { findResource } from "../../../client/find_resource.ts";
 import type { ResourceClient } from "../../../client/resource_client.ts";
 import type { Checkup, Finding } from "../checkup/checkup.ts";
-import { type CheckedServer, parseJsonObject } from "./check_server.ts";
-import { errorLine, EXIT_CODE } from "../../errors/exit_code.ts";
+import type { CheckedServer } from "./server_access.ts";
+import { parseJsonObject } from "./parse_json_object.ts";
+import { EXIT_CODE } from "../../errors/exit_code.ts";
+import { errorLine } from "../../errors/error_line.ts";
 
 /** A resource, and which part of it. */
 interface Target {

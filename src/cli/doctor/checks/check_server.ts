@@ -1,27 +1,21 @@
-import type { ApiResource } from "../../../client/discovery.ts";
-import type { Client } from "../../../client/client.ts";
-import { apiVersionOf } from "../../../api/resource.ts";
+import type { CheckedServer } from "./server_access.ts";
 import { type Checkup, type Finding, seconds } from "../checkup/checkup.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
-import { reasonFor } from "../checkup/reason_for.ts";
-
-/** What the checks of a server need. */
-export interface CheckedServer {
-  /** The library's own client. */
-  readonly client: Client;
-  /** Sends one request; whatever the status, the answer is an answer. */
-  ask(path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response>;
-}
 
 /** Clocks that differ by more than this, in milliseconds, make trouble sooner or later. */
 const SKEW_MS = 5_000;
 
-const SLOW = "ask who runs the server: it is overloaded, or something on the way holds its answers back";
+export const SLOW_SERVER_ADVICE =
+  "ask who runs the server: it is overloaded, or something on the way holds its answers back";
 
 /** Whether an API server answers, which version it has, and how its clock stands. */
 export async function checkServer(checkup: Checkup, server: CheckedServer): Promise<boolean> {
   let clock: Finding = { status: "skip", what: "the server does not say what time it is" };
-  const options = { code: EXIT_CODE.connection, late: SLOW, advice: "check the address, and whether the server runs" };
+  const options = {
+    code: EXIT_CODE.connection,
+    late: SLOW_SERVER_ADVICE,
+    advice: "check the address, and whether the server runs",
+  };
   const well = await checkup.check("server", options, async (signal) => {
     const beganAt = performance.now();
     const response = await server.ask("/version", { signal, headers: { accept: "application/json" } });
@@ -85,98 +79,4 @@ function clockFinding(date: string | null, hereMs: number): Finding | undefined 
       "wrong time",
     remedy: "set this machine's clock, or the server's, by NTP",
   };
-}
-
-/** Whether the server knows who asks, and as whom. */
-export async function checkLogin(checkup: Checkup, server: CheckedServer): Promise<boolean> {
-  const options = {
-    code: EXIT_CODE.connection,
-    late: SLOW,
-    advice: "log in again, or renew what the user entry holds",
-  };
-  return await checkup.check("login", options, async (signal) => {
-    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
-    const response = await server.ask("/apis/authentication.k8s.io/v1/selfsubjectreviews", {
-      method: "POST",
-      headers: { accept: "application/json", "content-type": "application/json" },
-      body: JSON.stringify(review),
-      signal,
-    });
-    return loginFinding(response.status, await response.text());
-  });
-}
-
-function loginFinding(status: number, text: string): Finding {
-  const answer = parseJsonObject(text);
-  if (status === 401) {
-    const remedy = "log in again, or renew what the user entry holds, and check that it is for this cluster";
-    return {
-      status: "fail",
-      what: "the server does not know these credentials (401)",
-      remedy,
-      code: EXIT_CODE.connection,
-    };
-  }
-  const said = typeof answer.message === "string" ? answer.message : text.replace(/\s+/g, " ").slice(0, 120);
-  if (status === 403) {
-    if (said.includes("system:anonymous")) {
-      return {
-        status: "warn",
-        what: `taken for "system:anonymous", who may do next to nothing`,
-        remedy: "name a user in the context, or pass --token-file",
-      };
-    }
-    // Impersonation that is not allowed is refused before everything else.
-    if (/cannot impersonate/.test(said)) {
-      const remedy = `ask for the verb "impersonate", or take "as" out of the user entry`;
-      return { status: "fail", what: said, remedy, code: EXIT_CODE.connection };
-    }
-    return { status: "ok", what: "known; as whom, the server does not tell" };
-  }
-  if (status === 404 || status === 405) {
-    return { status: "ok", what: "known; as whom, only Kubernetes 1.28 and later tell" };
-  }
-  if (status >= 300) {
-    return { status: "warn", what: `not certain: the server answered ${status}: ${said}`, remedy: SLOW };
-  }
-  const { userInfo = {} } = asRecord(answer.status) as { readonly userInfo?: Record<string, unknown> };
-  const groups = Array.isArray(userInfo.groups) ? userInfo.groups.map(String) : [];
-  const shown = groups.slice(0, 4).map((group) => JSON.stringify(group)).join(", ");
-  const more = groups.length > 4 ? ` and ${groups.length - 4} more` : "";
-  const of = groups.length === 0 ? "" : `, in ${groups.length === 1 ? "group" : "groups"} ${shown}${more}`;
-  return { status: "ok", what: `known as ${JSON.stringify(String(userInfo.username ?? ""))}${of}` };
-}
-
-/** What the server has; nothing when it does not say. */
-export async function checkDiscovery(checkup: Checkup, { client }: CheckedServer): Promise<ApiResource[] | undefined> {
-  let resources: ApiResource[] | undefined;
-  const options = { late: SLOW, advice: "ask for the right to read /api and /apis (ClusterRole system:discovery)" };
-  await checkup.check("discovery", options, async (signal) => {
-    const failed: string[] = [];
-    const found = await client.discover({
-      signal,
-      onError: (error, groupVersion) => failed.push(`${groupVersion} (${reasonFor(error).what})`),
-    });
-    resources = found;
-    const groups = new Set(found.map(apiVersionOf)).size;
-    const what = `${found.length} resources of ${groups} API versions`;
-    if (failed.length === 0) return { status: "ok", what };
-    const remedy = "look at the APIService objects: the servers behind some of them are down";
-    return { status: "warn", what: `${what}; without ${failed.slice(0, 3).join(", ")}`, remedy };
-  });
-  return resources;
-}
-
-/** The JSON object in a text, or an empty one. */
-export function parseJsonObject(text: string): Record<string, unknown> {
-  try {
-    return asRecord(JSON.parse(text));
-  } catch {
-    // A proxy's page, or plain text: it has none of the fields that are looked for.
-    return {};
-  }
-}
-
-function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
 }

@@ -8,7 +8,8 @@ import {
 } from "../../../api/errors.ts";
 import { ConnectError } from "../../../deno/connect_error.ts";
 import { KubeconfigError } from "../../../kubeconfig/model/kubeconfig_error.ts";
-import { EXIT_CODE, explainError } from "../../errors/exit_code.ts";
+import { EXIT_CODE } from "../../errors/exit_code.ts";
+import { explainError } from "../../errors/explain_error.ts";
 
 /** What is the matter, and what to do about it. */
 export interface ReasonAndRemedy {

@@ -1,0 +1,24 @@
+import { UsageError } from "./usage_error.ts";
+import { StatusError, UnreachableError } from "../../api/errors.ts";
+
+/** An error in one line, with the innermost reason where the error itself does not say it. */
+export function errorLine(error: unknown): string {
+  if (!(error instanceof Error)) return oneLine(String(error));
+  let line = oneLine(error.message || error.name);
+  for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {
+    const reason = oneLine(inner.message);
+    if (reason !== "" && !line.includes(reason)) line += `: ${reason}`;
+    if (isComplete(inner)) break;
+  }
+  return line;
+}
+
+/** Whether the message of an error says what its cause says, in better words. */
+function isComplete(error: Error): boolean {
+  return error instanceof UnreachableError || error instanceof StatusError || error instanceof UsageError ||
+    error.message.startsWith("Cannot connect: ");
+}
+
+export function oneLine(text: string): string {
+  return text.trim().split(/\s*\n\s*/).join(" ");
+}

@@ -1,0 +1,45 @@
+import type { KubernetesObject } from "../../api/object.ts";
+import { metadataOf, type Resource } from "../../api/resource.ts";
+import { Client } from "../../client/client.ts";
+import { findResource } from "../../client/find_resource.ts";
+import { pods } from "../../testing/mod.ts";
+import { errorLine } from "../errors/error_line.ts";
+import { UsageError } from "../errors/usage_error.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+/**
+ * The resources that `names` mean on this server, each once.
+ *
+ * @throws {UsageError} when a name means nothing there, or something that cannot be done with `verb`.
+ */
+export async function resourcesFor(
+  client: Client,
+  names: readonly string[],
+  verb: "list" | "watch",
+  options: { readonly metadataOnly?: boolean; readonly signal: AbortSignal; readonly terminal: Terminal },
+): Promise<Resource<KubernetesObject>[]> {
+  const warnings: string[] = [];
+  const known = await client.discover({
+    signal: options.signal,
+    onError: (error, groupVersion) => warnings.push(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
+  });
+  // If all had failed, the error would have said so.
+  for (const warning of warnings) options.terminal.say(warning);
+  const found = new Map<string, Resource<KubernetesObject>>();
+  for (const name of names.flatMap((name) => name.split(",")).filter((name) => name !== "")) {
+    let resource;
+    try {
+      resource = findResource(known, name);
+    } catch (error) {
+      throw new UsageError(errorLine(error), { cause: error });
+    }
+    if (!resource.verbs.includes(verb)) {
+      throw new UsageError(`"${resource.plural}" cannot be ${verb === "list" ? "listed" : "watched"} on this server`);
+    }
+    const { group, version, plural, kind, scope } = resource;
+    const plain: Resource = { group, version, plural, kind, scope };
+    found.set(`${group}/${plural}`, options.metadataOnly ? metadataOf(plain) : plain);
+  }
+  if (found.size === 0) throw new UsageError("name at least one resource, such as pods");
+  return [...found.values()];
+}

@@ -1,0 +1,2 @@
+/** How results are printed. */
+export type OutputFormat = "table" | "json" | "name";

@@ -1,0 +1,14 @@
+import { isLoopback } from "./is_loopback.ts";
+import { type ProxyAddress, proxyName } from "./proxy_address.ts";
+import { quote } from "../text/quote.ts";
+
+/**
+ * Why credentials are not sent to `server`, to go after the name of their field; undefined when they are: over TLS, and
+ * over plain HTTP to this machine without a proxy. client-go leaves them out silently for any `http://` server.
+ */
+export function credentialsProblem(server: URL, proxy?: ProxyAddress): string | undefined {
+  if (server.protocol === "https:") return undefined;
+  const to = `is not sent to ${quote(server.origin)}`;
+  if (!isLoopback(server.hostname)) return `${to}, where others could read it`;
+  return proxy && `${to} by way of proxy ${quote(proxyName(proxy))}, which could read it`;
+}

@@ -1,0 +1,7 @@
+/**
+ * Whether a host name of a URL is this machine: `localhost` or a loopback address. Names below `localhost` are not, because
+ * many resolvers ask the network for them.
+ */
+export function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
+}
