@@ -11,9 +11,9 @@ import { filePemSource, type PemSource } from "./pem_source.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
 /**
- * Checks what can be checked before anything is read.
+ * Validates the options before any file is read.
  *
- * @throws {TypeError} when options contradict each other or cannot be used.
+ * @throws {TypeError} when options contradict each other or are invalid.
  */
 export function checkOptions(options: ConnectOptions): void {
   const { server, token, tokenFile } = options;
@@ -30,7 +30,7 @@ export function checkOptions(options: ConnectOptions): void {
   if (problem !== undefined) throw new TypeError(`Cannot connect: "server" ${problem}`);
 }
 
-/** The path that a path or `file:` URL means. @throws {TypeError} for a URL of another kind. */
+/** Converts a `file:` URL to a path. @throws {TypeError} for a URL of another kind. */
 export function pathOfOption(name: string, value: string | URL): string {
   if (typeof value === "string") return value;
   if (value.protocol === "file:") return fileURLToPath(value);
@@ -38,9 +38,9 @@ export function pathOfOption(name: string, value: string | URL): string {
 }
 
 /**
- * The login of the options, for `server` and the proxy on the way to it; nothing when they have none.
+ * Returns the credentials given as options, for `server` and its proxy; `undefined` if there are none.
  *
- * @throws {TypeError} when it would be sent in clear.
+ * @throws {TypeError} when they would be sent in clear text.
  */
 export function givenLogin(
   options: ConnectOptions,
@@ -60,7 +60,9 @@ export function givenLogin(
   return { type: "tokenFile", credentials: new TokenFile(path, host, { ...(onWarning && { onWarning }), explain }) };
 }
 
-/** The certificates of `caFile`; nothing when it is not given. @throws {TypeError} when the server has no TLS. */
+/**
+ * Returns the certificates of `caFile`; `undefined` if it is not given. @throws {TypeError} when the server has no TLS.
+ */
 export function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | undefined {
   if (options.caFile === undefined) return undefined;
   if (server.protocol !== "https:") {

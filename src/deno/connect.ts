@@ -4,31 +4,31 @@ import type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
 import { findConnection, findInClusterConnection } from "./find_connection.ts";
 
 /**
- * Connects as kubectl would. The first of these that there is decides:
+ * Returns a client for the server that kubectl would use. The first of these that exists decides:
  *
  * 1. the option `server`, alone or as another address for what `kubeconfig` or `context` choose;
  * 2. the kubeconfig that the option `kubeconfig` names;
- * 3. the kubeconfigs that `KUBECONFIG` names, merged: what is in several files is taken from the first; files that do not
- *    exist are passed over;
+ * 3. the kubeconfigs that `KUBECONFIG` names, merged: the first file that defines an entry wins; files that do not
+ *    exist are skipped;
  * 4. `~/.kube/config`;
  * 5. the service account of the pod that this program runs in, unless the option `context` is given.
  *
- * Nothing is sent or run yet. What a kubeconfig says is applied, or ends in an error that names file, entry and field:
- * `auth-provider`, `tls-server-name` beside `proxy-url`, and whatever contradicts itself. `token` and `tokenFile` take the
- * place of a kubeconfig's user, and so of an `exec`.
+ * No request is sent and no plugin is run yet. Each field of a kubeconfig is applied, or rejected with an error that
+ * names file, entry and field: `auth-provider`, `tls-server-name` together with `proxy-url`, and fields that contradict
+ * each other. `token` and `tokenFile` replace the user entry of a kubeconfig, and so its `exec`.
  *
- * - Token files are read again every 50 s and when the server answers 401; CA, certificate and key files every 5 minutes,
- *   after a request that failed, and after a 401 to a certificate. A plugin (`exec`) runs again 10 s before its credentials
- *   expire, and once when the server answers 401.
- * - A proxy is the one of `proxy-url`, else that of the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`, which Deno
- *   reads itself, with or without permission. Unlike with kubectl, `NO_PROXY` counts for both, and an `https://` address of
- *   this machine has to be named in it. Plain HTTP to this machine takes no proxy of the environment.
- * - `tls-server-name` takes a relay on loopback, through which the check stays whole.
- * - `insecure-skip-tls-verify` is no option in Deno but a flag of the whole program: requests fail with an error that names the
- *   flag, `--unsafely-ignore-certificate-errors=HOST`, unless the certificate is good or the flag is given.
+ * - Token files are read again every 50 s and when the server answers 401; CA, certificate and key files every 5
+ *   minutes, after a request that failed, and after a 401 to a certificate. A plugin (`exec`) runs again 10 s before
+ *   its credentials expire, and once when the server answers 401.
+ * - The proxy is `proxy-url`, else the environment's `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`, which Deno reads
+ *   itself, with or without permission. Unlike kubectl, `NO_PROXY` applies to both, and an `https://` address of this
+ *   machine must be listed in it. Plain HTTP to this machine never uses the environment's proxy.
+ * - `tls-server-name` is implemented by a relay on loopback; the certificate is still verified.
+ * - `insecure-skip-tls-verify` needs a Deno flag for the process, `--unsafely-ignore-certificate-errors=HOST`: without
+ *   it, requests to a server whose certificate is not valid fail with an error that names the flag.
  * - Credentials go to `https://` servers, and over plain HTTP only to `localhost`, `127.0.0.0/8` and `[::1]`, without a
  *   `proxy-url`.
- * - Where a permission is missing, the error names the flag.
+ * - If a permission is missing, the error names the flag.
  *
  * @throws {ConnectError} when there is no configuration, with a line for each place that was tried.
  * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
@@ -53,12 +53,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
 }
 
 /**
- * Connects as the pod that this program runs in: by `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, and the
- * service account's token, CA and namespace. No kubeconfig is looked for, so these permissions are enough:
- * `--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT`,
+ * Returns a client that uses the service account of the pod that this program runs in: the address from
+ * `KUBERNETES_SERVICE_HOST` and `KUBERNETES_SERVICE_PORT`, and the token, CA and namespace files. No kubeconfig is
+ * read, so these permissions are enough: `--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT`,
  * `--allow-read=/var/run/secrets/kubernetes.io/serviceaccount` and `--allow-net=HOST:PORT`.
  *
- * @throws {ConnectError} when this is no pod, or one without a service account; it names what is missing.
+ * @throws {ConnectError} outside a pod, or in one without a service account; the error names the missing part.
  */
 export async function inCluster(options: InClusterOptions = {}): Promise<Client> {
   return clientOf(await findInClusterConnection(options));

@@ -1,21 +1,21 @@
-/** One place where a configuration was looked for, and why it is not used. */
+/** One place that was searched for a configuration, and the reason why it is not used. */
 export interface ConnectAttempt {
   /** The place: `KUBECONFIG`, the path of a file, or `in-cluster`. */
   readonly source: string;
-  /** What is missing there, with the permission flag where that is all. */
+  /** The reason, with the permission flag to add if only a permission is missing. */
   readonly problem: string;
-  /** What was thrown, where something was. */
+  /** The underlying error, if any. */
   readonly cause?: unknown;
 }
 
-/** There is no usable configuration. The message has a line for each place that was tried. */
+/** No usable configuration was found. The message has one line for each place that was tried. */
 export class ConnectError extends Error {
   /** `"ConnectError"`. */
   override readonly name = "ConnectError";
   /** The places, in the order they were tried. */
   readonly attempts: readonly ConnectAttempt[];
 
-  /** An error that lists `attempts` after `message`, and has the first of their causes. */
+  /** Appends one line for each attempt to `message`; `cause` is the first cause of an attempt. */
   constructor(message: string, attempts: readonly ConnectAttempt[]) {
     const cause = attempts.find((attempt) => attempt.cause !== undefined)?.cause;
     super(

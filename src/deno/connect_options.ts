@@ -1,53 +1,57 @@
-/** What is common to all ways of connecting. */
+/** Options for {@linkcode inCluster}, and common options of {@linkcode connect}. */
 export interface InClusterOptions {
   /**
-   * The namespace of objects by name where nothing else names one.
+   * The default namespace of requests.
    * @default {the context's, or the pod's own, or "default"}
    */
   readonly namespace?: string;
   /** The `User-Agent` header. @default {the client's} */
   readonly userAgent?: string;
   /**
-   * Called with each warning the server sends, and when a token or certificate file can no longer be read while what was
-   * read before stays in use. @default {nobody is told}
+   * Called with each warning the server sends, and when a token or certificate file can no longer be read and the last
+   * content stays in use. @default {warnings are dropped}
    */
   readonly onWarning?: (warning: string) => void;
-  /** Whether HTTP/2 is used where the server offers it. @default {false} */
+  /** If `true`, uses HTTP/2 where the server offers it. @default {false} */
   readonly http2?: boolean;
   /**
-   * How long a server may take to connect and begin its answer, in milliseconds; 0 or `Infinity` is for ever. API servers give up after
-   * 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt. @default {65_000}
+   * Maximum time until the server begins its response, connecting included, in milliseconds; 0 or `Infinity` disables
+   * the limit. API servers give up after 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt.
+   * @default {65_000}
    */
   readonly answerTimeoutMs?: number;
   /**
-   * How long a credential plugin may take, in milliseconds; five times as long where it may ask on the terminal; `Infinity` is
-   * for ever.
+   * Maximum run time of a credential plugin, in milliseconds; five times as long if it may prompt on the terminal;
+   * `Infinity` disables the limit.
    * @default {60_000}
    */
   readonly pluginTimeoutMs?: number;
 }
 
-/** How {@linkcode connect} finds a server. */
+/** Options for {@linkcode connect}. */
 export interface ConnectOptions extends InClusterOptions {
-  /** Name of a kubeconfig context. Rules out the in-cluster configuration. @default {the current context} */
+  /** Name of a kubeconfig context. Excludes the in-cluster configuration. @default {the current context} */
   readonly context?: string;
   /**
-   * Path or `file:` URL of a kubeconfig, or several paths as in `KUBECONFIG`. Each must exist, and nothing else is tried.
+   * Path or `file:` URL of a kubeconfig, or several paths as in `KUBECONFIG`. Each must exist, and no other place is
+   * searched.
    * @default {KUBECONFIG, or ~/.kube/config}
    */
   readonly kubeconfig?: string | URL;
   /**
-   * Address of the API server. Alone, it makes a kubeconfig needless; with `context` or `kubeconfig` it replaces the
-   * cluster's address.
+   * Address of the API server. Alone, no kubeconfig is read; with `context` or `kubeconfig` it replaces the cluster's
+   * address.
    */
   readonly server?: string | URL;
-  /** A bearer token, in place of all credentials a kubeconfig or pod has. */
+  /** A bearer token, instead of the credentials of the kubeconfig or pod. */
   readonly token?: string;
-  /** Path or `file:` URL of a file with a bearer token, in place of all other credentials; read again as it changes. */
+  /**
+   * Path or `file:` URL of a file with a bearer token, instead of all other credentials; read again when it changes.
+   */
   readonly tokenFile?: string | URL;
   /**
-   * Path or `file:` URL of a PEM file with certificates that may sign the server's, in place of what a kubeconfig or pod
-   * says; read again as it changes. @default {the configuration's, and what Deno trusts}
+   * Path or `file:` URL of a PEM file with the trusted CA certificates, instead of those of the kubeconfig or pod; read
+   * again when it changes. @default {those of the configuration, and those that Deno trusts}
    */
   readonly caFile?: string | URL;
 }

@@ -9,8 +9,8 @@ import { checkOptions, givenCa, givenLogin } from "./check_options.ts";
 import { executePlan, type Plan } from "./plan.ts";
 
 /**
- * Finds the server and everything needed to talk to it, without talking to it. What {@linkcode connect} does and tries, and
- * in which order, is said there.
+ * Finds the configuration as {@linkcode connect} documents it, reads its files and sets up the transport. No request is
+ * sent.
  *
  * @throws {ConnectError} when there is no configuration.
  * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
@@ -23,9 +23,9 @@ export async function findConnection(options: ConnectOptions = {}, machine: Host
 }
 
 /**
- * As {@linkcode findConnection}, for the configuration of the pod only.
+ * As {@linkcode findConnection}, from the pod's service account only.
  *
- * @throws {ConnectError} when this is no pod, or one without a service account.
+ * @throws {ConnectError} outside a pod, or in one without a service account.
  */
 export async function findInClusterConnection(
   options: InClusterOptions = {},

@@ -1,9 +1,9 @@
 import type { Transport } from "../api/transport.ts";
 import type { Credentials } from "../client/http/credentials.ts";
 
-/** Where a connection comes from, for people and tools. Holds no credentials. */
+/** The origin of a connection, for diagnostics. Holds no credentials. */
 export interface ConnectionOrigin {
-  /** Which kind of configuration it is. */
+  /** The kind of configuration. */
   readonly source: "options" | "kubeconfig" | "in-cluster";
   /** The kubeconfig files that were read. */
   readonly files: readonly string[];
@@ -11,42 +11,45 @@ export interface ConnectionOrigin {
   readonly context?: string;
   /** The user entry in use. */
   readonly user?: string;
-  /** What is sent as `Authorization`. */
+  /** The kind of credentials sent as `Authorization`. */
   readonly login: "none" | "token" | "tokenFile" | "basic" | "exec";
-  /** Whether the configuration itself has a client certificate; a credential plugin may bring one. */
+  /** `true` if the configuration itself has a client certificate; a credential plugin may return one later. */
   readonly clientCertificate: boolean;
-  /** When that certificate, as it was read at first, stops being valid. */
+  /** Expiry of that certificate, as first read. */
   readonly certificateExpires?: Date;
   /** The credential plugin: a name or path of a program. */
   readonly plugin?: string;
   /** The proxy that the configuration names, without user and password. */
   readonly proxy?: string;
-  /** The name that the server's certificate must have, where it is not the address's. */
+  /** The name that the server's certificate must have, if it is not the host of the address. */
   readonly tlsServerName?: string;
-  /** Whether the configuration asks for the server's certificate not to be checked, which takes a flag of Deno's. */
+  /** `true` if the configuration disables verification of the server's certificate, which needs a Deno flag. */
   readonly insecure?: boolean;
-  /** Who the server is asked to take the caller for. */
+  /** The user to impersonate. */
   readonly actsAs?: string;
-  /** The flags that allow what this connection reads and reaches, `--allow-net` last. */
+  /** The Deno flags that this connection needs, `--allow-net` last. */
   readonly permissions: readonly string[];
 }
 
-/** All a client needs, and where it comes from. Whoever resolves one disposes its transport, or gives it to a client. */
+/**
+ * The parts of a client, and their origin. The caller of {@linkcode findConnection} owns `transport` and must dispose
+ * it, or pass it to a client, which does.
+ */
 export interface FoundConnection {
   /** Address of the API server. */
   readonly server: URL;
-  /** The namespace of objects by name where nothing else names one. */
+  /** The default namespace of requests. */
   readonly namespace: string;
-  /** Carries requests; trusts the right authorities and shows the right certificate. */
+  /** Sends requests, with the CA and client certificate of the configuration. */
   readonly transport: Transport & Disposable;
   /** Sets `Authorization`. */
   readonly credentials?: Credentials;
-  /** Whether lists may be compressed. */
+  /** `true` if lists may be compressed. */
   readonly compress: boolean;
   /** As it was given. */
   readonly userAgent?: string;
   /** As it was given. */
   readonly onWarning?: (warning: string) => void;
-  /** Where all this comes from. */
+  /** Origin of these parts. */
   readonly origin: ConnectionOrigin;
 }

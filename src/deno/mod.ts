@@ -1,6 +1,9 @@
 /**
- * Everything that needs Deno itself: kubeconfig and service account files, TLS with a cluster's own CA, client certificates,
- * credential plugins, proxies.
+ * Connects a client from Deno: kubeconfig and service account files, TLS with a cluster's own CA, client
+ * certificates, credential plugins, proxies.
+ *
+ * {@linkcode connect} is the entry point. It finds a configuration, reads its files, and returns a client. It sends no
+ * request and runs no plugin; the client does, with its first request. Informers and the client itself are in the core.
  *
  * ```ts ignore
  * import { connect } from "@kube/informer/deno";

@@ -1,17 +1,17 @@
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "./host/read_checked_file.ts";
 import type { Host } from "./host/host.ts";
 
-/** A PEM text that is at hand, or in a file that may change. */
+/** A PEM text, inline or in a file that may change. */
 export interface PemSource {
-  /** Whether reading it again may give another text. */
+  /** `true` if another read may return another text. */
   readonly isFile: boolean;
-  /** The text, checked. Throws an error that says where it was to come from. */
+  /** Returns the validated text. The error names its source. */
   read(): Promise<string>;
-  /** Makes a whole error of what is wrong with it. */
+  /** Adds the source to a problem with the text. */
   readonly explain: ExplainFileProblem;
 }
 
-/** A PEM file, read and checked each time it is asked for. */
+/** A PEM file, read and validated with each call of `read`. */
 export function filePemSource(
   path: string,
   host: Host,

@@ -13,45 +13,45 @@ import { createHttpClient } from "./transport/create_http_client.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 import { DenoTransport, type TlsMaterial } from "./transport/deno_transport.ts";
 
-/** What is sent as `Authorization`. */
+/** The credentials sent as `Authorization`. */
 export type Login =
   | { readonly type: "token"; readonly credentials: BearerToken }
   | { readonly type: "tokenFile"; readonly credentials: TokenFile }
   | { readonly type: "basic"; readonly credentials: BasicLogin }
   | { readonly type: "exec"; readonly credentials: ExecLogin; readonly command: string };
 
-/** A connection before its files are read. */
+/** A configuration whose certificate files are not read yet. */
 export interface Plan {
   /** Address of the API server. */
   readonly server: URL;
   /** The namespace the configuration names. */
   readonly namespace?: string;
-  /** Who may sign the server's certificate. */
+  /** The CA certificates. */
   readonly ca?: PemSource;
-  /** A certificate to show to the server. */
+  /** The client certificate. */
   readonly cert?: PemSource;
   /** The key of `cert`. */
   readonly key?: PemSource;
-  /** What is sent as `Authorization`. */
+  /** The credentials sent as `Authorization`. */
   readonly login?: Login;
-  /** Whether lists may be compressed. @default {true} */
+  /** `false` if lists must not be compressed. @default {true} */
   readonly compress?: boolean;
-  /** Other header lines. */
+  /** Additional header lines. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /** The name that the server's certificate must have. */
   readonly tlsServerName?: string;
-  /** The proxy on the way. */
+  /** The proxy, if any. */
   readonly proxy?: ProxyAddress;
-  /** Whether the server's certificate is not to be checked. */
+  /** `true` if the configuration disables verification of the server's certificate. */
   readonly insecure?: boolean;
-  /** Where it comes from. */
+  /** Origin of the configuration. */
   readonly origin: Pick<ConnectionOrigin, "source" | "files" | "context" | "user" | "actsAs">;
 }
 
 /**
- * Reads what the plan's files hold and sets up its transport. A credential plugin is not run before it is needed.
+ * Reads the files of the plan and sets up the transport. A credential plugin runs later, with the first request.
  *
- * @throws {Error} when a file cannot be read, or TLS does not take what is in it.
+ * @throws {Error} when a file cannot be read, or TLS rejects its content.
  */
 export async function executePlan(
   plan: Plan,
@@ -120,7 +120,7 @@ export async function executePlan(
   };
 }
 
-/** What is reached beside the server: the proxy, or the relay and the name that its way goes by. */
+/** Additional hosts for `--allow-net`: the proxy, or the relay and the server name. */
 function alsoReached({ server, proxy, tlsServerName }: Plan): string[] {
   if (proxy !== undefined) return [`${proxy.url.hostname}:${proxyPort(proxy.url)}`];
   if (tlsServerName === undefined) return [];
@@ -128,7 +128,10 @@ function alsoReached({ server, proxy, tlsServerName }: Plan): string[] {
   return [`${name}:${server.port || "443"}`, "127.0.0.1"];
 }
 
-/** What only the TLS stack notices, a certificate and key that do not belong together for one, is told of its source. */
+/**
+ * Rejects material that only the TLS stack finds invalid, such as a key of another certificate, with an error that
+ * names the source.
+ */
 function tryTls(material: TlsMaterial, source: PemSource | undefined): void {
   if (source === undefined) return;
   try {

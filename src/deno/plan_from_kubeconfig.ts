@@ -27,22 +27,23 @@ import { pairProblem } from "./transport/create_http_client.ts";
 import { filePemSource, type PemSource } from "./pem_source.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
-/** Which kubeconfig files to read. */
+/** The kubeconfig files to read. */
 interface Choice {
   readonly paths: readonly string[];
-  /** How an attempt to use them is called. */
+  /** Name of this place in a {@linkcode ConnectAttempt}. */
   readonly source: string;
-  /** A file that is not there: an error, or passed over. */
+  /** If `true`, a missing file is an error; otherwise it is skipped. */
   readonly mustExist: boolean;
-  /** A file that the program may not read: an error, or passed over. */
+  /** If `true`, a missing read permission is an error; otherwise the next place is tried. */
   readonly mustBeAllowed: boolean;
 }
 
 /**
- * A plan by the kubeconfig of the options, of `KUBECONFIG` or of the home folder, or why there is none.
+ * Returns a plan from the kubeconfig of the options, of `KUBECONFIG` or of the home folder, or the reason why there is
+ * none.
  *
- * What somebody named must serve: only the file in the home folder may be forbidden, and only files that no option names
- * may be missing.
+ * Files that an option names must exist. Files that an option or `KUBECONFIG` names must be readable; the file in the
+ * home folder need not be.
  *
  * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
  */
@@ -91,7 +92,7 @@ function choose(options: ConnectOptions, host: Host): Choice | ConnectAttempt {
     paths = splitList(host.env("KUBECONFIG") ?? "", host);
     if (paths.length === 0) home = host.env(homeName);
   } catch (cause) {
-    // Without knowing KUBECONFIG, the file in the home folder may be the way to another cluster: it is not tried.
+    // KUBECONFIG may name another cluster than the file in the home folder, so that file is not tried.
     if (!(cause instanceof Deno.errors.NotCapable)) throw cause;
     const flag = envFlag("KUBECONFIG", homeName);
     return { source: "KUBECONFIG", problem: `this program may not read it, run it with ${flag}`, cause };
@@ -105,7 +106,7 @@ function choose(options: ConnectOptions, host: Host): Choice | ConnectAttempt {
   return { paths: [path], source: JSON.stringify(path), mustExist: false, mustBeAllowed: false };
 }
 
-/** The paths of a list, each once (clientcmd `NewDefaultClientConfigLoadingRules`). */
+/** Splits a list of paths and removes duplicates (clientcmd `NewDefaultClientConfigLoadingRules`). */
 function splitList(list: string, host: Host): string[] {
   const paths = list.split(host.windows ? ";" : ":").filter((path) => path !== "");
   return [...new Set(paths)];
@@ -136,7 +137,7 @@ function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host
     compress: !cluster.disableCompression,
     ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
     ...(cluster.proxy && { proxy: cluster.proxy }),
-    // A CA of the options says that there is to be a check (clientcmd overrides).
+    // A CA given as an option enables verification again (clientcmd overrides).
     insecure: cluster.insecureSkipTlsVerify && options.caFile === undefined,
     ...(impersonation && { headers: impersonationHeaders(impersonation) }),
     origin: {

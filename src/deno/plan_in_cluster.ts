@@ -8,7 +8,7 @@ import type { Login, Plan } from "./plan.ts";
 import { filePemSource } from "./pem_source.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
-/** A file of the pod's service account is of no use. */
+/** A file of the pod's service account cannot be used. */
 class ServiceAccountError extends Error {
   override readonly name = "ServiceAccountError";
   readonly problem: string;
@@ -23,11 +23,11 @@ const HOST = "KUBERNETES_SERVICE_HOST";
 const PORT = "KUBERNETES_SERVICE_PORT";
 
 /**
- * A plan by what the kubelet gives to every pod, or why there is none: the address in two environment variables; token, CA
- * and namespace in files (client-go `rest.InClusterConfig`).
+ * Returns a plan from the service account that the kubelet mounts into a pod, or the reason why there is none. The
+ * address is in two environment variables; token, CA and namespace are in files (client-go `rest.InClusterConfig`).
  *
- * The namespace is that of `POD_NAMESPACE`, else the file's. Unlike in client-go, a missing CA is an error: Deno would
- * refuse the server's certificate later and not say why.
+ * The namespace is `POD_NAMESPACE`, else the content of the namespace file. Unlike client-go, a missing CA is an error:
+ * Deno would reject the server's certificate later, without the reason.
  */
 export async function planInCluster(options: ConnectOptions, host: Host): Promise<Plan | ConnectAttempt> {
   const server = readServer(host);
@@ -96,7 +96,7 @@ async function podNamespace(folder: string, host: Host): Promise<string | undefi
     const name = host.env("POD_NAMESPACE");
     if (name) return name;
   } catch (error) {
-    // The file says the same, unless somebody chose otherwise.
+    // Without the permission, the namespace file is used.
     if (!(error instanceof Deno.errors.NotCapable)) throw error;
   }
   try {
@@ -108,7 +108,7 @@ async function podNamespace(folder: string, host: Host): Promise<string | undefi
   }
 }
 
-/** Permission is asked for the folder: its files are links to others in it, which change. */
+/** The flag names the folder, because its files are links to other files in it, which change. */
 function explainPodFile(folder: string, path: string, hint = ""): ExplainFileProblem {
   return (cause) => {
     const problem = cause.cause instanceof Deno.errors.NotCapable

@@ -2,13 +2,14 @@ import type { ConnectOptions } from "./connect_options.ts";
 import { findConnection } from "./find_connection.ts";
 
 /**
- * The flags that let a program {@linkcode connect} with these options and reach the server, and nothing more: `--allow-env`,
- * `--allow-read`, `--allow-run` and `--allow-net`, as far as they are needed, quoted for a shell where need be.
+ * Returns the minimal Deno flags with which a program can {@linkcode connect} with these options and reach the server:
+ * `--allow-env`, `--allow-read`, `--allow-run` and `--allow-net`, quoted for a shell if necessary.
  *
- * It reads what `connect` reads, so it needs the first two of them itself; it sends and runs nothing. Files that turned out
- * not to exist are named too, because a program that may not look for them asks on a terminal.
+ * It reads the same files as `connect`, so it needs the first two flags itself. It sends no request and runs no plugin.
+ * Files that do not exist are included, because a program without the permission to look for them prompts on a
+ * terminal.
  *
- * @throws what {@linkcode connect} throws; where a permission is missing, the error names the flag.
+ * @throws the errors of {@linkcode connect}; if a permission is missing, the error names the flag.
  *
  * @example
  * ```ts ignore

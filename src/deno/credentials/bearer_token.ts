@@ -1,11 +1,11 @@
 import { Redacted } from "../../kubeconfig/text/secret.ts";
 import { tokenProblem } from "../../kubeconfig/text/token_problem.ts";
 
-/** A bearer token that stays the same. Prints as `[redacted]`. */
+/** A fixed bearer token. Prints as `[redacted]`. */
 export class BearerToken extends Redacted {
   readonly #header: string;
 
-  /** The token `token`. @throws {TypeError} when it cannot be sent. */
+  /** @throws {TypeError} when `token` cannot be sent in a header. */
   constructor(token: string) {
     super();
     const problem = tokenProblem(token);
@@ -13,7 +13,7 @@ export class BearerToken extends Redacted {
     this.#header = `Bearer ${token}`;
   }
 
-  /** Sets `Authorization`, unless the request brings its own. */
+  /** Sets `Authorization`, unless the request has one already. */
   apply(headers: Headers): void {
     if (!headers.has("authorization")) headers.set("authorization", this.#header);
   }

@@ -1,15 +1,15 @@
 import { CredentialsError } from "../../api/errors.ts";
 
-/** A credential plugin is missing, failed, or printed something that is no credential. */
+/** A credential plugin is missing, failed, or printed invalid credentials. */
 export class CredentialPluginError extends CredentialsError {
   /** `"CredentialPluginError"`. */
   override readonly name = "CredentialPluginError";
-  /** The program. */
+  /** Name or path of the program. */
   readonly command: string;
-  /** Its exit code, where it ended with one other than 0. */
+  /** Its exit code, if not 0. */
   readonly exitCode?: number;
 
-  /** An error about the program `command`. */
+  /** `command` is the program. */
   constructor(message: string, command: string, options: ErrorOptions & { readonly exitCode?: number } = {}) {
     super(message, options);
     this.command = command;

@@ -1,63 +1,71 @@
+/**
+ * Credentials for requests: a fixed bearer token, basic authentication, a token file, or a credential plugin.
+ *
+ * {@linkcode ExecLogin} is the entry point for plugins: it decides when `runPlugin` runs, and caches the result.
+ * This folder does not parse kubeconfigs or the output of plugins; `src/kubeconfig` does.
+ *
+ * @module
+ */
 import type { Credentials } from "../../client/http/credentials.ts";
 import type { ExecCredential } from "../../kubeconfig/exec/exec_credential.ts";
 import { Redacted } from "../../kubeconfig/text/secret.ts";
 import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 
-/** What an {@linkcode ExecLogin} may be given. */
+/** Options for {@linkcode ExecLogin}. */
 export interface ExecLoginOptions {
-  /** Runs the plugin; what it throws names the plugin. */
+  /** Runs the plugin; its errors name the plugin. */
   readonly run: (signal: AbortSignal) => Promise<ExecCredential>;
 }
 
-/** What is this close to its end is not used any more: it has a way to go to the server. */
+/** Credentials are renewed this long before they expire, in milliseconds, because a request takes time to arrive. */
 const LEEWAY_MS = 10_000;
 
-/** What has run out when it arrives (one of the clocks is wrong) is used for this long all the same. */
+/** Minimum use of new credentials, in milliseconds, even if they are already expired by this machine's clock. */
 const LEAST_USE_MS = 5_000;
 
-/** After a failure the plugin is left alone for so long, doubled with each further one. */
+/** Back-off after a failed run, in milliseconds, doubled with each further failure. */
 const FAILURE_MS = { first: 1_000, most: 60_000 } as const;
 
-/** Credentials that the server has refused are renewed once; the next time is this much later, doubled each time. */
+/** Minimum time between two renewals after a 401, in milliseconds, doubled each time. */
 const REFUSAL_MS = { first: 10_000, most: 60_000 } as const;
 
 /**
- * The credentials that a plugin gives, kept as long as they are of use. Prints as `[redacted]`.
+ * Caches the credentials of a plugin until they expire or the server rejects them. Prints as `[redacted]`.
  *
- * - The plugin runs when credentials are first needed, when they are about to expire, and when the server has refused them.
- *   Requests that come together share one run, which ends when the last of them has given up.
- * - It does not run again and again: after a failure requests get the same error for 1 s, then 2 s, up to a minute; and
- *   when the server goes on refusing, they get the same credentials for 10 s, then 20 s, up to a minute.
+ * - The plugin runs with the first request, shortly before the credentials expire, and after a 401. Concurrent requests
+ *   share one run, which is aborted when the last of them is aborted.
+ * - Runs back off: after a failure, requests get the same error for 1 s, then 2 s, up to a minute; while the server
+ *   keeps answering 401, they get the same credentials for 10 s, then 20 s, up to a minute.
  */
 export class ExecLogin extends Redacted implements Credentials {
   readonly #options: ExecLoginOptions;
   #credential: ExecCredential | undefined;
   #certificate: { readonly cert: string; readonly key: string } | undefined;
-  /** The time of day until which it is used, as the server goes by that too. */
+  /** Time of day at which the credentials are renewed: the server uses the time of day too. */
   #endsMs = 0;
-  /** Until when it is used in any case, by the monotonic clock, as are the pauses. */
+  /** End of the minimum use, by the monotonic clock, as are the back-off times. */
   #leastUntilMs = 0;
   #run: { readonly promise: Promise<void>; readonly controller: AbortController; waiting: number } | undefined;
   #failure: { readonly error: unknown; readonly untilMs: number; readonly pauseMs: number } | undefined;
   #renewal: { readonly untilMs: number; readonly pauseMs: number } | undefined;
 
-  /** Nothing is run yet. */
+  /** The plugin is not run yet. */
   constructor(options: ExecLoginOptions) {
     super();
     this.#options = options;
   }
 
-  /** The certificate it has brought: the same object until it brings another. */
+  /** The client certificate that the plugin returned: the same object until it returns another one. */
   get certificate(): { readonly cert: string; readonly key: string } | undefined {
     return this.#certificate;
   }
 
-  /** When what it has brought expires, in milliseconds since 1970; nothing when that is not known. */
+  /** Expiry of the credentials, in milliseconds since 1970; `undefined` if not known. */
   get expiresMs(): number | undefined {
     return this.#credential?.expiresMs;
   }
 
-  /** Sets `Authorization` if there is a token. A request that brings its own is left alone, and nothing is run for it. */
+  /** Sets `Authorization` if there is a token, unless the request has one already; then the plugin is not run. */
   async apply(headers: Headers, options: Parameters<Credentials["apply"]>[1]): Promise<void> {
     if (headers.has("authorization")) return;
     const { refresh, signal } = options;
@@ -69,7 +77,7 @@ export class ExecLogin extends Redacted implements Credentials {
     if (token !== undefined) headers.set("authorization", `Bearer ${token.reveal()}`);
   }
 
-  /** Whether credentials that the server has refused are worth another run; counts as one if so. */
+  /** Returns `true` if rejected credentials may be renewed now, and records the renewal. */
   #mayRenew(now: number): boolean {
     const last = this.#renewal;
     if (this.#run !== undefined) return true;
@@ -80,7 +88,7 @@ export class ExecLogin extends Redacted implements Credentials {
     return true;
   }
 
-  /** Waits for the run under way, or for one that begins. */
+  /** Waits for the current run; starts one if there is none. */
   async #shared(signal: AbortSignal | undefined): Promise<void> {
     if (this.#run === undefined) {
       const failure = this.#failure;
@@ -116,7 +124,7 @@ export class ExecLogin extends Redacted implements Credentials {
     this.#failure = undefined;
     this.#credential = credential;
     const { expiresMs = Infinity, certificate } = credential;
-    // Half the life of what lives for seconds.
+    // Short-lived credentials are renewed after half of their lifetime.
     this.#endsMs = expiresMs - Math.min(LEEWAY_MS, (expiresMs - Date.now()) / 2);
     this.#leastUntilMs = monotonicMs() + LEAST_USE_MS;
     const last = this.#certificate;

@@ -3,10 +3,10 @@ const REDACTED = "[redacted]";
 /** Names of variables and flags that hold secrets. */
 const SECRET_NAME = /secret|token|passw|credential|api.?key|private.?key|access.?key|assertion/i;
 
-/** What stands before a secret, or ends the name of one. */
+/** Words that precede a secret or end the name of one. */
 const SECRET_WORD = "secret|token|passw(?:or)?d|passphrase|credential|key";
 
-/** What is a secret by its form. */
+/** Texts that are secret by their form. */
 const PATTERNS: readonly RegExp[] = [
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)/g,
   // JSON Web Tokens, and the tokens of EKS.
@@ -16,30 +16,30 @@ const PATTERNS: readonly RegExp[] = [
   /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
   /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}/gi,
   after(`(?:${SECRET_WORD})["']? ?[:=] ?`),
-  // What follows a flag, unless it goes on about the flag: "the --token flag must be given".
+  // The word after a flag, unless the sentence continues about the flag: "the --token flag must be given".
   after(
     `(?<![\\w-])--?[\\w-]{0,40}(?:${SECRET_WORD})[\\w-]{0,40}["']? `,
     `(?!(?:flags?|options?|arguments?|must|needs?|requires?|with|from|file|missing|cannot|should)\\b)`,
   ),
 ];
 
-/** A value behind what `lead` matches: to the end of its quotes, or a word of four characters or more that `word` allows. */
+/** Matches the value after `lead`: a quoted text, or a word of four characters or more that `word` allows. */
 function after(lead: string, word = ""): RegExp {
   return new RegExp(`(?<=${lead}")[^"]+|(?<=${lead}')[^']+|(?<=${lead})${word}[^\\s"',;]{4,}`, "gi");
 }
 
-/** Something long without blanks: a key, most likely, where {@linkcode looksRandom}. */
+/** A long word without blanks; it is most likely a key if {@linkcode looksRandom} returns true. */
 const LONG = /[\w+=-]{32,}/g;
 
-/** Whether a long word has capitals, small letters and digits, or 32 letters and digits in a row. */
+/** Returns `true` if a long word mixes upper case, lower case and digits, or has 32 letters and digits in a row. */
 function looksRandom(word: string): boolean {
   if (!/\d/.test(word)) return false;
   return (/[a-z]/.test(word) && /[A-Z]/.test(word)) || /[a-z\d]{32}/i.test(word);
 }
 
 /**
- * A program's message without what may be a secret in it: what it was given under the name of one, what has the form of one,
- * and control characters. The last `maxLength` characters of it, on one line.
+ * Redacts secrets in the message of a program: values that it received under the name of a secret, and texts that have
+ * the form of one. Removes control characters and returns the last `maxLength` characters, on one line.
  */
 export function redactMessage(
   text: string,
@@ -48,7 +48,7 @@ export function redactMessage(
 ): string {
   let message = text;
   for (const secret of secretsOf(given)) message = message.replaceAll(secret, REDACTED);
-  // Colours first, then what else does not print; lines become one. No pattern meets long runs of blanks.
+  // Colours first, then other control characters and line ends, so that no pattern meets long runs of blanks.
   // deno-lint-ignore no-control-regex
   message = message.replaceAll(/\x1b\[[0-9;]*[A-Za-z]/g, "").replaceAll(/[\x00-\x1f\x7f-\x9f\s]+/g, " ").trim();
   for (const pattern of PATTERNS) message = message.replaceAll(pattern, REDACTED);
@@ -56,7 +56,7 @@ export function redactMessage(
   return message.length > maxLength ? `...${message.slice(-maxLength)}` : message;
 }
 
-/** Longest first, so that one that contains another goes as a whole. */
+/** Longest first, so that a secret that contains another one is redacted completely. */
 function secretsOf(given: Parameters<typeof redactMessage>[1]): string[] {
   const { args, env } = given;
   const found = env.filter(([name]) => SECRET_NAME.test(name)).map(([, value]) => value);

@@ -7,35 +7,35 @@ import { pathBeside } from "../host/read_checked_file.ts";
 import { type Host, runFlag } from "../host/host.ts";
 import { redactMessage } from "./redact_message.ts";
 
-/** Runs that nobody can answer end after this, in milliseconds; those that may ask on the terminal get five times as long. */
+/** Default time limit of a plugin, in milliseconds; five times as long if it may prompt on the terminal. */
 export const PLUGIN_TIMEOUT_MS = 60_000;
 
-/** What running a plugin needs. */
+/** Options for {@linkcode runPlugin}. */
 export interface RunPluginOptions {
-  /** What is told of the cluster, if the plugin wants to know. */
+  /** Returns the cluster information for the plugin; called only if the plugin requests it. */
   readonly cluster: () => Promise<ExecCluster>;
-  /** How long it may take, in milliseconds; five times as long where it may ask on the terminal. */
+  /** Time limit, in milliseconds; five times as long if it may prompt on the terminal. */
   readonly timeoutMs: number;
-  /** Says what is wrong with a certificate and key as a pair, if anything is. */
+  /** Returns the problem with a certificate and key as a pair; `undefined` if they are valid. */
   readonly pairProblem: (cert: string, key: string) => string | undefined;
 }
 
-/** The program as it is to be run: a path in a kubeconfig starts from its folder, a name is looked for in `PATH`. */
+/** Returns the program to run: a path is relative to the kubeconfig's folder, a name is searched in `PATH`. */
 export function pluginCommand(plugin: ExecPlugin, host: Pick<Host, "windows">): string {
   const isPath = plugin.command.includes("/") || (host.windows && plugin.command.includes("\\"));
   if (!isPath) return plugin.command;
   const path = pathBeside(plugin.place.file, plugin.command);
-  // A path without a separator would be looked for in PATH.
+  // A path without a separator would be searched in PATH.
   return /[/\\]/.test(path) ? path : `./${path}`;
 }
 
 /**
  * Runs a plugin once (client-go `plugin/pkg/client/auth/exec`).
  *
- * It inherits this program's environment. The terminal is its own while it runs where `interactiveMode` and the terminal
- * allow it; otherwise standard input is empty, and standard error is for the error.
+ * It inherits this program's environment. It uses the terminal if `interactiveMode` allows it and there is one;
+ * otherwise its standard input is empty, and its standard error becomes part of the error.
  *
- * @throws {CredentialPluginError} when it gives no credential.
+ * @throws {CredentialPluginError} when it returns no valid credentials.
  */
 export async function runPlugin(
   plugin: ExecPlugin,
@@ -100,7 +100,7 @@ function startProblem(error: unknown, command: string, plugin: ExecPlugin): stri
     return `${place}: install it${hint}`;
   }
   if (error instanceof Deno.errors.NotCapable) {
-    // Variables that change what a program loads need the right to run anything.
+    // Deno requires the permission to run any program when these variables are set.
     const loader = plugin.env.some(([name]) => /^(?:LD|DYLD)_/.test(name));
     return `this program may not run it, run it with ${loader ? "--allow-run" : runFlag(command)}`;
   }

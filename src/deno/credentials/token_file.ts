@@ -5,26 +5,26 @@ import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { type ExplainFileProblem, FileProblem, readCheckedFile } from "../host/read_checked_file.ts";
 import type { Host } from "../host/host.ts";
 
-/** How long a token is used before its file is read again: a minute less ten seconds, as in client-go `token_source.go`. */
+/** Time until the file is read again, in milliseconds: a minute less ten seconds, as in client-go `token_source.go`. */
 const FRESH_MS = 50_000;
 
-/** What a token file may be given. */
+/** Options for {@linkcode TokenFile}. */
 export interface TokenFileOptions {
-  /** Used while the file cannot be read and has not been read before. */
+  /** Token to use while the file cannot be read and has never been read. */
   readonly fallback?: Secret;
-  /** Told once when the file can no longer be read and the token read before stays in use. */
+  /** Called once when the file can no longer be read and the last token stays in use. */
   readonly onWarning?: (warning: string) => void;
-  /** Makes the error of a file that is of no use. @default {one that names the path} */
+  /** Creates the error for a file that cannot be used. @default {an error that names the path} */
   readonly explain?: ExplainFileProblem;
 }
 
 /**
- * A bearer token in a file that somebody keeps fresh, as the kubelet does. Prints as `[redacted]`.
+ * A bearer token in a file that another program, such as the kubelet, keeps up to date. Prints as `[redacted]`.
  *
- * - The file is read again 50 s after it was last read, and at once when the server has refused the token.
- * - Requests that come together share one reading.
- * - A file that can no longer be read is tried again with each request, and meanwhile the last token stays in use; a
- *   token that the server refused does not.
+ * - The file is read again 50 s after the last read, and at once after a 401.
+ * - Concurrent requests share one read.
+ * - If the file can no longer be read, the last token stays in use and each request tries again; a token that the
+ *   server rejected is not used again.
  */
 export class TokenFile extends Redacted {
   readonly #path: string;
@@ -35,7 +35,7 @@ export class TokenFile extends Redacted {
   #warned = false;
   #reading: Promise<Secret> | undefined;
 
-  /** The token in the file at `path`, which is first read when it is first needed. */
+  /** The file at `path` is read with the first request. */
   constructor(path: string, host: Pick<Host, "readTextFile">, options: TokenFileOptions = {}) {
     super();
     this.#path = path;
@@ -44,9 +44,9 @@ export class TokenFile extends Redacted {
   }
 
   /**
-   * Sets `Authorization`, unless the request brings its own.
+   * Sets `Authorization`, unless the request has one already.
    *
-   * @throws {Error} when there is no token to use: the file cannot be read or holds none.
+   * @throws {Error} when there is no token: the file cannot be read or is empty.
    */
   async apply(headers: Headers, options: Parameters<Credentials["apply"]>[1]): Promise<void> {
     if (headers.has("authorization")) return;
@@ -56,7 +56,7 @@ export class TokenFile extends Redacted {
     headers.set("authorization", `Bearer ${token.reveal()}`);
   }
 
-  /** Reads the file if that has not been done. @throws {Error} when there is no token to use. */
+  /** Reads the file, if it was not read yet. @throws {Error} when there is no token. */
   async ready(): Promise<void> {
     await this.#current(false);
   }

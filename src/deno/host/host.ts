@@ -1,18 +1,28 @@
+/**
+ * Access to the machine: environment variables, files and programs, and the Deno flags that permit it.
+ *
+ * {@linkcode Host} is the entry point; `RecordingHost` wraps one and records the permissions needed.
+ * This folder does not know kubeconfigs, TLS or HTTP.
+ *
+ * @module
+ */
 import { type Program, type ProgramResult, runProgram } from "./run_program.ts";
 
-/** What connecting asks of the machine. */
+/** Access to the environment, files and programs of a machine; tests replace it. */
 export interface Host {
-  /** The value of an environment variable. @throws {Deno.errors.NotCapable} when the program may not read it. */
+  /**
+   * Returns the value of an environment variable. @throws {Deno.errors.NotCapable} when the program may not read it.
+   */
   env(name: string): string | undefined;
-  /** The content of a file. Throws what `Deno.readTextFile` throws. */
+  /** Returns the content of a file. Throws the errors of `Deno.readTextFile`. */
   readTextFile(path: string): Promise<string>;
-  /** Runs a program to its end; see `runProgram`. */
+  /** Runs a program to its end; see {@linkcode runProgram}. */
   runProgram(program: Program, signal: AbortSignal): Promise<ProgramResult>;
-  /** Whether somebody could answer questions: standard input is a terminal. */
+  /** Returns `true` if standard input is a terminal, so that a plugin can prompt. */
   isTerminal(): boolean;
-  /** Whether lists of paths are separated by `;` and the home folder is `USERPROFILE`. */
+  /** `true` on Windows: lists of paths are separated by `;`, and the home folder is `USERPROFILE`. */
   readonly windows: boolean;
-  /** Where pods find their token, CA and namespace. */
+  /** Folder of a pod's token, CA and namespace files. */
   readonly serviceAccountFolder: string;
 }
 
@@ -26,22 +36,22 @@ export const denoHost: Host = {
   serviceAccountFolder: "/var/run/secrets/kubernetes.io/serviceaccount",
 };
 
-/** The flag that lets a program read environment variables. */
+/** Returns the flag that permits reading environment variables. */
 export function envFlag(...names: readonly string[]): string {
   return `--allow-env=${names.join(",")}`;
 }
 
-/** The flag that lets a program read files and folders, as a shell takes it. */
+/** Returns the flag that permits reading files and folders, quoted for a shell. */
 export function readFlag(...paths: readonly string[]): string {
   return `--allow-read=${shellWord(paths.join(","))}`;
 }
 
-/** The flag that lets a program run others, as a shell takes it. */
+/** Returns the flag that permits running programs, quoted for a shell. */
 export function runFlag(...commands: readonly string[]): string {
   return `--allow-run=${shellWord(commands.join(","))}`;
 }
 
-/** The flag that lets a program reach a server, and what else is on the way. */
+/** Returns the flag that permits connecting to a server, and to the hosts in `more`. */
 export function netFlag(server: URL, ...more: readonly string[]): string {
   const host = `${server.hostname}:${server.port || (server.protocol === "https:" ? "443" : "80")}`;
   return `--allow-net=${[host, ...more].join(",")}`;

@@ -1,17 +1,17 @@
 import { dirname, isAbsolute, join } from "node:path";
 import { type Host, readFlag } from "./host.ts";
 
-/** Why a file is of no use; the message goes after its path, and says what to do. */
+/** A file cannot be used. The message follows the path in a sentence, and says what to do. */
 export class FileProblem extends Error {
   /** `"FileProblem"`. */
   override readonly name = "FileProblem";
 }
 
 /**
- * The content of a file.
+ * Reads and validates a file.
  *
- * @param problemOf Says what is wrong with the content, if anything is.
- * @throws {FileProblem} when it cannot be read, or its content is wrong.
+ * @param problemOf Returns the problem with the content; `undefined` if it is valid.
+ * @throws {FileProblem} when it cannot be read, or its content is invalid.
  */
 export async function readCheckedFile(
   path: string,
@@ -29,10 +29,10 @@ export async function readCheckedFile(
   return text;
 }
 
-/** Makes a whole error of a problem: says whose file it is. Keeps the problem as cause. */
+/** Converts a problem to an error that says which setting named the file. The problem is its cause. */
 export type ExplainFileProblem = (problem: FileProblem) => Error;
 
-/** Where a path leads that stands in a file: relative ones start from that file's folder. */
+/** Resolves a path that is written in `file`: relative paths start from that file's folder. */
 export function pathBeside(file: string, path: string): string {
   return isAbsolute(path) ? path : join(dirname(file), path);
 }

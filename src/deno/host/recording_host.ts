@@ -1,33 +1,33 @@
 import { type Program, type ProgramResult, runProgram } from "./run_program.ts";
 import { envFlag, type Host, readFlag, runFlag } from "./host.ts";
 
-/** A host that remembers what it was asked, in the form of the flags that allow it. */
+/** A host that records the permissions needed for the accesses made through it. */
 export class RecordingHost implements Host {
-  /** As the host it asks. */
+  /** As the wrapped host. */
   readonly windows: boolean;
-  /** As the host it asks. */
+  /** As the wrapped host. */
   readonly serviceAccountFolder: string;
   readonly #host: Host;
   readonly #names = new Set<string>();
   readonly #paths = new Set<string>();
   readonly #programs = new Set<string>();
 
-  /** Asks `host`. */
+  /** Forwards each access to `host`. */
   constructor(host: Host) {
     this.#host = host;
     this.windows = host.windows;
     this.serviceAccountFolder = host.serviceAccountFolder;
   }
 
-  /** The value of an environment variable. */
+  /** Returns the value of an environment variable. */
   env(name: string): string | undefined {
     this.#names.add(name);
     return this.#host.env(name);
   }
 
-  /** The content of a file. */
+  /** Returns the content of a file. */
   readTextFile(path: string): Promise<string> {
-    // The kubelet replaces what is in this folder, and the files in it are links to others in it.
+    // The kubelet replaces the files of this folder, which are links to other files in it.
     this.#paths.add(path.startsWith(`${this.serviceAccountFolder}/`) ? this.serviceAccountFolder : path);
     return this.#host.readTextFile(path);
   }
@@ -37,17 +37,17 @@ export class RecordingHost implements Host {
     return this.#host.runProgram(program, signal);
   }
 
-  /** Whether somebody could answer questions. */
+  /** Returns `true` if standard input is a terminal. */
   isTerminal(): boolean {
     return this.#host.isTerminal();
   }
 
-  /** Remembers that the program `command` will be run. */
+  /** Records that the program `command` will be run. */
   willRun(command: string): void {
     this.#programs.add(command);
   }
 
-  /** The flags for all it was asked so far. */
+  /** The flags that permit the accesses recorded so far. */
   get permissions(): readonly string[] {
     const flags: string[] = [];
     if (this.#names.size > 0) flags.push(envFlag(...this.#names));

@@ -1,33 +1,34 @@
 /** A program to run. */
 export interface Program {
-  /** A name to be looked for in `PATH`, or a path. */
+  /** A name to search in `PATH`, or a path. */
   readonly command: string;
-  /** What it is started with. */
+  /** Its arguments. */
   readonly args: readonly string[];
-  /** Variables beside those it inherits. */
+  /** Environment variables, in addition to the inherited ones. */
   readonly env: Readonly<Record<string, string>>;
-  /** Whether it may use the terminal: standard input and standard error are this program's then. */
+  /** If `true`, it inherits standard input and standard error, so that it can prompt on the terminal. */
   readonly interactive: boolean;
 }
 
-/** How a program ended. */
+/** The result of a program. */
 export interface ProgramResult {
-  /** Its exit code; the signal's number and 128 when a signal ended it. */
+  /** Its exit code; 128 plus the number of the signal if a signal ended it. */
   readonly code: number;
-  /** What it wrote to standard output. */
+  /** Its standard output. */
   readonly stdout: string;
-  /** What it wrote to standard error; empty when it used the terminal. */
+  /** Its standard error; empty if it was interactive. */
   readonly stderr: string;
 }
 
-/** How much of what a program writes is taken, in bytes. */
+/** Maximum output of a program, in bytes, for each stream. */
 const MAX_BYTES = 1_048_576;
 
 /**
  * Runs a program to its end.
  *
- * @param signal Kills it, and rejects with its reason at once, even when children of the program live on.
- * @throws {Deno.errors.NotFound} when there is no such program, {@linkcode Deno.errors.NotCapable} when it may not be run.
+ * @param signal Kills the program and rejects with its reason at once, even if child processes live on.
+ * @throws {Deno.errors.NotFound} when there is no such program, {@linkcode Deno.errors.NotCapable} when it may not be
+ * run.
  */
 export async function runProgram(program: Program, signal: AbortSignal): Promise<ProgramResult> {
   signal.throwIfAborted();
@@ -45,7 +46,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
     try {
       child.kill("SIGKILL");
     } catch (error) {
-      // It has just ended by itself.
+      // It has just ended.
       if (!(error instanceof TypeError) && !(error instanceof Deno.errors.NotFound)) return killed.reject(error);
     }
     killed.reject(signal.reason);

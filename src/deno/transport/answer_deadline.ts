@@ -1,20 +1,20 @@
 import { LongTimer } from "../../async/time/long_timer.ts";
 
 /**
- * What the API server lets last: these may have nothing to say for a long time, not even that they have begun (apiserver
- * `longRunningRequestCheck`: the verb `proxy`, and these subresources).
+ * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and
+ * these subresources).
  */
 const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
 
 /**
- * Ends a request whose answer does not begin in time. Once it has begun, only the request's own signal can end it.
- * {@linkcode stop} must be called when the wait is over, however it ended.
+ * Aborts a request whose response does not begin in time. After that, only the request's own signal aborts it. Call
+ * {@linkcode AnswerDeadline.stop} when the response has begun or failed.
  */
 export class AnswerDeadline {
   readonly #controller = new AbortController();
   #timer: LongTimer | undefined;
 
-  /** Starts the clock, unless `ms` is 0 or `Infinity`, or the request may well have nothing to say for longer. */
+  /** Starts the timer, unless `ms` is 0 or `Infinity`, or the request is long-running. */
   constructor(request: Request, ms: number) {
     const { signal } = request;
     const stop = (): void => this.#controller.abort(signal.reason);
@@ -26,12 +26,12 @@ export class AnswerDeadline {
     this.#timer.arm(ms);
   }
 
-  /** Aborts when the request's signal does, or when the time is over. */
+  /** Aborts with the request's signal, or when the time is over. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The wait is over. */
+  /** Stops the timer. */
   stop(): void {
     this.#timer?.[Symbol.dispose]();
   }

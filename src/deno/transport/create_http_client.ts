@@ -4,23 +4,23 @@ import { certificateProblem, privateKeyProblem } from "../../kubeconfig/pem/cert
 import { mayHaveEnvironmentProxy } from "./environment_proxy.ts";
 import { type ProxyAddress, proxyHref, proxyName, proxyPort } from "../../kubeconfig/entry/proxy_address.ts";
 
-/** How connections are made, whatever the certificates. */
+/** Options for {@linkcode createHttpClient}, apart from certificates. */
 export interface HttpClientOptions {
-  /** Whether HTTP/2 is used where the server offers it. */
+  /** If `true`, uses HTTP/2 where the server offers it. */
   readonly http2: boolean;
-  /** The proxy on the way. */
+  /** The proxy, if any. */
   readonly proxy?: ProxyAddress;
-  /** Whether requests say another host than their URL. */
+  /** If `true`, requests may have a `Host` header other than the host of their URL. */
   readonly allowHost?: boolean;
 }
 
-/** How long a connection that nobody uses stays open: less than load balancers and API servers allow. */
+/** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
 const IDLE_MS = 30_000;
 
 /**
- * An HTTP client of Deno; nothing is opened yet.
+ * Creates an HTTP client of Deno. No connection is opened yet.
  *
- * @throws {TypeError} when a certificate or key cannot be used.
+ * @throws {TypeError} when a certificate or key is invalid.
  * @throws {Deno.errors.NotCapable} when the program may not reach the proxy, naming the flag.
  */
 export function createHttpClient(material: TlsMaterial, options: HttpClientOptions): Deno.HttpClient {
@@ -56,10 +56,10 @@ export function createHttpClient(material: TlsMaterial, options: HttpClientOptio
 }
 
 /**
- * An HTTP client of Deno that connects to the host and port of `server`, whatever the environment says of proxies. Only for
- * plain HTTP: Deno may speak no TLS on its connections.
+ * Creates an HTTP client of Deno that connects to the host and port of `server` directly, even if the environment names
+ * a proxy. Only for plain HTTP: Deno may not use TLS on its connections.
  *
- * Where the environment may name a proxy, requests have the whole URL in their first line, which servers have to accept
+ * If the environment may name a proxy, requests have an absolute URL in their first line, which servers must accept
  * (RFC 9112, 3.2.2).
  *
  * @throws {Deno.errors.NotCapable} when the program may not reach the server.
@@ -83,7 +83,7 @@ function refuse(what: string, problem: string | undefined): void {
   if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
 }
 
-/** What is wrong with a certificate and key as a pair; nothing when TLS takes them. */
+/** Returns the problem with a certificate and key as a pair; `undefined` if TLS accepts them. */
 export function pairProblem(cert: string, key: string): string | undefined {
   try {
     createHttpClient({ cert, key }, { http2: false }).close();

@@ -1,3 +1,12 @@
+/**
+ * Sends requests over HTTP and TLS by `Deno.createHttpClient`.
+ *
+ * {@linkcode DenoTransport} is the entry point: it owns the HTTP clients, replaces them when certificates change, and
+ * starts a {@linkcode Relay} where the server name differs from the address.
+ * This folder adds no credentials, repeats no requests and reads no kubeconfig.
+ *
+ * @module
+ */
 import type { Transport } from "../../api/transport.ts";
 import { serverNameProblem } from "../../kubeconfig/entry/resolve_cluster.ts";
 import { isLoopback } from "../../kubeconfig/entry/is_loopback.ts";
@@ -12,57 +21,60 @@ import { Relay } from "./relay.ts";
 
 export type { TlsMaterial } from "./tls_material.ts";
 
-/** How requests are carried. */
+/** Options for {@linkcode denoTransport}. */
 export interface DenoTransportOptions extends TlsMaterial {
   /**
-   * Whether HTTP/2 is used where the server offers it: one connection for all watches instead of one each. Off because
-   * reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749). @default {false}
+   * If `true`, uses HTTP/2 where the server offers it: one connection for all watches instead of one each. Off by
+   * default because reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749). @default {false}
    */
   readonly http2?: boolean;
-  /** Header lines for every request that has none of that name. A name may come several times. @default {none} */
+  /** Header lines for each request that has no header of that name. A name may occur several times. @default {none} */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   /**
-   * A proxy on the way: `http://`, `https://` or `socks5://`, with user and password if need be. Deno leaves it out for
-   * hosts that the environment's `NO_PROXY` names.
-   * @default {that of the environment, by HTTPS_PROXY, HTTP_PROXY and ALL_PROXY; none for plain HTTP to this machine}
+   * URL of a proxy: `http://`, `https://` or `socks5://`, with user and password if needed. Deno bypasses it for hosts
+   * in the environment's `NO_PROXY`.
+   * @default {HTTPS_PROXY, HTTP_PROXY or ALL_PROXY of the environment; none for plain HTTP to this machine}
    */
   readonly proxyUrl?: string;
   /**
-   * The name that the server's certificate must have, in place of the host of the URL. All requests must then go to one
-   * server; they take the way over a relay on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
+   * The name that the server's certificate must have, instead of the host of the URL. All requests must then go to one
+   * server; they pass through a relay on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
    * @default {the host of the URL}
    */
   readonly tlsServerName?: string;
   /**
-   * How long a server may take to connect and begin its answer, in milliseconds; 0 or `Infinity` is for ever. API servers give up after
-   * 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt. @default {65_000}
+   * Maximum time until the server begins its response, connecting included, in milliseconds; 0 or `Infinity` disables
+   * the limit. API servers give up after 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt.
+   * @default {65_000}
    */
   readonly answerTimeoutMs?: number;
 }
 
-/** What a connection that lives on files and logins needs beside them. */
+/** Options of a {@linkcode DenoTransport} whose certificates may change. */
 export interface ReloadOptions {
-  /** Reads the files again. Nothing when there are none. */
+  /** Reads the certificate files again; `undefined` if there are none. */
   readonly reload?: () => Promise<TlsMaterial>;
-  /** The certificate that a login brings, beside the files: another object when it has changed. */
+  /** Returns the client certificate of a credential plugin: another object when it has changed. */
   readonly certificate?: () => { readonly cert: string; readonly key: string } | undefined;
-  /** Told when the files cannot be used, and what was read before stays in use. */
+  /** Called when the files cannot be used and the last certificates stay in use. */
   readonly onWarning?: (warning: string) => void;
-  /** Whether the configuration asks for the server's certificate not to be checked. */
+  /** `true` if the configuration disables verification of the server's certificate. */
   readonly insecure?: boolean;
-  /** The proxy on the way, parsed. */
+  /** The proxy, parsed. */
   readonly proxy?: ProxyAddress;
 }
 
-/** How often files are looked at again (client-go `transport/ca_rotation.go`, `cert_rotation.go`). */
+/**
+ * Interval at which files are read again, in milliseconds (client-go `transport/ca_rotation.go`, `cert_rotation.go`).
+ */
 const RELOAD_MS = 5 * 60_000;
 
 /**
- * A transport over one `Deno.createHttpClient`: certificates, keys, header lines, proxy. Dispose it to free its connections;
- * a client that was given it does that when it is disposed.
+ * Creates a transport over `Deno.createHttpClient`, with certificates, keys, header lines and a proxy. Dispose it to
+ * close its connections; a client disposes the transport that it was given.
  *
- * @throws {TypeError} when a certificate or key is not PEM, is damaged, encrypted or without the other, or an option cannot
- * be used.
+ * @throws {TypeError} when a certificate or key is not PEM, is damaged, encrypted or without the other, or an option is
+ * invalid.
  *
  * @example
  * ```ts ignore
@@ -78,9 +90,10 @@ export function denoTransport(options: DenoTransportOptions = {}): Transport & D
 }
 
 /**
- * One HTTP client, replaced by another when its files or its login's certificate have changed. Files are looked at again with
- * the first request 5 minutes after the last look, and with the request after one that failed, or got a 401 for its certificate. Open watches stay on the
- * client they began on, and move over when they next begin.
+ * Sends requests through one HTTP client, which it replaces when the certificate files or the plugin's certificate have
+ * changed. Files are read again by the first request 5 minutes after the last read, and by the request after one that
+ * failed, or got a 401 with a client certificate. Open watches stay on the client that they began with; their next
+ * request uses the new one.
  */
 export class DenoTransport implements Transport, Disposable {
   readonly #http2: boolean;
@@ -91,7 +104,7 @@ export class DenoTransport implements Transport, Disposable {
   readonly #reloading: ReloadOptions;
   #material: TlsMaterial;
   #client: Deno.HttpClient | undefined;
-  /** By host: a client for plain HTTP to this machine that takes no proxy of the environment. */
+  /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
   readonly #direct = new Map<string, Deno.HttpClient>();
   #relay: { readonly server: string; readonly relay: Relay } | undefined;
   #certificate: ReturnType<NonNullable<ReloadOptions["certificate"]>>;
@@ -99,7 +112,7 @@ export class DenoTransport implements Transport, Disposable {
   #looking: Promise<void> | undefined;
   #isDisposed = false;
 
-  /** Nothing is opened yet. @throws {TypeError} when a certificate, key or option cannot be used. */
+  /** No connection is opened yet. @throws {TypeError} when a certificate, key or option is invalid. */
   constructor(options: DenoTransportOptions, reloading: ReloadOptions = {}) {
     const { http2 = false, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } =
       options;
@@ -111,16 +124,18 @@ export class DenoTransport implements Transport, Disposable {
     this.#answerTimeoutMs = answerTimeoutMs;
     this.#reloading = reloading;
     this.#material = { caCerts, cert, key };
-    // A proxy needs permission, and a relay the first request, which says where it leads: then it is made there.
+    // With a proxy or relay the client is created by the first request: a proxy needs permission, and a relay the
+    // address.
     const client = this.#newClient(this.#material, undefined);
     if (this.#serverName === undefined && this.#proxy === undefined) this.#client = client;
     else client.close();
   }
 
   /**
-   * Sends a request. Adds header lines to it in place: a copy would join lines of one name into one.
+   * Sends a request. Appends header lines to the request itself: a copy would join lines of one name into one.
    *
-   * @throws {Deno.errors.NotCapable} when the program may not reach the host, naming the flag; else what `fetch` throws.
+   * @throws {Deno.errors.NotCapable} when the program may not reach the host, naming the flag; otherwise the errors of
+   * `fetch`.
    */
   async fetch(request: Request): Promise<Response> {
     const { reload } = this.#reloading;
@@ -142,14 +157,14 @@ export class DenoTransport implements Transport, Disposable {
           await response.body?.cancel();
           throw new TypeError("the request did not take the way it was to take");
         }
-        // Our certificate may have been replaced: the next request looks.
+        // The client certificate may have been replaced: the next request reads it again.
         if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
         return response;
       } finally {
         deadline.stop();
       }
     } catch (cause) {
-      // The server's certificate or ours may just have been replaced.
+      // The CA or the client certificate may just have been replaced.
       if (!request.signal.aborted) this.#lookedAt = Number.NEGATIVE_INFINITY;
       if (request.signal.aborted) throw cause;
       throw explainFailure(cause, request, {
@@ -162,8 +177,8 @@ export class DenoTransport implements Transport, Disposable {
   }
 
   /**
-   * Lets no request begin and frees idle connections; bodies that are being read end with their signals, or now where they
-   * take the way over a relay. Twice does no harm.
+   * Rejects new requests and closes idle connections. Bodies that are being read end with their signals, or at once if
+   * they pass through a relay. Idempotent.
    */
   [Symbol.dispose](): void {
     if (this.#isDisposed) return;
@@ -181,7 +196,9 @@ export class DenoTransport implements Transport, Disposable {
     });
   }
 
-  /** The client by what is known now: another one when the login has brought another certificate. */
+  /**
+   * Returns the client for the current certificates; creates a new one if the plugin has returned another certificate.
+   */
   #currentClient(relay: Relay | undefined): Deno.HttpClient {
     const certificate = this.#reloading.certificate?.();
     if (this.#client !== undefined && certificate === this.#certificate) return this.#client;
@@ -193,8 +210,8 @@ export class DenoTransport implements Transport, Disposable {
   }
 
   /**
-   * A client that takes no proxy of the environment, for plain HTTP to this machine: Deno would send such requests, and the
-   * credentials in them, to the proxy in clear. Undefined for all other requests.
+   * Returns a client that bypasses the environment's proxy, for plain HTTP to this machine: Deno would send such
+   * requests, and the credentials in them, to the proxy in clear text. Returns `undefined` for all other requests.
    */
   #directClient(request: Request): Deno.HttpClient | undefined {
     if (this.#proxy !== undefined) return undefined;
@@ -241,13 +258,13 @@ export class DenoTransport implements Transport, Disposable {
     this.#client = next;
     this.#material = material;
     if (this.#serverName === undefined || this.#relay !== undefined) return;
-    // No relay yet: the first request makes both.
+    // Without a relay, the first request creates both.
     next.close();
     this.#client = undefined;
   }
 }
 
-/** The same request to the name that the certificate is to have; `Host` says what it said before. */
+/** Returns the request with the host replaced by `serverName`; the `Host` header keeps the original host. */
 function renamed(request: Request, serverName: string): Request {
   const url = new URL(request.url);
   const { host } = url;

@@ -2,25 +2,25 @@ import { type ProxyAddress, proxyName } from "../../kubeconfig/entry/proxy_addre
 import { netFlag } from "../host/host.ts";
 import type { Relay } from "./relay.ts";
 
-/** What was special about the way of a request. */
+/** The proxy, relay and TLS settings of a request, for error messages. */
 export interface RouteInfo {
-  /** The name the certificate is checked for. */
+  /** The name that the certificate is verified for. */
   readonly serverName?: string;
   /** The proxy of the configuration. */
   readonly proxy?: ProxyAddress;
-  /** The relay in between. */
+  /** The relay, if any. */
   readonly relay?: Relay;
-  /** Whether the configuration asks for no check of the certificate. */
+  /** `true` if the configuration disables verification of the certificate. */
   readonly insecure?: boolean;
 }
 
-/** The error to throw for a request that failed: what failed, and what to do where that is known. */
+/** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
 export function explainFailure(error: unknown, request: Request, way: RouteInfo): unknown {
   const url = new URL(request.url);
   if (error instanceof Deno.errors.NotCapable) return withoutPermission(error, url, way);
   if (!(error instanceof TypeError)) return error;
   const reason = deepest(error);
-  // `fetch failed` says nothing, and would be said again.
+  // `fetch failed` adds no information.
   const cause = error.cause ?? error;
   if (way.insecure && /certificate/i.test(reason)) {
     const host = (way.serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
@@ -45,11 +45,11 @@ export function explainFailure(error: unknown, request: Request, way: RouteInfo)
   return new TypeError(`${reason} (by way of proxy "${proxyName(way.proxy)}")`, { cause });
 }
 
-/** Deno names the host it missed, which after a redirect is another one than the request's. */
+/** Deno names the host that needs permission, which after a redirect is not the host of the request. */
 function withoutPermission(cause: Error, url: URL, way: RouteInfo): Error {
   if (cause.message.startsWith("Cannot use proxy")) return cause;
   const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
-  // A relay has a port of its own each time.
+  // The port of a relay differs each time.
   const flag = missed === undefined
     ? netFlag(url)
     : `--allow-net=${way.serverName !== undefined && missed.startsWith("127.0.0.1:") ? "127.0.0.1" : missed}`;
@@ -59,7 +59,7 @@ function withoutPermission(cause: Error, url: URL, way: RouteInfo): Error {
   );
 }
 
-/** What the innermost cause says; the address is told already. */
+/** Returns the message of the innermost cause, without the address, which the caller adds. */
 function deepest(error: Error): string {
   const inner = error.cause instanceof Error ? deepest(error.cause) : error.message;
   return inner.replace(/^error sending request for url \([^)]*\): /, "");

@@ -1,16 +1,16 @@
 import type { ProxyAddress } from "../../kubeconfig/entry/proxy_address.ts";
 import { Secret } from "../../kubeconfig/text/secret.ts";
 
-/** How long the request for a tunnel may be, in bytes. */
+/** Maximum length of a CONNECT request, in bytes. */
 const MAX_HEAD_BYTES = 8_192;
 
-/** How long a connection may take to ask for its tunnel, in milliseconds: Deno asks at once. */
+/** Time limit for a connection's CONNECT request, in milliseconds: Deno sends it at once. */
 const HEAD_MS = 5_000;
 
-/** How many connections may be without a tunnel at a time; of more, the oldest is closed. */
+/** Maximum number of connections without a tunnel; beyond it the oldest is closed. */
 const MAX_WAITING = 64;
 
-/** Where a relay leads. */
+/** The address that a {@linkcode Relay} connects to. */
 export interface RelayTarget {
   /** Host name or IP address; IPv6 in brackets, as in URLs. */
   readonly hostname: string;
@@ -19,12 +19,13 @@ export interface RelayTarget {
 }
 
 /**
- * A proxy on loopback that leads to one address, whatever name it is asked for. The host of a URL is what Deno checks a
- * server's certificate for; by way of a relay that can be another name than the address's, and the check stays whole.
+ * A CONNECT proxy on loopback that connects to one fixed address, whatever host is requested. Deno verifies a server's
+ * certificate for the host of the URL; through a relay that host may differ from the address, and verification stays
+ * enabled.
  *
- * Others on this machine cannot use it: it asks for a password that only {@linkcode proxy} knows. They cannot exhaust it
- * either: connections that do not ask for a tunnel in time are closed, and so is the oldest of too many. It does not keep a
- * program running. Needs permission to listen on 127.0.0.1 and to reach the target.
+ * Other users of this machine cannot use it, because it requires a random password, which only {@linkcode Relay.proxy}
+ * holds. They cannot exhaust it either: connections without a CONNECT request in time are closed, and so is the oldest
+ * of too many. It does not keep the process alive. Needs permission to listen on 127.0.0.1 and to reach the target.
  */
 export class Relay implements Disposable {
   readonly #target: RelayTarget;
@@ -32,7 +33,7 @@ export class Relay implements Disposable {
   readonly #password = crypto.randomUUID();
   readonly #ending = new AbortController();
   readonly #connections = new Set<Deno.Conn>();
-  /** Those that have not asked for a tunnel yet, oldest first. */
+  /** Connections that have not sent a CONNECT request yet, oldest first. */
   readonly #waiting = new Set<Deno.Conn>();
   #carried = 0;
   #problem: unknown;
@@ -45,33 +46,33 @@ export class Relay implements Disposable {
     this.#accept();
   }
 
-  /** Its own address and login. */
+  /** Address and password of this relay. */
   get proxy(): ProxyAddress {
     const url = new URL(`http://127.0.0.1:${this.#listener.addr.port}`);
     return { url, login: { username: "relay", password: new Secret(this.#password) } };
   }
 
-  /** How many connections it has been asked for. */
+  /** Number of CONNECT requests so far. */
   get carried(): number {
     return this.#carried;
   }
 
-  /** How many connections have not asked for a tunnel yet. */
+  /** Number of connections that have not sent a CONNECT request yet. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** Why the target could not be reached, last time; nothing when it could. */
+  /** The error of the last attempt to reach the target; `undefined` if it succeeded. */
   get problem(): unknown {
     return this.#problem;
   }
 
-  /** Whether it is of no use any more. */
+  /** `true` once the relay is disposed or can no longer accept connections. */
   get isEnded(): boolean {
     return this.#ending.signal.aborted;
   }
 
-  /** Ends all connections. Twice does no harm. */
+  /** Closes all connections. Idempotent. */
   [Symbol.dispose](): void {
     if (this.#ending.signal.aborted) return;
     this.#ending.abort();
@@ -85,7 +86,7 @@ export class Relay implements Disposable {
       try {
         inner = await this.#listener.accept();
       } catch (error) {
-        // Out of descriptors, perhaps: whoever needs a relay makes another.
+        // For example, no file descriptors are left. The transport creates another relay.
         if (!this.#ending.signal.aborted) this.#problem = error;
         return this[Symbol.dispose]();
       }
@@ -128,7 +129,7 @@ export class Relay implements Disposable {
     }
   }
 
-  /** The request for a tunnel; undefined when none comes in time, or the connection ends before. */
+  /** Reads the CONNECT request; returns `undefined` if none arrives in time, or the connection ends before. */
   async #headOf(connection: Deno.Conn): Promise<Awaited<ReturnType<typeof readHead>>> {
     const [oldest] = this.#waiting;
     if (this.#waiting.size === MAX_WAITING) this.#close(oldest);
@@ -146,7 +147,7 @@ export class Relay implements Disposable {
     }
   }
 
-  /** Copies until `from` ends; a connection that breaks takes the other one with it. */
+  /** Copies until `from` ends; if one connection breaks, both are closed. */
   async #pump(from: Deno.Conn, to: Deno.Conn): Promise<void> {
     const buffer = new Uint8Array(65_536);
     try {
@@ -159,7 +160,7 @@ export class Relay implements Disposable {
     } catch (error) {
       this.#close(from);
       this.#close(to);
-      // Whoever sends the requests has seen the same: a connection that broke, or the end of all.
+      // The sender of the request has seen the same broken connection.
       if (!(error instanceof Deno.errors.BadResource) && !isBroken(error)) throw error;
     }
   }
@@ -185,7 +186,10 @@ async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void>
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
-/** What comes before the tunnel, and the bytes after it; nothing when it does not end as it should. */
+/**
+ * Reads the head of a CONNECT request and the bytes after it; returns `undefined` if the head is incomplete or too
+ * long.
+ */
 async function readHead(connection: Deno.Conn): Promise<{ text: string; rest: Uint8Array } | undefined> {
   const bytes = new Uint8Array(MAX_HEAD_BYTES);
   for (let length = 0; length < bytes.length;) {

@@ -1,14 +1,14 @@
-/** Who a connection trusts, and who it says it is; PEM texts. */
+/** CA certificates, client certificate and key of a connection, as PEM texts. */
 export interface TlsMaterial {
-  /** Certificates that may sign the server's, beside those that Deno trusts anyway. */
+  /** CA certificates, in addition to those that Deno trusts. */
   readonly caCerts?: readonly string[];
-  /** A certificate to show to the server, with its chain; needs `key`. */
+  /** The client certificate with its chain; needs `key`. */
   readonly cert?: string;
   /** The private key of `cert`, not encrypted. */
   readonly key?: string;
 }
 
-/** Whether two are the same in all they say. */
+/** Returns `true` if both have the same certificates and key. */
 export function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
   return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
 }
