@@ -1,8 +1,8 @@
 import type { Kubeconfig, KubeconfigEntry } from "./model/kubeconfig.ts";
 
 /**
- * Several kubeconfigs as one, by kubectl's rules: per name the first file that defines it wins, with the whole entry, and
- * the first `current-context` that is not empty wins. Entries keep the file they came from.
+ * Merges kubeconfigs by kubectl's rules: of entries with the same name, the first one is taken unchanged, and the first
+ * `current-context` that is not empty wins. Each entry keeps the path of its file.
  */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const currentContext = configs.find((config) => config.currentContext !== undefined)?.currentContext;

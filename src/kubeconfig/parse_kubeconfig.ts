@@ -16,20 +16,23 @@ import { quote, quoteAll } from "./text/quote.ts";
 import { describeValue } from "./text/describe_value.ts";
 import { suggestion } from "./text/suggestion.ts";
 
-/** Numbers stay as they are written, so that `password: 0123` is that; `<<` is known because kubectl's YAML knows it. */
+/** Numbers stay text, so that `password: 0123` keeps its zero; `<<` is supported because kubectl supports it. */
 const SCHEMA: Schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag, mergeTag);
 
-/** Fields of a file (clientcmd/api/v1 `Config`). `preferences` and `extensions` are other programs' business. */
+/**
+ * Fields of a file (clientcmd/api/v1 `Config`). `preferences` and `extensions` belong to other programs and are
+ * ignored.
+ */
 const FIELDS = ["apiVersion", "kind", "preferences", "clusters", "users", "contexts", "current-context", "extensions"];
 
 /**
- * Reads one kubeconfig file, YAML or JSON. A file without content is a kubeconfig without entries.
+ * Parses one kubeconfig file, YAML or JSON. An empty file is a kubeconfig without entries.
  *
- * Checked here is what concerns the file as a whole: its syntax, kind and version, its lists and their names. What an entry
- * says is checked by {@linkcode resolveContext} when it is used.
+ * Validates syntax, kind, version, the lists and the names of their entries. The fields of an entry are validated by
+ * {@linkcode resolveContext} when the entry is used.
  *
- * @param file Path of the file, for messages and as the place its relative paths start from.
- * @throws {KubeconfigError} when it is not a kubeconfig; with line and column where the syntax is at fault.
+ * @param file Path of the file, for messages and as the base of its relative paths.
+ * @throws {KubeconfigError} when it is not a kubeconfig; a syntax error has line and column.
  */
 export function parseKubeconfig(text: string, file: string): Kubeconfig {
   const root = parseYaml(text, file);
@@ -81,7 +84,10 @@ function parseYaml(text: string, file: string, schema: Schema = SCHEMA): Record<
   return root;
 }
 
-/** Credential plugins are handed an extension of the cluster as it is, so that numbers in it have to stay numbers. */
+/**
+ * Restores the types in cluster extensions: credential plugins receive one of them unchanged, so its numbers must stay
+ * numbers.
+ */
 function keepTypes(root: Record<string, unknown>, text: string, file: string): void {
   if (!text.includes(EXEC_EXTENSION) || !Array.isArray(root.clusters)) return;
   const typed = parseYaml(text, file, CORE_SCHEMA.withTags(mergeTag));
@@ -93,7 +99,9 @@ function keepTypes(root: Record<string, unknown>, text: string, file: string): v
   }
 }
 
-/** The parser's errors carry the whole file and quote the line, which may be a token: only the reason and the place stay. */
+/**
+ * Reduces a parser error to reason and position: the original holds the file and quotes the line, which may be a token.
+ */
 function withoutContent(error: unknown): SyntaxError {
   if (!(error instanceof YAMLException)) return new SyntaxError(error instanceof Error ? error.name : typeof error);
   const reason = error.reason.replaceAll(/"[^"]*"|!<[^>]*>/g, "").replaceAll(/ +/g, " ").trim();

@@ -1,3 +1,12 @@
+/**
+ * Reads kubeconfigs in three steps: `parseKubeconfig` for each file, `mergeKubeconfigs`, and {@linkcode
+ * resolveContext}.
+ *
+ * The result is a validated {@linkcode ResolvedContext}: server, TLS settings, proxy and credentials. This folder reads
+ * no files, runs no plugins and sends no requests; `src/deno` does.
+ *
+ * @module
+ */
 import { resolveCluster, type ResolvedCluster } from "./entry/resolve_cluster.ts";
 import { EntryFields } from "./model/entry_fields.ts";
 import { type EntryKind, isEmptyKubeconfig, type Kubeconfig, type KubeconfigEntry } from "./model/kubeconfig.ts";
@@ -6,32 +15,32 @@ import { type ResolvedUser, resolveUser } from "./entry/resolve_user.ts";
 import { quote, quoteAll } from "./text/quote.ts";
 import { suggestion } from "./text/suggestion.ts";
 
-/** Which context to resolve, and what replaces what it says. */
+/** Options for {@linkcode resolveContext}. */
 export interface ResolveOptions {
   /** Name of a context. @default {the kubeconfig's current context} */
   readonly context?: string;
-  /** Address to use in place of the cluster's. */
+  /** Address to use instead of the cluster's. */
   readonly server?: string;
-  /** Leaves the user entry unread: the caller has credentials of their own. @default {false} */
+  /** If `true`, the user entry is not read, because the caller has other credentials. @default {false} */
   readonly withoutUser?: boolean;
 }
 
-/** A context with all it refers to, checked. Paths are as they were written. */
+/** A context with its cluster and user, validated. Paths are as written in the file. */
 export interface ResolvedContext {
   /** Name of the context. */
   readonly name: string;
-  /** The namespace to use where nothing else names one. */
+  /** The default namespace of requests. */
   readonly namespace?: string;
-  /** Where to connect to. */
+  /** The server. */
   readonly cluster: ResolvedCluster;
-  /** Who connects; absent when the context names no user. */
+  /** The credentials; absent if the context names no user. */
   readonly user?: ResolvedUser;
 }
 
 /**
- * What a context comes to. Only the entries it refers to are looked at.
+ * Resolves a context to its cluster and user. Other entries are not validated.
  *
- * Every field is applied, is by definition for others (`extensions`, `preferences`), or ends in an error.
+ * Each field is applied, belongs to other programs (`extensions`, `preferences`), or is rejected with an error.
  *
  * @throws {KubeconfigError} naming file, entry and field.
  */
@@ -72,7 +81,7 @@ function chooseContext(config: Kubeconfig, named: string | undefined): Kubeconfi
   );
 }
 
-/** An error about all files together. */
+/** Creates an error about the merged kubeconfig. */
 function wholeError(config: Kubeconfig, problem: string, field?: string): KubeconfigError {
   if (config.files.length === 1) return kubeconfigError({ file: config.files[0], field }, problem);
   const files = config.files.length === 0 ? "" : ` (in ${quoteAll(config.files)})`;

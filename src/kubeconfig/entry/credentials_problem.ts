@@ -3,8 +3,9 @@ import { type ProxyAddress, proxyName } from "./proxy_address.ts";
 import { quote } from "../text/quote.ts";
 
 /**
- * Why credentials are not sent to `server`, to go after the name of their field; undefined when they are: over TLS, and
- * over plain HTTP to this machine without a proxy. client-go leaves them out silently for any `http://` server.
+ * Returns the reason why credentials must not be sent to `server`, to follow the name of their field in a sentence.
+ * Returns `undefined` if they may be sent: over TLS, and over plain HTTP to this machine without a proxy. client-go
+ * omits them silently for any `http://` server.
  */
 export function credentialsProblem(server: URL, proxy?: ProxyAddress): string | undefined {
   if (server.protocol === "https:") return undefined;

@@ -1,4 +1,4 @@
-/** Who the server is asked to take the caller for. The caller needs the right to `impersonate` (Kubernetes RBAC). */
+/** The user to impersonate. The caller needs the verb `impersonate` (Kubernetes RBAC). */
 export interface Impersonation {
   /** The user name. */
   readonly user: string;
@@ -6,13 +6,13 @@ export interface Impersonation {
   readonly uid?: string;
   /** The user's groups. */
   readonly groups: readonly string[];
-  /** More about the user, for authorizers: lists of texts by key. */
+  /** Additional attributes of the user, for authorizers. */
   readonly extra: readonly (readonly [key: string, values: readonly string[]])[];
 }
 
 /**
- * The header lines that ask for it. A name that occurs twice must be sent as two lines: the server takes a value as a
- * whole, commas and all.
+ * Returns the header lines of an impersonation. A name that occurs twice must be sent as two lines, because the server
+ * does not split values at commas.
  */
 export function impersonationHeaders(
   impersonation: Impersonation,
@@ -27,18 +27,21 @@ export function impersonationHeaders(
   return lines;
 }
 
-/** Whether it can be sent as the value of a header: one line, without blanks at the ends, which HTTP drops. */
+/** Returns `true` if the text can be a header value: one line, without blanks at its ends, which HTTP removes. */
 export function isHeaderValue(text: string): boolean {
   // deno-lint-ignore no-control-regex
   return !/[\x00-\x08\x0a-\x1f\x7f]/.test(text) && text.trim() === text && text.isWellFormed();
 }
 
-/** Header values are bytes, and `Headers` takes one character for each; the server reads them as UTF-8. */
+/** Encodes a header value: `Headers` takes one character for each byte, and the server decodes UTF-8. */
 export function utf8AsLatin1(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
 
-/** What header names cannot hold is percent-encoded, and so is `%`; the server decodes it, and takes keys in lower case. */
+/**
+ * Percent-encodes `%` and the characters that are not allowed in header names; the server decodes them, and expects
+ * keys in lower case.
+ */
 function escapeHeaderName(key: string): string {
   return utf8AsLatin1(key.toLowerCase()).replaceAll(
     /[^!#$&'*+\-.^_`|~0-9a-z]/g,

@@ -2,30 +2,30 @@ import type { EntryFields, FieldPlace } from "../model/entry_fields.ts";
 import { decodeBase64 } from "../pem/decode_base64.ts";
 import { Secret } from "../text/secret.ts";
 
-/** A certificate or key that stands in the kubeconfig itself. */
+/** A certificate or key inside the kubeconfig. */
 export interface InlineMaterial {
   /** Always `"inline"`. */
   readonly type: "inline";
-  /** The PEM text, checked. */
+  /** The PEM text, validated. */
   readonly pem: Secret;
-  /** Where it stands. */
+  /** Its field. */
   readonly place: FieldPlace;
 }
 
-/** A file that the kubeconfig names. */
+/** A file whose path is in the kubeconfig. */
 export interface FileMaterial {
   /** Always `"file"`. */
   readonly type: "file";
-  /** The path as written: a relative one starts from the folder of `place.file`. */
+  /** The path as written; a relative path starts from the folder of `place.file`. */
   readonly path: string;
-  /** Where it is named. */
+  /** The field that holds the path. */
   readonly place: FieldPlace;
 }
 
 /** A certificate or key. */
 export type Material = InlineMaterial | FileMaterial;
 
-/** What `field` (a path) or `field-data` (base64 of PEM, which is checked here) gives; nothing when neither does. */
+/** Reads `field` (a path) or `field-data` (base64 of PEM, validated here); returns `undefined` if both are absent. */
 export function readMaterial(
   fields: EntryFields,
   field: string,

@@ -1,15 +1,17 @@
 import type { EntryFields } from "../model/entry_fields.ts";
 import { Secret } from "../text/secret.ts";
 
-/** A proxy. Its password does not show when it is printed. */
+/** A proxy. Printing it does not show the password. */
 export interface ProxyAddress {
-  /** Its address, without user and password: `http://`, `https://` or `socks5://`. */
+  /** Its URL, without user and password: `http://`, `https://` or `socks5://`. */
   readonly url: URL;
-  /** Who uses it. */
+  /** User and password, if any. */
   readonly login?: { readonly username: string; readonly password: Secret };
 }
 
-/** The proxy that a cluster entry names; nothing when it names none. @throws {KubeconfigError} when it cannot be used. */
+/**
+ * Reads the proxy of a cluster entry; returns `undefined` if it has none. @throws {KubeconfigError} when it is invalid.
+ */
 export function readProxy(fields: EntryFields): ProxyAddress | undefined {
   const text = fields.text("proxy-url");
   if (text === undefined) return undefined;
@@ -18,7 +20,10 @@ export function readProxy(fields: EntryFields): ProxyAddress | undefined {
   return proxy;
 }
 
-/** The proxy that an address means, or what is wrong with it, to go after its name; never with the password. */
+/**
+ * Parses the URL of a proxy, or returns the problem with it. The problem follows the name of the setting in a sentence,
+ * and never holds the password.
+ */
 export function parseProxy(text: string): ProxyAddress | string {
   const url = text.includes("://") ? URL.parse(text) : null;
   if (url === null || url.hostname === "") return 'must be a URL such as "http://proxy.example:3128"';
@@ -40,17 +45,17 @@ export function parseProxy(text: string): ProxyAddress | string {
   return { url, ...(login && { login }) };
 }
 
-/** The port of a proxy's address: what is written, else what belongs to its kind. */
+/** Returns the port of a proxy: the one of its URL, else the default of its scheme. */
 export function proxyPort(url: URL): string {
   return url.port || (url.protocol === "https:" ? "443" : url.protocol === "http:" ? "80" : "1080");
 }
 
-/** How a message calls a proxy: without user and password. */
+/** Returns the URL of a proxy without user and password, for messages. */
 export function proxyName({ url }: ProxyAddress): string {
   return `${url.protocol}//${url.hostname}:${proxyPort(url)}`;
 }
 
-/** The whole address, with user and password. */
+/** Returns the URL of a proxy with user and password. */
 export function proxyHref({ url, login }: ProxyAddress): string {
   const address = new URL(url);
   if (login !== undefined) {

@@ -1,3 +1,11 @@
+/**
+ * The meaning of cluster and user entries: addresses, certificates, proxies, credentials, impersonation.
+ *
+ * {@linkcode resolveCluster} and `resolveUser` are the entry points.
+ * This folder does not choose the context and does not read the files that entries name.
+ *
+ * @module
+ */
 import { execExtension } from "../model/exec_extension.ts";
 import { EntryFields } from "../model/entry_fields.ts";
 import type { KubeconfigEntry } from "../model/kubeconfig.ts";
@@ -7,31 +15,32 @@ import { type ProxyAddress, readProxy } from "./proxy_address.ts";
 import { serverProblem } from "./server_problem.ts";
 import { quote } from "../text/quote.ts";
 
-/** A server, how it proves who it is, and how it is reached. */
+/** The server of a cluster entry, with its TLS and proxy settings. */
 export interface ResolvedCluster {
   /** Name of the cluster entry. */
   readonly name: string;
-  /** Address of the API server; a path in it comes before all API paths. */
+  /** Address of the API server; its path is a prefix of all API paths. */
   readonly server: URL;
-  /** Who may sign the server's certificate, beside those that Deno trusts. */
+  /** CA certificates, in addition to those that Deno trusts. */
   readonly certificateAuthority?: Material;
-  /** The name that the server's certificate must have, in place of the address's. */
+  /** The name that the server's certificate must have, instead of the host of the address. */
   readonly tlsServerName?: string;
-  /** Whether the server's certificate is not to be checked, which only a flag of the whole program can bring about. */
+  /** `true` if the entry disables verification of the server's certificate, which needs a Deno flag for the process. */
   readonly insecureSkipTlsVerify: boolean;
-  /** The proxy on the way. */
+  /** The proxy, if any. */
   readonly proxy?: ProxyAddress;
-  /** Whether the server is to send everything as it is. */
+  /** `true` if the entry disables compression of responses. */
   readonly disableCompression: boolean;
-  /** What the entry has for credential plugins. Not a secret. */
+  /** The extension of the entry for credential plugins. Not a secret. */
   readonly execConfig?: unknown;
 }
 
 /**
- * What a cluster entry says.
+ * Resolves a cluster entry.
  *
- * @param override Another address: what belongs to the entry's own (`tls-server-name`, and without TLS the CA) is left out.
- * @throws {KubeconfigError} for a field that is malformed or contradicts another.
+ * @param override An address that replaces the entry's. `tls-server-name`, and without TLS the CA, belong to the
+ * replaced address and are ignored.
+ * @throws {KubeconfigError} for a field that is invalid or contradicts another.
  */
 export function resolveCluster(entry: KubeconfigEntry, override: string | undefined): ResolvedCluster {
   const fields = new EntryFields(entry);
@@ -99,7 +108,9 @@ function readServerName(fields: EntryFields, server: URL, override: string | und
   );
 }
 
-/** What is wrong with the name a certificate is to have, to go after its own; nothing when it can be one. */
+/**
+ * Returns the problem with a server name, to follow the name of its setting in a sentence; `undefined` if it is valid.
+ */
 export function serverNameProblem(name: string): string | undefined {
   const url = URL.parse(`https://${name.includes(":") && !name.startsWith("[") ? `[${name}]` : name}/`);
   if (

@@ -11,28 +11,29 @@ import { Secret } from "../text/secret.ts";
 import { credentialsProblem } from "./credentials_problem.ts";
 import { quote } from "../text/quote.ts";
 
-/** How a user proves who they are: by a bearer token or a password, by a client certificate, or by what a plugin gives. */
+/** The credentials of a user entry: a bearer token, a password, a client certificate, or a credential plugin. */
 export interface ResolvedUser {
   /** Name of the user entry. */
   readonly name: string;
-  /** A certificate the server is shown, and its key. */
+  /** A client certificate and its key. */
   readonly clientCertificate?: { readonly certificate: Material; readonly key: Material };
-  /** A bearer token. Where there is a token file too, that one is used, and this only while it cannot be read. */
+  /** A bearer token. If there is a token file too, this token is used only until the file can be read. */
   readonly token?: Secret;
-  /** A file with a bearer token, read again as it changes. */
+  /** A file with a bearer token, read again when it changes. */
   readonly tokenFile?: FileMaterial;
   /** A user name and password. */
   readonly basic?: { readonly username: string; readonly password: Secret };
-  /** A program that gives a token or a client certificate. */
+  /** A credential plugin, which returns a token or a client certificate. */
   readonly exec?: ExecPlugin;
-  /** Who to act as. */
+  /** The user to impersonate. */
   readonly impersonation?: Impersonation;
 }
 
 /**
- * What a user entry says, checked for `server` and the proxy on the way to it.
+ * Resolves a user entry, and validates it for `server` and its proxy.
  *
- * @throws {KubeconfigError} for a field that is malformed, contradicts another, cannot be applied or would go in clear.
+ * @throws {KubeconfigError} for a field that is invalid, contradicts another, is not supported or would be sent in
+ * clear text.
  */
 export function resolveUser(
   entry: KubeconfigEntry,
@@ -75,7 +76,7 @@ export function resolveUser(
   };
 }
 
-/** What took the place of the logins that client-go had built in, by their name. */
+/** Replacements of the providers that client-go used to have built in, by name. */
 const REPLACEMENTS: Readonly<Record<string, string>> = {
   gcp: `install "gke-gcloud-auth-plugin" and run "gcloud container clusters get-credentials"`,
   azure: `install "kubelogin" (github.com/Azure/kubelogin) and run "kubelogin convert-kubeconfig"`,

@@ -1,4 +1,7 @@
-/** What is wrong with an address, to go after its name; nothing when it can be used as the address of an API server. */
+/**
+ * Returns the problem with the address of an API server, to follow the name of its setting in a sentence; `undefined`
+ * if it is valid.
+ */
 export function serverProblem(server: string): string | undefined {
   if (!server.includes("://")) {
     return `must be a whole URL: write "https://" (or "http://") before the host`;
@@ -8,7 +11,7 @@ export function serverProblem(server: string): string | undefined {
   if (url.protocol !== "https:" && url.protocol !== "http:") {
     return `must begin with "https://" or "http://", found "${url.protocol}//"`;
   }
-  // fetch refuses such URLs, with the password in its message.
+  // fetch rejects such URLs, with the password in its message.
   if (url.username !== "" || url.password !== "") {
     return `must not hold a user name or password: give them as "username" and "password" of the user`;
   }

@@ -5,16 +5,16 @@ import { tokenProblem } from "../text/token_problem.ts";
 import { quote } from "../text/quote.ts";
 import { describeValue } from "../text/describe_value.ts";
 
-/** What a plugin has given: a token, a certificate with its key, or both. Prints as `[redacted]`. */
+/** Credentials from a plugin: a token, a certificate with its key, or both. Prints as `[redacted]`. */
 export class ExecCredential extends Redacted {
   /** A bearer token. */
   readonly token?: Secret;
   /** A client certificate with its key, PEM. */
   readonly certificate?: { readonly cert: string; readonly key: Secret };
-  /** When it stops being of use, in milliseconds since 1970; absent when it says nothing of that. */
+  /** Expiry, in milliseconds since 1970; absent if the plugin does not state it. */
   readonly expiresMs?: number;
 
-  /** What a plugin has given. */
+  /** Copies `parts`. */
   constructor(parts: Pick<ExecCredential, "token" | "certificate" | "expiresMs">) {
     super();
     if (parts.token !== undefined) this.token = parts.token;
@@ -23,17 +23,17 @@ export class ExecCredential extends Redacted {
   }
 }
 
-/** What a plugin printed is of no use. The message, which goes after "it", never quotes what it printed. */
+/** The output of a plugin is invalid. The message follows "it" in a sentence, and never quotes the output. */
 export class ExecOutputError extends Error {
   /** `"ExecOutputError"`. */
   override readonly name = "ExecOutputError";
 }
 
 /**
- * Reads what a plugin printed (client-go `exec.go` `refreshCredsLocked`).
+ * Parses the output of a plugin (client-go `exec.go` `refreshCredsLocked`).
  *
- * @param apiVersion The version the kubeconfig asks for: what was printed must have the same.
- * @throws {ExecOutputError} when it is no credential.
+ * @param apiVersion The version in the kubeconfig: the output must have the same.
+ * @throws {ExecOutputError} when the output is not a valid `ExecCredential`.
  */
 export function parseExecCredential(text: string, apiVersion: string): ExecCredential {
   const root = parseJson(text);
@@ -71,7 +71,7 @@ export function parseExecCredential(text: string, apiVersion: string): ExecCrede
   });
 }
 
-/** The parser's error would quote what it found, so it does not stay as a cause. */
+/** The parser's error quotes the text, so it is not kept as a cause. */
 function parseJson(text: string): unknown {
   if (text.trim() === "") throw new ExecOutputError("printed nothing on standard output");
   try {

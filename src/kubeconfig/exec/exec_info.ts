@@ -1,24 +1,24 @@
 import { ExecPlugin } from "./exec_plugin.ts";
 
-/** What a plugin may be told about the cluster (`ExecCredentialSpec.cluster`). */
+/** Cluster information for plugins (`ExecCredentialSpec.cluster`). */
 export interface ExecCluster {
   /** Its address. */
   readonly server: string;
-  /** The name its certificate is checked for. */
+  /** The name that its certificate is verified for. */
   readonly tlsServerName?: string;
-  /** Whether its certificate is not to be checked. */
+  /** `true` if verification of its certificate is disabled. */
   readonly insecureSkipTlsVerify?: boolean;
-  /** PEM of who may sign its certificate. */
+  /** CA certificates, PEM. */
   readonly certificateAuthority?: string;
-  /** The proxy on the way to it. */
+  /** URL of the proxy, if any. */
   readonly proxyUrl?: string;
-  /** Whether it is to send everything as it is. */
+  /** `true` if compression of responses is disabled. */
   readonly disableCompression?: boolean;
-  /** What the cluster's extension for plugins says. */
+  /** The cluster's extension for plugins. */
   readonly config?: unknown;
 }
 
-/** The text of `KUBERNETES_EXEC_INFO`: what a plugin is told about the occasion. */
+/** Returns the value of `KUBERNETES_EXEC_INFO`: an `ExecCredential` with the cluster and the mode of this run. */
 export function execInfo(
   plugin: ExecPlugin,
   occasion: { readonly interactive: boolean; readonly cluster?: ExecCluster },

@@ -1,8 +1,16 @@
+/**
+ * The contract of credential plugins: settings, environment variable and output.
+ *
+ * {@linkcode ExecPlugin} holds the settings, `execInfo` creates the environment variable, `parseExecCredential` parses
+ * the output. This folder does not run plugins; `src/deno/credentials` does.
+ *
+ * @module
+ */
 import { Redacted } from "../text/secret.ts";
 import { quote, quoteAll } from "../text/quote.ts";
 import type { EntryFields, FieldPlace } from "../model/entry_fields.ts";
 
-/** The versions of the contract between client and plugin (client-go `plugin/pkg/client/auth/exec`). */
+/** The API versions of the contract between client and plugin (client-go `plugin/pkg/client/auth/exec`). */
 const VERSIONS = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"] as const;
 
 const MODES = ["Never", "IfAvailable", "Always"] as const;
@@ -10,27 +18,27 @@ const MODES = ["Never", "IfAvailable", "Always"] as const;
 /** Fields of `exec` (clientcmd/api/v1 `ExecConfig`). */
 const FIELDS = ["apiVersion", "command", "args", "env", "installHint", "provideClusterInfo", "interactiveMode"];
 
-/** Whether a plugin may ask the person who started the program. */
+/** The conditions under which a plugin may prompt on the terminal. */
 export type InteractiveMode = typeof MODES[number];
 
-/** What a plugin is run with, as a kubeconfig says. Arguments and variables do not show when it is printed. */
+/** The `exec` settings of a user entry. Printing them does not show arguments and variables. */
 export class ExecPlugin extends Redacted {
-  /** The version of the contract: what the plugin prints must name the same. */
+  /** The API version of the contract: the plugin's output must have the same. */
   readonly apiVersion: string;
-  /** The program: a name to be looked for in `PATH`, or a path as it was written. */
+  /** The program: a name to search in `PATH`, or a path as written. */
   readonly command: string;
-  /** Whether the plugin may use the terminal. */
+  /** The conditions under which the plugin may prompt on the terminal. */
   readonly interactiveMode: InteractiveMode;
-  /** Whether the plugin is told about the cluster. */
+  /** `true` if the plugin receives the cluster information. */
   readonly provideClusterInfo: boolean;
-  /** How to get the program, for people who have not; without control characters. */
+  /** Instructions to install the program, without control characters. */
   readonly installHint?: string;
-  /** Where it stands. */
+  /** Its field. */
   readonly place: FieldPlace;
   readonly #args: readonly string[];
   readonly #env: readonly (readonly [name: string, value: string])[];
 
-  /** What `fields`, those of `exec`, say. @throws {KubeconfigError} when that cannot be used. */
+  /** `fields` are those of `exec`. @throws {KubeconfigError} when they are invalid. */
   constructor(fields: EntryFields, place: FieldPlace) {
     super();
     this.place = place;
@@ -47,18 +55,20 @@ export class ExecPlugin extends Redacted {
     this.#env = fields.pairs("env");
   }
 
-  /** What the program is started with. Not enumerable, as it may be secret. */
+  /** Arguments of the program. Not enumerable, because they may be secret. */
   get args(): readonly string[] {
     return this.#args;
   }
 
-  /** Variables for the program, beside those it inherits. Not enumerable, as they may be secret. */
+  /** Environment variables, in addition to the inherited ones. Not enumerable, because they may be secret. */
   get env(): readonly (readonly [name: string, value: string])[] {
     return this.#env;
   }
 }
 
-/** The plugin that a user entry names; nothing when it names none. @throws {KubeconfigError} when it cannot be used. */
+/**
+ * Reads the plugin of a user entry; returns `undefined` if it has none. @throws {KubeconfigError} when it is invalid.
+ */
 export function readExec(fields: EntryFields): ExecPlugin | undefined {
   const section = fields.section("exec", FIELDS);
   return section === undefined ? undefined : new ExecPlugin(section, fields.place("exec"));
@@ -79,7 +89,7 @@ function readVersion(fields: EntryFields): string {
 function readMode(fields: EntryFields, apiVersion: string): InteractiveMode {
   const mode = fields.text("interactiveMode");
   if (mode === undefined) {
-    // v1 made it a required field.
+    // The field is required since v1.
     if (apiVersion !== VERSIONS[0]) return "IfAvailable";
     throw fields.error("interactiveMode", `is missing, which ${VERSIONS[0]} requires: write one of ${quoteAll(MODES)}`);
   }

@@ -37,7 +37,7 @@ const FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {
   ],
 };
 
-/** Where a setting stands: enough to name it in a message, and to find its relative path. */
+/** The place of a setting, for messages and as the base of relative paths. */
 export interface FieldPlace extends KubeconfigPlace {
   /** Path of the file, as it was given. */
   readonly file: string;
@@ -58,14 +58,14 @@ interface Section {
 }
 
 /**
- * Reads the fields of one entry, or of a mapping within it; each getter throws a {@linkcode KubeconfigError} when the field
- * is not of its type.
+ * Reads the fields of one entry, or of a mapping in it. Each method throws a {@linkcode KubeconfigError} when the field
+ * has another type.
  */
 export class EntryFields {
   readonly #entry: KubeconfigEntry;
   readonly #section: Section | undefined;
 
-  /** The fields of `entry`. @throws {KubeconfigError} when it has a field that kubeconfigs do not have. */
+  /** The fields of `entry`, or of `section` in it. @throws {KubeconfigError} when a field is unknown. */
   constructor(entry: KubeconfigEntry, section?: Section) {
     this.#entry = entry;
     this.#section = section;
@@ -77,7 +77,7 @@ export class EntryFields {
     }
   }
 
-  /** The fields of the mapping in `field`, which are called `field.name` in messages; nothing when there is none. */
+  /** Returns the fields of the mapping in `field`, which messages name `field.name`; `undefined` if it is absent. */
   section(field: string, known: readonly string[]): EntryFields | undefined {
     const value = this.#get(field);
     if (value === undefined || value === null) return undefined;
@@ -85,52 +85,52 @@ export class EntryFields {
     return new EntryFields(this.#entry, { name: field, known, fields: value });
   }
 
-  /** Where a field of this entry is. */
+  /** Returns the place of a field. */
   place(field: string): FieldPlace {
     const path = this.#section === undefined ? field : `${this.#section.name}.${field}`;
     return { file: this.#entry.file, entry: `${this.#entry.kind} ${quote(this.#entry.name)}`, field: path };
   }
 
-  /** An error about a field of this entry; `problem` says what is wrong and what to do. */
+  /** Creates an error about a field; `problem` says what is wrong and what to do. */
   error(field: string, problem: string, options?: ErrorOptions): KubeconfigError {
     return kubeconfigError(this.place(field), problem, options);
   }
 
-  /** Whether the field says anything: not absent, null, an empty text or an empty list or mapping. */
+  /** Returns `false` if the field is absent, null, an empty text, or an empty list or mapping. */
   has(field: string): boolean {
     const value = this.#get(field);
     if (value === undefined || value === null || value === "") return false;
     return typeof value !== "object" || Object.keys(value).length > 0;
   }
 
-  /** A text; an empty one counts as absent. */
+  /** Returns a text; an empty text counts as absent. */
   text(field: string): string | undefined {
     const value = this.#get(field) ?? "";
     if (typeof value !== "string") throw this.error(field, this.#expected("text, in quotes if need be", value));
     return value === "" ? undefined : value;
   }
 
-  /** `true` or `false`; absent counts as false. */
+  /** Returns a boolean; absent counts as false. */
   flag(field: string): boolean {
     const value = this.#get(field) ?? false;
-    // Quoted or written as in YAML 1.1, it is text here.
+    // A quoted value, or `yes` of YAML 1.1, is a text.
     if (typeof value !== "boolean") throw this.error(field, this.#expected("true or false", value));
     return value;
   }
 
-  /** A list of texts; absent counts as empty. */
+  /** Returns a list of texts; absent counts as empty. */
   texts(field: string): readonly string[] {
     return this.#texts(field, this.#get(field) ?? []);
   }
 
-  /** Lists of texts by name; absent counts as empty. */
+  /** Returns lists of texts by name; absent counts as empty. */
   textLists(field: string): readonly (readonly [name: string, values: readonly string[]])[] {
     const value = this.#get(field) ?? {};
     if (!isRecord(value)) throw this.error(field, this.#expected("a mapping of lists", value));
     return Object.entries(value).map(([name, values]) => [name, this.#texts(field, values ?? [])] as const);
   }
 
-  /** A list of `{ name, value }`; absent counts as empty. */
+  /** Returns a list of `{ name, value }`; absent counts as empty. */
   pairs(field: string): readonly (readonly [name: string, value: string])[] {
     const value = this.#get(field) ?? [];
     const expected = `a list of "name" and "value"`;
@@ -141,7 +141,7 @@ export class EntryFields {
       if (typeof name !== "string" || name === "") throw this.error(field, "has an item without a name");
       const [start] = name.split(/[=\0]/, 1);
       if (start !== name) {
-        // What follows may be a secret: "NAME=value".
+        // The rest may be a secret: "NAME=value".
         throw this.error(field, `has a name that begins with ${quote(start)} and holds "=" or a zero byte`);
       }
       if (typeof text !== "string" && text !== null) {
@@ -152,7 +152,7 @@ export class EntryFields {
     });
   }
 
-  /** The value as it was written. */
+  /** Returns the value as written. */
   raw(field: string): unknown {
     return this.#get(field);
   }

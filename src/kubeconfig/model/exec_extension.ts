@@ -1,8 +1,8 @@
 import { isRecord } from "../text/is_record.ts";
-/** The name of the extension of a cluster that credential plugins are given. */
+/** Name of the cluster extension for credential plugins. */
 export const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
 
-/** The extension of a cluster that is meant for plugins; nothing when it has none. */
+/** Returns the extension of a cluster for plugins; `undefined` if it has none. */
 export function execExtension(extensions: unknown): unknown {
   if (!Array.isArray(extensions)) return undefined;
   const found = extensions.find((item) => isRecord(item) && item.name === EXEC_EXTENSION);

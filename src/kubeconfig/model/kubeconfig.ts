@@ -1,20 +1,29 @@
-/** What a kubeconfig has named entries of. */
+/**
+ * The data model of kubeconfigs: parsed files, their entries and fields, and errors that name file, entry and field.
+ *
+ * {@linkcode Kubeconfig} is the parsed file, `EntryFields` reads the fields of an entry.
+ * This folder does not parse YAML and does not know the meaning of fields.
+ *
+ * @module
+ */
+
+/** The kinds of named entries. */
 export type EntryKind = "cluster" | "context" | "user";
 
 /**
- * One named entry, as it was written. What it says is checked when it is used, so that a file with one entry beyond this
- * toolkit serves for all others. Printing it shows neither tokens nor keys.
+ * One named entry, as written. Its fields are validated when it is used, so that one entry that is not supported does
+ * not make the others unusable. Printing it shows neither tokens nor keys.
  */
 export class KubeconfigEntry {
-  /** What it describes. */
+  /** Kind of the entry. */
   readonly kind: EntryKind;
   /** Its name, unique among the entries of its kind. */
   readonly name: string;
-  /** The file it stands in: its relative paths start from there. */
+  /** Path of its file; its relative paths start from the folder of this file. */
   readonly file: string;
   readonly #fields: Readonly<Record<string, unknown>>;
 
-  /** The entry `name` of `file`. */
+  /** `fields` are the parsed values, not validated. */
   constructor(kind: EntryKind, name: string, file: string, fields: Readonly<Record<string, unknown>>) {
     this.kind = kind;
     this.name = name;
@@ -22,27 +31,27 @@ export class KubeconfigEntry {
     this.#fields = fields;
   }
 
-  /** The fields as they were written, secrets among them: a call, because printing can be told to show getters. */
+  /** Returns the fields as written, including secrets. A method, because consoles can print getters. */
   fields(): Readonly<Record<string, unknown>> {
     return this.#fields;
   }
 }
 
-/** A name, and the file that says it. */
+/** The `current-context`, and its file. */
 export interface CurrentContext {
   /** The name of a context. */
   readonly name: string;
-  /** The file whose `current-context` this is. */
+  /** Path of the file. */
   readonly file: string;
 }
 
-/** One kubeconfig file, or several merged. Paths in it are as they were written. */
+/** One kubeconfig file, or several merged. Paths in it are as written. */
 export interface Kubeconfig {
-  /** The files it was read from, in order of precedence. */
+  /** The files, in order of precedence. */
   readonly files: readonly string[];
   /** The context used when none is named. */
   readonly currentContext?: CurrentContext;
-  /** Servers, and how they prove who they are. */
+  /** Servers, with their TLS settings. */
   readonly clusters: ReadonlyMap<string, KubeconfigEntry>;
   /** Pairs of cluster and user, with a namespace. */
   readonly contexts: ReadonlyMap<string, KubeconfigEntry>;
@@ -50,7 +59,7 @@ export interface Kubeconfig {
   readonly users: ReadonlyMap<string, KubeconfigEntry>;
 }
 
-/** Whether it says nothing: no entry and no current context (clientcmd `IsConfigEmpty`). */
+/** Returns `true` if there is no entry and no current context (clientcmd `IsConfigEmpty`). */
 export function isEmptyKubeconfig(config: Kubeconfig): boolean {
   return config.currentContext === undefined && config.clusters.size === 0 && config.contexts.size === 0 &&
     config.users.size === 0;

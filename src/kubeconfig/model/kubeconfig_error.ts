@@ -1,6 +1,6 @@
 import { quote } from "../text/quote.ts";
 
-/** Where in a kubeconfig something is. */
+/** A place in a kubeconfig. */
 export interface KubeconfigPlace {
   /** Path of the file, as it was given. */
   readonly file?: string;
@@ -11,20 +11,19 @@ export interface KubeconfigPlace {
 }
 
 /**
- * A kubeconfig that is missing, malformed, or says something this toolkit does not do. The message never holds a
- * credential.
+ * A kubeconfig is missing, invalid, or has a field that is not supported. The message never holds credentials.
  */
 export class KubeconfigError extends Error {
   /** `"KubeconfigError"`. */
   override readonly name = "KubeconfigError";
-  /** Path of the file, where one file is at fault. */
+  /** Path of the file, if the error is about one file. */
   readonly file?: string;
-  /** The entry at fault, `user "admin"`, where it is one. */
+  /** The entry, such as `user "admin"`, if the error is about one entry. */
   readonly entry?: string;
-  /** The field at fault, `"client-key-data"`, where it is one. */
+  /** The field, such as `"client-key-data"`, if the error is about one field. */
   readonly field?: string;
 
-  /** An error with this message about this place. */
+  /** `options` name the place. */
   constructor(message: string, options: ErrorOptions & KubeconfigPlace = {}) {
     super(message, options);
     if (options.file !== undefined) this.file = options.file;
@@ -33,7 +32,10 @@ export class KubeconfigError extends Error {
   }
 }
 
-/** The error about a place, in one form of words: what cannot be used, where, and `problem`, which says what to do. */
+/**
+ * Creates the error about a place. The message names file, entry and field, followed by `problem`, which says what to
+ * do.
+ */
 export function kubeconfigError(place: KubeconfigPlace, problem: string, options: ErrorOptions = {}): KubeconfigError {
   const { file, entry, field } = place;
   const kubeconfig = file === undefined ? "kubeconfig" : `kubeconfig ${JSON.stringify(file)}`;

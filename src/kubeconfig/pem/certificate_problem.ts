@@ -1,13 +1,22 @@
+/**
+ * Validates PEM texts and reads the validity period of certificates.
+ *
+ * {@linkcode certificateProblem} and {@linkcode privateKeyProblem} are the entry points.
+ * This folder verifies no signatures and no names; TLS does.
+ *
+ * @module
+ */
 import { base64Bytes } from "./decode_base64.ts";
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\s([^-]*(?:-(?!----)[^-]*)*)-----END \1-----/g;
 
-/** Labels of keys that TLS stacks read without a password (RFC 7468 and its forerunners). */
+/** Labels of keys that TLS stacks read without a password (RFC 7468 and its predecessors). */
 const KEY_LABELS = ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"];
 
 /**
- * What is wrong with a text that should hold certificates, to go after "found" or "it"; nothing when each one is whole.
+ * Returns the problem with a text that should hold PEM certificates; `undefined` if it has certificates and none is
+ * damaged.
  *
- * Deno takes a CA that is no PEM at all without a word, and every handshake fails later with `UnknownIssuer`.
+ * Deno accepts a CA that is not PEM, and each handshake fails later with `UnknownIssuer`.
  */
 export function certificateProblem(text: string): string | undefined {
   const blocks = blocksOf(text);
@@ -21,7 +30,7 @@ export function certificateProblem(text: string): string | undefined {
     : `certificate ${broken + 1} of ${certificates.length} in it is cut short or damaged`;
 }
 
-/** What is wrong with a text that should hold a private key; nothing when it holds one that can be used. */
+/** Returns the problem with a text that should hold a private key; `undefined` if it is valid. */
 export function privateKeyProblem(text: string): string | undefined {
   const blocks = blocksOf(text);
   const encrypted = blocks.some((block) =>
@@ -45,7 +54,7 @@ function found(text: string, blocks: readonly { readonly label: string }[]): str
   return `only ${[...new Set(blocks.map((block) => `"${block.label}"`))].join(", ")}`;
 }
 
-/** Whether it is the base64 of exactly one ASN.1 sequence: what every certificate and key is, and nothing cut short is. */
+/** Returns `true` if the base64 holds exactly one ASN.1 sequence, as each complete certificate and key does. */
 function isDer(body: string): boolean {
   const bytes = base64Bytes(body);
   if (bytes === undefined || bytes.length < 2 || bytes[0] !== 0x30) return false;

@@ -1,6 +1,6 @@
 import { base64Bytes } from "./decode_base64.ts";
 
-/** When a certificate may be used. */
+/** The validity period of a certificate. */
 export interface Validity {
   /** Not before this, in milliseconds since 1970. */
   readonly fromMs: number;
@@ -8,13 +8,13 @@ export interface Validity {
   readonly untilMs: number;
 }
 
-/** The parts of DER that lead to the validity (X.690, RFC 5280 4.1). */
+/** DER tags before and in the validity (X.690, RFC 5280 4.1). */
 const SEQUENCE = 0x30;
 const VERSION = 0xa0;
 const UTC_TIME = 0x17;
 const GENERALIZED_TIME = 0x18;
 
-/** The validity of the first certificate in a PEM text; nothing when it cannot be read. */
+/** Returns the validity of the first certificate in a PEM text; `undefined` if it cannot be read. */
 export function validityOf(pem: string): Validity | undefined {
   const body = /-----BEGIN CERTIFICATE-----([^-]+)-----END CERTIFICATE-----/.exec(pem)?.[1];
   const bytes = base64Bytes(body ?? "");
@@ -24,7 +24,7 @@ export function validityOf(pem: string): Validity | undefined {
   if (tbs?.tag !== SEQUENCE) return undefined;
   let at = tbs.start;
   if (bytes[at] === VERSION) at = elementAt(bytes, at)?.end ?? bytes.length;
-  // Serial number, signature algorithm and issuer come before it.
+  // Serial number, signature algorithm and issuer precede it.
   for (let skipped = 0; skipped < 3; skipped++) at = elementAt(bytes, at)?.end ?? bytes.length;
   const validity = elementAt(bytes, at);
   if (validity?.tag !== SEQUENCE) return undefined;
@@ -35,7 +35,10 @@ export function validityOf(pem: string): Validity | undefined {
   return fromMs === undefined || untilMs === undefined ? undefined : { fromMs, untilMs };
 }
 
-/** What is wrong with the time of a certificate, to go after its name; nothing when it is well for the next hour. */
+/**
+ * Returns the problem with the validity of a certificate, to follow its name in a sentence; `undefined` if it is valid
+ * for the next hour.
+ */
 export function validityProblem(validity: Validity, nowMs: number): string | undefined {
   const { fromMs, untilMs } = validity;
   if (nowMs < fromMs) return `is valid only from ${new Date(fromMs).toISOString()} on; is this machine's clock right`;
@@ -49,7 +52,7 @@ interface Element {
   readonly end: number;
 }
 
-/** The element that begins at `at`; nothing when it does not end within the bytes. */
+/** Returns the element that begins at `at`; `undefined` if it does not end within the bytes. */
 function elementAt(bytes: Uint8Array, at: number): Element | undefined {
   if (at + 2 > bytes.length) return undefined;
   const first = bytes[at + 1];
@@ -62,7 +65,7 @@ function elementAt(bytes: Uint8Array, at: number): Element | undefined {
   return end > bytes.length ? undefined : { tag: bytes[at], start, end };
 }
 
-/** `260131120000Z`, whose years 50 to 99 are of the last century, or `20260131120000Z` (RFC 5280 4.1.2.5). */
+/** Parses `260131120000Z`, in which years from 50 mean 19xx, or `20260131120000Z` (RFC 5280 4.1.2.5). */
 function timeOf(bytes: Uint8Array, { tag, start, end }: Element): number | undefined {
   if (tag !== UTC_TIME && tag !== GENERALIZED_TIME) return undefined;
   const text = new TextDecoder().decode(bytes.subarray(start, end));

@@ -1,4 +1,4 @@
-/** How a message calls a value that should have been another: never the value itself, which may be a credential. */
+/** Returns the type of an invalid value, for messages; never the value itself, which may be a credential. */
 export function describeValue(value: unknown): string {
   if (value === null || value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";

@@ -1,8 +1,8 @@
 const REDACTED = "[redacted]";
-/** Where every runtime with a console looks for what to print. */
+/** The method that Deno and Node call to print an object. */
 const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
 
-/** What does not show its content when it is printed, concatenated or serialised. */
+/** An object that hides its content when it is printed, concatenated or serialized. */
 export abstract class Redacted {
   /** Always `"[redacted]"`. */
   toString(): string {
@@ -14,23 +14,23 @@ export abstract class Redacted {
     return REDACTED;
   }
 
-  /** What a console prints. */
+  /** Printed by consoles: always `"[redacted]"`. */
   [INSPECT](): string {
     return REDACTED;
   }
 }
 
-/** A text that is only given to who asks for it by name. */
+/** A secret text; only {@linkcode Secret.reveal} returns it. */
 export class Secret extends Redacted {
   readonly #text: string;
 
-  /** Keeps `text` to itself. */
+  /** Wraps `text`. */
   constructor(text: string) {
     super();
     this.#text = text;
   }
 
-  /** The text. */
+  /** Returns the text. */
   reveal(): string {
     return this.#text;
   }

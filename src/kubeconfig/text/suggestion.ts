@@ -1,12 +1,12 @@
 import { quote } from "./quote.ts";
 
-/** ` (did you mean "prod"?)` when one of the candidates is close to the name, else nothing. */
+/** Returns ` (did you mean "prod"?)` if one of the candidates is similar to the name, else an empty text. */
 export function suggestion(name: string, candidates: Iterable<string>): string {
   const found = nearest(name, candidates);
   return found === undefined ? "" : ` (did you mean ${quote(found)}?)`;
 }
 
-/** The candidate that is fewest edits away, if those are at most one, or a third of the name's length. */
+/** Returns the candidate with the fewest edits, if they are at most one, or a third of the name's length. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > 200) return undefined;
   const plain = simplify(name);
@@ -20,12 +20,12 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** So that `token_file`, `token-file` and `tokenFile` are the same distance from nothing. */
+/** Makes `token_file`, `token-file` and `tokenFile` equal. */
 function simplify(name: string): string {
   return name.toLowerCase().replaceAll(/[-_. ]/g, "");
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours between two short texts. */
+/** Counts insertions, deletions, replacements and swaps of neighbours between two short texts. */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

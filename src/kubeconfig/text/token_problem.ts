@@ -1,4 +1,7 @@
-/** What is wrong with a bearer token, to go after its name; nothing when it can be sent. Never says the token. */
+/**
+ * Returns the problem with a bearer token, to follow its name in a sentence; `undefined` if it can be sent. Never
+ * quotes the token.
+ */
 export function tokenProblem(token: string): string | undefined {
   if (token === "") return "is empty";
   return /^[\x21-\x7e]+$/.test(token)
