@@ -12,15 +12,17 @@ import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `demo`. */
 export interface DemoFlags {
-  /** How many pods there are at first. */
+  /** Initial number of pods. */
   readonly pods: number;
   /** Changes per second. */
   readonly churn: number;
-  /** How long it runs, as a duration; until interrupted on a terminal, 10 s elsewhere, unless given. */
+  /** Run time, as a duration. @default {until interrupted on a terminal, 10 s elsewhere} */
   readonly for?: string;
 }
 
-/** The whole line on one screen: a fake API server over real HTTP, an informer on it, and in the end a comparison. */
+/**
+ * Runs a fake API server over real HTTP and an informer on it, and compares the two at the end. Returns the exit code.
+ */
 export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const forMs = flags.for === undefined ? (terminal.interactive ? undefined : 10_000) : durationMs(flags.for, "for");
   checkCounts({ pods: flags.pods, churn: flags.churn });
@@ -84,7 +86,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
   }
 }
 
-/** Resolves after `ms`, or when told to stop: both are a good end. */
+/** Resolves after `ms`, or when the signal aborts; never rejects. */
 function end(ms: number | undefined, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = ms === undefined ? undefined : setTimeout(finish, ms);
@@ -98,7 +100,7 @@ function end(ms: number | undefined, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether the cache and the server hold the same, managedFields aside, which the informer drops. */
+/** Returns `true` if the cache equals the server, apart from managedFields, which the informer drops. */
 function sameObjects(server: FakeApiServer, cached: readonly PodObject[]): boolean {
   const textOf = (pod: PodObject): string => {
     const { managedFields: _dropped, ...metadata } = pod.metadata;

@@ -3,14 +3,14 @@ import { EXIT_CODE } from "./errors/exit_code.ts";
 import { explainError } from "./errors/explain_error.ts";
 import { type CommandContext, COMMANDS, runCommand } from "./run_command.ts";
 
-/** Runs the command line, says in one line what went wrong if something did, and returns the exit code. */
+/** Runs the command line, prints an error as one line, and returns the exit code. */
 export async function execute(args: string[], context: CommandContext): Promise<number> {
   const { terminal, stop } = context;
   let code: number;
   try {
     code = await runCommand(args, context);
   } catch (error) {
-    // Told to stop, it stopped: that is no failure.
+    // The command was interrupted and has stopped, which is not a failure.
     code = stop.signal.aborted && error === stop.signal.reason ? EXIT_CODE.done : end(error, args, context);
   }
   try {

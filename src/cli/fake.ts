@@ -17,17 +17,17 @@ export interface FakeFlags {
   readonly pods: number;
   /** Changes per second. */
   readonly churn: number;
-  /** What changes. */
+  /** The kinds of changes. */
   readonly churnMix: "update" | "all";
-  /** After how long the changes end, as a duration. */
+  /** Duration of the changes. */
   readonly churnFor?: string;
-  /** Where randomness comes from. */
+  /** Seed of the pods and changes. */
   readonly seed: number;
-  /** Where to write a kubeconfig; a file of other origin is not replaced. */
+  /** Path of a kubeconfig to write; a file that this command did not write is not replaced. */
   readonly kubeconfig?: string;
 }
 
-/** Serves the fake API server over HTTP until told to stop. */
+/** Serves the fake API server over HTTP until the signal aborts. */
 export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const forMs = flags.churnFor === undefined ? Infinity : durationMs(flags.churnFor, "churn-for");
   checkCounts({ port: flags.port, pods: flags.pods, churn: flags.churn });
@@ -70,7 +70,7 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
   return EXIT_CODE.done;
 }
 
-/** Refuses to replace a file that `fake` has not written, and that is not empty. @throws {UsageError} */
+/** Checks that the file is absent, empty, or was written by `fake`. @throws {UsageError} */
 async function checkKubeconfig(path: string): Promise<void> {
   if (path.startsWith("-")) throw new UsageError(`--kubeconfig needs a file, found "${path}"`);
   let text: string;

@@ -13,11 +13,11 @@ import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `get`. */
 export interface GetFlags extends ConnectionFlags, SelectionFlags {
-  /** How results are printed. */
+  /** Format of the results. */
   readonly output: OutputFormat;
-  /** Whether what Secrets hold is printed. */
+  /** If `true`, prints the data of Secrets. */
   readonly showSecrets?: boolean;
-  /** Whether managedFields are printed. */
+  /** If `true`, prints managedFields. */
   readonly showManagedFields?: boolean;
 }
 
@@ -66,7 +66,7 @@ export async function get(
   }
   terminal.live("");
   if (flags.output === "json") {
-    // As kubectl prints a list; item by item, so that no text is as long as all of them.
+    // A list as kubectl prints it, item by item, so that memory does not hold all of its text.
     terminal.result(`{"apiVersion":"v1","kind":"List","metadata":${JSON.stringify({ resourceVersion })},"items":[`);
     found.forEach((object, i) => terminal.result(JSON.stringify(object) + (i === found.length - 1 ? "" : ",")));
     terminal.result("]}");
@@ -95,7 +95,7 @@ function printAll(
   }
 }
 
-/** `pod/cart-0`, as `-o name` prints it, is a resource and a name. */
+/** Splits `pod/cart-0`, as printed by `-o name`, into resource and name. */
 function splitName(target: { readonly resource: string; readonly name?: string }): typeof target {
   const [resource, name, ...rest] = target.resource.split("/");
   if (name === undefined) return target;

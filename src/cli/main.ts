@@ -1,25 +1,28 @@
 /**
- * The command line: watches a cluster through informers, lists, and serves a fake API server.
+ * The command line: watches a cluster through informers, lists and gets objects, diagnoses connections, and serves a
+ * fake API server.
+ *
+ * {@linkcode main} is the entry point. It handles signals and exit codes; each command has a file of its own.
  *
  * ```sh
  * deno run -A jsr:@kube/informer/cli watch pods -A
  * deno run -A jsr:@kube/informer/cli --help
  * ```
  *
- * Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot connect or not allowed. Results go to standard output, everything
- * else to standard error.
+ * Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot connect or not allowed. Results go to standard output,
+ * everything else to standard error.
  *
  * @module
  */
 import { execute } from "./execute.ts";
 import { Terminal } from "./terminal/terminal.ts";
 
-/** A signal after this time, in milliseconds, is not an echo of the first: somebody is tired of waiting. */
+/** A second signal counts only after this time, in milliseconds: one key press can send several. */
 const ECHO_MS = 1_000;
 
 /**
- * Runs the command line and returns its exit code; stops in good order on SIGINT and SIGTERM. A second one, more than a
- * second later, ends the process at once with code 130.
+ * Runs the command line and returns its exit code. SIGINT and SIGTERM stop the command gracefully; a second one, more
+ * than a second later, ends the process at once with code 130.
  *
  * @example
  * ```ts

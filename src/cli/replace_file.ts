@@ -1,12 +1,12 @@
-/** A name for what is written before it takes the place of `path`: in the same folder, so that it can be renamed. */
+/** Returns the path of a temporary file, in the folder of `path`, so that it can be renamed to it. */
 export function temporaryPath(path: string): string {
   return `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
 }
 
 /**
- * Replaces a file in one step: `write` makes a new file of the name it is given, which is then renamed to `path`.
+ * Replaces a file atomically: `write` creates a file at the temporary path, which is then renamed to `path`.
  *
- * @throws {Error} `failure` with what went wrong as its cause; what was at `path` stays.
+ * @throws {Error} with the message `failure` and the underlying error as its cause; the file at `path` stays unchanged.
  */
 export async function replaceFile(
   path: string,
@@ -22,7 +22,7 @@ export async function replaceFile(
     try {
       await Deno.remove(beside);
     } catch (second) {
-      // It was never begun, or the folder refuses this for the same reason.
+      // It was never created, or the folder cannot be written.
       if (!(second instanceof Deno.errors.NotFound)) throw new AggregateError([error, second], failure);
     }
     throw error;

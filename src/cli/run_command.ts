@@ -11,30 +11,30 @@ import { get } from "./get.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { watch } from "./watch.ts";
 
-/** The commands that there are. */
+/** Names of the commands. */
 export const COMMANDS: readonly string[] = ["watch", "get", "doctor", "fake", "demo", "completions"];
 
-/** What commands act on. */
+/** Context of a command. */
 export interface CommandContext {
-  /** Where they print. */
+  /** Output of the command. */
   readonly terminal: Terminal;
-  /** Aborted when the process is told to stop; a command may abort it too. */
+  /** Aborted when the process is interrupted; a command may abort it too. */
   readonly stop: AbortController;
-  /** How long informers wait after failures. @default {their own} */
+  /** Back-off of informers after failures. @default {that of the library} */
   readonly backoff?: BackoffOptions;
 }
 
 /**
- * Runs the command that `args` name, and returns its exit code.
+ * Parses `args`, runs the command, and returns its exit code.
  *
- * @throws what the command fails with, `ValidationError` when the command line is wrong.
+ * @throws the error of the command; `ValidationError` when the command line is invalid.
  */
 export async function runCommand(args: string[], { terminal, stop, backoff }: CommandContext): Promise<number> {
   if (args.length === 0) {
     throw new UsageError(`no command given; try "informer watch pods --fake", or see informer --help`);
   }
   if (args.length === 1 && (args[0] === "--version" || args[0] === "-V")) {
-    // The parser's own answer is in colours, in pipes too.
+    // The parser prints colours even into pipes.
     terminal.result(args[0] === "-V" ? VERSION : `informer ${VERSION}`);
     return EXIT_CODE.done;
   }
@@ -170,7 +170,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
   return code;
 }
 
-/** The parser takes an empty value for none, and `--cache "$FILE"` would write nothing. @throws {UsageError} */
+/** Rejects empty values: the parser ignores them, and `--cache "$FILE"` would write nothing. @throws {UsageError} */
 function refuseEmpty(args: readonly string[]): void {
   const place = args.findIndex((arg) => arg === "" || /^--[a-z-]+=$/.test(arg));
   if (place < 0) return;

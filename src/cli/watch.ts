@@ -10,7 +10,7 @@ import { DerivedController } from "../async/derived_controller.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
 import { nextTurn } from "../async/pacer.ts";
 import { checkCacheFile, writeCacheFile } from "./write_cache_file.ts";
-import { Complaints } from "./terminal/complaints.ts";
+import { FailureReporter } from "./terminal/failure_reporter.ts";
 import { durationMs } from "./target/duration_ms.ts";
 import { EventLines, type PrintedEvent } from "./terminal/event_lines.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
@@ -27,25 +27,25 @@ import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `watch`. */
 export interface WatchFlags extends ConnectionFlags, SelectionFlags {
-  /** How often everything is told again, as a duration. */
+  /** Resync interval, as a duration. */
   readonly resync?: string;
-  /** Whether only metadata is asked for. */
+  /** If `true`, fetches only the metadata of objects. */
   readonly metadataOnly?: boolean;
-  /** Whether the initial state comes over the watch. */
+  /** Use of the streaming list: fetch the initial list over the watch. */
   readonly streamingList: "auto" | "on" | "off";
-  /** Whether to end once all is there. */
+  /** If `true`, ends after the initial sync. */
   readonly untilSynced?: boolean;
-  /** When to end, as a duration. */
+  /** Time limit, as a duration. */
   readonly timeout?: string;
-  /** Where to write the cache in the end. */
+  /** Path of the file to which the cache is written at the end. */
   readonly cache?: string;
-  /** Whether what Secrets hold is printed and written. */
+  /** If `true`, prints and writes the data of Secrets. */
   readonly showSecrets?: boolean;
-  /** Whether objects are printed. */
+  /** If `true`, prints objects. */
   readonly object: boolean;
-  /** How results are printed. */
+  /** Format of the results. */
   readonly output: OutputFormat;
-  /** How long informers wait after failures. @default {their own} */
+  /** Back-off of informers after failures. @default {that of the library} */
   readonly backoff?: BackoffOptions;
 }
 
@@ -55,7 +55,7 @@ interface Watched {
   readonly printer: HandlerRegistration;
 }
 
-/** Runs informers and prints what they tell, until told to stop. */
+/** Runs informers and prints their events, until `stop` aborts. Returns the exit code. */
 export async function watch(
   flags: WatchFlags,
   names: readonly string[],
@@ -73,7 +73,7 @@ export async function watch(
   const { signal } = stop;
   const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop.abort(timeUp), timeoutMs);
-  const hurry = (): void => terminal.hurry();
+  const hurry = (): void => terminal.unblock();
   signal.addEventListener("abort", hurry, { once: true });
   try {
     using client = await clientFor(flags, terminal);
@@ -91,7 +91,7 @@ export async function watch(
   }
 }
 
-/** Runs the informers, and in the end writes the cache. */
+/** Runs the informers, and writes the cache at the end. */
 async function follow(
   client: Client,
   resources: readonly Resource<KubernetesObject>[],
@@ -102,22 +102,22 @@ async function follow(
   const { resyncMs, streamingList } = flags;
   const informers = new SharedInformerFactory(client, { ...selectionFor(flags, client), resyncMs });
   const table = new GrowingTable();
-  /** Ends it when the server refuses before anything was ever live: that is not a matter of time. */
+  /** Aborted when the server rejects a resource that was never live: retrying cannot help. */
   using job = new DerivedController(signal);
   const watched = resources.map((resource): Watched => {
-    const complaints = new Complaints(resourceName(resource), (line) => terminal.say(line));
+    const complaints = new FailureReporter(resourceName(resource), (line) => terminal.say(line));
     let wasLive = false;
     const onPhase = (phase: ReflectorPhase): void => {
       if (phase.name !== "watching" || !phase.open) return;
       wasLive = true;
-      complaints.well();
+      complaints.recovered();
     };
     const informer = informers.forResource(resource, {
       reflector: { streamingList, onPhase, backoff: flags.backoff },
       onError: (error) => {
         const trying = informer.status().cause === error;
         if (trying && !wasLive && isRefused(error)) job.abort(error);
-        else complaints.complain(error, trying);
+        else complaints.report(error, trying);
       },
     });
     const { output, object, showSecrets = false } = flags;
@@ -135,7 +135,7 @@ async function follow(
   } catch (error) {
     if (!signal.aborted) throw explainRefusal(error, flags);
   } finally {
-    // In the turn in which the informers stop, what they have told is printed: the cache says the same.
+    // All delivered events are printed in the turn in which the informers stop, so that the output matches the cache.
     await drained(watched);
     try {
       await informers.shutdown();
@@ -153,7 +153,7 @@ async function follow(
   return EXIT_CODE.failed;
 }
 
-/** Prints each event as a line, in the order of the handler's calls; waits where nobody reads so fast. */
+/** Prints each event as a line, in order; waits while the reader of the output is slower. */
 function print(
   resource: Resource<KubernetesObject>,
   informer: SharedIndexInformer<KubernetesObject>,
@@ -176,7 +176,7 @@ function print(
   }, { name: "print" });
 }
 
-/** Writes the cache, if there is one: what an earlier run has saved is better than nothing. */
+/** Writes the cache if all resources are synced; otherwise the file of an earlier run stays. */
 async function save(
   path: string,
   watched: readonly Watched[],
@@ -193,7 +193,7 @@ async function save(
   if (unreadable > 0) terminal.say(`--cache: ${unreadable} objects cannot be read, and are not in "${path}"`);
 }
 
-/** All that is cached, sorted by key, as it may be shown. */
+/** Yields the cached objects, sorted by key, with Secrets redacted. */
 function* cached(watched: readonly Watched[], showSecrets: boolean): Generator<KubernetesObject> {
   for (const { resource, informer } of watched) {
     for (const key of [...informer.indexer.keys()].sort()) {
@@ -203,19 +203,19 @@ function* cached(watched: readonly Watched[], showSecrets: boolean): Generator<K
   }
 }
 
-/** Whether the server will go on saying no, as long as the question is the same. */
+/** Returns `true` if the server will reject the same request again. */
 function isRefused(error: unknown): boolean {
   if (isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
   if (error instanceof StatusError) return error.status.code === 400 || error.status.code === 422;
   return error instanceof TypeError || error instanceof RangeError;
 }
 
-/** Resolves in a turn in which all that has been told is printed. */
+/** Resolves in a turn in which all delivered events are printed. */
 async function drained(watched: readonly Watched[]): Promise<void> {
   while (watched.some(({ printer }) => printer.pending > 0)) await nextTurn();
 }
 
-/** Resolves with the reason, once there is one. */
+/** Resolves with the reason when the signal aborts. */
 function aborted(signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(signal.reason);

@@ -3,7 +3,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { UsageError } from "./errors/usage_error.ts";
 import { replaceFile, temporaryPath } from "./replace_file.ts";
 
-/** Refuses a file that could not be written in the end, by writing beside it. @throws {UsageError} */
+/** Checks that the file can be written, by creating a temporary file in the same folder. @throws {UsageError} */
 export async function checkCacheFile(path: string): Promise<void> {
   if (path.startsWith("-")) {
     throw new UsageError(`--cache needs a file, found "${path}"; a file of that name is "./${path}"`);
@@ -29,11 +29,11 @@ export async function checkCacheFile(path: string): Promise<void> {
 }
 
 /**
- * Writes objects as a JSON array, in the order given, whole or not at all: first beside the file, then in its place.
+ * Writes objects as a JSON array, in the given order and atomically: to a temporary file, which then replaces the file.
  *
- * `mode` is what others may do with it.
+ * `mode` are the permissions of the file.
  *
- * @throws {Error} when it cannot be written; what was there stays.
+ * @throws {Error} when it cannot be written; an existing file stays unchanged.
  */
 export async function writeCacheFile(
   path: string,

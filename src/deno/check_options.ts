@@ -66,7 +66,9 @@ export function givenLogin(
 export function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | undefined {
   if (options.caFile === undefined) return undefined;
   if (server.protocol !== "https:") {
-    throw new TypeError(`Cannot connect: "caFile" has no use for "${server.origin}", which has no TLS; leave it out`);
+    throw new TypeError(
+      `Cannot connect: "caFile" does not apply to "${server.origin}", which has no TLS; leave it out`,
+    );
   }
   const path = pathOfOption("caFile", options.caFile);
   return filePemSource(path, host, certificateProblem, explainOption("caFile", path));

@@ -63,14 +63,14 @@ function readServer(host: Host): URL | ConnectAttempt {
   }
   const missing = [...(name ? [] : [HOST]), ...(port ? [] : [PORT])];
   if (missing.length > 0) {
-    const problem = `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not set, so this is no pod`;
+    const problem = `${missing.join(" and ")} ${missing.length === 1 ? "is" : "are"} not set, so this is not a pod`;
     return { source: "in-cluster", problem };
   }
   const server = URL.parse(`https://${name!.includes(":") ? `[${name}]` : name}:${port}`);
   if (server !== null && server.pathname === "/" && server.username === "") return server;
   return {
     source: "in-cluster",
-    problem: `${HOST} and ${PORT} are no address, found ${JSON.stringify(name)} and ${JSON.stringify(port)}`,
+    problem: `${HOST} and ${PORT} are not an address, found ${JSON.stringify(name)} and ${JSON.stringify(port)}`,
   };
 }
 

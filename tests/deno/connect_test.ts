@@ -87,14 +87,14 @@ Deno.test("connect refuses options that contradict each other or cannot be used"
     [{ context: "" }, `"context" is empty`],
     [{ token: "" }, `"token" is empty`],
     [{ kubeconfig: ":" }, `"kubeconfig" names no file, found ":"`],
-    [{ server: "farm.example:6443" }, `"server" must be a whole URL`],
+    [{ server: "farm.example:6443" }, `"server" must be a full URL`],
     [{ server: new URL("ftp://farm.example") }, `"server" must begin with "https://" or "http://"`],
     [{ server: "https://u:hunter2@a" }, `"server" must not hold a user name or password`],
     [{ server: "https://a", token: "hunter2 hunter2" }, `Cannot use token: it holds blanks`],
     [{ server: "http://farm.example", token: "hunter2" }, `"token" is not sent to "http://farm.example"`],
     [{ server: "http://farm.example", tokenFile: "f" }, `"tokenFile" is not sent to "http://farm.example"`],
     [{ server: "http://a.localhost", token: "hunter2" }, `"token" is not sent to "http://a.localhost"`],
-    [{ server: "http://localhost", caFile: "f" }, `"caFile" has no use for "http://localhost"`],
+    [{ server: "http://localhost", caFile: "f" }, `"caFile" does not apply to "http://localhost"`],
     [{ server: "https://a", caFile: new URL("https://a/ca") }, `"caFile" must be a path or a "file:" URL`],
   ] as const;
   for (const [options, includes] of cases) {
@@ -119,7 +119,7 @@ Deno.test("connect lists every place it tried, with what was missing", async () 
   assertEquals(nothing.message.split("\n"), [
     `Cannot connect: found no configuration; pass "server" or "kubeconfig", or set KUBECONFIG`,
     `- "/nonexistent/.kube/config": there is no such file`,
-    "- in-cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no pod",
+    "- in-cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is not a pod",
   ]);
   const named = await assertRejects(() => findConnection({}, hostWith({ KUBECONFIG: "/no/a:/no/b" })), ConnectError);
   assertEquals(named.attempts[0].source, `KUBECONFIG "/no/a", "/no/b"`);

@@ -151,12 +151,12 @@ Deno.test("inCluster says what is missing", async () => {
   const url = "https://10.0.0.1:443";
   const ca = certificates.text("ca.crt");
   const cases: readonly [files: Record<string, string>, host: Host, includes: string][] = [
-    [{}, hostWith(), "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is no pod"],
+    [{}, hostWith(), "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set, so this is not a pod"],
     [{}, hostWith({ KUBERNETES_SERVICE_HOST: "a" }), "KUBERNETES_SERVICE_PORT is not set"],
     [
       {},
       pod.host(url, { KUBERNETES_SERVICE_PORT: "many" }),
-      `are no address, found "10.0.0.1" and "many"`,
+      `are not an address, found "10.0.0.1" and "many"`,
     ],
     [{}, hostWith({}, { env: notCapable }), "--allow-env=KUBERNETES_SERVICE_HOST,KUBERNETES_SERVICE_PORT"],
     [{ "ca.crt": ca }, pod.host(url), "automountServiceAccountToken"],

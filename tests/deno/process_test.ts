@@ -168,7 +168,7 @@ Deno.test("connect says so when NO_PROXY forbids the way of tls-server-name", as
   await using server = await serve({ certificates, named: true });
   const kubeconfig = await inline(certificates, { server: server.url, "tls-server-name": "kubernetes.test" });
   const printed = await ask(["--allow-read", "--allow-net"], [kubeconfig], { NO_PROXY: ".test" });
-  assertStringIncludes(printed, `which NO_PROXY forbids: take "kubernetes.test" out of it`);
+  assertStringIncludes(printed, `which NO_PROXY bypasses: remove "kubernetes.test" from it`);
   assert(printed.startsWith("Cannot reach "), printed);
 });
 

@@ -85,7 +85,7 @@ Deno.test("resolveContext checks the server's address", () => {
   const cases: readonly [server: unknown, includes: string][] = [
     [undefined, "is missing: write the address"],
     ["", "is missing"],
-    ["farm.example:6443", `must be a whole URL: write "https://"`],
+    ["farm.example:6443", `must be a full URL: write "https://"`],
     ["https://", "must be a URL such as"],
     ["ftp://farm.example", `must begin with "https://" or "http://", found "ftp://"`],
     ["https://farm.example/?a=1", `must end with the path, found "?"`],
@@ -134,11 +134,11 @@ Deno.test("resolveContext refuses a CA that is no CA, or is there twice", () => 
     ],
     [
       { "certificate-authority-data": pemData("CERTIFICATE"), "certificate-authority": "ca.crt" },
-      `stands beside "certificate-authority", and they may differ: remove one of them`,
+      `is set together with "certificate-authority", and they may differ: remove one of them`,
     ],
     [
       { "certificate-authority-data": pemData("CERTIFICATE"), server: "http://farm.example" },
-      `has no use for "http://farm.example", which has no TLS`,
+      `does not apply to "http://farm.example", which has no TLS`,
     ],
   ];
   for (const [cluster, includes] of cases) {

@@ -1,3 +1,11 @@
+/**
+ * Diagnoses the connection to a server: configuration, address, certificate, credentials, permissions, watches.
+ *
+ * {@linkcode doctor} is the entry point: it runs the checks of `checks/` through a `Checkup` and prints the report.
+ * It writes nothing on the server and repairs nothing.
+ *
+ * @module
+ */
 import { StatusError } from "../../api/errors.ts";
 import type { Client } from "../../client/client.ts";
 import type { CheckedServer, ServerAccess } from "./checks/server_access.ts";
@@ -18,34 +26,36 @@ import type { Terminal } from "../terminal/terminal.ts";
 
 /** The flags of `doctor`. */
 export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "namespace" | "allNamespaces"> {
-  /** A page for people, or a JSON object. */
+  /** A text report, or a JSON object. */
   readonly output: "table" | "json";
 }
 
-/** How the doctor goes about it. */
+/** Settings of {@linkcode doctor}. */
 export interface DoctorSettings {
-  /** How long things may take. @default {3 s each, 5 s for a credential plugin, 14 s in all} */
+  /** Time limits. @default {3 s for a check, 5 s for a credential plugin, 14 s in total} */
   readonly limits?: CheckupLimits;
-  /** How the page looks. @default {for people on a terminal, in colours unless NO_COLOR is set; else for logs} */
+  /**
+   * Layout of the report. @default {for people on a terminal, in colours unless NO_COLOR is set; for logs otherwise}
+   */
   readonly style?: ReportStyle;
 }
 
-/** What there is to look at once it is known where. */
+/** The resources to check. */
 interface Scope {
-  /** As it was named on the command line. */
+  /** Names, as on the command line. */
   readonly names: readonly string[];
-  /** Which namespace, if the client's own is not meant. */
+  /** The namespace, if it is not the client's. */
   readonly flags: DoctorFlags;
 }
 
 /**
- * Looks at everything between this machine and a running informer, in the order in which it can go wrong, and says what is
- * the matter and what to do. Answers with the exit code: 0, 1 when something failed, 3 when there is no way to the server or
- * it does not let us.
+ * Checks each step between this machine and a running informer, in the order in which they can fail, and prints
+ * problems and remedies. Returns the exit code: 0, 1 when a check failed, 3 when the server cannot be reached or denies
+ * access.
  *
- * Nothing is written on the server. It ends in about 15 s, whatever the server does.
+ * Nothing is written on the server. Ends within about 15 s.
  *
- * @throws {UsageError} and what else flags are refused with.
+ * @throws {UsageError} and other errors for invalid flags.
  */
 export async function doctor(
   flags: DoctorFlags,
@@ -71,7 +81,7 @@ export async function doctor(
   return exitCode;
 }
 
-/** What the report says beside the checks. */
+/** The server and permissions of a report. */
 interface Found {
   readonly server?: string;
   readonly permissions: readonly string[];
@@ -92,7 +102,7 @@ async function examine(checkup: Checkup, scope: Scope): Promise<Found> {
     onWarning: (warning) => warnings.add(warning),
   });
   if (access === undefined) return { permissions: [] };
-  // Those of resolving are about credentials, which are looked at below.
+  // The warnings so far are about credentials, which have a check of their own below.
   warnings.clear();
   await examineAccess(checkup, scope, access);
   for (const what of warnings) {
@@ -125,7 +135,7 @@ async function examineServer(checkup: Checkup, { names, flags }: Scope, server: 
   for (const { part } of parts) checkup.append(part);
 }
 
-/** A refusal is an answer too. */
+/** Sends a request; an error status is a response, too. */
 async function askClient(client: Client, path: string, init: RequestInit): Promise<Response> {
   try {
     return await client.fetch(path, init);

@@ -1,27 +1,27 @@
 import type { Step, StepStatus } from "./checkup/checkup.ts";
 import { seconds } from "./checkup/checkup.ts";
 
-/** What the doctor has to say. */
+/** The results of a diagnosis. */
 export interface Report {
-  /** Address of the server, where one is known. */
+  /** Address of the server, if known. */
   readonly server?: string;
-  /** What the program ends with. */
+  /** Exit code of the process. */
   readonly exitCode: number;
-  /** The checks, in the order they were made. */
+  /** The checks, in their order. */
   readonly steps: readonly Step[];
-  /** The flags of Deno that this configuration takes, where it is known. */
+  /** The Deno flags that this configuration needs, if known. */
   readonly permissions: readonly string[];
-  /** How long it took, in milliseconds. */
+  /** Duration, in milliseconds. */
   readonly ms: number;
 }
 
-/** How the page looks. */
+/** Layout of a report. */
 export interface ReportStyle {
-  /** Symbols and folded lines for people; else one line to a check, for logs and `grep`. */
+  /** If `true`, symbols and wrapped lines for people; otherwise one line for each check, for logs and `grep`. */
   readonly pretty: boolean;
-  /** Whether there are colours. */
+  /** If `true`, prints colours. */
   readonly colours: boolean;
-  /** How wide it may be, in characters. */
+  /** Maximum width, in characters. */
   readonly columns: number;
 }
 
@@ -30,7 +30,7 @@ const SYMBOLS: Readonly<Record<StepStatus, string>> = { ok: "✓", warn: "!", fa
 const COLOURS: Readonly<Record<StepStatus, number>> = { ok: 32, warn: 33, fail: 31, skip: 90 };
 const BOLD = 1;
 
-/** The lines of the page. */
+/** Returns the lines of a report. */
 export function reportLines(report: Report, style: ReportStyle): string[] {
   return style.pretty ? prettyPage(report, style) : plainPage(report);
 }
@@ -63,7 +63,7 @@ function prettyPage(report: Report, { colours, columns }: ReportStyle): string[]
   }
   permissions.forEach((flag, i) => {
     const head = i === 0 ? `  ${paint(COLOURS.ok, SYMBOLS.ok)} ${"permissions".padEnd(width)}  ` : indent;
-    // Not folded: it is there to be copied.
+    // Not wrapped, so that it can be copied.
     lines.push(head + flag);
   });
   const worst = worstOf(steps);
@@ -86,7 +86,7 @@ function summaryOf({ steps, ms }: Report): string {
   return `${verdict} (${seconds(ms)})`;
 }
 
-/** The text in lines of at most `room` characters, unless a word is longer. */
+/** Wraps a text to lines of at most `room` characters, unless a word is longer. */
 function folded(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = "";

@@ -1,7 +1,7 @@
 import { UsageError } from "./usage_error.ts";
 import { StatusError, UnreachableError } from "../../api/errors.ts";
 
-/** An error in one line, with the innermost reason where the error itself does not say it. */
+/** Formats an error in one line, with the messages of its causes unless the error already includes them. */
 export function errorLine(error: unknown): string {
   if (!(error instanceof Error)) return oneLine(String(error));
   let line = oneLine(error.message || error.name);

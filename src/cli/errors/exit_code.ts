@@ -1,11 +1,19 @@
-/** What the process ends with. */
+/**
+ * Converts errors to exit codes and lines for people.
+ *
+ * `explainError` is the entry point. This folder prints nothing and does not end the process.
+ *
+ * @module
+ */
+
+/** Exit codes of the process. */
 export const EXIT_CODE = {
-  /** What was asked for is done. */
+  /** Success. */
   done: 0,
-  /** It was tried, and failed. */
+  /** Failure. */
   failed: 1,
-  /** It was not asked for in a way that makes sense. */
+  /** Invalid command line. */
   usage: 2,
-  /** There is no server, or it does not let us. */
+  /** No connection, or access denied. */
   connection: 3,
 } as const;

@@ -6,7 +6,7 @@ import { ConnectError } from "../../deno/connect_error.ts";
 import { KubeconfigError } from "../../kubeconfig/model/kubeconfig_error.ts";
 import { EXIT_CODE } from "./exit_code.ts";
 
-/** The exit code and the one line for people that an error ends the program with. */
+/** Returns the exit code for an error, and one line for people. */
 export function explainError(error: unknown): { readonly code: number; readonly message: string } {
   if (error instanceof UsageError) return { code: EXIT_CODE.usage, message: oneLine(error.message) };
   if (error instanceof ValidationError) {
@@ -21,7 +21,7 @@ export function explainError(error: unknown): { readonly code: number; readonly 
     return { code: EXIT_CODE.connection, message: message + advice };
   }
   const message = errorLine(error);
-  // The library refuses arguments by these, before anything is sent; a defect of ours would not begin like that.
+  // The library rejects arguments with these errors, before it sends a request; a defect would have another message.
   const refused = (error instanceof TypeError || error instanceof RangeError) && message.startsWith("Cannot ");
   if (error instanceof SyntaxError || refused) return { code: EXIT_CODE.usage, message: withFlags(message) };
   // A token file or certificate that cannot be used.
@@ -46,7 +46,7 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   return { code: EXIT_CODE.failed, message };
 }
 
-/** What to do about a server that cannot be reached, by what the connection said. */
+/** Returns the remedy for a server that cannot be reached, by the connection error. */
 function wayOut(message: string): string {
   if (message.includes("InvalidContentType")) return `no TLS is spoken there; check whether it should be "http://"`;
   if (/certificate|UnknownIssuer|NotValidForName/i.test(message)) {
@@ -55,14 +55,14 @@ function wayOut(message: string): string {
   return "check the address, and whether the server runs";
 }
 
-/** What was tried, behind what to do. */
+/** Formats a {@linkcode ConnectError} in one line: the remedy, followed by the places that were tried. */
 function connectLine({ message, attempts }: ConnectError): string {
   const [first] = message.split("\n");
   const tried = attempts.map(({ source, problem }) => `${source}: ${problem}`).join("; ");
   return oneLine(`${withFlags(first.replace(/:$/, ""))} (${tried})`);
 }
 
-/** Options of the library, by the names that they have on the command line. */
+/** Replaces names of library options by those of flags. */
 function withFlags(message: string): string {
   return message
     .replaceAll(`"server"`, "--server")

@@ -1,4 +1,4 @@
-/** The command line itself is wrong: exit code 2. The message says all there is to say. */
+/** The command line is invalid: exit code 2. The message includes the remedy. */
 export class UsageError extends Error {
   /** `"UsageError"`. */
   override readonly name = "UsageError";

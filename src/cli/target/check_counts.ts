@@ -1,6 +1,6 @@
 import { UsageError } from "../errors/usage_error.ts";
 
-/** Refuses numbers below 0, and those that are none. @throws {UsageError} that names the flag. */
+/** Rejects numbers below 0, and values that are not finite numbers. @throws {UsageError} that names the flag. */
 export function checkCounts(counts: Readonly<Record<string, number>>): void {
   for (const [flag, value] of Object.entries(counts)) {
     if (!(value >= 0 && value < Infinity)) {

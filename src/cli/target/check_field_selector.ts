@@ -1,9 +1,9 @@
 import { UsageError } from "../errors/usage_error.ts";
 
 /**
- * Refuses a field selector that no server could read: between its commas there must be `key=value`, `key==value` or
- * `key!=value`, where a backslash before `,`, `=` or itself takes their meaning away (apimachinery `fields.ParseSelector`).
- * Which keys there are, each server decides by itself.
+ * Rejects a field selector with a syntax error: a comma-separated list of `key=value`, `key==value` or `key!=value`, in
+ * which a backslash escapes `,`, `=` and itself (apimachinery `fields.ParseSelector`). The supported keys depend on the
+ * server and are not checked.
  *
  * @throws {UsageError} that names the character, counted from 1.
  */

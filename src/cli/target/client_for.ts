@@ -1,3 +1,11 @@
+/**
+ * Converts flags to a client, resources and selections, and validates them.
+ *
+ * {@linkcode clientFor}, `resourcesFor` and `selectionFor` are the entry points. This folder does not parse the command
+ * line and prints only warnings.
+ *
+ * @module
+ */
 import { Client } from "../../client/client.ts";
 import { connect } from "../../deno/connect.ts";
 import { Pod } from "../../kinds/core/v1.ts";
@@ -6,7 +14,7 @@ import { SteadyChurn } from "./steady_churn.ts";
 import { UsageError } from "../errors/usage_error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** The flags that say which server, and as whom. */
+/** The flags that choose the server and the credentials. */
 export interface ConnectionFlags {
   /** Path of a kubeconfig. */
   readonly kubeconfig?: string;
@@ -16,11 +24,11 @@ export interface ConnectionFlags {
   readonly server?: string;
   /** Path of a file with a bearer token. */
   readonly tokenFile?: string;
-  /** Whether to use a fake server in this process. */
+  /** If `true`, uses a fake server in this process. */
   readonly fake?: boolean;
 }
 
-/** A client for the server that the flags name. Disposing it ends what was started for it. */
+/** Returns a client for the server that the flags name. Disposing it also disposes the fake server, if any. */
 export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Promise<Client> {
   const onWarning = (warning: string): void => terminal.say(`warning: ${warning}`);
   const { kubeconfig, context, server, tokenFile } = flags;

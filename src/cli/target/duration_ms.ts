@@ -2,11 +2,11 @@ import { UsageError } from "../errors/usage_error.ts";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Timers hold 31 bits; one that is set to more fires at once. */
+/** Timers have 31 bits; a longer timer fires at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 /**
- * Milliseconds of a duration such as `30s`, `1m30s`, `250ms` or `0`; at most 596 hours.
+ * Returns the milliseconds of a duration such as `30s`, `1m30s`, `250ms` or `0`; at most 596 hours.
  *
  * @throws {UsageError} that names the flag.
  */

@@ -8,9 +8,9 @@ import { UsageError } from "../errors/usage_error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /**
- * The resources that `names` mean on this server, each once.
+ * Finds the resources with these names on the server, each once.
  *
- * @throws {UsageError} when a name means nothing there, or something that cannot be done with `verb`.
+ * @throws {UsageError} when a name is unknown, or its resource does not support `verb`.
  */
 export async function resourcesFor(
   client: Client,
@@ -23,7 +23,7 @@ export async function resourcesFor(
     signal: options.signal,
     onError: (error, groupVersion) => warnings.push(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
   });
-  // If all had failed, the error would have said so.
+  // If all groups had failed, `discover` would have thrown.
   for (const warning of warnings) options.terminal.say(warning);
   const found = new Map<string, Resource<KubernetesObject>>();
   for (const name of names.flatMap((name) => name.split(",")).filter((name) => name !== "")) {

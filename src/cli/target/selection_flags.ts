@@ -6,11 +6,11 @@ import { Client } from "../../client/client.ts";
 import { UsageError } from "../errors/usage_error.ts";
 import { checkFieldSelector } from "./check_field_selector.ts";
 
-/** The flags that say which objects. */
+/** The flags that select objects. */
 export interface SelectionFlags {
-  /** One namespace. */
+  /** A namespace. */
   readonly namespace?: string;
-  /** All of them. */
+  /** If `true`, all namespaces. */
   readonly allNamespaces?: boolean;
   /** A label selector. */
   readonly selector?: string;
@@ -19,13 +19,13 @@ export interface SelectionFlags {
 }
 
 /**
- * Refuses what can be refused before anything is sent.
+ * Validates flags and names before a request is sent.
  *
  * @throws {UsageError} @throws {ValidationError} @throws {SyntaxError}
  */
 export function checkSelection(flags: SelectionFlags, names: readonly string[]): void {
   for (const name of names) {
-    // Positional arguments swallow flags that nobody knows.
+    // The parser takes unknown flags for positional arguments.
     if (!name.startsWith("-")) continue;
     const hint = name.startsWith("--") ? "" : ", and a value stands behind a space, as in -l app=web";
     throw new ValidationError(`There is no flag "${name}"${hint}`);
@@ -41,7 +41,7 @@ export function checkSelection(flags: SelectionFlags, names: readonly string[]):
   if (fieldSelector !== undefined) checkFieldSelector(fieldSelector);
 }
 
-/** What a server says to a field selector that it can read and does not know, as an error in usage; others as they are. */
+/** Converts the server's rejection of a field selector to a {@linkcode UsageError}; returns other errors unchanged. */
 export function explainRefusal(error: unknown, { fieldSelector }: SelectionFlags): unknown {
   if (!(error instanceof StatusError) || error.status.code !== 400 || fieldSelector === undefined) return error;
   return new UsageError(`--field-selector "${fieldSelector}" is refused by the server: ${error.status.message}`, {
@@ -49,7 +49,7 @@ export function explainRefusal(error: unknown, { fieldSelector }: SelectionFlags
   });
 }
 
-/** What the flags select; the client's namespace unless they say otherwise. */
+/** Returns the selection of the flags; the default namespace is the client's. */
 export function selectionFor(flags: SelectionFlags, client: Client): Selection {
   return {
     ...(flags.allNamespaces ? {} : { namespace: flags.namespace ?? (client.namespace || "default") }),
@@ -58,5 +58,5 @@ export function selectionFor(flags: SelectionFlags, client: Client): Selection {
   };
 }
 
-/** What a namespace may be called (RFC 1123 label). */
+/** The names allowed for a namespace (RFC 1123 label). */
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

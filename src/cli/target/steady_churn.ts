@@ -1,15 +1,15 @@
 import { Pod } from "../../kinds/core/v1.ts";
 import { churn, type FakeApiServer } from "../../testing/mod.ts";
 
-/** What changes, and how fast. */
+/** Options for {@linkcode SteadyChurn}. */
 export interface SteadyChurnOptions {
   /** Changes per second. */
   readonly perSecond: number;
-  /** Updates alone, or creations and deletions too. @default {"update"} */
+  /** Only updates, or creations and deletions, too. @default {"update"} */
   readonly mix?: "update" | "all";
-  /** After how long it ends, in milliseconds. @default {never} */
+  /** Duration, in milliseconds. @default {unlimited} */
   readonly forMs?: number;
-  /** The same seed, the same changes. @default {1} */
+  /** Seed: the same seed gives the same changes. @default {1} */
   readonly seed?: number;
 }
 
@@ -28,19 +28,19 @@ export class SteadyChurn {
     this.#step = churn(server, { resource: Pod, mix: options.mix ?? "update", seed: options.seed ?? 1 });
   }
 
-  /** How many changes it has made. */
+  /** Number of changes so far. */
   get done(): number {
     return this.#done;
   }
 
-  /** Begins; the rate holds on average, whatever the timer does. */
+  /** Starts the changes. The average rate is exact, even if timers are late. */
   start(): void {
     if (this.#options.perSecond <= 0) return;
     this.#startedAt = performance.now();
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** Ends. */
+  /** Stops the changes. */
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;

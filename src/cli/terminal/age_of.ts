@@ -1,4 +1,4 @@
-/** How long ago `time` was, as kubectl says it: `"42s"`, `"5m"`, `"3h"`, `"12d"`. */
+/** Formats the time since `time` as kubectl does: `"42s"`, `"5m"`, `"3h"`, `"12d"`. */
 export function ageOf(time: string | undefined, now: number = Date.now()): string {
   const ms = time === undefined ? NaN : now - Date.parse(time);
   if (Number.isNaN(ms)) return "<unknown>";

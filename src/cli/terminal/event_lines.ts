@@ -7,17 +7,17 @@ import type { GrowingTable } from "./growing_table.ts";
 import { redactObject } from "./redact_object.ts";
 import type { OutputFormat } from "./output_format.ts";
 
-/** How events are printed. */
+/** Options for {@linkcode EventLines}. */
 export interface EventLinesOptions {
-  /** In which form. */
+  /** Output format. */
   readonly output: OutputFormat;
-  /** Whether with the object. */
+  /** If `true`, prints the object. */
   readonly object: boolean;
-  /** Whether what Secrets hold is printed. */
+  /** If `true`, prints the data of Secrets. */
   readonly showSecrets: boolean;
-  /** The columns, shared by all resources; the resource is a column, and a member of JSON, when there are several. */
+  /** The columns, shared by all resources. */
   readonly table: GrowingTable;
-  /** Whether there are several resources. */
+  /** `true` if there are several resources; then each line names its resource. */
   readonly several: boolean;
 }
 
@@ -27,20 +27,20 @@ export type PrintedEvent =
   | UpdatedEvent<KubernetesObject>
   | DeletedEvent<KubernetesObject>;
 
-/** Makes lines of the events of one resource. */
+/** Formats the events of one resource as lines. */
 export class EventLines {
   readonly #resource: Resource<KubernetesObject>;
   readonly #options: EventLinesOptions;
   readonly #of: { readonly resource?: string };
 
-  /** For the events of `resource`. */
+  /** Formats events of `resource`. */
   constructor(resource: Resource<KubernetesObject>, options: EventLinesOptions) {
     this.#resource = resource;
     this.#options = options;
     this.#of = options.several ? { resource: resourceName(resource) } : {};
   }
 
-  /** The line about an object. Reads, and so may parse, the object, where it is printed. */
+  /** Returns the line for an event. Parses the object only if it is printed. */
   of(event: PrintedEvent): string {
     const { output, object, showSecrets, table, several } = this.#options;
     const resource = this.#resource;
@@ -56,7 +56,7 @@ export class EventLines {
     return table.line([verb, ...(several ? [resource.plural] : []), ...cells]);
   }
 
-  /** The line that says that all there is has been told; nothing in forms that have no such line. */
+  /** Returns the line for the initial sync; `undefined` for formats without such a line. */
   synced({ objects, resourceVersion }: SyncedEvent): string | undefined {
     if (this.#options.output !== "json") return undefined;
     return JSON.stringify({ type: "synced", ...this.#of, objects, resourceVersion });

@@ -6,7 +6,7 @@ import { ageOf } from "./age_of.ts";
 import type { Terminal } from "./terminal.ts";
 
 const PERIOD_MS = 250;
-/** Over how long the rate of events is taken. */
+/** Period of the event rate, in milliseconds. */
 const RATE_MS = 1_000;
 
 interface Viewed {
@@ -14,7 +14,7 @@ interface Viewed {
   readonly informer: Pick<SharedIndexInformer<KubernetesObject>, "status">;
 }
 
-/** Shows how informers are doing, on a line that changes, where a person looks. */
+/** Shows the status of informers on a live line, if standard error is a terminal. */
 export class LiveView implements Disposable {
   readonly #viewed: readonly Viewed[];
   readonly #terminal: Terminal;
@@ -29,7 +29,7 @@ export class LiveView implements Disposable {
     this.#timer = terminal.interactive ? setInterval(() => this.#show(), PERIOD_MS) : undefined;
   }
 
-  /** Takes the line away. */
+  /** Removes the line. */
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
     this.#terminal.live("");

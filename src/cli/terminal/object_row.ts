@@ -3,13 +3,13 @@ import { type Resource, resourceName } from "../../api/resource.ts";
 import { ageOf } from "./age_of.ts";
 import { plain } from "./plain.ts";
 
-/** `"pod/cart-0"`, `"deployment.apps/web"`: what kubectl takes back. */
+/** Returns the name that kubectl accepts: `"pod/cart-0"`, `"deployment.apps/web"`. */
 export function qualifiedName(resource: Resource, name: string): string {
   const kind = resource.kind.toLowerCase();
   return `${resource.group === "" ? kind : `${kind}.${resource.group}`}/${name}`;
 }
 
-/** What is said of an object in a table, by kind; nothing where only metadata was asked for. */
+/** Returns the state of an object by its kind; empty if only metadata was fetched. */
 function detailsOf(resource: Resource, object: KubernetesObject): string {
   if (resource.representation === "metadata") return "";
   const { spec, status, data, type } = object as KubernetesObject & {
@@ -42,7 +42,7 @@ function detailsOf(resource: Resource, object: KubernetesObject): string {
   }
 }
 
-/** One row of a table about an object. */
+/** Returns the table row of an object. */
 export function objectRow(resource: Resource, object: KubernetesObject): string[] {
   const { namespace, name, creationTimestamp } = object.metadata;
   return [
@@ -53,7 +53,7 @@ export function objectRow(resource: Resource, object: KubernetesObject): string[
   ].map(plain);
 }
 
-/** The heads of the columns of {@linkcode objectRow}. */
+/** Returns the column heads of {@linkcode objectRow}. */
 export function columnHeads(resource: Resource): string[] {
   return [...(resource.scope === "Cluster" ? [] : ["NAMESPACE"]), "NAME", "STATE", "AGE"];
 }

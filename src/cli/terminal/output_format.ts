@@ -1,2 +1,2 @@
-/** How results are printed. */
+/** Output formats of results. */
 export type OutputFormat = "table" | "json" | "name";

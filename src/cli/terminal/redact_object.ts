@@ -3,10 +3,10 @@ import type { Resource } from "../../api/resource.ts";
 
 const REDACTED = "[redacted]";
 
-/** What kubectl keeps the last applied state in, a Secret's data too. */
+/** The annotation in which kubectl keeps the last applied state, including the data of a Secret. */
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** The object as it may be shown: what a Secret holds is `[redacted]`, its keys are not. */
+/** Returns the object with the data of a Secret replaced by `[redacted]`; the keys stay. */
 export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
   if (showSecrets || resource.kind !== "Secret" || resource.group !== "") return object;
   const shown = { ...object } as Record<string, unknown>;

@@ -1,42 +1,50 @@
+/**
+ * Prints results, messages and a live line, and formats objects and events for them.
+ *
+ * {@linkcode Terminal} is the entry point. This folder sends no requests and does not choose what is printed.
+ *
+ * @module
+ */
 import { plain } from "./plain.ts";
 
 const encoder = new TextEncoder();
 
-/** Above so many characters that nobody has read yet, who prints should wait. */
+/** Number of unwritten characters above which {@linkcode Terminal.room} asks to wait. */
 const ROOM = 4_194_304;
 
 /** Standard output, or standard error. */
 export interface Output {
-  /** Writes some of the bytes; says how many. */
+  /** Writes some of the bytes; returns their number. */
   write(bytes: Uint8Array): Promise<number>;
-  /** As `write`, before it returns. */
+  /** As `write`, synchronously. */
   writeSync(bytes: Uint8Array): number;
-  /** Whether a person looks at it. */
+  /** Returns `true` for a terminal. */
   isTerminal(): boolean;
 }
 
-/** What a {@linkcode Terminal} prints on. */
+/** The outputs of a {@linkcode Terminal}. */
 export interface Screen {
   /** For results. */
   readonly stdout: Output;
   /** For people. */
   readonly stderr: Output;
-  /** How wide it is, in characters. */
+  /** Returns the width, in characters. */
   readonly columns: () => number;
-  /** Whether it can take a line back. */
+  /** `true` if it can erase a line. */
   readonly capable: boolean;
 }
 
 /**
- * Where a command prints: results on standard output, everything else on standard error, and there also a live line, where
- * that is a terminal.
+ * Prints the output of a command: results on standard output, other lines on standard error, and there also a live
+ * line, if it is a terminal.
  *
- * Results are collected and written in large pieces; a reader that has gone away (`| head`) ends the command in good order.
+ * Results are collected and written in large pieces. If the reader closes the output (`| head`), the command stops
+ * gracefully.
  */
 export class Terminal {
   readonly #stop: () => void;
   readonly #screen: Screen;
-  /** Whether results and the live line are on one screen. */
+  /** `true` if results and the live line are on one screen. */
   readonly #shared: boolean;
   #waiting: string[] = [];
   #waitingLength = 0;
@@ -47,10 +55,10 @@ export class Terminal {
   #unheard = false;
   #failure: Error | undefined;
   #live = "";
-  /** Whether a person looks at standard error. */
+  /** `true` if standard error is a terminal that can show a live line. */
   readonly interactive: boolean;
 
-  /** `stop` is called when nobody reads standard output any more, or it cannot be written. */
+  /** `stop` is called when standard output is closed or cannot be written. */
   constructor(stop: () => void, screen: Screen = processScreen()) {
     this.#stop = stop;
     this.#screen = screen;
@@ -58,7 +66,7 @@ export class Terminal {
     this.#shared = this.interactive && screen.stdout.isTerminal();
   }
 
-  /** Prints one line of the result. Costs nothing but memory: who has much to print looks at {@linkcode room}. */
+  /** Prints one line of the result. Lines are buffered; await {@linkcode Terminal.room} to bound the buffer. */
   result(line: string): void {
     if (this.#closed) return;
     this.#waiting.push(line, "\n");
@@ -66,25 +74,25 @@ export class Terminal {
     this.#writing ??= this.#write();
   }
 
-  /** Nothing while there is room for more results, else a promise that resolves once all are written. */
+  /** `undefined` while the buffer has room, else a promise that resolves when all lines are written. */
   get room(): Promise<void> | undefined {
     if (this.#hurried || this.#waitingLength < ROOM) return undefined;
     this.#room ??= Promise.withResolvers<void>();
     return this.#room.promise;
   }
 
-  /** From now on there is always room: the command ends, and what is printed is written in the end. */
-  hurry(): void {
+  /** Ends waiting for room, for a command that stops; {@linkcode Terminal.flush} writes the rest. */
+  unblock(): void {
     this.#hurried = true;
     this.#makeRoom();
   }
 
-  /** Prints one line for people. */
+  /** Prints one line on standard error. */
   say(line: string): void {
     this.#toPeople(`${this.#erasure}${plain(line)}\n${this.#visible}`);
   }
 
-  /** Shows a line that the next one takes the place of; the empty one is none. Nothing where nobody looks. */
+  /** Shows a line that the next call replaces; an empty one removes it. Does nothing if there is no terminal. */
   live(line: string): void {
     if (!this.interactive) return;
     const erasure = this.#erasure;
@@ -92,7 +100,7 @@ export class Terminal {
     this.#toPeople(erasure + this.#visible);
   }
 
-  /** Writes what is left, and takes the live line away. @throws {Error} when results could not be written. */
+  /** Writes buffered results, and removes the live line. @throws {Error} when results could not be written. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
     this.live("");
@@ -103,7 +111,7 @@ export class Terminal {
     return this.#live === "" ? "" : "\r\x1b[2K";
   }
 
-  /** As much of the live line as fits beside the cursor: a terminal cannot take back what it has wrapped. */
+  /** The part of the live line that fits on one row: a terminal cannot erase wrapped rows. */
   get #visible(): string {
     return this.#live === "" ? "" : this.#live.slice(0, Math.max(0, this.#screen.columns() - 1));
   }
@@ -120,12 +128,12 @@ export class Terminal {
   }
 
   async #write(): Promise<void> {
-    await Promise.resolve(); // what is printed in one turn is written in one piece
+    await Promise.resolve(); // lines printed in one turn are written in one piece
     try {
       while (this.#waiting.length > 0) {
         const text = this.#waiting.join("");
         this.#waiting = [];
-        // In one go, so that nothing is shown in between.
+        // Synchronously, so that no other output comes between.
         if (this.#shared) this.#above(text);
         else await writeAll(this.#screen.stdout, text);
         this.#waitingLength -= text.length;
@@ -156,7 +164,7 @@ export class Terminal {
   }
 }
 
-/** What this process has. A dumb terminal, and a log of continuous integration, get no live line. */
+/** The outputs of this process. A dumb terminal, and a log of continuous integration, get no live line. */
 function processScreen(): Screen {
   return {
     stdout: Deno.stdout,

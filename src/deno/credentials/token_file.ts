@@ -71,7 +71,7 @@ export class TokenFile extends Redacted {
       if (refresh) this.#token = undefined;
       const known = refresh ? undefined : this.#token ?? this.#options.fallback;
       if (known === undefined) throw error;
-      if (!this.#warned) this.#options.onWarning?.(`${(error as Error).message}; the token known before stays in use`);
+      if (!this.#warned) this.#options.onWarning?.(`${(error as Error).message}; the previous token stays in use`);
       this.#warned = true;
       return known;
     }

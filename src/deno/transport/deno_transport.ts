@@ -155,7 +155,7 @@ export class DenoTransport implements Transport, Disposable {
         const response = await fetch(sent, { client, signal: deadline.signal });
         if (relay?.carried === 0) {
           await response.body?.cancel();
-          throw new TypeError("the request did not take the way it was to take");
+          throw new TypeError("the request bypassed the relay");
         }
         // The client certificate may have been replaced: the next request reads it again.
         if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
@@ -231,7 +231,7 @@ export class DenoTransport implements Transport, Disposable {
       this.#relay = { server: host, relay };
     }
     if (this.#relay.server === host) return this.#relay.relay;
-    throw new TypeError(`a transport with tlsServerName leads to one server, "${this.#relay.server}", and no other`);
+    throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#relay.server}"`);
   }
 
   async #look(reload: () => Promise<TlsMaterial>): Promise<void> {
@@ -250,7 +250,7 @@ export class DenoTransport implements Transport, Disposable {
       next = this.#newClient({ ...material, ...this.#certificate }, this.#relay?.relay.proxy ?? this.#proxy);
     } catch (error) {
       this.#reloading.onWarning?.(
-        `${error instanceof Error ? error.message : error}; the certificates known before stay in use`,
+        `${error instanceof Error ? error.message : error}; the previous certificates stay in use`,
       );
       return;
     }

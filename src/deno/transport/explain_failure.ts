@@ -35,14 +35,14 @@ export function explainFailure(error: unknown, request: Request, way: RouteInfo)
     if (problem instanceof Deno.errors.NotCapable) return withoutPermission(problem, url, way);
     if (carried === 0 && way.serverName !== undefined) {
       return new TypeError(
-        `${reason}; "tls-server-name" needs the way over a relay, which NO_PROXY forbids: take "${way.serverName}" out of it`,
+        `${reason}; "tls-server-name" needs a relay, which NO_PROXY bypasses: remove "${way.serverName}" from it`,
         { cause },
       );
     }
     if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`, { cause });
   }
   if (way.proxy === undefined || reason.startsWith("no answer")) return error;
-  return new TypeError(`${reason} (by way of proxy "${proxyName(way.proxy)}")`, { cause });
+  return new TypeError(`${reason} (through proxy "${proxyName(way.proxy)}")`, { cause });
 }
 
 /** Deno names the host that needs permission, which after a redirect is not the host of the request. */

@@ -11,5 +11,5 @@ export function credentialsProblem(server: URL, proxy?: ProxyAddress): string | 
   if (server.protocol === "https:") return undefined;
   const to = `is not sent to ${quote(server.origin)}`;
   if (!isLoopback(server.hostname)) return `${to}, where others could read it`;
-  return proxy && `${to} by way of proxy ${quote(proxyName(proxy))}, which could read it`;
+  return proxy && `${to} through proxy ${quote(proxyName(proxy))}, which could read it`;
 }

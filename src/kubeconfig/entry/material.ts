@@ -35,7 +35,7 @@ export function readMaterial(
   const path = fields.text(field);
   const data = fields.text(dataField);
   if (path !== undefined && data !== undefined) {
-    throw fields.error(dataField, `stands beside "${field}", and they may differ: remove one of them`);
+    throw fields.error(dataField, `is set together with "${field}", and they may differ: remove one of them`);
   }
   if (path !== undefined) return { type: "file", path, place: fields.place(field) };
   if (data === undefined) return undefined;

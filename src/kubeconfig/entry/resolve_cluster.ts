@@ -53,13 +53,13 @@ export function resolveCluster(entry: KubeconfigEntry, override: string | undefi
   if (tlsServerName !== undefined && proxy !== undefined) {
     throw fields.error(
       "tls-server-name",
-      `stands beside "proxy-url", and Deno offers no way to do both: use a server URL whose host is in the certificate`,
+      `is set together with "proxy-url", and Deno offers no way to do both: use a server URL whose host is in the certificate`,
     );
   }
   if (authority !== undefined && insecureSkipTlsVerify) {
     throw fields.error(
       "insecure-skip-tls-verify",
-      `stands beside "${authority.place.field}", and they contradict each other: remove one of them`,
+      `is set together with "${authority.place.field}", and they contradict each other: remove one of them`,
     );
   }
   const hasTls = server.protocol === "https:";
@@ -68,7 +68,7 @@ export function resolveCluster(entry: KubeconfigEntry, override: string | undefi
   if (certificateAuthority !== undefined && !hasTls) {
     throw fields.error(
       certificateAuthority.place.field,
-      `has no use for ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
+      `does not apply to ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
     );
   }
   const execConfig = execExtension(fields.raw("extensions"));
@@ -104,7 +104,7 @@ function readServerName(fields: EntryFields, server: URL, override: string | und
   if (server.protocol === "https:") return name;
   throw fields.error(
     "tls-server-name",
-    `has no use for ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
+    `does not apply to ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
   );
 }
 

@@ -50,13 +50,13 @@ export function resolveUser(
   if (basic !== undefined && (token !== undefined || path !== undefined)) {
     throw fields.error(
       token === undefined ? "tokenFile" : "token",
-      `stands beside "username", and only one can be sent: remove one of them`,
+      `is set together with "username", and only one can be sent: remove one of them`,
     );
   }
   if (server.protocol !== "https:" && clientCertificate !== undefined) {
     throw fields.error(
       clientCertificate.certificate.place.field,
-      `cannot be shown to ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
+      `cannot be sent to ${quote(server.origin)}, which has no TLS: use an "https://" server or remove it`,
     );
   }
   const problem = credentialsProblem(server, proxy);
@@ -91,7 +91,7 @@ function refuseAuthProvider(fields: EntryFields): void {
   const instead = Object.hasOwn(REPLACEMENTS, name) ? REPLACEMENTS[name] : `use a credential plugin, written as "exec"`;
   throw fields.error(
     "auth-provider",
-    `asks for the login ${quote(name)} that clients once had built in, which this one has not: ${instead}, ` +
+    `asks for the login ${quote(name)} of a provider that is no longer built in: ${instead}, ` +
       `or pass a token as "token" or "tokenFile"`,
   );
 }
@@ -102,7 +102,7 @@ function readPlugin(fields: EntryFields): ExecPlugin | undefined {
   const rivals = ["token", "tokenFile", "username", "client-certificate", "client-certificate-data"];
   const rival = rivals.find((field) => fields.has(field));
   if (rival === undefined) return exec;
-  throw fields.error("exec", `stands beside "${rival}", and kubectl would not run it then: remove one of them`);
+  throw fields.error("exec", `is set together with "${rival}", and kubectl would not run it then: remove one of them`);
 }
 
 function readClientCertificate(fields: EntryFields): ResolvedUser["clientCertificate"] {
@@ -112,11 +112,11 @@ function readClientCertificate(fields: EntryFields): ResolvedUser["clientCertifi
   if (certificate === undefined) {
     throw fields.error(
       key!.place.field,
-      `has no certificate to it: add "client-certificate" or "client-certificate-data"`,
+      `has no certificate: add "client-certificate" or "client-certificate-data"`,
     );
   }
   if (key === undefined) {
-    throw fields.error(certificate.place.field, `has no key to it: add "client-key" or "client-key-data"`);
+    throw fields.error(certificate.place.field, `has no key: add "client-key" or "client-key-data"`);
   }
   return { certificate, key };
 }
@@ -133,7 +133,7 @@ function readBasic(fields: EntryFields): ResolvedUser["basic"] {
   const username = fields.text("username");
   const password = fields.text("password") ?? "";
   if (username === undefined) {
-    if (password !== "") throw fields.error("password", `has no "username" to it: add one, or remove it`);
+    if (password !== "") throw fields.error("password", `has no "username": add one, or remove it`);
     return undefined;
   }
   if (username.includes(":")) throw fields.error("username", `holds ":", which basic authentication cannot send`);

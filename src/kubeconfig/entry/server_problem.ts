@@ -4,7 +4,7 @@
  */
 export function serverProblem(server: string): string | undefined {
   if (!server.includes("://")) {
-    return `must be a whole URL: write "https://" (or "http://") before the host`;
+    return `must be a full URL: write "https://" (or "http://") before the host`;
   }
   const url = URL.parse(server);
   if (url === null) return 'must be a URL such as "https://10.0.0.1:6443"';

@@ -43,7 +43,7 @@ export function parseExecCredential(text: string, apiVersion: string): ExecCrede
   if (root.apiVersion !== apiVersion) {
     const found = typeof root.apiVersion === "string" ? quote(root.apiVersion) : describeValue(root.apiVersion);
     throw new ExecOutputError(
-      `is to print "apiVersion" ${quote(apiVersion)} by the kubeconfig, found ${found}: make them the same`,
+      `must print "apiVersion" ${quote(apiVersion)} as in the kubeconfig, found ${found}: make them equal`,
     );
   }
   const { status } = root;
@@ -100,7 +100,9 @@ function expiryOf(status: Record<string, unknown>): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
   if (/^\d{4}-\d\d-\d\d[Tt]/.test(text) && !Number.isNaN(ms)) return ms;
-  throw new ExecOutputError(`printed an "expirationTimestamp" that is no time as in RFC 3339, "2026-01-31T12:00:00Z"`);
+  throw new ExecOutputError(
+    `printed an "expirationTimestamp" that is not an RFC 3339 time such as "2026-01-31T12:00:00Z"`,
+  );
 }
 
 function refuse(field: string, problem: string | undefined): void {

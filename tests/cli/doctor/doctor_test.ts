@@ -311,7 +311,7 @@ Deno.test("informer doctor says which proxy does not lead to the server", async 
   const nobody = `127.0.0.1:${freePort()}`;
   const away = await saidBy(nobody);
   assertEquals([away.code, away.report.steps.at(-1)?.name], [3, "address"]);
-  assertMatch(away.ill.address, new RegExp(`by way of proxy "http://${nobody}": nobody listens there`));
+  assertMatch(away.ill.address, new RegExp(`through proxy "http://${nobody}": nobody listens there`));
   for (const [refuse, words] of [["407 Login", /the proxy asks for a login/], ["403 No", /does not let us through/]]) {
     await using proxy = serveProxy({ kind: "connect", refuse: refuse as string });
     const refused = await saidBy(proxy.host);

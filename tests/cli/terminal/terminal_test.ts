@@ -121,7 +121,7 @@ Deno.test("Terminal asks who prints much to wait for the reader, and no longer o
   terminal.result("x".repeat(5_000_000));
   const { room } = terminal;
   assert(room !== undefined);
-  terminal.hurry();
+  terminal.unblock();
   await room;
   assertEquals(terminal.room, undefined);
   reader.resolve();

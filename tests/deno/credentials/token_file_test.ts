@@ -89,7 +89,7 @@ Deno.test("TokenFile keeps the last token when the file cannot be read any more,
   assertEquals(await sent(token), "Bearer first");
   assertEquals(file.reads, 3);
   assertEquals(warnings, [
-    `Cannot use token file "/run/token": there is no such file; the token known before stays in use`,
+    `Cannot use token file "/run/token": there is no such file; the previous token stays in use`,
   ]);
   file.content = "second";
   assertEquals(await sent(token), "Bearer second");

@@ -261,8 +261,8 @@ Deno.test("DenoTransport keeps what it has when the files are gone, junk or as b
   }
   assertEquals(files.reads, 3);
   assertEquals(files.warnings.length, 2);
-  assertEquals(files.warnings[0], "Cannot read it; the certificates known before stay in use");
-  assertStringIncludes(files.warnings[1], "it is empty; the certificates known before stay in use");
+  assertEquals(files.warnings[0], "Cannot read it; the previous certificates stay in use");
+  assertStringIncludes(files.warnings[1], "it is empty; the previous certificates stay in use");
   // The connection was never replaced.
   assertEquals(server.connections, 1);
 });

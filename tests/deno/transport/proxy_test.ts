@@ -54,7 +54,7 @@ Deno.test("connect says which proxy is not there or refuses", async () => {
     using client = new Client(await findConnection({ kubeconfig }, hostWith()));
     const error = await assertRejects(() => client.fetch("/version"), UnreachableError);
     assertStringIncludes(error.message.toLowerCase(), includes);
-    assert(error.message.endsWith(` (by way of proxy "http://${host}")`), error.message);
+    assert(error.message.endsWith(` (through proxy "http://${host}")`), error.message);
     assertFalse(Deno.inspect(error).includes("hunter2"));
   }
 });
@@ -67,7 +67,7 @@ Deno.test("connect sends a token of its options over plain HTTP by way of no pro
   });
   for (const login of [{ token: "hunter2" }, { tokenFile: "f" }]) {
     const error = await assertRejects(() => findConnection({ kubeconfig, ...login }, hostWith()), TypeError);
-    assertStringIncludes(error.message, `"http://127.0.0.1:8001" by way of proxy "http://proxy.example:3128"`);
+    assertStringIncludes(error.message, `"http://127.0.0.1:8001" through proxy "http://proxy.example:3128"`);
   }
 });
 

@@ -66,14 +66,14 @@ Deno.test("connect takes an IP address as tls-server-name, for an address by nam
   assertEquals(values(await response.json(), "host"), [`localhost:${port}`]);
 });
 
-Deno.test("denoTransport with tlsServerName sends bodies, and leads to one server only", async () => {
+Deno.test("denoTransport with tlsServerName sends bodies, and serves only one server", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   using transport = denoTransport({ caCerts: [certificates.text("ca.crt")], tlsServerName: "kubernetes.test" });
   const body = "x".repeat(300_000);
   const response = await transport.fetch(new Request(server.url, { method: "POST", body }));
   assertEquals(values(await response.json(), "content-length"), ["300000"]);
-  await assertRejects(() => transport.fetch(new Request("https://127.0.0.1:1/")), TypeError, "leads to one server");
+  await assertRejects(() => transport.fetch(new Request("https://127.0.0.1:1/")), TypeError, "serves only one server");
   assertThrows(() => denoTransport({ tlsServerName: "a:1" }), TypeError, "Cannot use tlsServerName: it must be a host");
   assertThrows(() => denoTransport({ tlsServerName: "a", proxyUrl: "http://p" }), TypeError, "it excludes proxyUrl");
 });

@@ -52,9 +52,13 @@ Deno.test("resolveUser applies impersonation", () => {
 
 Deno.test("resolveUser refuses what contradicts itself or is incomplete", () => {
   const cases: readonly [user: Record<string, unknown>, field: string, includes: string][] = [
-    [{ token: "t", username: "u", password: "p" }, "token", `stands beside "username", and only one can be sent`],
-    [{ tokenFile: "t", username: "u" }, "tokenFile", `stands beside "username"`],
-    [{ password: "p" }, "password", `has no "username" to it`],
+    [
+      { token: "t", username: "u", password: "p" },
+      "token",
+      `is set together with "username", and only one can be sent`,
+    ],
+    [{ tokenFile: "t", username: "u" }, "tokenFile", `is set together with "username"`],
+    [{ password: "p" }, "password", `has no "username"`],
     [{ username: "a:b" }, "username", `holds ":"`],
     [{ username: "a\nb" }, "username", "holds control characters"],
     [{ username: "a", password: "p\u0000" }, "password", "holds control characters"],
@@ -62,17 +66,17 @@ Deno.test("resolveUser refuses what contradicts itself or is incomplete", () => 
     [{ token: "ümlaut" }, "token", "beyond ASCII"],
     [{ token: ["t"] }, "token", "must be text, in quotes if need be, found a list"],
     [{ token: true }, "token", "found a boolean"],
-    [{ "client-certificate": "a.crt" }, "client-certificate", `has no key to it`],
-    [{ "client-key-data": pemData("PRIVATE KEY") }, "client-key-data", "has no certificate to it"],
+    [{ "client-certificate": "a.crt" }, "client-certificate", `has no key`],
+    [{ "client-key-data": pemData("PRIVATE KEY") }, "client-key-data", "has no certificate"],
     [
       { "client-certificate": "a.crt", "client-certificate-data": pemData("CERTIFICATE"), "client-key": "a" },
       "client-certificate-data",
-      `stands beside "client-certificate"`,
+      `is set together with "client-certificate"`,
     ],
     [
       { "client-certificate": "a.crt", "client-key-data": pemData("PRIVATE KEY"), "client-key": "a" },
       "client-key-data",
-      `stands beside "client-key"`,
+      `is set together with "client-key"`,
     ],
     [
       { "client-certificate": "a.crt", "client-key-data": pemData("CERTIFICATE") },
@@ -164,7 +168,7 @@ Deno.test("resolveUser sends credentials over plain HTTP by way of no proxy", ()
     assertEquals(error.field, Object.keys(user)[0]);
     assertStringIncludes(
       error.message,
-      `is not sent to "http://127.0.0.1:8001" by way of proxy "http://proxy.example:3128", which could read it`,
+      `is not sent to "http://127.0.0.1:8001" through proxy "http://proxy.example:3128", which could read it`,
     );
     assertFalse(Deno.inspect(error).includes("hunter2"));
     resolveContext(kubeconfig({ user, cluster: { ...cluster, server: "https://127.0.0.1:8001" } }));

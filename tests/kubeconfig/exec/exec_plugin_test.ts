@@ -73,7 +73,7 @@ Deno.test("ExecPlugin is refused beside other credentials, which would be used w
     const error = assertThrows(
       () => resolveContext(kubeconfig({ user: { exec, ...other } })),
       KubeconfigError,
-      `stands beside "${Object.keys(other)[0]}"`,
+      `is set together with "${Object.keys(other)[0]}"`,
     );
     assertEquals(error.field, "exec");
   }
@@ -163,7 +163,7 @@ Deno.test("parseExecCredential refuses what is no credential and never quotes it
     ["[]", "found a list"],
     [`{"kind": "Token", "token": "hunter2"}`, `found "Token"`],
     [JSON.stringify({ kind: "ExecCredential", status: { token: "hunter2" } }), "found nothing"],
-    [output({ token: "hunter2" }, V1BETA1), `is to print "apiVersion" "${V1}" by the kubeconfig, found "${V1BETA1}"`],
+    [output({ token: "hunter2" }, V1BETA1), `must print "apiVersion" "${V1}" as in the kubeconfig, found "${V1BETA1}"`],
     [JSON.stringify({ apiVersion: V1, kind: "ExecCredential" }), `printed no "status"`],
     [output({}), "printed neither"],
     [output({ token: 1 }), `printed a number as "token"`],
@@ -178,7 +178,7 @@ Deno.test("parseExecCredential refuses what is no credential and never quotes it
       output({ clientCertificateData: pem("CERTIFICATE"), clientKeyData: pem("ENCRYPTED PRIVATE KEY") }),
       "is encrypted",
     ],
-    [output({ token: "hunter2", expirationTimestamp: "tomorrow" }), "no time as in RFC 3339"],
+    [output({ token: "hunter2", expirationTimestamp: "tomorrow" }), "not an RFC 3339 time"],
     [output({ token: "hunter2", expirationTimestamp: 1 }), `a number as "expirationTimestamp"`],
   ];
   for (const [text, includes] of cases) {

@@ -6,7 +6,7 @@ import type { Checkup } from "../checkup/checkup.ts";
 import { reasonFor } from "../checkup/reason_for.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 
-/** Whether somebody listens at the address, or at that of the proxy on the way. */
+/** Checks that the server, or its proxy, accepts connections. */
 export async function checkAddress(checkup: Checkup, { connection }: ServerAccess): Promise<boolean> {
   const { server, origin } = connection;
   const shown = server.href.replace(/\/$/, "");
@@ -21,12 +21,12 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
     if (environment !== undefined) {
       return {
         status: "ok",
-        what: `${shown}, by way of the proxy that ${environment} names unless NO_PROXY says otherwise`,
+        what: `${shown}, through the proxy that ${environment} names unless NO_PROXY says otherwise`,
       };
     }
     const startedAt = performance.now();
     const target = proxy ?? server;
-    const by = proxy ? `, by way of proxy ${JSON.stringify(origin.proxy)}` : "";
+    const by = proxy ? `, through proxy ${JSON.stringify(origin.proxy)}` : "";
     try {
       const found = await dial(target, signal);
       const ms = Math.round(performance.now() - startedAt);
@@ -35,7 +35,7 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof Deno.errors.NotCapable) {
-        // The flag for the net is the last one.
+        // The last flag is `--allow-net`.
         const flag = origin.permissions.at(-1);
         return {
           status: "fail",
@@ -50,7 +50,7 @@ export async function checkAddress(checkup: Checkup, { connection }: ServerAcces
   });
 }
 
-/** Opens a connection and closes it; answers with the address that the name stands for. */
+/** Opens and closes a connection; returns the IP address of the host. */
 async function dial(url: URL, signal: AbortSignal): Promise<string> {
   const connection = await Deno.connect({ hostname: hostOf(url), port: portOf(url), signal });
   const { remoteAddr } = connection;
@@ -67,7 +67,7 @@ export function portOf(url: URL): number {
   return url.protocol === "https:" ? 443 : url.protocol.startsWith("socks") ? 1080 : 80;
 }
 
-/** Whether requests are plain HTTP to this machine: those take no proxy of the environment. */
+/** Returns `true` if requests are plain HTTP to this machine, which bypass the environment's proxy. */
 export function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
   return server.protocol === "http:" && isLoopback(server.hostname) && origin.proxy === undefined;
 }

@@ -8,7 +8,7 @@ import { reasonFor } from "../checkup/reason_for.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 import { isLocalPlainHttp, portOf } from "./check_address.ts";
 
-/** Whether TLS comes about and the server's certificate is trusted; who signed it, and how long it lasts. */
+/** Checks the TLS handshake, and the trust and expiry of the server's certificate. */
 export async function checkCertificate(checkup: Checkup, access: ServerAccess): Promise<boolean> {
   const { connection } = access;
   const { server, origin } = connection;
@@ -48,7 +48,7 @@ export async function checkCertificate(checkup: Checkup, access: ServerAccess): 
   });
 }
 
-/** No TLS came about; where the environment names a proxy, that may be why. */
+/** The finding for a failed handshake; a proxy of the environment may be the reason. */
 function unreachable(error: unknown, server: URL): Finding {
   const { what, remedy = "check the server's certificate", code } = reasonFor(error);
   const proxy = environmentProxy(server);
@@ -56,7 +56,7 @@ function unreachable(error: unknown, server: URL): Finding {
   return { status: "fail", what, remedy: advice, code };
 }
 
-/** What the server shows; why that is not known, when it is not. It is a second connection, and need not come about. */
+/** Reads the server's certificates over a second connection; returns the reason if they cannot be read. */
 async function peerOf(
   { server, origin }: FoundConnection,
   limitMs: number,
@@ -88,7 +88,7 @@ function trusted({ origin }: FoundConnection, peer: Peer | string): Finding {
   if (typeof peer === "string") return { status: "ok", what: `${flag}; the certificates themselves: ${peer}` };
   const [own] = peer.chain;
   if (own === undefined) return { status: "ok", what: flag };
-  // The one that ends first ends them all.
+  // The chain expires with the first of its certificates.
   const first = peer.chain.reduce((a, b) => b.untilMs < a.untilMs ? b : a);
   const { status, words } = expiryOf(first, Date.now(), false);
   const whose = first === own ? "" : `${JSON.stringify(first.subject)} `;
@@ -115,7 +115,7 @@ function untrusted(failure: unknown, peer: Peer | string): Finding {
   };
 }
 
-/** What to do where the server's clock finds the certificate well, which is no proof: anybody can say what time it is. */
+/** Returns a remedy if the certificate is valid by the server's clock: this machine's clock may be wrong. */
 function clockAdvice(peer: Peer, ill: PeerCertificate | undefined, now: number): string | undefined {
   const { dateMs } = peer;
   if (ill === undefined || dateMs === undefined || expiryOf(ill, dateMs, true).status === "fail") return undefined;

@@ -6,7 +6,7 @@ import { EXIT_CODE } from "../../errors/exit_code.ts";
 import { explainError } from "../../errors/explain_error.ts";
 import { ServerAccess } from "./server_access.ts";
 
-/** Finds the configuration. Nothing when there is none that can be used. @throws {TypeError} for flags that cannot be. */
+/** Finds the configuration; returns `undefined` if there is no usable one. @throws {TypeError} for invalid flags. */
 export async function checkConfiguration(checkup: Checkup, options: ConnectOptions): Promise<ServerAccess | undefined> {
   let access: ServerAccess | undefined;
   let usage: unknown;
@@ -19,12 +19,12 @@ export async function checkConfiguration(checkup: Checkup, options: ConnectOptio
     },
     async () => {
       try {
-        // What it warns of, expired certificates and such, is looked at below.
+        // Warnings, such as expired certificates, have checks of their own.
         const connection = await findConnection({ ...options, pluginTimeoutMs: checkup.limits.pluginMs });
         access = new ServerAccess(connection);
         return configurationFinding(connection);
       } catch (error) {
-        // The command line is wrong, not what it names.
+        // The command line is invalid, not the configuration.
         if (explainError(error).code === EXIT_CODE.usage) usage = error;
         throw error;
       }

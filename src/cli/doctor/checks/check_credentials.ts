@@ -5,7 +5,7 @@ import { type Expiry, expiryOf, span, termOfToken } from "../checkup/expiry.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 import { ServerAccess } from "./server_access.ts";
 
-/** Makes the login, without the server: which kind it is and how long it lasts. Answers whether there is one to use. */
+/** Gets the credentials and checks their kind and expiry, without the server. Returns `true` if they are usable. */
 export async function checkCredentials(checkup: Checkup, access: ServerAccess): Promise<boolean> {
   const { connection } = access;
   const { origin } = connection;
@@ -72,7 +72,7 @@ function ofCertificate({ origin }: FoundConnection): Expiry[] {
 }
 
 function ofNobody({ server }: FoundConnection): Finding {
-  // A proxy on this machine, kubectl's for one, adds its own.
+  // A proxy on this machine, such as `kubectl proxy`, adds its own credentials.
   if (server.protocol === "http:") return { status: "ok", what: "none, as is usual with plain HTTP" };
   return {
     status: "warn",

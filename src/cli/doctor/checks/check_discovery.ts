@@ -5,7 +5,7 @@ import type { Checkup } from "../checkup/checkup.ts";
 import { reasonFor } from "../checkup/reason_for.ts";
 import { SLOW_SERVER_ADVICE } from "./check_server.ts";
 
-/** What the server has; nothing when it does not say. */
+/** Discovers the resources of the server; returns `undefined` if that fails. */
 export async function checkDiscovery(checkup: Checkup, { client }: CheckedServer): Promise<ApiResource[] | undefined> {
   let resources: ApiResource[] | undefined;
   const options = {

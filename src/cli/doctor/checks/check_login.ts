@@ -4,7 +4,7 @@ import type { Checkup, Finding } from "../checkup/checkup.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 import { SLOW_SERVER_ADVICE } from "./check_server.ts";
 
-/** Whether the server knows who asks, and as whom. */
+/** Checks that the server accepts the credentials, and reports the user. */
 export async function checkLogin(checkup: Checkup, server: CheckedServer): Promise<boolean> {
   const options = {
     code: EXIT_CODE.connection,
@@ -43,7 +43,7 @@ function loginFinding(status: number, text: string): Finding {
         remedy: "name a user in the context, or pass --token-file",
       };
     }
-    // Impersonation that is not allowed is refused before everything else.
+    // The server checks the right to impersonate first.
     if (/cannot impersonate/.test(said)) {
       const remedy = `ask for the verb "impersonate", or take "as" out of the user entry`;
       return { status: "fail", what: said, remedy, code: EXIT_CODE.connection };

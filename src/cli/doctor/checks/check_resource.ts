@@ -12,26 +12,26 @@ import { parseJsonObject } from "./parse_json_object.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 import { errorLine } from "../../errors/error_line.ts";
 
-/** A resource, and which part of it. */
+/** A resource and its scope. */
 interface Target {
   readonly resource: Resource<KubernetesObject>;
   readonly objects: ResourceClient<KubernetesObject>;
-  /** Nothing for all namespaces, and for what is in none. */
+  /** `undefined` for all namespaces and for cluster-scoped resources. */
   readonly namespace: string | undefined;
   /** `"in namespace \"shop\""`, for messages. */
   readonly where: string;
 }
 
-/** No object has this name: a watch of it costs nothing, however many objects there are. */
+/** No object has this name, so a watch of it is cheap, however many objects there are. */
 const NOBODY = "metadata.name=informer-doctor-looks-for-nothing";
 
-/** How long watches may last, in seconds: bookmarks come 2 s before the end (apiserver `cacheWatcher.nextBookmarkTime`). */
+/** Duration of watches, in seconds: bookmarks come 2 s before the end (apiserver `cacheWatcher.nextBookmarkTime`). */
 const WATCH_SECONDS = 3;
 
 const HELD_BACK = "look for a proxy or load balancer on the way that holds back answers until they are whole: " +
   "watches need theirs line by line";
 
-/** Whether informers could run on what `name` means: list, watch, streaming list, bookmarks. */
+/** Checks that an informer can run on the resource `name`: list, watch, streaming list, bookmarks. */
 export async function checkResource(
   checkup: Checkup,
   server: CheckedServer,
@@ -99,7 +99,7 @@ async function checkWatch(checkup: Checkup, server: CheckedServer, target: Targe
   });
 }
 
-/** Answers whether the end of the list was told, which is a bookmark. */
+/** Returns `true` if a bookmark marked the end of the streaming list. */
 async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean> {
   let ended = false;
   const name = `streaming list ${resourceName(target.resource)}`;
@@ -115,7 +115,7 @@ async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean
       const options = { sendInitialEvents: true, timeoutSeconds: 3 * WATCH_SECONDS };
       ended = await watchUntil(target, options, signal, (batch) => batch.some(isEnd));
     } catch (error) {
-      // The gate is off, or the server older than the gate.
+      // The feature gate is off, or the server is older.
       if (!(error instanceof StatusError) || ![400, 422].includes(error.status.code)) throw error;
       return { status: "ok", what: "not offered, as before Kubernetes 1.32; informers list in pages instead" };
     }
@@ -141,7 +141,10 @@ async function checkBookmarks(checkup: Checkup, target: Target, ended: boolean):
   });
 }
 
-/** Watches until a batch `holds` or the server ends the watch; the first batch, an empty one, says that it is open. */
+/**
+ * Watches until `holds` accepts a batch or the server ends the watch. The first batch is empty and means that the watch
+ * is open.
+ */
 async function watchUntil(
   { objects }: Target,
   options: Pick<WatchOptions, "sendInitialEvents" | "timeoutSeconds">,
@@ -153,7 +156,9 @@ async function watchUntil(
   return false;
 }
 
-/** Whether the server would allow it; nothing when it does not tell, and then trying tells. */
+/**
+ * Asks the server for the permission; returns `undefined` if it does not answer that, so that only an attempt shows it.
+ */
 async function mayI(
   server: CheckedServer,
   { resource, namespace }: Target,
@@ -178,7 +183,7 @@ async function mayI(
   return typeof allowed === "boolean" ? allowed : undefined;
 }
 
-/** The result; nothing when the server refuses with 403, as it may where it did not review. */
+/** Returns the result; `undefined` after a 403, which is possible if the permission could not be reviewed. */
 async function unlessForbidden<R>(result: Promise<R>): Promise<R | undefined> {
   try {
     return await result;

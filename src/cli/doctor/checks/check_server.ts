@@ -2,13 +2,13 @@ import type { CheckedServer } from "./server_access.ts";
 import { type Checkup, type Finding, seconds } from "../checkup/checkup.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 
-/** Clocks that differ by more than this, in milliseconds, make trouble sooner or later. */
+/** Maximum difference between the clocks, in milliseconds. */
 const SKEW_MS = 5_000;
 
 export const SLOW_SERVER_ADVICE =
   "ask who runs the server: it is overloaded, or something on the way holds its answers back";
 
-/** Whether an API server answers, which version it has, and how its clock stands. */
+/** Checks that an API server answers, and its version and clock. */
 export async function checkServer(checkup: Checkup, server: CheckedServer): Promise<boolean> {
   let clock: Finding = { status: "skip", what: "the server does not say what time it is" };
   const options = {
@@ -62,11 +62,11 @@ function versionIn(text: string): string | undefined {
   }
 }
 
-/** How far the clocks are apart, by a `Date` that the server sent at `hereMs`. */
+/** Compares the clocks, by a `Date` header that the server sent at `hereMs`. */
 function clockFinding(date: string | null, hereMs: number): Finding | undefined {
   const dateMs = Date.parse(date ?? "");
   if (Number.isNaN(dateMs)) return undefined;
-  // Seconds are cut off, so that it is half of one later on average.
+  // `Date` is truncated to seconds: half a second on average.
   const ahead = dateMs + 500 - hereMs;
   const apart = Math.max(0, Math.abs(ahead) - 500);
   if (apart < SKEW_MS) return { status: "ok", what: `as the server's, to ${seconds(Math.max(1_000, apart))}` };

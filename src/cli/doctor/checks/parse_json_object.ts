@@ -1,9 +1,9 @@
-/** The JSON object in a text, or an empty one. */
+/** Parses a JSON object; returns an empty one for other texts. */
 export function parseJsonObject(text: string): Record<string, unknown> {
   try {
     return asRecord(JSON.parse(text));
   } catch {
-    // A proxy's page, or plain text: it has none of the fields that are looked for.
+    // A proxy's page, or plain text.
     return {};
   }
 }

@@ -1,12 +1,12 @@
 import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
 
-/** What a server's certificate says of itself. */
+/** The fields of a server's certificate. */
 export interface PeerCertificate {
-  /** Whose it is: the common name, or the first name it is valid for. */
+  /** Subject: the common name, or the first name that it is valid for. */
   readonly subject: string;
-  /** Who signed it. */
+  /** Issuer. */
   readonly issuer: string;
-  /** Which names and addresses it is valid for. */
+  /** Names and addresses that it is valid for. */
   readonly names: readonly string[];
   /** Not before this, in milliseconds since 1970. */
   readonly fromMs: number;
@@ -14,22 +14,22 @@ export interface PeerCertificate {
   readonly untilMs: number;
 }
 
-/** What a server shows to who asks without looking. */
+/** The certificates and clock of a server, not verified. */
 export interface Peer {
   /** The certificates it sent, its own first. */
   readonly chain: readonly PeerCertificate[];
-  /** What it takes for the time, in milliseconds since 1970; nothing when it does not say. */
+  /** Its `Date`, in milliseconds since 1970; absent if it sends none. */
   readonly dateMs?: number;
 }
 
-/** How many certificates of a chain are read. */
+/** Maximum number of certificates to read from a chain. */
 const MOST = 8;
 
 /**
- * The certificates that a server shows, trusted or not.
+ * Reads the certificates of a server, trusted or not.
  *
- * `fetch` says only whether a certificate is good; so this opens a connection of its own. Nothing is believed and nothing
- * that matters is sent: no credentials, one request for what everybody may know, for the sake of its `Date`.
+ * `fetch` reports only that a certificate is not valid, so this opens its own connection, without verification. It
+ * sends no credentials, only one public request, to read the `Date` of the response.
  */
 export async function readPeer(
   target: { readonly hostname: string; readonly port: number; readonly serverName?: string },
@@ -62,7 +62,7 @@ export async function readPeer(
     const dateMs = Date.parse(/^date: *(.+)\r$/im.exec(head)?.[1] ?? "");
     resolve({ chain, ...(!Number.isNaN(dateMs) && { dateMs }) });
   });
-  // One that wants a client certificate hangs up once it has shown its own.
+  // A server that requires a client certificate closes the connection after it has sent its own.
   const ended = (error?: Error): void => {
     if (chain.length > 0) resolve({ chain });
     else reject(error ?? new TypeError("the connection was closed before a certificate came"));
@@ -78,7 +78,7 @@ export async function readPeer(
   }
 }
 
-/** The certificates from the server's own up to the last that was sent, each once. */
+/** Returns the chain from the server's own certificate on, each certificate once. */
 function chainOf(first: NodeCertificate): PeerCertificate[] {
   const found: PeerCertificate[] = [];
   const seen = new Set<unknown>();
@@ -99,7 +99,7 @@ function chainOf(first: NodeCertificate): PeerCertificate[] {
   return found;
 }
 
-/** The common name, else the organisation; of several the first. */
+/** Returns the common name, else the organization; the first if there are several. */
 function nameOf(name: NodeCertificate["subject"] | undefined): string | undefined {
   return [name?.CN, name?.O, name?.OU].flat().find((part) => part !== undefined && part !== "");
 }

@@ -1,21 +1,32 @@
+/**
+ * The checks of `informer doctor`, one file each.
+ *
+ * {@linkcode ServerAccess} is the connection that they share. Each check records its findings in a `Checkup`.
+ * This folder does not decide the order of the checks; `doctor` does.
+ *
+ * @module
+ */
 import { Client } from "../../../client/client.ts";
 import type { FoundConnection } from "../../../deno/found_connection.ts";
 
-/** A way to the server as the configuration says, and who goes it. Disposing it ends what is under way. */
+/**
+ * Sends requests to the server with the connection and credentials of the configuration. Disposing it aborts running
+ * requests.
+ */
 export class ServerAccess implements Disposable {
-  /** Where it leads, and where that is written. */
+  /** The connection and its origin. */
   readonly connection: FoundConnection;
-  /** The same by the library's own client, which repeats nothing. */
+  /** A client on this connection, without retries. */
   readonly client: Client;
   #authorization: string | undefined;
 
-  /** Nothing is sent yet. */
+  /** No request is sent yet. */
   constructor(connection: FoundConnection) {
     this.connection = connection;
     this.client = new Client({ ...connection, retries: 0 });
   }
 
-  /** What to send as `Authorization`; a plugin runs for it. */
+  /** Returns the `Authorization` header; runs the plugin if there is one. */
   async login(signal: AbortSignal): Promise<string | undefined> {
     const headers = new Headers();
     await this.connection.credentials?.apply(headers, { refresh: false, signal });
@@ -23,7 +34,10 @@ export class ServerAccess implements Disposable {
     return this.#authorization;
   }
 
-  /** Sends a request once; whatever the status, the answer is an answer. Without a login that has been made, nobody asks. */
+  /**
+   * Sends one request, without retries; an error status is a response, too. Sends credentials only after {@linkcode
+   * ServerAccess.login}.
+   */
   async ask(path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
     const { server, transport } = this.connection;
     const headers = new Headers(init.headers);
@@ -32,16 +46,16 @@ export class ServerAccess implements Disposable {
     return await transport.fetch(new Request(url, { redirect: "manual", ...init, headers }));
   }
 
-  /** Ends what is under way. */
+  /** Aborts running requests. */
   [Symbol.dispose](): void {
     this.client[Symbol.dispose]();
   }
 }
 
-/** What the checks of a server need. */
+/** The server under check. */
 export interface CheckedServer {
-  /** The library's own client. */
+  /** A client of the library. */
   readonly client: Client;
-  /** Sends one request; whatever the status, the answer is an answer. */
+  /** Sends one request; an error status is a response, too. */
   ask(path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response>;
 }

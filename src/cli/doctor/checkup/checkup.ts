@@ -1,74 +1,82 @@
+/**
+ * Runs checks with time limits and records their findings.
+ *
+ * {@linkcode Checkup} is the entry point; `reasonFor` converts errors to findings, `expiryOf` judges validity periods.
+ * This folder does not know which checks there are.
+ *
+ * @module
+ */
 import { DerivedController } from "../../../async/derived_controller.ts";
 import { type ReasonAndRemedy, reasonFor } from "./reason_for.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 import { plain } from "../../terminal/plain.ts";
 
-/** How a check ended: `skip` is neither good nor bad, there was nothing to check, or no way to. */
+/** Result of a check; `skip` if there was nothing to check, or it was not possible. */
 export type StepStatus = "ok" | "warn" | "fail" | "skip";
 
-/** One line of what the doctor says. Holds no secrets and no control characters. */
+/** One line of the report. Holds no secrets and no control characters. */
 export interface Step {
-  /** What was looked at: `"address"`, `"watch pods"`. */
+  /** Name of the check: `"address"`, `"watch pods"`. */
   readonly name: string;
-  /** How it ended. */
+  /** Its result. */
   readonly status: StepStatus;
-  /** What was found. */
+  /** The finding. */
   readonly what: string;
-  /** What to do about it; only where it is not well. */
+  /** Remedy, if the status is not `ok`. */
   readonly remedy?: string;
-  /** How long it took, in milliseconds. */
+  /** Duration, in milliseconds. */
   readonly ms: number;
 }
 
-/** What a check found. */
+/** The finding of a check. */
 export interface Finding extends ReasonAndRemedy {
-  /** How it ended. */
+  /** Its result. */
   readonly status: StepStatus;
-  /** What a failure ends the program with. @default {1, unless the check says otherwise} */
+  /** Exit code of a failure. @default {1, unless the check says otherwise} */
   readonly code?: number;
 }
 
-/** How long things may take, in milliseconds. */
+/** Time limits, in milliseconds. */
 export interface CheckupLimits {
   /** One check. */
   readonly stepMs: number;
-  /** A credential plugin, which may have to ask somebody. */
+  /** A credential plugin, which may prompt. */
   readonly pluginMs: number;
-  /** All of them together; what is left then is skipped. */
+  /** All checks together; the remaining ones are skipped. */
   readonly totalMs: number;
 }
 
-/** What people wait for without a doubt that something goes on. */
+/** Default time limits. */
 export const CHECKUP_LIMITS: CheckupLimits = { stepMs: 3_000, pluginMs: 5_000, totalMs: 14_000 };
 
-/** How one check is made. */
+/** Options for {@linkcode Checkup.check}. */
 export interface CheckOptions {
-  /** How long it may take, in milliseconds. @default {the limit of a step} */
+  /** Time limit, in milliseconds. @default {the limit of one check} */
   readonly limitMs?: number;
-  /** What to do when it takes longer, which is a failure; or what that means instead. */
+  /** Remedy for a timeout, which is a failure; or the finding to report instead. */
   readonly late: string | Finding;
-  /** What to do about a failure that says nothing of that itself. */
+  /** Remedy for a failure that has none of its own. */
   readonly advice: string;
   /** The exit code of a failure that has none of its own. @default {1} */
   readonly code?: number;
 }
 
-/** Within its time something did not come. */
+/** A check exceeded its time limit. */
 class StepTimeout extends Error {
   override readonly name = "Late";
 }
 
 /**
- * Makes checks one after the other and writes down what they find.
+ * Runs checks one after the other and records their findings.
  *
- * - Every check ends in time, whatever it waits for: what goes on after that is told to stop, and not waited for.
- * - What a check throws is a failure and has its reason; only an interrupt ends the checkup.
- * - Secrets that were told to {@linkcode hide} are in no step.
+ * - Each check ends in time: after its limit it is aborted and not awaited.
+ * - An error of a check is recorded as a failure; only an interrupt ends the checkup.
+ * - Secrets passed to {@linkcode Checkup.hide} are redacted in all steps.
  */
 export class Checkup {
-  /** What was found, in the order of the checks. */
+  /** The findings, in the order of the checks. */
   readonly steps: Step[] = [];
-  /** How long things may take. */
+  /** Time limits. */
   readonly limits: CheckupLimits;
   readonly #signal: AbortSignal;
   readonly #onCheck: (name: string) => void;
@@ -76,7 +84,9 @@ export class Checkup {
   readonly #endsAt: number;
   readonly #codes = new Set<number>();
 
-  /** The clock for all checks starts now. `signal` ends the checkup; `onCheck` hears what is being looked at. */
+  /**
+   * The total time starts now. `signal` ends the checkup; `onCheck` is called with the name of each check that starts.
+   */
   constructor(signal: AbortSignal, limits: CheckupLimits, onCheck: (name: string) => void, parent?: Checkup) {
     this.#signal = signal;
     this.limits = limits;
@@ -85,13 +95,16 @@ export class Checkup {
     this.#endsAt = parent === undefined ? performance.now() + limits.totalMs : parent.#endsAt;
   }
 
-  /** Never to be seen in a step. */
+  /** Redacts a secret in all steps. */
   hide(secret: string): void {
-    // What is shorter is no secret, and would take words apart.
+    // Shorter texts are not secrets, and redacting them would damage words.
     if (secret.length >= 4) this.#secrets.add(secret);
   }
 
-  /** Checks something; answers whether it is of use to go on with what builds on it. @throws the reason of an interrupt. */
+  /**
+   * Runs a check; returns `false` if it failed, so that dependent checks can be left out. @throws the reason of an
+   * interrupt.
+   */
   async check(name: string, options: CheckOptions, look: (signal: AbortSignal) => Promise<Finding>): Promise<boolean> {
     this.#signal.throwIfAborted();
     const startedAt = performance.now();
@@ -129,7 +142,7 @@ export class Checkup {
     return finding.status !== "fail";
   }
 
-  /** Writes down what is known already. */
+  /** Records a finding that needs no check. */
   note(name: string, finding: Finding, startedAt: number = performance.now()): void {
     const { status, what, remedy, code = EXIT_CODE.failed } = finding;
     if (status === "fail") this.#codes.add(code);
@@ -142,18 +155,18 @@ export class Checkup {
     });
   }
 
-  /** A checkup beside this one, with the same end and the same secrets, for what is looked at together. */
+  /** Creates a checkup with the same time limit and secrets, for checks that run concurrently. */
   beside(): Checkup {
     return new Checkup(this.#signal, this.limits, this.#onCheck, this);
   }
 
-  /** Puts what another one found behind what was found here. */
+  /** Appends the findings of another checkup. */
   append(other: Checkup): void {
     this.steps.push(...other.steps);
     for (const code of other.#codes) this.#codes.add(code);
   }
 
-  /** 0 when nothing failed, 3 when there is no way to the server or it does not let us, else 1. */
+  /** 0 if no check failed, 3 if the server cannot be reached or denies access, else 1. */
   get exitCode(): number {
     if (this.#codes.has(EXIT_CODE.connection)) return EXIT_CODE.connection;
     return this.#codes.size === 0 ? EXIT_CODE.done : EXIT_CODE.failed;
@@ -161,7 +174,7 @@ export class Checkup {
 
   #clean(text: string): string {
     let cleaned = text;
-    // Longest first, so that one that contains another goes as a whole.
+    // Longest first, so that a secret that contains another one is redacted completely.
     for (const secret of [...this.#secrets].sort((a, b) => b.length - a.length)) {
       cleaned = cleaned.replaceAll(secret, "[redacted]");
     }
@@ -169,7 +182,7 @@ export class Checkup {
   }
 }
 
-/** `"3 s"`, `"0.2 s"`. */
+/** Formats a duration in seconds: `"3 s"`, `"0.2 s"`. */
 export function seconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} s`;
 }

@@ -1,6 +1,6 @@
 import type { StepStatus } from "./checkup.ts";
 
-/** When something may be used, in milliseconds since 1970. */
+/** A validity period, in milliseconds since 1970. */
 export interface Term {
   /** Not before this. @default {any time} */
   readonly fromMs?: number;
@@ -8,21 +8,23 @@ export interface Term {
   readonly untilMs: number;
 }
 
-/** How something stands that expires: a status, and words to go after its name. */
+/** The status of a validity period, and words that follow the name of its subject in a sentence. */
 export interface Expiry {
-  /** Expired fails, what is about to warns. */
+  /** `fail` if expired, `warn` if soon to expire. */
   readonly status: StepStatus;
   /** `"until 2036-11-18 (3650 days)"`, `"expired 3 days ago, on 2026-11-18"`. */
   readonly words: string;
 }
 
-/** What ends within this, in milliseconds, should be renewed, unless it lives so shortly that this is its way. */
+/** Remaining time, in milliseconds, that causes a warning; short-lived credentials have a shorter one. */
 const SOON_MS = 7 * 86_400_000;
 
-/** Clocks differ by so much, in milliseconds. */
+/** Tolerated difference between clocks, in milliseconds. */
 const CLOCKS_MS = 60_000;
 
-/** How something stands at `nowMs` that is renewed by itself, or not. */
+/**
+ * Returns the status at `nowMs`. `renews` means that the subject is renewed automatically, so that there is no warning.
+ */
 export function expiryOf(term: Term, nowMs: number, renews: boolean): Expiry {
   const { fromMs = -Infinity, untilMs } = term;
   const left = untilMs - nowMs;
@@ -35,7 +37,7 @@ export function expiryOf(term: Term, nowMs: number, renews: boolean): Expiry {
   return { status: !renews && left < soonMs ? "warn" : "ok", words };
 }
 
-/** A length of time in the one unit that says enough: `"3650 days"`, `"5 h"`, `"42 s"`. */
+/** Formats a duration in one unit: `"3650 days"`, `"5 h"`, `"42 s"`. */
 export function span(ms: number): string {
   const hours = ms / 3_600_000;
   if (hours >= 48) return `${Math.floor(hours / 24)} days`;
@@ -44,7 +46,7 @@ export function span(ms: number): string {
   return `${Math.floor(ms / 1_000)} s`;
 }
 
-/** The day, and for what is near the minute. */
+/** Formats a date; within two days also the time. */
 function day(ms: number): string {
   const near = Math.abs(ms - Date.now()) < 2 * 86_400_000;
   const text = new Date(ms).toISOString();
@@ -52,8 +54,8 @@ function day(ms: number): string {
 }
 
 /**
- * When a bearer token expires and since when it is valid, if it is a JSON Web Token that says so (RFC 7519 4.1). It is not
- * checked: that is the server's matter.
+ * Returns the validity period of a bearer token, if it is a JSON Web Token that states it (RFC 7519 4.1). The signature
+ * is not verified.
  */
 export function termOfToken(token: string): Term | undefined {
   const [, payload] = token.split(".");

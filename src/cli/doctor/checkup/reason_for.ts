@@ -11,15 +11,15 @@ import { KubeconfigError } from "../../../kubeconfig/model/kubeconfig_error.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 import { explainError } from "../../errors/explain_error.ts";
 
-/** What is the matter, and what to do about it. */
+/** A problem and its remedy. */
 export interface ReasonAndRemedy {
-  /** What is the matter. */
+  /** The problem, or the result of a successful check. */
   readonly what: string;
-  /** What to do about it. */
+  /** The remedy, if known. */
   readonly remedy?: string;
 }
 
-/** What Deno, rustls and hyper say when there is no connection, in our words; the first that fits. */
+/** Plain reasons and remedies for the connection errors of Deno, rustls and hyper; the first match applies. */
 const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, remedy: string])[] = [
   [
     /UnknownIssuer|CaUsedAsEndEntity/,
@@ -86,10 +86,10 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
   ],
 ];
 
-/** A flag of Deno's in a message that says to use it, and what stands before. */
+/** Matches a message that recommends a Deno flag, and the text before it. */
 const FLAG = /^(.*?)[,;:]? *(?:run it|run this program|is started) with (--[\w-]+=(?:"[^"]*"|[^\s;)]+))/s;
 
-/** What an error says as a reason and a remedy, and what the program ends with for it. */
+/** Returns the reason, remedy and exit code of an error. */
 export function reasonFor(error: unknown): ReasonAndRemedy & { readonly code: number } {
   const flag = error instanceof Error ? FLAG.exec(error.message) : null;
   if (flag !== null) {
@@ -116,7 +116,7 @@ export function reasonFor(error: unknown): ReasonAndRemedy & { readonly code: nu
   return { what, ...(advice.length > 0 && { remedy: advice.join("; ") }), code };
 }
 
-/** What is the matter with a connection, by what was thrown; nothing when it is not about connections. */
+/** Returns the reason of a connection error; `undefined` for other errors. */
 function connectingReason(error: unknown): ReasonAndRemedy | undefined {
   const isOther = [KubeconfigError, ConnectError, CredentialsError, DecodeError].some((kind) => error instanceof kind);
   if (isOther) return undefined;
@@ -125,14 +125,14 @@ function connectingReason(error: unknown): ReasonAndRemedy | undefined {
   if (known !== undefined) {
     const [, what, remedy] = known;
     const found = what ?? said.replace(/^.*invalid peer certificate: /, "");
-    const proxy = /\(by way of (proxy "[^"]*")\)/.exec(said)?.[1];
-    return { what: proxy === undefined ? found : `${found} (by way of ${proxy})`, remedy };
+    const proxy = /\(through (proxy "[^"]*")\)/.exec(said)?.[1];
+    return { what: proxy === undefined ? found : `${found} (through ${proxy})`, remedy };
   }
   const unknown = error instanceof UnreachableError || (error instanceof TypeError && error.cause !== undefined);
   return unknown ? { what: said, remedy: "check the address, and whether the server runs" } : undefined;
 }
 
-/** What the innermost causes say, without the address, which is known. */
+/** Joins the messages of the innermost causes, without the address. */
 function saidBy(error: unknown): string {
   const said: string[] = [];
   for (let inner: unknown = error; inner instanceof Error; inner = inner.cause) {

@@ -1,11 +1,11 @@
 import { errorLine } from "../errors/error_line.ts";
 
 /**
- * What goes wrong with one resource, told to people: the same thing once, and again only after it was well in between.
+ * Reports failures of one resource to people: each message once, and again only after a recovery.
  *
- * A server that is away fails every few seconds in one or two forms of words; who watches for days wants two lines of that.
+ * An unreachable server fails every few seconds with one or two different messages; each is printed once.
  */
-export class Complaints {
+export class FailureReporter {
   readonly #name: string;
   readonly #say: (line: string) => void;
   readonly #said = new Set<string>();
@@ -17,8 +17,8 @@ export class Complaints {
     this.#say = say;
   }
 
-  /** Something failed; `trying` says that it will be tried again until it works. */
-  complain(error: unknown, trying: boolean): void {
+  /** Reports a failure; `trying` means that it is retried until it succeeds. */
+  report(error: unknown, trying: boolean): void {
     this.#ill ||= trying;
     const line = `${this.#name}: ${errorLine(error)}${trying ? "; trying again" : ""}`;
     if (this.#said.has(line)) return;
@@ -27,8 +27,8 @@ export class Complaints {
     this.#say(line);
   }
 
-  /** All is well. Says so after something was tried again. */
-  well(): void {
+  /** Reports the recovery, if a failure was being retried. */
+  recovered(): void {
     if (!this.#ill) return;
     this.#ill = false;
     this.#said.clear();
@@ -36,5 +36,5 @@ export class Complaints {
   }
 }
 
-/** How many complaints are remembered: those about single objects may be as many as there are objects. */
+/** Maximum number of messages to remember: failures of single objects can be as many as the objects. */
 const MOST = 1_000;
