@@ -42,11 +42,11 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
   const informer = informers.forResource(Pod, {
     indexers: { node: (pod: PodObject) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]) },
   });
-  const told = { added: 0, updated: 0, deleted: 0 };
+  const delivered = { added: 0, updated: 0, deleted: 0 };
   informer.addEventHandler({
-    onAdd: () => void told.added++,
-    onUpdate: () => void told.updated++,
-    onDelete: () => void told.deleted++,
+    onAdd: () => void delivered.added++,
+    onUpdate: () => void delivered.updated++,
+    onDelete: () => void delivered.deleted++,
   }, { name: "demo" });
   const churn = new SteadyChurn(server, { perSecond: flags.churn, mix: "all" });
   try {
@@ -71,7 +71,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
     for (
       const line of [
         `objects   ${informer.indexer.size} cached, ${server.keys(Pod).length} on the server`,
-        `events    ${events} changes; told ${told.added} added, ${told.updated} updated, ${told.deleted} deleted`,
+        `events    ${events} changes; delivered ${delivered.added} added, ${delivered.updated} updated, ${delivered.deleted} deleted`,
         `requests  ${lists} lists, ${watches} watches, ${errors} errors`,
         ...(busiest === undefined ? [] : [`index     busiest node ${busiest.node} with ${busiest.pods} pods`]),
         equal ? "equal     yes: the cache equals the server" : "equal     NO: the cache differs from the server",

@@ -13,7 +13,7 @@ import type { Terminal } from "./terminal/terminal.ts";
 export interface FakeFlags {
   /** The port; 0 is any free one. */
   readonly port: number;
-  /** How many pods there are at first. */
+  /** Initial number of pods. */
   readonly pods: number;
   /** Changes per second. */
   readonly churn: number;

@@ -34,7 +34,7 @@ const ECHO_MS = 1_000;
  */
 export async function main(args: string[]): Promise<number> {
   const stop = new AbortController();
-  const terminal = new Terminal(() => stop.abort(new DOMException("Nobody reads the output any more", "AbortError")));
+  const terminal = new Terminal(() => stop.abort(new DOMException("The output is no longer read", "AbortError")));
   let interruptedAt: number | undefined;
   const interrupt = (): void => {
     if (interruptedAt !== undefined && performance.now() - interruptedAt > ECHO_MS) Deno.exit(130);

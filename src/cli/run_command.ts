@@ -56,7 +56,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .noExit()
     .command("watch <resources...:string>", "Keep a cache of resources and print what changes.")
     .description(
-      "Runs an informer on each resource and prints what it tells, until interrupted. Resources are named as for kubectl: " +
+      "Runs an informer on each resource and prints its events, until interrupted. Resources are named as for kubectl: " +
         "pods, po, deployments.apps, or any custom resource by its plural.",
     )
     .type("format", formats)
@@ -65,15 +65,15 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("-A, --all-namespaces", "Watch all namespaces.")
     .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
     .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
-    .option("--resync <duration:string>", "Tell all objects again so often: 30s, 5m.")
-    .option("--metadata-only", "Ask the server for metadata alone.")
-    .option("--streaming-list <mode:streaming>", "Whether the first state comes over the watch.", {
+    .option("--resync <duration:string>", "Resync interval: deliver all cached objects again, every 30s or 5m.")
+    .option("--metadata-only", "Fetch only the metadata of objects.")
+    .option("--streaming-list <mode:streaming>", "Fetch the initial list over the watch (streaming list).", {
       default: "auto" as const,
     })
-    .option("--until-synced", "End once all that is there has been told.")
+    .option("--until-synced", "End after the initial sync.")
     .option("--timeout <duration:string>", "End after this time; with --until-synced: fail if not synced by then.")
-    .option("--cache <file:string>", "Write the cache to this file in the end, as a JSON array sorted by key.")
-    .option("--show-secrets", "Show what Secrets hold.")
+    .option("--cache <file:string>", "Write the cache to this file at the end, as a JSON array sorted by key.")
+    .option("--show-secrets", "Show the data of Secrets.")
     .option("--no-object", "Leave the objects out.")
     .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
     .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
@@ -96,7 +96,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("-A, --all-namespaces", "In all namespaces.")
     .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
     .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
-    .option("--show-secrets", "Show what Secrets hold.")
+    .option("--show-secrets", "Show the data of Secrets.")
     .option("--show-managed-fields", "Show metadata.managedFields.")
     .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
     .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
@@ -110,21 +110,21 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
       code = await get(options, { resource, name }, terminal, stop.signal);
     })
     .reset()
-    .command("doctor [resources...:string]", "Say what is wrong between here and the server, and what to do.")
+    .command("doctor [resources...:string]", "Diagnose the connection to the server, and print remedies.")
     .description(
       "Looks at the configuration, the way to the server, its certificate, the credentials, what they allow for each " +
         "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s.",
     )
     .type("report", reports)
-    .option("-n, --namespace <namespace:string>", "What is allowed in one namespace.")
-    .option("-A, --all-namespaces", "What is allowed in all namespaces.")
+    .option("-n, --namespace <namespace:string>", "Check access to one namespace.")
+    .option("-A, --all-namespaces", "Check access to all namespaces.")
     .option("-o, --output <format:report>", "How to print.", { default: "table" as const })
     .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
     .option("--context <name:string>", "The context in it.")
     .option("--server <url:string>", "The API server's address.")
     .option("--token-file <file:string>", "A file with a bearer token.")
     .option("--fake", "Use a fake API server in this process.")
-    .example("What informers on pods would meet", "informer doctor")
+    .example("Diagnose informers on pods", "informer doctor")
     .example("For a program", "informer doctor pods deployments.apps -A -o json")
     .action(async (options, ...resources) => {
       code = await doctor(options, resources, terminal, stop.signal);
@@ -134,8 +134,8 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .description("Serves a fake API server over HTTP on loopback until interrupted; prints its address.")
     .type("mix", mixes)
     .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
-    .option("--pods <count:integer>", "How many pods there are at first.", { default: 0 })
-    .option("--churn <rate:number>", "How many of them change per second.", { default: 0 })
+    .option("--pods <count:integer>", "Initial number of pods.", { default: 0 })
+    .option("--churn <rate:number>", "Changes per second.", { default: 0 })
     .option("--churn-mix <mix:mix>", "Updates alone, or creations and deletions too.", { default: "update" as const })
     .option("--churn-for <duration:string>", "End the changes after this time. (default: never)")
     .option("--seed <seed:integer>", "The same seed, the same pods and changes.", { default: 1 })
@@ -156,8 +156,8 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
       "Runs a fake API server over real HTTP and an informer on it, and in the end compares the two. Ends after 10 s where " +
         "nobody looks at a terminal.",
     )
-    .option("--pods <count:integer>", "How many pods there are at first.", { default: 1_000 })
-    .option("--churn <rate:number>", "How many of them change per second.", { default: 200 })
+    .option("--pods <count:integer>", "Initial number of pods.", { default: 1_000 })
+    .option("--churn <rate:number>", "Changes per second.", { default: 200 })
     .option("--for <duration:string>", "How long it runs.")
     .example("Half a minute at 2,000 changes per second", "informer demo --churn 2000 --for 30s")
     .action(async (options) => {

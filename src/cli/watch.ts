@@ -105,19 +105,19 @@ async function follow(
   /** Aborted when the server rejects a resource that was never live: retrying cannot help. */
   using job = new DerivedController(signal);
   const watched = resources.map((resource): Watched => {
-    const complaints = new FailureReporter(resourceName(resource), (line) => terminal.say(line));
+    const failures = new FailureReporter(resourceName(resource), (line) => terminal.say(line));
     let wasLive = false;
     const onPhase = (phase: ReflectorPhase): void => {
       if (phase.name !== "watching" || !phase.open) return;
       wasLive = true;
-      complaints.recovered();
+      failures.recovered();
     };
     const informer = informers.forResource(resource, {
       reflector: { streamingList, onPhase, backoff: flags.backoff },
       onError: (error) => {
         const trying = informer.status().cause === error;
         if (trying && !wasLive && isRefused(error)) job.abort(error);
-        else complaints.report(error, trying);
+        else failures.report(error, trying);
       },
     });
     const { output, object, showSecrets = false } = flags;

@@ -122,7 +122,7 @@ Deno.test("informer demo sums up where nobody looks, and exits with 0", UNIX, as
   assertEquals([await demo.code, demo.err.lines.length], [0, 2], demo.err.text);
   const summary = demo.out.lines;
   assertMatch(summary[0], /^objects +(\d+) cached, \1 on the server$/);
-  assertMatch(summary[1], /^events +\d+ changes; told \d+ added, \d+ updated, \d+ deleted$/);
+  assertMatch(summary[1], /^events +\d+ changes; delivered \d+ added, \d+ updated, \d+ deleted$/);
   assertMatch(summary[2], /^requests +\d+ lists, \d+ watches, 0 errors$/);
   assertEquals(summary.at(-1), "equal     yes: the cache equals the server");
 });

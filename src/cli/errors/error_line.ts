@@ -13,7 +13,7 @@ export function errorLine(error: unknown): string {
   return line;
 }
 
-/** Whether the message of an error says what its cause says, in better words. */
+/** Returns `true` if the message of an error includes its cause in other words. */
 function isComplete(error: Error): boolean {
   return error instanceof UnreachableError || error instanceof StatusError || error instanceof UsageError ||
     error.message.startsWith("Cannot connect: ");

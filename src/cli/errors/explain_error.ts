@@ -48,7 +48,9 @@ export function explainError(error: unknown): { readonly code: number; readonly 
 
 /** Returns the remedy for a server that cannot be reached, by the connection error. */
 function wayOut(message: string): string {
-  if (message.includes("InvalidContentType")) return `no TLS is spoken there; check whether it should be "http://"`;
+  if (message.includes("InvalidContentType")) {
+    return `the server does not speak TLS; check whether it should be "http://"`;
+  }
   if (/certificate|UnknownIssuer|NotValidForName/i.test(message)) {
     return "check certificate-authority in the kubeconfig, and the server's certificate";
   }

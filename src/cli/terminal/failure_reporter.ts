@@ -11,7 +11,7 @@ export class FailureReporter {
   readonly #said = new Set<string>();
   #ill = false;
 
-  /** Complaints about what is called `name`. */
+  /** Messages begin with `name`. */
   constructor(name: string, say: (line: string) => void) {
     this.#name = name;
     this.#say = say;

@@ -60,7 +60,7 @@ Deno.test("informer doctor names the authority that nobody trusts", async () => 
   assertEquals([code, report.steps.length, Object.keys(ill)], [3, 4, ["credentials", "certificate"]]);
   assertMatch(
     ill.certificate,
-    /^fail: the certificate is signed by nobody whom this configuration trusts: "server", signed by "ca"; put .*certificate-authority-data/,
+    /^fail: the certificate is not signed by a CA that this configuration trusts: "server", signed by "ca"; put .*certificate-authority-data/,
   );
 });
 
@@ -134,7 +134,7 @@ Deno.test("informer doctor says where nobody is", async () => {
   assertMatch(nowhere.ill.address, /^fail: https:\/\/no-such-host\.invalid:6443: there is no such host; check the/);
   const refused = await examine({ server: `https://127.0.0.1:${freePort()}` });
   assertEquals([refused.code, Object.keys(refused.ill)], [3, ["address"]]);
-  assertMatch(refused.ill.address, /: nobody listens there; check the port/);
+  assertMatch(refused.ill.address, /: the connection was refused; check the port/);
 });
 
 Deno.test("informer doctor ends in time at a server that takes connections and says nothing", async () => {
@@ -163,11 +163,11 @@ Deno.test("informer doctor says which protocol is spoken", async () => {
   await using plain = await fakeServed();
   const http = await examine({ server: plain.url.replace("http:", "https:") });
   assertEquals(http.code, 3);
-  assertMatch(http.ill.certificate, /^fail: no TLS is spoken there; write "http:\/\/" instead/);
+  assertMatch(http.ill.certificate, /^fail: the server does not speak TLS; write "http:\/\/" instead/);
   await using secure = await fakeServed({}, certificates);
   const https = await examine({ server: secure.url.replace("https:", "http:") });
   assertEquals(https.code, 3);
-  assertMatch(https.ill.server, /^fail: no plain HTTP is spoken there; write "https:\/\/" instead/);
+  assertMatch(https.ill.server, /^fail: the server does not speak plain HTTP; write "https:\/\/" instead/);
 });
 
 Deno.test("informer doctor says that the server does not know the credentials", async () => {
@@ -268,7 +268,10 @@ Deno.test("informer doctor notices watches whose answers are held back", async (
   using _held = server.fake.stallNext(10, ({ verb }) => verb === "watch");
   const { code, ill } = await examine({ server: server.url }, { limits: SHORT });
   assertEquals(code, 0);
-  assertMatch(ill["streaming list pods"], /^warn: its end was not told; .*; look for a proxy or load balancer/);
+  assertMatch(
+    ill["streaming list pods"],
+    /^warn: the bookmark at its end is missing; .*; look for a proxy or load balancer/,
+  );
 });
 
 Deno.test("informer doctor measures how far the clocks are apart", async () => {
@@ -290,7 +293,10 @@ Deno.test("informer doctor tells an API server from what else answers", async ()
   server.fake.htmlNext(1, version);
   const page = await examine({ server: server.url });
   assertEquals(page.code, 3);
-  assertMatch(page.ill.server, /^fail: what answers is no API server: 200 with text\/html; charset=utf-8; check that/);
+  assertMatch(
+    page.ill.server,
+    /^fail: the server that answers is not an API server: 200 with text\/html; charset=utf-8; check that/,
+  );
   server.fake.failNext({ code: 503, text: "no backend" }, 1, version);
   const balancer = await examine({ server: server.url });
   assertEquals(balancer.code, 3);
@@ -311,7 +317,7 @@ Deno.test("informer doctor says which proxy does not lead to the server", async 
   const nobody = `127.0.0.1:${freePort()}`;
   const away = await saidBy(nobody);
   assertEquals([away.code, away.report.steps.at(-1)?.name], [3, "address"]);
-  assertMatch(away.ill.address, new RegExp(`through proxy "http://${nobody}": nobody listens there`));
+  assertMatch(away.ill.address, new RegExp(`through proxy "http://${nobody}": the connection was refused`));
   for (const [refuse, words] of [["407 Login", /the proxy asks for a login/], ["403 No", /does not let us through/]]) {
     await using proxy = serveProxy({ kind: "connect", refuse: refuse as string });
     const refused = await saidBy(proxy.host);
@@ -370,7 +376,7 @@ Deno.test("informer doctor names the flag of Deno that a configuration asks for"
   assertEquals([code, report.permissions.at(-1)], [3, flag]);
   assertMatch(
     ill.configuration,
-    /^warn: .*insecure-skip-tls-verify lets anybody answer in the server's place; put the/,
+    /^warn: .*insecure-skip-tls-verify lets anyone impersonate the server; put the/,
   );
   assertMatch(ill.certificate, new RegExp(`^fail: .* "server", signed by "ca"; run Deno with ${flag}$`));
 });

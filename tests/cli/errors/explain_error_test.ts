@@ -58,7 +58,7 @@ Deno.test("explain tells a wrong certificate from a wrong protocol and a server 
   );
   assertEquals(
     adviceFor("received corrupt message of type InvalidContentType"),
-    `no TLS is spoken there; check whether it should be "http://"`,
+    `the server does not speak TLS; check whether it should be "http://"`,
   );
   assertEquals(adviceFor("Connection refused"), "check the address, and whether the server runs");
 });
@@ -71,7 +71,7 @@ Deno.test("lineOf adds causes that the message does not name, on one line", () =
   assertEquals(errorLine(7), "7");
 });
 
-Deno.test("lineOf leaves out what a named error has said in better words", () => {
+Deno.test("lineOf leaves out what a named error has said in other words", () => {
   const cause = new TypeError("error sending request for url (http://x/): refused");
   assertEquals(errorLine(new UnreachableError("Cannot reach: refused", { cause })), "Cannot reach: refused");
   assertEquals(

@@ -45,7 +45,7 @@ Deno.test("informer says so where no TLS is spoken", async () => {
   await using served = await serve(server);
   const { code, err } = await run("get", "pods", "--server", served.url.replace("http:", "https:"));
   assertEquals([code, err.length], [3, 1], err.join("\n"));
-  assertMatch(err[0], /; no TLS is spoken there; check whether it should be "http:\/\/"$/);
+  assertMatch(err[0], /; the server does not speak TLS; check whether it should be "http:\/\/"$/);
 });
 
 Deno.test("informer exits with 3 when the server does not know the credentials", async () => {

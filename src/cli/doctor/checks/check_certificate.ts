@@ -17,7 +17,7 @@ export async function checkCertificate(checkup: Checkup, access: ServerAccess): 
       "certificate",
       isLocalPlainHttp(connection) ? { status: "skip", what: "plain HTTP, which does not leave this machine" } : {
         status: "warn",
-        what: "plain HTTP: others can read and change it all",
+        what: "plain HTTP: others can read and change all requests",
         remedy: `use an "https://" address`,
       },
     );
@@ -26,7 +26,7 @@ export async function checkCertificate(checkup: Checkup, access: ServerAccess): 
   const options = {
     code: EXIT_CODE.connection,
     late:
-      "somebody listens and does not speak: check whether the port is the API server's, and whether the server hangs",
+      "the server accepts connections and does not answer: check whether the port is the API server's, and whether the server hangs",
     advice: "check the server's certificate",
   };
   const { stepMs } = checkup.limits;

@@ -51,7 +51,7 @@ function configurationFinding({ origin, namespace }: FoundConnection): Finding {
   if (!insecure) return { status: "ok", what };
   return {
     status: "warn",
-    what: `${what}; insecure-skip-tls-verify lets anybody answer in the server's place`,
+    what: `${what}; insecure-skip-tls-verify lets anyone impersonate the server`,
     remedy: "put the authority's certificate into certificate-authority-data instead",
   };
 }

@@ -14,7 +14,7 @@ export async function checkCredentials(checkup: Checkup, access: ServerAccess): 
     {
       code: EXIT_CODE.connection,
       limitMs: origin.login === "exec" ? checkup.limits.pluginMs : checkup.limits.stepMs,
-      late: `run ${JSON.stringify(origin.plugin ?? "the plugin")} by itself; does it wait for somebody to log in`,
+      late: `run ${JSON.stringify(origin.plugin ?? "the plugin")} by itself; does it wait for a login`,
       advice: "log in again, or renew what the user entry holds",
     },
     async (signal) => {

@@ -39,7 +39,7 @@ function loginFinding(status: number, text: string): Finding {
     if (said.includes("system:anonymous")) {
       return {
         status: "warn",
-        what: `taken for "system:anonymous", who may do next to nothing`,
+        what: `seen as "system:anonymous", which has almost no rights`,
         remedy: "name a user in the context, or pass --token-file",
       };
     }
@@ -48,10 +48,10 @@ function loginFinding(status: number, text: string): Finding {
       const remedy = `ask for the verb "impersonate", or take "as" out of the user entry`;
       return { status: "fail", what: said, remedy, code: EXIT_CODE.connection };
     }
-    return { status: "ok", what: "known; as whom, the server does not tell" };
+    return { status: "ok", what: "known; the server does not say as whom" };
   }
   if (status === 404 || status === 405) {
-    return { status: "ok", what: "known; as whom, only Kubernetes 1.28 and later tell" };
+    return { status: "ok", what: "known; the user name needs Kubernetes 1.28 or later" };
   }
   if (status >= 300) {
     return { status: "warn", what: `not certain: the server answered ${status}: ${said}`, remedy: SLOW_SERVER_ADVICE };

@@ -60,7 +60,7 @@ export async function checkResource(
   const full = resourceName(resource);
   for (const verb of ["list", "watch"] as const) {
     if (verbs.includes(verb)) continue;
-    const what = `nobody can ${verb} ${full} on this server`;
+    const what = `${full} cannot be ${verb === "list" ? "listed" : "watched"} on this server`;
     return checkup.note(`${verb} ${full}`, { status: "fail", what, remedy: "choose another resource" });
   }
   await checkList(checkup, server, target);
@@ -105,7 +105,7 @@ async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean
   const name = `streaming list ${resourceName(target.resource)}`;
   const endless: Finding = {
     status: "warn",
-    what: "its end was not told; informers list in pages instead",
+    what: "the bookmark at its end is missing; informers list in pages instead",
     remedy: `${HELD_BACK}; or run with --streaming-list off`,
   };
   await checkup.check(name, { late: endless, advice: "run with --streaming-list off" }, async (signal) => {

@@ -30,7 +30,7 @@ export async function checkServer(checkup: Checkup, server: CheckedServer): Prom
 function serverFinding({ status, headers }: Response, text: string, took: number): Finding {
   const isApiServer = `check that the address is an API server's, and not that of a proxy or a login page`;
   if (status === 401 || status === 403) {
-    return { status: "ok", what: `answers, and tells its version only to some (${status})` };
+    return { status: "ok", what: `answers, and shows its version only to some users (${status})` };
   }
   if (status >= 300 && status < 400) {
     const to = JSON.stringify(headers.get("location") ?? "somewhere");
@@ -38,7 +38,11 @@ function serverFinding({ status, headers }: Response, text: string, took: number
   }
   const said = text.replace(/\s+/g, " ").trim().slice(0, 120);
   if (said.includes("HTTP request to an HTTPS server")) {
-    return { status: "fail", what: "no plain HTTP is spoken there", remedy: `write "https://" instead of "http://"` };
+    return {
+      status: "fail",
+      what: "the server does not speak plain HTTP",
+      remedy: `write "https://" instead of "http://"`,
+    };
   }
   if (status >= 500) {
     const remedy = "look into the log of the server, or of the load balancer in front of it";
@@ -48,7 +52,9 @@ function serverFinding({ status, headers }: Response, text: string, took: number
   if (version !== undefined) {
     return { status: "ok", what: `Kubernetes ${version}, answered in ${Math.round(took)} ms` };
   }
-  const what = `what answers is no API server: ${status} with ${headers.get("content-type") ?? "no content type"}`;
+  const what = `the server that answers is not an API server: ${status} with ${
+    headers.get("content-type") ?? "no content type"
+  }`;
   return { status: "fail", what, remedy: isApiServer };
 }
 

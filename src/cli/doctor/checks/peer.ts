@@ -88,8 +88,8 @@ function chainOf(first: NodeCertificate): PeerCertificate[] {
     const names = (certificate.subjectaltname ?? "").split(/, */).filter((name) => name !== "")
       .map((name) => name.replace(/^(?:DNS|IP Address):/, ""));
     found.push({
-      subject: nameOf(certificate.subject) ?? names[0] ?? "nobody",
-      issuer: nameOf(certificate.issuer) ?? "nobody",
+      subject: nameOf(certificate.subject) ?? names[0] ?? "unknown",
+      issuer: nameOf(certificate.issuer) ?? "unknown",
       names,
       fromMs: Date.parse(certificate.valid_from),
       untilMs: Date.parse(certificate.valid_to),

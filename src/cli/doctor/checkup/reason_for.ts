@@ -23,7 +23,7 @@ export interface ReasonAndRemedy {
 const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, remedy: string])[] = [
   [
     /UnknownIssuer|CaUsedAsEndEntity/,
-    "the certificate is signed by nobody whom this configuration trusts",
+    "the certificate is not signed by a CA that this configuration trusts",
     "put the authority's certificate into certificate-authority-data of the cluster entry; if it is there, ask who " +
     "answers at this address",
   ],
@@ -48,10 +48,10 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
     "the server refuses connections without a client certificate that it knows",
     "renew client-certificate-data and client-key-data of the user entry",
   ],
-  [/InvalidContentType/, "no TLS is spoken there", `write "http://" instead of "https://", or check the port`],
+  [/InvalidContentType/, "the server does not speak TLS", `write "http://" instead of "https://", or check the port`],
   [
     /invalid HTTP version|HTTP request to an HTTPS server/,
-    "no plain HTTP is spoken there",
+    "the server does not speak plain HTTP",
     `write "https://" instead of "http://"`,
   ],
   [
@@ -71,12 +71,12 @@ const CONNECTING: readonly (readonly [says: RegExp, what: string | undefined, re
   ],
   [
     /[Rr]efused/,
-    "nobody listens there",
+    "the connection was refused",
     "check the port, and whether the server or the tunnel to it runs",
   ],
   [
     /[Nn]etwork is unreachable|No route to host|NetworkUnreachable|HostUnreachable/,
-    "no way leads there",
+    "there is no route to it",
     "check the network, and whether it takes a VPN",
   ],
   [
