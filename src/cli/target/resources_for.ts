@@ -1,8 +1,7 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import { metadataOf, type Resource } from "../../api/resource.ts";
-import { Client } from "../../client/client.ts";
+import type { Client } from "../../client/client.ts";
 import { findResource } from "../../client/find_resource.ts";
-import { pods } from "../../testing/mod.ts";
 import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "../errors/usage_error.ts";
 import type { Terminal } from "../terminal/terminal.ts";

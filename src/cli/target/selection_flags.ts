@@ -2,7 +2,7 @@ import { ValidationError } from "@cliffy/command";
 import { StatusError } from "../../api/errors.ts";
 import type { Selection } from "../../api/options.ts";
 import { LabelSelector } from "../../api/selector.ts";
-import { Client } from "../../client/client.ts";
+import type { Client } from "../../client/client.ts";
 import { UsageError } from "../errors/usage_error.ts";
 import { checkFieldSelector } from "./check_field_selector.ts";
 

@@ -1,4 +1,4 @@
-import { type Program, type ProgramResult, runProgram } from "./run_program.ts";
+import type { Program, ProgramResult } from "./run_program.ts";
 import { envFlag, type Host, readFlag, runFlag } from "./host.ts";
 
 /** A host that records the permissions needed for the accesses made through it. */

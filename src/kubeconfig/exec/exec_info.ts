@@ -1,4 +1,4 @@
-import { ExecPlugin } from "./exec_plugin.ts";
+import type { ExecPlugin } from "./exec_plugin.ts";
 
 /** Cluster information for plugins (`ExecCredentialSpec.cluster`). */
 export interface ExecCluster {

@@ -3,7 +3,7 @@ import { ExecLogin } from "../../../deno/credentials/exec_login.ts";
 import type { Checkup, Finding } from "../checkup/checkup.ts";
 import { type Expiry, expiryOf, span, termOfToken } from "../checkup/expiry.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
-import { ServerAccess } from "./server_access.ts";
+import type { ServerAccess } from "./server_access.ts";
 
 /** Gets the credentials and checks their kind and expiry, without the server. Returns `true` if they are usable. */
 export async function checkCredentials(checkup: Checkup, access: ServerAccess): Promise<boolean> {
