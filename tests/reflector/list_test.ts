@@ -192,9 +192,9 @@ Deno.test("Reflector counts the objects that a list in pages has brought, anew w
   await time.tickAsync(100);
   // When the second page is asked for, and when the list begins anew; then from the first part of that.
   assertEquals([...asked, progress()], [[2, 3, 0], [2, 3, 0], [0, undefined, 0]]);
-  source.lists[2].send(part(15, [entry("c", 14)]), part(15, [entry("d", 14)]));
+  source.lists[2].send(part(15, [entry("c", 14)]), part(15, [entry("d", 14)], { remainingItemCount: 1 }));
   await time.tickAsync(100);
-  assertEquals(progress(), [2, undefined, 100]);
+  assertEquals(progress(), [2, 1, 100]);
   source.lists[2].send(END);
   await time.tickAsync(100);
   assertEquals(progress(), [undefined, undefined, 100]);
