@@ -1,9 +1,9 @@
 /**
  * Checks the project's lists against its tests and sources:
  *
- * - Each acceptance case of `tests/acceptance.md` is covered by one test, is explained, or waits for a folder that does
+ * - Each acceptance case of `tests/conformance/acceptance.md` is covered by one test, is explained, or waits for a folder that does
  *   not exist yet.
- * - Each failure class of `tests/failure_classes.md` is covered by tests, waits for such a folder, or both.
+ * - Each failure class of `tests/conformance/failure_classes.md` is covered by tests, waits for such a folder, or both.
  * - Each mutant of `tools/mutants_list.ts` has one marker in `src`, and its edit changes the marked line.
  *
  * A test covers the ids in brackets at the end of its name: `Deno.test("Lister lists pods [C109] [F07]", …)`.
@@ -23,8 +23,8 @@ interface List {
 }
 
 const LISTS: readonly List[] = [
-  { page: "tests/acceptance.md", letter: "C", count: 159, most: 1 },
-  { page: "tests/failure_classes.md", letter: "F", count: 40, most: Infinity },
+  { page: "tests/conformance/acceptance.md", letter: "C", count: 159, most: 1 },
+  { page: "tests/conformance/failure_classes.md", letter: "F", count: 40, most: Infinity },
 ];
 const root = join(import.meta.dirname!, "..");
 const problems: string[] = [];

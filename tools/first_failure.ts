@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { scriptOf } from "../tests/histories/_script.ts";
-import { failureOf } from "../tests/histories/_shrink.ts";
-import { SCENARIOS } from "../tests/histories/_scenarios.ts";
+import { scriptOf } from "../tests/simulation/histories/_script.ts";
+import { failureOf } from "../tests/simulation/histories/_shrink.ts";
+import { SCENARIOS } from "../tests/simulation/histories/_scenarios.ts";
 
 /** The exit code when a history fails. */
 export const FAILED = 10;

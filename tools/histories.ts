@@ -9,8 +9,8 @@
  *
  * @module
  */
-import { printed, scriptOf } from "../tests/histories/_script.ts";
-import { failureOf, shrink } from "../tests/histories/_shrink.ts";
+import { printed, scriptOf } from "../tests/simulation/histories/_script.ts";
+import { failureOf, shrink } from "../tests/simulation/histories/_shrink.ts";
 
 function numberOf(flag: string, fallback: number): number {
   const at = Deno.args.indexOf(`--${flag}`);

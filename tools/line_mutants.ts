@@ -124,7 +124,7 @@ function isExplained({ statement: { survivesId } }: LineMutant): boolean {
 
 async function mutantsOf(file: string): Promise<LineMutant[]> {
   const text = await Deno.readTextFile(join(ROOT, file));
-  const tests = [testFolderOf(file), "tests/histories"].filter(exists).flatMap(sourcesIn);
+  const tests = [testFolderOf(file), "tests/simulation/histories"].filter(exists).flatMap(sourcesIn);
   const texts = await Promise.all(tests.map((test) => Deno.readTextFile(join(ROOT, test))));
   const hash = await sha256([file, text, ...texts].join("\0"));
   return statementsIn(text).map((statement) => ({

@@ -1,5 +1,5 @@
 import type { Client, KubernetesObject, Resource } from "@kube/informer";
-import type { FragileWorld, Stranger, World } from "../scenarios/_world.ts";
+import type { FragileWorld, Stranger, World } from "../simulation/scenarios/_world.ts";
 import type { PlaneSetting, Setting } from "./_cluster.ts";
 import { define, undefine } from "./_definitions.ts";
 import { grantReading, newAccount } from "./_rights.ts";

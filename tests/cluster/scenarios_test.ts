@@ -1,5 +1,5 @@
-// The scenarios that tests/scenarios/fake_test.ts plays on the fake API server, on a real one: what holds there holds here.
-import { CRASHES, SCENARIOS } from "../scenarios/_suite.ts";
+// The scenarios that tests/simulation/scenarios/fake_test.ts plays on the fake API server, on a real one: what holds there holds here.
+import { CRASHES, SCENARIOS } from "../simulation/scenarios/_suite.ts";
 import { clusterTests, tell } from "./_cluster.ts";
 import { ClusterWorld, PlaneWorld } from "./_scenario_world.ts";
 

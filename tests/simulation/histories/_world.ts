@@ -11,9 +11,9 @@ import {
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
-import { onceAt } from "../../src/testing/perform.ts";
-import { Random } from "../../src/testing/objects/random.ts";
-import { FakeTime } from "../support/fake_time.ts";
+import { onceAt } from "../../../src/testing/perform.ts";
+import { Random } from "../../../src/testing/objects/random.ts";
+import { FakeTime } from "../../support/fake_time.ts";
 import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
 import { Meddler, MOST_REQUESTS } from "./_meddler.ts";
 import { Story } from "./_story.ts";

@@ -10,12 +10,12 @@ import {
   type UpdatedEvent,
 } from "@kube/informer";
 import { assertEquals } from "@std/assert";
-import { assertEqualToServer } from "../cluster/_compare.ts";
-import { Phases } from "../cluster/_phases.ts";
-import { Requests } from "../cluster/_requests.ts";
-import { Story } from "../cluster/_story.ts";
-import { within } from "../cluster/_within.ts";
-import { settle } from "../cluster/_writers.ts";
+import { assertEqualToServer } from "../../cluster/_compare.ts";
+import { Phases } from "../../cluster/_phases.ts";
+import { Requests } from "../../cluster/_requests.ts";
+import { Story } from "../../cluster/_story.ts";
+import { within } from "../../cluster/_within.ts";
+import { settle } from "../../cluster/_writers.ts";
 import type { World } from "./_world.ts";
 
 /** Tries again at once: no scenario is about how long it takes. */

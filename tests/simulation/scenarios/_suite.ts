@@ -10,9 +10,9 @@ import {
 } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Story } from "../cluster/_story.ts";
-import { untilStatus, within } from "../cluster/_within.ts";
-import { forEach, mapDraft, names, podDraft, settle, storm } from "../cluster/_writers.ts";
+import { Story } from "../../cluster/_story.ts";
+import { untilStatus, within } from "../../cluster/_within.ts";
+import { forEach, mapDraft, names, podDraft, settle, storm } from "../../cluster/_writers.ts";
 import { Observed } from "./_observed.ts";
 import type { FragileWorld, World } from "./_world.ts";
 

@@ -13,7 +13,7 @@ import {
   type ListerWatcher,
   type ListPart,
   SharedIndexInformer,
-} from "../mod.ts";
+} from "../../mod.ts";
 
 const OBJECTS = 1_000;
 

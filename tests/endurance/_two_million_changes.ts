@@ -14,7 +14,7 @@ import {
   type ListPart,
   SharedIndexInformer,
   WorkQueue,
-} from "../mod.ts";
+} from "../../mod.ts";
 
 const OBJECTS = 1_000;
 const BATCH = 500;

@@ -1,5 +1,5 @@
 import { history, type HistoryStep } from "@kube/informer/testing";
-import { Random } from "../../src/testing/objects/random.ts";
+import { Random } from "../../../src/testing/objects/random.ts";
 
 /** How an informer of a history is set up. */
 export interface InformerPlan {
