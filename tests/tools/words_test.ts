@@ -1,0 +1,66 @@
+import { assertEquals } from "@std/assert";
+import { type Finding, isAllowed, wordsIn } from "../../tools/words.ts";
+
+/** `"3 told"` for each finding in a source. */
+function found(source: string): string[] {
+  return wordsIn("src/a.ts", source).map(({ line, name }) => `${line} ${name}`);
+}
+
+Deno.test("wordsIn finds phrases in comments of both kinds, over line ends too", () => {
+  const source = `
+/**
+ * A handler that goes
+ * on after each event.
+ */
+export const a = 1; // is told later
+  // The reader in a
+  // hurry: those who wait.
+/* stories of a new whole, for whoever reads */
+`;
+  assertEquals(found(source), [
+    "3 going on",
+    "6 told",
+    "8 hurry",
+    "8 who",
+    "9 story",
+    "9 the whole",
+    "9 who",
+  ]);
+});
+
+Deno.test("wordsIn finds docstrings that begin with a question word, once", () => {
+  const source = `
+/** What a handler receives. */
+/**
+ * Who reads.
+ */
+// What is left: a plain comment may ask.
+/** Whatever the server sends. */
+/** The object, and what it holds. */
+`;
+  assertEquals(found(source), ["2 What/How/Who …", "4 What/How/Who …"]);
+});
+
+Deno.test("wordsIn passes over code, strings, examples and other senses", () => {
+  const source = `
+/**
+ * Calls \`tell()\`, {@linkcode Story} and https://story.test/told.
+ *
+ * \`\`\`ts
+ * told.push("story"); // told
+ * \`\`\`
+ */
+const text = "is told", accept = "*/*", path = "a//told";
+/** The whole list is read; two keys are hard to tell from each other, and easy to tell apart. */
+/** For users who write controllers. Whose turn it is does not matter. */
+/** Stays whole, as a whole. */
+`;
+  assertEquals(found(source), ["10 tell"]);
+});
+
+Deno.test("isAllowed compares the path and the words around a phrase", () => {
+  const [finding]: Finding[] = wordsIn("src/a.ts", "// Bob told Alice");
+  assertEquals(isAllowed(finding, { path: "src/a.ts", text: "Bob told", reason: "" }), true);
+  assertEquals(isAllowed(finding, { path: "src/b.ts", text: "Bob told", reason: "" }), false);
+  assertEquals(isAllowed(finding, { path: "src/a.ts", text: "Eve told", reason: "" }), false);
+});
