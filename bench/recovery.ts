@@ -8,13 +8,15 @@
  * from then until the cache is current and stays so for 3 s. Lists and watches count requests of informers.
  */
 import { connect } from "../src/deno/mod.ts";
+import { FakeApiServer } from "../src/testing/mod.ts";
+import { serve } from "../tests/support/serve.ts";
+import { ControlPlane } from "../tests/cluster/_control_plane.ts";
 import { FaultProxy } from "../tests/recovery/_fault_proxy.ts";
 import { faultSchedule } from "../tests/recovery/_fault_schedule.ts";
 import { MarkerWriter } from "../tests/recovery/_marker.ts";
 import { InformerFollower, recoveriesOf, type Recovery } from "../tests/recovery/_recovery.ts";
 import { Flags } from "./flags.ts";
 import { ClientGo } from "./recovery/client_go.ts";
-import { clusterTarget, fakeTarget } from "./recovery/servers.ts";
 import { median } from "./statistics.ts";
 import { rounded, table } from "./table.ts";
 
@@ -124,4 +126,24 @@ function percent(share: number): string {
 
 function inSeconds(ms: number): string {
   return Number.isFinite(ms) ? (ms / 1_000).toFixed(2) : "never";
+}
+
+/** The server at the far end of the proxies. */
+interface Target extends AsyncDisposable {
+  /** Where it listens. */
+  readonly url: string;
+  /** Path of a kubeconfig with its certificates; `undefined` where none is needed. */
+  readonly kubeconfig?: string;
+}
+
+/** The fake over plain HTTP. */
+function fakeTarget(): Promise<Target> {
+  return serve(new FakeApiServer());
+}
+
+/** kube-apiserver over TLS and HTTP/2. @throws {Error} when `KUBEBUILDER_ASSETS` names no folder with its programs. */
+async function clusterTarget(): Promise<Target> {
+  const assets = Deno.env.get("KUBEBUILDER_ASSETS");
+  if (assets !== undefined) return await ControlPlane.start(assets);
+  throw new Error("Cannot start a cluster: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver");
 }

@@ -1,7 +1,7 @@
 import { PEERS } from "../peers/peer.ts";
 import { race, type Result } from "../peers/race.ts";
 import { median } from "../statistics.ts";
-import type { Limit, Measurement } from "./limit.ts";
+import type { Limit, Measurement } from "./_measurement.ts";
 
 const JOB = { pods: 10_000, events: 50_000, changed: 100 };
 

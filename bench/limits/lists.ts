@@ -1,7 +1,15 @@
-import { measureCase, type Numbers } from "../case.ts";
+/**
+ * L2 to L6: one list of pods into a Map, in a process of its own. URL MODE. Modes: `json` (`.json()` and a loop), `streamed`
+ * (part by part, every object read, managedFields kept), `stripped` (the same without managedFields), `informer` (its
+ * defaults, until it has synced), `large` (the same, and its heap after a collection).
+ */
+import { Client, SharedIndexInformer } from "../../mod.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { statOf } from "../peers/child.ts";
+import { Delays } from "./_delays.ts";
+import { collect, measureCase, type Measurement, type Numbers } from "./_measurement.ts";
 import { median } from "../statistics.ts";
-import type { Measurement } from "./limit.ts";
-import { Server } from "./server.ts";
+import { Server } from "./_server.ts";
 
 const MODES = ["json", "streamed", "stripped", "informer"] as const;
 
@@ -14,7 +22,7 @@ export const LISTS: Measurement = {
     for (let repetition = 0; repetition < repetitions; repetition++) {
       for (const mode of MODES) {
         await server.reset();
-        runs[mode].push(await measureCase("limits/cases/list.ts", { args: [server.url, mode], v8Flags: [] }));
+        runs[mode].push(await measureCase(import.meta.url, { args: [server.url, mode], v8Flags: [] }));
       }
     }
     const of = (mode: (typeof MODES)[number], name: string): number => median(runs[mode].map((run) => run[name]));
@@ -55,3 +63,74 @@ export const LISTS: Measurement = {
     ];
   },
 };
+
+const PODS = 100_000;
+
+/** L6: 100,000 pods on default flags. */
+export const LARGE: Measurement = {
+  ids: ["L6", "L6r"],
+  measure: async () => {
+    await using server = await Server.start({ pods: PODS });
+    const { objects, peakRssMb, heapMb } = await measureCase(import.meta.url, { args: [server.url, "large"] });
+    return [
+      {
+        id: "L6",
+        what: "pods synced by an informer on default flags, of 100,000",
+        value: objects,
+        accept: { least: PODS },
+        unit: "pods",
+      },
+      {
+        id: "L6r",
+        what: "its peak RSS less 100 MB / its heap after collection",
+        value: (peakRssMb - 100) / heapMb,
+        accept: { most: 1.25 },
+      },
+    ];
+  },
+};
+
+async function main(): Promise<void> {
+  const [url, mode] = Deno.args;
+  const client = new Client({ server: url });
+  const cache = new Map<string, Pod>();
+  using delays = new Delays();
+  const began = performance.now();
+  switch (mode) {
+    case "json": {
+      const list = await (await fetch(`${url}/api/v1/pods`)).json() as { items: Pod[] };
+      for (const pod of list.items) cache.set(`${pod.metadata.namespace}/${pod.metadata.name}`, pod);
+      break;
+    }
+    case "streamed":
+    case "stripped": {
+      const managedFields = mode === "streamed" ? "keep" : "drop";
+      for await (const part of client.resource(Pod).listEntries({ managedFields })) {
+        for (const entry of part.entries) cache.set(entry.key, entry.object);
+      }
+      break;
+    }
+    default: {
+      const informer = new SharedIndexInformer(client.resource(Pod));
+      informer.addEventHandler({});
+      void informer.run();
+      await informer.waitForCacheSync();
+      if (informer.indexer.size === 0) throw new Error("Cannot measure: the informer has synced nothing");
+      if (mode === "large") {
+        const { peakRssMb } = await statOf("self");
+        collect();
+        const heapMb = Deno.memoryUsage().heapUsed / 1e6;
+        console.log(JSON.stringify({ objects: informer.indexer.size, peakRssMb, heapMb }));
+        Deno.exit(0);
+      }
+    }
+  }
+  const wallMs = performance.now() - began;
+  await new Promise((resolve) => setTimeout(resolve, 10)); // a stall that is not over yet is not counted
+  console.log(
+    JSON.stringify({ wallMs, stallMs: delays.take("").DelayMaxMs, peakRssMb: (await statOf("self")).peakRssMb }),
+  );
+  Deno.exit(0); // an informer goes on for ever
+}
+
+if (import.meta.main) await main();

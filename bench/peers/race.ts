@@ -1,7 +1,6 @@
-import { Child, type Command } from "./child.ts";
+import { Child, type Command, type ProcessStat } from "./child.ts";
 import type { Job } from "./job.ts";
 import { denoRun, goProgram, type Peer } from "./peer.ts";
-import type { ProcessStat } from "./process_stat.ts";
 import type { Report } from "./progress.ts";
 
 /** What one client did, once or as medians of several times. */

@@ -16,7 +16,7 @@ import { reset, type Result, runClient } from "./race.ts";
 const CLIENTS = PEERS.filter(({ id, mode }) => id === mode);
 
 /** The programs of the harness, which are the same for both versions wherever the older one can run them. */
-const HARNESS = ["clients/ours.ts", "handlers.ts", "job.ts", "progress.ts"].map((name) => `bench/peers/${name}`);
+const HARNESS = ["clients/ours.ts", "job.ts", "progress.ts"].map((name) => `bench/peers/${name}`);
 
 /** Where the code of a version is, beside what {@linkcode HARNESS} needs of the project. */
 const SOURCES = ["mod.ts", "deno.json", "src", "standins"];

@@ -3,7 +3,6 @@ import type { FaultProxy } from "../../tests/recovery/_fault_proxy.ts";
 import { MARKER_NAMESPACE } from "../../tests/recovery/_marker.ts";
 import type { Follower } from "../../tests/recovery/_recovery.ts";
 import { goProgram } from "../peers/peer.ts";
-import type { Target } from "./servers.ts";
 
 /** One of client-go's informers, as its process describes it. */
 class GoFollower implements Follower {
@@ -21,7 +20,7 @@ export class ClientGo implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   readonly #reading: Promise<void>;
 
-  private constructor(program: string, target: Target, proxies: readonly FaultProxy[]) {
+  private constructor(program: string, target: { readonly kubeconfig?: string }, proxies: readonly FaultProxy[]) {
     const args = ["markers", MARKER_NAMESPACE, target.kubeconfig ?? "", ...proxies.map(({ url }) => url)];
     this.#process = new Deno.Command(program, { args, stdin: "piped", stdout: "piped" }).spawn();
     const followers = proxies.map((proxy) => new GoFollower(proxy));
@@ -30,7 +29,7 @@ export class ClientGo implements AsyncDisposable {
   }
 
   /** Builds and starts it. @throws {Error} when it cannot be built on this machine. */
-  static async start(target: Target, proxies: readonly FaultProxy[]): Promise<ClientGo> {
+  static async start(target: { readonly kubeconfig?: string }, proxies: readonly FaultProxy[]): Promise<ClientGo> {
     return new ClientGo(await goProgram(), target, proxies);
   }
 

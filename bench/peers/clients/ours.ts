@@ -3,9 +3,8 @@
  * kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object), `nothing` (the default,
  * nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them).
  */
-import { Client, SharedIndexInformer } from "../../../mod.ts";
+import { Client, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
-import { tellProgress } from "../handlers.ts";
 import { Progress } from "../progress.ts";
 
 const progress = new Progress();
@@ -22,7 +21,40 @@ const pods = new SharedIndexInformer(client.resource(Pod), {
     if (!progress.synced) throw error; // afterwards the watch expires, which is part of the job
   },
 });
-tellProgress(pods, mode, progress);
+addHandler(pods, mode, progress);
 progress.begin();
 void pods.run();
 await progress.finish();
+
+/** Adds the handler that the mode of a client asks for: `keys`, `nothing`, or any other, which reads every object. */
+function addHandler(pods: SharedIndexInformer<Pod>, mode: string, progress: Progress): void {
+  if (mode === "keys") {
+    const queue = new WorkQueue();
+    // A key that waits already is not queued again, so events are counted where they are told.
+    pods.addEventHandler({
+      onAdd: ({ key }) => {
+        queue.add(key);
+        progress.added();
+      },
+      onUpdate: ({ key }) => {
+        queue.add(key);
+        progress.updated();
+      },
+    });
+    void queue.run(() => {});
+  } else if (mode === "nothing") {
+    pods.addEventHandler({ onAdd: () => progress.added(), onUpdate: () => progress.updated() });
+  } else {
+    let read = 0;
+    pods.addEventHandler({
+      onAdd: ({ object }) => {
+        if (object.status !== undefined) read++;
+        progress.added();
+      },
+      onUpdate: ({ object }) => {
+        if (object.status !== undefined) read++;
+        progress.updated();
+      },
+    });
+  }
+}

@@ -5,7 +5,7 @@ import {
   type KubernetesObject,
   type ListerWatcher,
   type ListPart,
-} from "../../../mod.ts";
+} from "../../mod.ts";
 
 /** A small object, enough to be filed. */
 export function small(index: number, version: number): KubernetesObject {

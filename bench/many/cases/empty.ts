@@ -1,2 +1,0 @@
-/** M6: nothing but what every module costs. */
-export {};

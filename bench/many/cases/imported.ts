@@ -1,2 +1,0 @@
-/** M6: the toolkit, imported and not used. */
-import "../../../mod.ts";
