@@ -1,10 +1,5 @@
 import { AssertionError } from "./assertion_error.ts";
 import { ending } from "./ending.ts";
-import { equal } from "./equal.ts";
-import { inspect } from "./inspect.ts";
-
-/** An array, a typed array, or any other object with a length; not a string. */
-export type ArrayLikeArg<T> = ArrayLike<T> & object;
 
 /** Asserts that `expected` matches `actual`. A regular expression with flag `g` keeps its `lastIndex`. */
 export function assertMatch(actual: string, expected: RegExp, msg?: string): void {
@@ -12,27 +7,10 @@ export function assertMatch(actual: string, expected: RegExp, msg?: string): voi
   throw new AssertionError(`Expected actual: "${actual}" to match: "${expected}"${ending(msg)}`);
 }
 
-/** Asserts that `expected` does not match `actual`. A regular expression with flag `g` keeps its `lastIndex`. */
-export function assertNotMatch(actual: string, expected: RegExp, msg?: string): void {
-  if (!expected.test(actual)) return;
-  throw new AssertionError(`Expected actual: "${actual}" to not match: "${expected}"${ending(msg)}`);
-}
-
 /** Asserts that `actual` contains `expected`. */
 export function assertStringIncludes(actual: string, expected: string, msg?: string): void {
   if (actual.includes(expected)) return;
   throw new AssertionError(`Expected actual: "${actual}" to contain: "${expected}"${ending(msg)}`);
-}
-
-/** Asserts that every element of `expected` is {@linkcode equal} to some element of `actual`. */
-export function assertArrayIncludes<T>(actual: ArrayLikeArg<T>, expected: ArrayLikeArg<T>, msg?: string): void {
-  const elements = Array.from(actual);
-  const missing = Array.from(expected).filter((item) => !elements.some((element) => equal(item, element)));
-  if (missing.length === 0) return;
-  throw new AssertionError(
-    `Expected actual: "${inspect(actual)}" to include: "${inspect(expected)}"${ending(msg)}\n` +
-      `missing: ${inspect(missing)}`,
-  );
 }
 
 /** Asserts that `actual` is an instance of `expectedType`. */

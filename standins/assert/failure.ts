@@ -10,7 +10,7 @@ interface Expectation<E extends Error> {
 }
 
 /** Asserts that `error` is an error, of the class and with the message if these are given. */
-export function assertIsError<E extends Error = Error>(
+function assertIsError<E extends Error = Error>(
   error: unknown,
   ErrorClass?: abstract new (...args: any[]) => E,
   msgMatches?: string | RegExp,

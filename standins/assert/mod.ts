@@ -15,7 +15,6 @@ export * from "./assertion_error.ts";
 export * from "./equal.ts";
 export * from "./truth.ts";
 export * from "./equality.ts";
-export * from "./order.ts";
+export * from "./almost_equals.ts";
 export * from "./contents.ts";
-export * from "./object_match.ts";
 export * from "./failure.ts";

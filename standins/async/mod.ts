@@ -15,4 +15,3 @@ export * from "./abortable.ts";
 export * from "./deadline.ts";
 export * from "./delay.ts";
 export * from "./pool.ts";
-export * from "./retry.ts";

@@ -2,7 +2,6 @@ import { abortable } from "@std/async/abortable";
 import { deadline } from "@std/async/deadline";
 import { delay } from "@std/async/delay";
 import { pooledMap } from "@std/async/pool";
-import { retry, RetryError } from "@std/async/retry";
 import * as everything from "@std/async";
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { mock } from "node:test";
@@ -59,7 +58,6 @@ Deno.test("async's main entry has everything the others have", () => {
   assertStrictEquals(everything.deadline, deadline);
   assertStrictEquals(everything.delay, delay);
   assertStrictEquals(everything.pooledMap, pooledMap);
-  assertStrictEquals(everything.retry, retry);
 });
 
 Deno.test("delay resolves when its time has come and not before", async () => {
@@ -159,100 +157,6 @@ Deno.test("deadline rejects with the reason of its signal", async () => {
   controller.abort(reason);
   assertStrictEquals(await assertRejects(() => waiting), reason);
   resolve();
-});
-
-Deno.test("retry returns the first success, of a function that returns a promise or a value", async () => {
-  using time = fakeTime();
-  let calls = 0;
-  const flaky = (): string => {
-    if (++calls < 3) throw new Error(`call ${calls}`);
-    return "done";
-  };
-  const result = watch(retry(flaky, { jitter: 0, minTimeout: 100 }));
-  await settle();
-  assertEquals(calls, 1);
-  await time.tick(100);
-  assertEquals(calls, 2);
-  await time.tick(199);
-  assertEquals(calls, 2);
-  await time.tick(1);
-  assertEquals(result, { state: "resolved", value: "done" });
-  assertEquals(await retry(() => Promise.resolve(1)), 1);
-});
-
-Deno.test("retry waits no longer than maxTimeout and gives up after maxAttempts, with the cause", async () => {
-  using time = fakeTime();
-  const failures: Error[] = [];
-  const fails = (): Promise<never> => {
-    failures.push(new Error(`call ${failures.length}`));
-    return Promise.reject(failures.at(-1));
-  };
-  const result = watch(retry(fails, { jitter: 0, minTimeout: 100, maxTimeout: 150, multiplier: 10 }));
-  await settle();
-  for (const ms of [100, 150, 150, 150]) await time.tick(ms);
-  assertEquals(failures.length, 5);
-  assertInstanceOf(result.reason, RetryError);
-  assertEquals(result.reason.name, "RetryError");
-  assertEquals(result.reason.message, "Retrying exceeded the maxAttempts (5).");
-  assertStrictEquals(result.reason.cause, failures[4]);
-});
-
-Deno.test("retry with full jitter waits at most the whole time", async () => {
-  using time = fakeTime();
-  let calls = 0;
-  const result = watch(retry(() => {
-    if (++calls === 1) throw new Error("first");
-  }, { minTimeout: 100 }));
-  await settle();
-  await time.tick(100);
-  assertEquals(result.state, "resolved");
-});
-
-Deno.test("retry throws what is not retriable as it is", async () => {
-  const error = new TypeError("no sense");
-  const seen: unknown[] = [];
-  const isRetriable = (thrown: unknown): boolean => {
-    seen.push(thrown);
-    return false;
-  };
-  assertStrictEquals(await assertRejects(() => retry(() => Promise.reject(error), { isRetriable })), error);
-  assertEquals(seen.length, 1);
-});
-
-Deno.test("retry looks at its signal before the first attempt and between attempts", async () => {
-  let calls = 0;
-  const fn = (): never => {
-    calls++;
-    throw new Error("again");
-  };
-  const reason = new Error("enough");
-  assertStrictEquals(await assertRejects(() => retry(fn, { signal: AbortSignal.abort(reason) })), reason);
-  assertEquals(calls, 0);
-  const controller = new AbortController();
-  const waiting = retry(fn, { signal: controller.signal, minTimeout: 1_000, jitter: 0 });
-  await settle();
-  assertEquals(calls, 1);
-  controller.abort(reason);
-  assertStrictEquals(await assertRejects(() => waiting), reason);
-  assertEquals(calls, 1);
-});
-
-Deno.test("retry refuses options that make no sense", async () => {
-  for (
-    const options of [
-      { maxAttempts: 0 },
-      { maxAttempts: 1.5 },
-      { multiplier: 0 },
-      { multiplier: Infinity },
-      { maxTimeout: 0 },
-      { minTimeout: -1 },
-      { minTimeout: 2, maxTimeout: 1 },
-      { jitter: 2 },
-      { jitter: NaN },
-    ]
-  ) {
-    await assertRejects(() => retry(() => 1, options), RangeError, "Cannot retry as");
-  }
 });
 
 Deno.test("pooledMap yields in the order of the items, whatever is ready first", async () => {
