@@ -9,17 +9,6 @@ export class StringType extends Type<string> {
   }
 }
 
-/** The path of a file; shells suggest files. */
-export class FileType extends StringType {}
-
-/** Text that the help does not show. */
-export class SecretType extends StringType {
-  /** Six stars. */
-  override defaultText(): string {
-    return "******";
-  }
-}
-
 /** A finite number. */
 export class NumberType extends Type<number> {
   /** The number; throws when the text is empty or not a finite number. */
@@ -37,20 +26,5 @@ export class IntegerType extends Type<number> {
     const number = Number(type.value);
     if (!Number.isInteger(number)) throw new InvalidTypeError(type);
     return number;
-  }
-}
-
-/** `true`, `false`, `1` or `0`. */
-export class BooleanType extends Type<boolean> {
-  /** The boolean; throws when the text is none of the four. */
-  override parse(type: ArgumentValue): boolean {
-    if (type.value === "true" || type.value === "1") return true;
-    if (type.value === "false" || type.value === "0") return false;
-    throw new InvalidTypeError(type, ["true", "false", "1", "0"]);
-  }
-
-  /** The two words. */
-  override complete(): string[] {
-    return ["true", "false"];
   }
 }

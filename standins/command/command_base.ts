@@ -42,7 +42,7 @@ export class CommandBase {
   }
 
   /** Sets the version, and gives the program `-V, --version`. */
-  version(version: string | (() => string)): this {
+  version(version: string): this {
     selectedOf(this).version = version;
     return this;
   }
@@ -53,49 +53,11 @@ export class CommandBase {
     return this;
   }
 
-  /** Sets what the help says after the name, instead of the arguments. */
-  usage(usage: string): this {
-    selectedOf(this).usage = usage;
-    return this;
-  }
-
-  /** Adds a line to the help and to `--version`. */
-  meta(name: string, value: string): this {
-    selectedOf(this).meta.set(name, value);
-    return this;
-  }
-
   /** Adds an example to the help. */
   example(name: string, description: string): this {
     const { examples } = selectedOf(this);
     if (examples.has(name)) throw new Error(`Example with name "${name}" already exists.`);
     examples.set(name, description);
-    return this;
-  }
-
-  /** Leaves it out of help and completions. */
-  hidden(): this {
-    selectedOf(this).hidden = true;
-    return this;
-  }
-
-  /** Leaves what its parents share to its parents: options, environment variables. */
-  noGlobals(): this {
-    selectedOf(this).noGlobals = true;
-    return this;
-  }
-
-  /** Adds a name. */
-  alias(alias: string): this {
-    const { name, aliases } = selectedOf(this);
-    if (name === alias || aliases.includes(alias)) throw new Error(`Duplicate command alias "${alias}".`);
-    aliases.push(alias);
-    return this;
-  }
-
-  /** Sets the subcommand that is run when nothing is given at all. */
-  default(name: string): this {
-    selectedOf(this).defaultChild = name;
     return this;
   }
 
@@ -111,12 +73,9 @@ export class CommandBase {
     return this.throwErrors();
   }
 
-  /** Sets how the help looks, or what it says. */
-  help(help: HelpOptions | string | ((cmd: this, options: HelpOptions) => string)): this {
-    const definition = selectedOf(this);
-    if (typeof help === "string") definition.help = () => help;
-    else if (typeof help === "function") definition.help = (cmd, options) => help(cmd as this, options);
-    else definition.helpOptions = help;
+  /** Sets the layout of the help. */
+  help(help: HelpOptions): this {
+    selectedOf(this).helpOptions = help;
     return this;
   }
 
@@ -144,11 +103,8 @@ export class CommandBase {
   getHelp(options: HelpOptions = {}): string {
     const definition = definitionOf(this);
     standardized(definition.root);
-    for (const { help, helpOptions } of definition.line()) {
-      if (help !== undefined) return help(this, options);
-      if (helpOptions !== undefined) return helpOf(definition, { ...helpOptions, ...options });
-    }
-    return helpOf(definition, options);
+    const inherited = definition.line().map(({ helpOptions }) => helpOptions).find((one) => one !== undefined);
+    return helpOf(definition, { ...inherited, ...options });
   }
 
   /** Prints the help. */
@@ -161,7 +117,7 @@ export class CommandBase {
     print(versionOf(definitionOf(this), false));
   }
 
-  /** Prints name, version and the other lines. */
+  /** Prints name and version. */
   showLongVersion(): void {
     print(versionOf(definitionOf(this), true));
   }

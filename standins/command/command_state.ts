@@ -1,37 +1,25 @@
 import type { BuiltinTypes, None, Simplify } from "./inference.ts";
 
-/** What the type system knows of a command; never a value. */
+/** The types of a command's parts; never a value. */
 export interface CommandState {
-  /** Options that come from the commands above. */
-  inherited: unknown;
-  /** Its own options. */
+  /** Its options. */
   options: unknown;
   /** Its arguments, a tuple. */
   arguments: unknown[];
-  /** Options that it shares with its subcommands. */
-  globals: unknown;
-  /** The types it can name. */
+  /** The types that it can name. */
   types: unknown;
-  /** The types it shares with its subcommands. */
-  globalTypes: unknown;
   /** The state of the command that `reset` goes back to; undefined when that is this one. */
   parent: CommandState | undefined;
 }
 
-/** The state of a command without anything. */
+/** The state of an empty command. */
 export interface NewState {
-  /** None. */
-  inherited: None;
   /** None. */
   options: None;
   /** None. */
   arguments: [];
-  /** None. */
-  globals: None;
   /** Those that are built in. */
   types: BuiltinTypes;
-  /** None. */
-  globalTypes: None;
   /** There is none. */
   parent: undefined;
 }
@@ -46,7 +34,7 @@ export type With<State, Change> = 0 extends 1 & State
 export type Main<State extends CommandState> = State["parent"] extends CommandState ? State["parent"] : State;
 
 /** All options of a command, as its action gets them. */
-export type OptionsOf<State extends CommandState> = Simplify<State["inherited"] & State["globals"] & State["options"]>;
+export type OptionsOf<State extends CommandState> = Simplify<State["options"]>;
 
 /** The state of a subcommand that was put together elsewhere; of one of any kind everything but its parent is `any`. */
 export type AddedState<State extends CommandState, Child extends CommandState> = {
@@ -55,18 +43,12 @@ export type AddedState<State extends CommandState, Child extends CommandState> =
 
 /** The state of a new subcommand with these arguments. */
 export interface ChildState<State extends CommandState, Arguments> extends CommandState {
-  /** What the command above inherits and shares. */
-  inherited: State["inherited"] & State["globals"];
   /** None. */
   options: None;
   /** Its arguments. */
   arguments: Arguments extends unknown[] ? Arguments : [];
-  /** None. */
-  globals: None;
-  /** Those that are built in, and those that the command above shares. */
-  types: BuiltinTypes & State["globalTypes"];
-  /** Those that the command above shares. */
-  globalTypes: State["globalTypes"];
+  /** Those that are built in. */
+  types: BuiltinTypes;
   /** The command above. */
   parent: State;
 }

@@ -22,9 +22,4 @@ export class EnumType<const Value extends string | number | boolean> extends Typ
   override values(): Value[] {
     return [...this.#values];
   }
-
-  /** The values in the order given. */
-  override complete(): Value[] {
-    return this.values();
-  }
 }

@@ -13,14 +13,12 @@ export interface Grammar {
   readonly args: readonly ValueDefinition[];
   /** Turns text into a value, or throws. */
   readonly convert: (value: ArgumentValue) => unknown;
-  /** Whether to stop at the first word that is not one of the options, or their value. @default {false} */
-  readonly optionsOnly?: boolean;
 }
 
-/** What `#values` answers for an empty text: the option counts as not given. */
+/** The answer of `#value` for an empty text: the option counts as not given. */
 const NOT_GIVEN = Symbol("not given");
 
-/** Reads a command line, in one go or first some options and later the rest. */
+/** Reads a command line. */
 export class FlagParser {
   /** The words not yet understood. */
   rest: string[];
@@ -30,33 +28,29 @@ export class FlagParser {
   readonly flags: Record<string, unknown> = {};
   /** The values of the arguments. */
   readonly args: unknown[] = [];
-  /** The options that were given, in their order. */
-  readonly given: Set<OptionDefinition> = new Set();
-  /** The same and those whose value was empty, which count as not given but still conflict with others. */
+  /** The options that were given, also with an empty value. */
   readonly mentioned: Set<OptionDefinition> = new Set();
-  /** The option that excludes all others, if it was given. */
-  standalone: OptionDefinition | undefined;
+  /** `--help` or `--version`, which excludes all others, if it was given. */
+  standard: OptionDefinition | undefined;
 
   /** A parser of these words. */
   constructor(words: readonly string[]) {
     this.rest = [...words];
   }
 
-  /** Reads on; what excludes all others excludes those of the same reading. */
+  /** Reads all words. */
   read(grammar: Grammar): void {
-    const { options, args, optionsOnly } = grammar;
+    const { options, args } = grammar;
     const line = new WordLine(this.rest);
     const places = [...args];
     this.rest = [];
-    const before = this.given.size;
     while (line.first !== undefined) {
       const word = line.first;
       const looksLikeFlag = word.length > 1 && word.startsWith("-");
       if (word === "--") {
         line.take();
         this.literal.push(...line.takeAll());
-      } else if (!looksLikeFlag && optionsOnly) this.#stop(line);
-      else if (!looksLikeFlag && args.length === 0) this.rest.push(line.take()!);
+      } else if (!looksLikeFlag && args.length === 0) this.rest.push(line.take()!);
       else {
         const parts = line.unbundle();
         const [name, inline] = nameAndValue(line.first);
@@ -64,24 +58,15 @@ export class FlagParser {
         if (option !== undefined) {
           line.take();
           this.#option(option, name, inline, line, grammar);
-        } else if (optionsOnly) this.#stop(line);
-        else {
+        } else {
           line.bundle(word, parts);
           this.#argument(line.take()!, name, places, looksLikeFlag, grammar);
         }
       }
     }
-    if (this.standalone !== undefined && this.given.size - before > 1) {
-      throw new FlagError(`Option "${flagOf(this.standalone.name)}" cannot be combined with other options.`);
+    if (this.standard !== undefined && Object.keys(this.flags).length > 1) {
+      throw new FlagError(`Option "${flagOf(this.standard.name)}" cannot be combined with other options.`);
     }
-  }
-
-  /** Leaves the words up to two dashes for later. */
-  #stop(line: WordLine): void {
-    const words = line.takeAll();
-    const end = words.indexOf("--");
-    this.rest.push(...(end < 0 ? words : words.slice(0, end)));
-    if (end >= 0) this.literal.push(...words.slice(end + 1));
   }
 
   #argument(word: string, name: string, places: ValueDefinition[], looksLikeFlag: boolean, grammar: Grammar): void {
@@ -105,8 +90,7 @@ export class FlagParser {
     grammar: Grammar,
   ): void {
     const { property } = option;
-    const previous = this.flags[property];
-    if (previous !== undefined && !option.collect) {
+    if (this.flags[property] !== undefined) {
       const flag = flagOf(name).replace(/^--no-/, "--");
       throw new FlagError(`Option "${flag}" can only occur once, but was found several times.`);
     }
@@ -115,38 +99,15 @@ export class FlagParser {
     }
     this.mentioned.add(option);
     let value: unknown = !name.startsWith("--no-");
-    if (value && option.values.length > 0) value = this.#values(option, inline, line, grammar);
+    if (value && option.values.length > 0) value = this.#value(option, inline ?? line.take(), grammar);
     if (value === NOT_GIVEN) return;
-    if (option.value !== undefined) value = option.value(value, previous);
-    else if (option.collect) value = [...(Array.isArray(previous) ? previous : []), value];
     this.flags[property] = value;
-    this.given.add(option);
-    if (option.standalone) this.standalone = option;
+    if (option.standard !== undefined) this.standard = option;
   }
 
-  #values(option: OptionDefinition, inline: string | undefined, line: WordLine, grammar: Grammar): unknown {
-    const places = option.values;
-    const several = places.length > 1 || places[0].variadic;
-    const values: unknown[] = [];
-    let at = 0;
-    while (at < places.length) {
-      const place = places[at];
-      const word = inline ?? line.first;
-      if (word === undefined || !takes(place, word, inline !== undefined, grammar)) break;
-      if (inline === undefined) line.take();
-      if (word === "" && (!option.required || place.optional)) {
-        if (!several) return NOT_GIVEN;
-        if (!place.variadic) values.push(undefined);
-      } else values.push(convert(grammar, "Option", `--${option.name}`, place, word));
-      if (!place.variadic) at++;
-      if (inline !== undefined) break;
-    }
-    const open = places[at];
-    if (open !== undefined && !open.optional && values[at] === undefined) {
-      throw new FlagError(`Missing value for option "${flagOf(option.name)}".`);
-    }
-    if (values.length > 0) return several ? values : values[0];
-    return places[0].type === "boolean" ? true : defaultOf(option) ?? true;
+  #value(option: OptionDefinition, word: string | undefined, grammar: Grammar): unknown {
+    if (word === undefined) throw new FlagError(`Missing value for option "${flagOf(option.name)}".`);
+    return word === "" ? NOT_GIVEN : convert(grammar, "Option", `--${option.name}`, option.values[0], word);
   }
 }
 
@@ -156,25 +117,11 @@ export function findOption(options: readonly OptionDefinition[], name: string): 
   return options.find((option) => option.name === bare || option.aliases.includes(bare));
 }
 
-/** The default value of an option. */
-export function defaultOf(option: OptionDefinition): unknown {
-  return typeof option.default === "function" ? option.default() : option.default;
-}
-
 function nameAndValue(word: string): [name: string, value: string | undefined] {
   const at = word.indexOf("=");
   return at < 0 ? [word, undefined] : [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** Whether a word is the value of an option, or belongs to what comes after it. */
-function takes(place: ValueDefinition, word: string, inline: boolean, { options }: Grammar): boolean {
-  if (!place.optional && !place.variadic) return true;
-  if (findOption(options, word) !== undefined) return false;
-  if (!place.optional || inline || !word.startsWith("-")) return true;
-  return place.type === "number" && !Number.isNaN(Number(word));
-}
-
 function convert({ convert }: Grammar, label: string, name: string, place: ValueDefinition, text: string): unknown {
-  const one = (value: string): unknown => convert({ label, name, type: place.type, value });
-  return place.list ? text.split(",").map(one) : one(text);
+  return convert({ label, name, type: place.type, value: text });
 }

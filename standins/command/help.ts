@@ -1,10 +1,8 @@
 import { type Colors, colors } from "./colors.ts";
-import type { Definition, EnvDefinition, OptionDefinition } from "./definition.ts";
-import { defaultOf } from "./flag_parser.ts";
-import { flagOf, type ValueDefinition } from "./flag_text.ts";
+import type { Definition, OptionDefinition } from "./definition.ts";
+import type { ValueDefinition } from "./flag_text.ts";
 import type { HelpOptions } from "./settings.ts";
 import { table } from "./table.ts";
-import { Type } from "./type.ts";
 
 /** How far the sections are indented. */
 const INDENT = 2;
@@ -14,13 +12,12 @@ export function helpOf<Cmd>(definition: Definition<Cmd>, options: HelpOptions = 
   return new Help(definition, options).text();
 }
 
-/** The version: `"1.0.0"`, or with the name and more. */
+/** The version: `"1.0.0"`, or with the name. */
 export function versionOf<Cmd>(definition: Definition<Cmd>, long: boolean): string {
   const version = definition.findVersion() ?? "";
   if (!long) return version;
   const { bold, blue } = colors(true);
-  const lines = [[definition.root.name, version], ...definition.meta];
-  return lines.map(([name, text]) => `${bold(name)} ${blue(text)}`).join("\n");
+  return `${bold(definition.root.name)} ${blue(version)}`;
 }
 
 class Help<Cmd> {
@@ -39,12 +36,9 @@ class Help<Cmd> {
     const description = definition.describe();
     const sections = [
       this.#header(),
-      this.#meta(),
       this.#section("Description", description === "" ? [] : [[dedent(description)]], [0]),
-      this.#section("Arguments", definition.args.some((arg) => arg.description) ? this.#arguments() : [], [1, 2]),
       this.#section("Options", this.#optionRows(), [2, 3]),
       this.#section("Commands", this.#commands(), [2]),
-      this.#section("Environment variables", this.#environment(), [2]),
       this.#section("Examples", this.#examples(), [1]),
     ];
     return sections.filter((section) => section !== "").join("\n");
@@ -53,63 +47,27 @@ class Help<Cmd> {
   #header(): string {
     const { bold, magenta, yellow } = this.#colors;
     const definition = this.#definition;
-    const usage = definition.usage ?? this.#usage();
+    const usage = definition.args.map((value) => this.#value(value)).join(" ");
     const version = definition.findVersion();
     const line = magenta(`${definition.path()} ${usage}`.trimEnd());
     if (version === undefined) return `\n${bold("Usage:")} ${line}\n`;
     return `\n${bold("Usage:")}   ${line}\n${bold("Version:")} ${yellow(version)}\n`;
   }
 
-  #usage(): string {
-    const required = this.#definition.allOptions().filter((option) => option.required);
-    return [
-      ...this.#definition.args.map((value) => this.#value(value)),
-      ...required.map(({ flags, values }) =>
-        [flags.find((flag) => flag.startsWith("--")) ?? flags[0], ...values.map((value) => this.#value(value))].join(
-          " ",
-        )
-      ),
-    ].join(" ");
-  }
-
-  #meta(): string {
-    const { meta } = this.#definition;
-    return meta.size === 0
-      ? ""
-      : `${[...meta].map(([name, text]) => `${this.#colors.bold(`${name}:`)} ${text}`).join("\n")}\n`;
-  }
-
-  #arguments(): string[][] {
-    return this.#definition.args.filter(({ description }) => description).map((value) => [
-      this.#value(value),
-      this.#dash(value.description ?? ""),
-      this.#hints(value.optional ? [] : [this.#colors.yellow("required")], value),
-    ]);
-  }
-
   #optionRows(): string[][] {
-    return this.#definition.allOptions().filter(({ hidden }) => !hidden).map((option) => [
+    return this.#definition.allOptions().map((option) => [
       option.flags.map(this.#colors.blue).join(", "),
       option.values.map((value) => this.#value(value)).join(" "),
       this.#dash(option.description),
-      this.#hints(this.#optionHints(option), option.values[0]),
+      this.#hints(option),
     ]);
   }
 
   #commands(): string[][] {
-    return this.#definition.shownChildren().map((child) => [
-      [child.name, ...child.aliases].map(this.#colors.blue).join(", "),
+    return [...this.#definition.children.values()].map((child) => [
+      this.#colors.blue(child.name),
       child.args.map((value) => this.#value(value)).join(" "),
       `${this.#bullet()} ${firstLine(child.describe())}`,
-    ]);
-  }
-
-  #environment(): string[][] {
-    return this.#definition.allEnvs().filter(({ hidden }) => !hidden).map((env: EnvDefinition) => [
-      env.names.map(this.#colors.blue).join(", "),
-      this.#value(env.input),
-      this.#dash(env.description),
-      env.required ? `(${this.#colors.yellow("required")})` : "",
     ]);
   }
 
@@ -134,36 +92,23 @@ class Help<Cmd> {
     }`;
   }
 
-  #value({ name, type, optional, variadic, list }: ValueDefinition): string {
-    const { yellow, magenta, red, green } = this.#colors;
-    const kind = this.#options.types ? `${yellow(":")}${red(type)}${list ? green("[]") : ""}` : "";
+  #value({ name, type, optional, variadic }: ValueDefinition): string {
+    const { yellow, magenta, red } = this.#colors;
+    const kind = this.#options.types ? `${yellow(":")}${red(type)}` : "";
     return `${yellow(optional ? "[" : "<")}${magenta(variadic ? `${name}...` : name)}${kind}${
       yellow(optional ? "]" : ">")
     }`;
   }
 
-  #optionHints(option: OptionDefinition): string[] {
-    const { bold, italic, red, yellow } = this.#colors;
-    const hints: string[] = [];
-    if (option.required) hints.push(yellow("required"));
-    const type = this.#definition.type(option.values[0]?.type ?? "")?.handler;
-    const value = defaultOf(option);
-    const text = option.defaultText ?? (type instanceof Type ? type.defaultText?.() : undefined) ?? value;
-    if (value !== undefined || option.defaultText !== undefined) hints.push(`${bold("Default: ")}${literal(text)}`);
-    const flags = (names: string[] | undefined): string => italic(names?.map(flagOf).join(", ") ?? "");
-    if (option.depends?.length) hints.push(`${yellow(bold("Depends: "))}${flags(option.depends)}`);
-    if (option.conflicts?.length) hints.push(`${red(bold("Conflicts: "))}${flags(option.conflicts)}`);
-    return hints;
-  }
-
-  #hints(hints: string[], value: ValueDefinition | undefined): string {
+  #hints({ default: value, values: [first] }: OptionDefinition): string {
     if (!this.#options.hints) return "";
-    const handler = value === undefined ? undefined : this.#definition.type(value.type)?.handler;
-    const values = handler instanceof Type ? handler.values?.() ?? [] : [];
-    const all = values.length === 0
-      ? hints
-      : [...hints, `${this.#colors.bold("Values: ")}${values.map(literal).join(", ")}`];
-    return all.length === 0 ? "" : `(${all.join(", ")})`;
+    const { bold } = this.#colors;
+    const values = first === undefined ? undefined : this.#definition.type(first.type)?.values?.();
+    const hints = [
+      ...value === undefined ? [] : [`${bold("Default: ")}${literal(value)}`],
+      ...values === undefined ? [] : [`${bold("Values: ")}${values.map(literal).join(", ")}`],
+    ];
+    return hints.length === 0 ? "" : `(${hints.join(", ")})`;
   }
 }
 

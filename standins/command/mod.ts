@@ -6,24 +6,24 @@
  * import { Command } from "@cliffy/command";
  *
  * await new Command()
- *   .name("greet")
- *   .arguments("[name:string]")
+ *   .name("hello")
+ *   .command("greet [name:string]", "Greets.")
  *   .option("-l, --loud", "Shout.")
  *   .action(({ loud }, name = "world") => {
  *     const text = `hello, ${name}`;
  *     return loud ? text.toUpperCase() : text;
  *   })
- *   .parse(["--loud", "moon"]);
+ *   .reset()
+ *   .parse(["greet", "--loud", "moon"]);
  * ```
  *
  * @module
  */
 
-export { Command, type CompleteHandler, type SubCommandOptions } from "./command.ts";
-export type { CommandResult, ErrorContext, ErrorHandler } from "./definition.ts";
-export type { CompleteOptions, EnvVarOptions, HelpOptions, OptionOptions, TypeOptions } from "./settings.ts";
-export type { ArgumentValue, InferType, TypeHandler, TypeOrTypeHandler } from "./type.ts";
-export { Type } from "./type.ts";
-export { BooleanType, FileType, IntegerType, NumberType, SecretType, StringType } from "./builtin_types.ts";
+export { Command } from "./command.ts";
+export type { CommandResult } from "./definition.ts";
+export type { HelpOptions, OptionOptions } from "./settings.ts";
+export { type ArgumentValue, type InferType, Type } from "./type.ts";
+export { IntegerType, NumberType, StringType } from "./builtin_types.ts";
 export { EnumType } from "./enum_type.ts";
 export { ValidationError, type ValidationErrorOptions } from "./validation_error.ts";

@@ -26,8 +26,6 @@ function standardOption(name: "help" | "version", letter: string, description: s
     values: [],
     property: name,
     description,
-    standalone: true,
-    global: name === "help",
     standard: name,
   };
 }

@@ -63,29 +63,7 @@ export type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T exten
 /** Demands of the compiler that two types are the same. */
 export function sameType<A, B>(_same: Same<A, B>): void {}
 
-/** A command with an option of every kind. */
-// deno-lint-ignore no-explicit-any -- a command of any kind
-export function watchCommand(seen: unknown[] = []): Command<any> {
-  return new Command()
-    .noExit()
-    .name("informer")
-    .arguments("<resource:string> [names...:string]")
-    .option("-n, --namespace <ns:string>", "Namespace.", { default: "default" })
-    .option("-A, --all-namespaces", "All namespaces.")
-    .option("-l, --selector <selector:string>", "Label selector.")
-    .option("--limit <n:integer>", "Limit.")
-    .option("--once [times:number]", "Stop.")
-    .option("--labels <labels:string[]>", "List.")
-    .option("-e, --header <header:string>", "Header.", { collect: true })
-    .option("-v, --verbose", "More.", { collect: true })
-    .option("--no-color", "No colours.")
-    .option("--resync <duration:string>", "Resync.", { value: (text: string) => Number.parseInt(text) * 1000 })
-    .action((options, resource, ...names) => {
-      seen.push(options, resource, names);
-    });
-}
-
-/** A program with subcommands; what is run is noted in `seen`. */
+/** A program with options and values of every kind; what is run is noted in `seen`. */
 // deno-lint-ignore no-explicit-any -- a command of any kind
 export function program(seen: unknown[] = []): Command<any> {
   return new Command()
@@ -93,24 +71,24 @@ export function program(seen: unknown[] = []): Command<any> {
     .name("informer")
     .version("1.2.3")
     .description("Watches.\n\nAnd more.")
-    .globalType("format", new EnumType(["json", "table"]))
-    .globalOption("--context <name:string>", "Context.")
-    .globalOption("-o, --output <format:format>", "Output.", { default: "table" })
-    .option("--local", "Only here.")
-    .command("watch <resource:string>", "Runs informers.\nFor ever.")
-    .alias("w")
-    .option("--until-synced", "Stop when synced.")
-    .action((options, resource) => {
-      seen.push("watch", options, resource);
+    .help({ colors: false })
+    .example("All pods", "informer watch pods -A")
+    .command("watch <resource:string> [names...:string]", "Runs informers.")
+    .type("format", new EnumType(["json", "table"]))
+    .option("-n, --namespace <ns:string>", "Namespace.", { default: "default" })
+    .option("-A, --all-namespaces", "All namespaces.")
+    .option("-l, --selector <selector:string>", "Label selector.")
+    .option("--limit <n:integer>", "Limit.")
+    .option("--rate <n:number>", "Rate.")
+    .option("--no-color", "No colours.")
+    .option("-o, --output <format:format>", "Output.", { default: "table" as const })
+    .action((options, resource, ...names) => {
+      seen.push(options, resource, names);
     })
-    .command("serve", "Serves.")
+    .reset()
+    .command("serve", "Serves.\nFor ever.")
     .action((options) => {
       seen.push("serve", options);
-    })
-    .command("secret", "Hidden.")
-    .hidden()
-    .action(() => {
-      seen.push("secret");
     })
     .reset();
 }

@@ -5,7 +5,7 @@ export function bashScript(program: string, places: readonly Place[]): string {
   const name = functionName(program);
   return `# bash completion for ${program}
 ${name}() {
-  local at=${quoted(program)} current previous word words='' files=''
+  local at=${quoted(program)} current previous word words=''
   COMPREPLY=()
   current="\${COMP_WORDS[COMP_CWORD]}"
   previous="\${COMP_WORDS[COMP_CWORD - 1]}"
@@ -37,10 +37,6 @@ ${places.map(names).join("\n")}
   while IFS= read -r word; do
     [[ -n $word && $word == "$current"* ]] && COMPREPLY+=("$word")
   done <<<"$words"
-  if [[ -n $files ]]; then
-    compopt -o filenames 2>/dev/null
-    while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$current")
-  fi
 }
 complete -F ${name} -o bashdefault -o default ${program}`;
 }
@@ -67,12 +63,8 @@ function names({ path, commands, argument }: Place): string {
 
 function assignment(source: Source | undefined, words: readonly string[]): string {
   switch (source?.kind) {
-    case "files":
-      return `words=${quoted(words.join("\n"))} files=1`;
     case "words":
       return `words=${quoted([...words, ...source.words].join("\n"))}`;
-    case "program":
-      return `words=${quoted(words.join("\n"))}$'\\n'"$(${source.command} 2>/dev/null)"`;
     case "text":
     case undefined:
       return `words=${quoted(words.join("\n"))}`;

@@ -9,7 +9,7 @@ import { zshScript } from "./zsh.ts";
 /** What writes the script for a shell. */
 type Script = (program: string, places: readonly Place[]) => string;
 
-/** A command that prints completion scripts; add it as `completions`, which is what the scripts call. */
+/** A command that prints completion scripts. */
 export class CompletionsCommand extends Command {
   /** A command that completes the program it is added to. */
   constructor() {
@@ -25,13 +25,10 @@ To enable them, add the line for your shell to its configuration:
     source <(${program} completions zsh)
     ${program} completions fish | source`;
       })
-      .noGlobals()
       .action(() => this.showHelp())
       .command("bash", shellCommand("bash", bashScript))
       .command("fish", shellCommand("fish", fishScript))
       .command("zsh", shellCommand("zsh", zshScript))
-      .command("complete", completeCommand())
-      .hidden()
       .reset();
   }
 }
@@ -40,7 +37,6 @@ To enable them, add the line for your shell to its configuration:
 function shellCommand(shell: string, script: Script): Command<any> {
   const command = new Command()
     .description(`Generate shell completions for ${shell}.`)
-    .noGlobals()
     .option("-n, --name <command-name>", "The name of the main command.");
   return command.action(({ name }) => {
     const root = standardized(definitionOf(command).root);
@@ -51,24 +47,6 @@ function shellCommand(shell: string, script: Script): Command<any> {
       );
     }
     print(script(program, placesOf(program, root)));
-  });
-}
-
-// deno-lint-ignore no-explicit-any -- its kind does not matter to whoever adds it
-function completeCommand(): Command<any> {
-  const command = new Command()
-    .description("Get completions for given action from given command.")
-    .noGlobals()
-    .arguments("<action:string> [command...:string]");
-  return command.action(async (_, action, ...names) => {
-    let definition = definitionOf(command).root;
-    for (const name of names) {
-      const child = definition.child(name);
-      if (child === undefined) throw new Error(`Auto-completion failed. Unknown command "${name}".`);
-      definition = child;
-    }
-    const suggestions = await definition.completion(action)?.complete(definition.command, definition.parent?.command);
-    if (suggestions !== undefined && suggestions.length > 0) print(suggestions.join("\n"));
   });
 }
 

@@ -39,12 +39,8 @@ function optionText({ flags, description, value }: OptionSuggestion): string {
 
 function action(source: Source): string {
   switch (source.kind) {
-    case "files":
-      return "-F";
     case "words":
       return `-f -a ${quoted(source.words.join(" "))}`;
-    case "program":
-      return `-f -a ${quoted(`(${source.command} 2>/dev/null)`)}`;
     case "text":
       return "-f";
     default:

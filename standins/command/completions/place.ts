@@ -1,14 +1,10 @@
 import type { Definition, OptionDefinition } from "../definition.ts";
 import type { ValueDefinition } from "../flag_text.ts";
-import { FileType } from "../builtin_types.ts";
-import { Type } from "../type.ts";
 
 /** Where the suggestions for a value come from. */
 export type Source =
   | { readonly kind: "text" }
-  | { readonly kind: "files" }
-  | { readonly kind: "words"; readonly words: readonly string[] }
-  | { readonly kind: "program"; readonly command: string };
+  | { readonly kind: "words"; readonly words: readonly string[] };
 
 /** A word and what it is for. */
 export interface Suggestion {
@@ -32,7 +28,7 @@ export interface OptionSuggestion {
 export interface Place {
   /** The names from the program to this command: `"informer watch"`. */
   readonly path: string;
-  /** The same with the last name replaced by each of its names: `"informer watch"`, `"informer w"`. */
+  /** The same for each subcommand; empty for the program. */
   readonly ways: readonly string[];
   /** Its subcommands. */
   readonly commands: readonly Suggestion[];
@@ -46,15 +42,15 @@ export interface Place {
 export function placesOf<Cmd>(program: string, definition: Definition<Cmd>): Place[] {
   const path = definition.path(program);
   const above = definition.parent?.path(program);
-  const ways = above === undefined ? [] : [definition.name, ...definition.aliases].map((name) => `${above} ${name}`);
-  const children = definition.shownChildren();
+  const ways = above === undefined ? [] : [`${above} ${definition.name}`];
+  const children = [...definition.children.values()];
   const source = (value: ValueDefinition | undefined): Source | undefined =>
-    value === undefined ? undefined : sourceOf(program, definition, value);
+    value === undefined ? undefined : sourceOf(definition, value);
   const place: Place = {
     path,
     ways,
     commands: children.map((child) => ({ word: child.name, description: firstLine(child.describe()) })),
-    options: definition.allOptions().filter(({ hidden }) => !hidden).map((option: OptionDefinition) => ({
+    options: definition.allOptions().map((option: OptionDefinition) => ({
       flags: option.flags,
       description: firstLine(option.description),
       value: source(option.values[0]),
@@ -74,14 +70,9 @@ export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-function sourceOf<Cmd>(program: string, definition: Definition<Cmd>, { type, action }: ValueDefinition): Source {
-  const handler = definition.type(type)?.handler;
-  if (handler instanceof FileType) return { kind: "files" };
-  const words = handler instanceof Type ? handler.values?.() : undefined;
-  if (words !== undefined && action === type) return { kind: "words", words: words.map(String) };
-  if (definition.completion(action) === undefined) return { kind: "text" };
-  const path = definition.path(program).split(" ").slice(1);
-  return { kind: "program", command: [program, "completions", "complete", action, ...path].join(" ") };
+function sourceOf<Cmd>(definition: Definition<Cmd>, { type }: ValueDefinition): Source {
+  const words = definition.type(type)?.values?.();
+  return words === undefined ? { kind: "text" } : { kind: "words", words: words.map(String) };
 }
 
 function firstLine(text: string): string {

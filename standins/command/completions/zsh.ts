@@ -44,7 +44,7 @@ function optionValues({ path, options }: Place): string[] {
   return options.flatMap(({ flags, value }) => {
     if (value === undefined) return [];
     const pattern = flags.map((flag) => quoted(`${path} ${flag}`)).join("|");
-    const add = value.kind === "files" || value.kind === "text" ? "" : "; compadd -a values";
+    const add = value.kind === "text" ? "" : "; compadd -a values";
     return [`  (${pattern}) ${action(value)}${add}; return ;;`];
   });
 }
@@ -65,12 +65,8 @@ function described(word: string, description: string): string {
 
 function action(source: Source | undefined): string {
   switch (source?.kind) {
-    case "files":
-      return "_files";
     case "words":
       return `values=(${source.words.map(quoted).join(" ")})`;
-    case "program":
-      return `values=("\${(@f)$(${source.command} 2>/dev/null)}")`;
     case "text":
     case undefined:
       return ":";
