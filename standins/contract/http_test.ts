@@ -4,20 +4,6 @@ import {
   type ServerSentEventParseStreamOptions,
 } from "@std/http/server-sent-event-parse-stream";
 import { type ServerSentEventMessage, ServerSentEventStream } from "@std/http/server-sent-event-stream";
-import {
-  type ClientErrorStatus,
-  type ErrorStatus,
-  isClientErrorStatus,
-  isErrorStatus,
-  isInformationalStatus,
-  isRedirectStatus,
-  isServerErrorStatus,
-  isStatus,
-  isSuccessfulStatus,
-  STATUS_CODE,
-  STATUS_TEXT,
-  type StatusCode,
-} from "@std/http/status";
 import * as everything from "@std/http";
 import { assert, assertEquals, assertFalse, assertMatch, assertRejects, assertStrictEquals } from "@std/assert";
 
@@ -38,7 +24,6 @@ Deno.test("http's main entry has everything the others have", () => {
   assertStrictEquals(everything.eTag, eTag);
   assertStrictEquals(everything.ServerSentEventParseStream, ServerSentEventParseStream);
   assertStrictEquals(everything.ServerSentEventStream, ServerSentEventStream);
-  assertStrictEquals(everything.STATUS_CODE, STATUS_CODE);
 });
 
 Deno.test("ServerSentEventStream writes the fields in its order, without a space after the colon", async () => {
@@ -153,47 +138,4 @@ Deno.test("ifNoneMatch compares weakly", () => {
   assert(ifNoneMatch(`"b"`, `"a"`));
   assert(ifNoneMatch(null, `"a"`));
   assert(ifNoneMatch(`"a"`, undefined));
-});
-
-Deno.test("STATUS_CODE names the codes, STATUS_TEXT has their words", () => {
-  const gone: 410 = STATUS_CODE.Gone;
-  assertEquals(gone, 410);
-  assertEquals(STATUS_CODE.TooManyRequests, 429);
-  assertEquals(STATUS_TEXT[STATUS_CODE.NotFound], "Not Found");
-  assertEquals(STATUS_TEXT[200], "OK");
-  assertEquals(STATUS_TEXT[414], "URI Too Long");
-  assertEquals(STATUS_TEXT[226], "IM Used");
-  assertEquals(STATUS_TEXT[418], "I'm a teapot");
-  assertEquals(STATUS_TEXT[505], "HTTP Version Not Supported");
-  assertEquals(STATUS_TEXT[203], "Non Authoritative Info");
-  assertEquals(Object.keys(STATUS_TEXT).length, Object.keys(STATUS_CODE).length);
-});
-
-Deno.test("isStatus and its relatives sort numbers by their first digit", () => {
-  const kinds = (status: number): string[] =>
-    Object.entries({
-      isStatus,
-      isInformationalStatus,
-      isSuccessfulStatus,
-      isRedirectStatus,
-      isClientErrorStatus,
-      isServerErrorStatus,
-      isErrorStatus,
-    }).filter(([, is]) => is(status)).map(([name]) => name);
-  assertEquals(kinds(100), ["isStatus", "isInformationalStatus"]);
-  assertEquals(kinds(204), ["isStatus", "isSuccessfulStatus"]);
-  assertEquals(kinds(304), ["isStatus", "isRedirectStatus"]);
-  assertEquals(kinds(410), ["isStatus", "isClientErrorStatus", "isErrorStatus"]);
-  assertEquals(kinds(503), ["isStatus", "isServerErrorStatus", "isErrorStatus"]);
-  assertEquals(kinds(299), []);
-  assertEquals(kinds(1.5), []);
-});
-
-Deno.test("status types hold the codes of their kind", () => {
-  const code: StatusCode = 200;
-  const client: ClientErrorStatus = 404;
-  const error: ErrorStatus = client;
-  // @ts-expect-error not an error
-  const wrong: ErrorStatus = 200;
-  assertEquals([code, client, error, wrong], [200, 404, 404, 200]);
 });

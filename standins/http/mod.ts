@@ -3,9 +3,9 @@
  * README of the folder above.
  *
  * ```ts
- * import { STATUS_CODE } from "@std/http/status";
+ * import { eTag } from "@std/http/etag";
  *
- * new Response(null, { status: STATUS_CODE.NoContent });
+ * new Response("pods", { headers: { etag: await eTag("pods") } });
  * ```
  *
  * @module
@@ -14,4 +14,3 @@
 export * from "./etag.ts";
 export * from "./server_sent_event_parse_stream.ts";
 export * from "./server_sent_event_stream.ts";
-export * from "./status.ts";
