@@ -89,16 +89,6 @@ export class CommandBase {
     return definitionOf(this).path();
   }
 
-  /** What it is for. */
-  getDescription(): string {
-    return definitionOf(this).describe();
-  }
-
-  /** The version, of this command or of the nearest one above that has any. */
-  getVersion(): string | undefined {
-    return definitionOf(this).findVersion();
-  }
-
   /** The text of the help. */
   getHelp(options: HelpOptions = {}): string {
     const definition = definitionOf(this);
