@@ -4,8 +4,7 @@
  */
 import type { KubernetesObject } from "../src/api/object.ts";
 import { defineResource, type Resource } from "../src/api/resource.ts";
-import { readList } from "../src/client/decode/list_reader.ts";
-import { readChanges } from "../src/client/decode/watch_reader.ts";
+import { readChanges, readList } from "../tests/client/decode/_bodies.ts";
 import { type Item, leaseItem, listBody, podItem, streamOf, typed, watchBody } from "./_data.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

@@ -3,14 +3,17 @@ import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Abortable, DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
-import { BodyStream } from "./http/body_stream.ts";
-import type { Connection } from "./http/connection.ts";
-import { checkFollow, followFrom } from "./retry_watch.ts";
-import { readList } from "./decode/list_reader.ts";
+import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
+import type { BodyDecoder } from "./decode/body_reader.ts";
+import { ListReader } from "./decode/list_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
+import { WatchReader } from "./decode/watch_reader.ts";
+import type { Connection } from "./http/connection.ts";
+import type { RequestSpec } from "./http/request_spec.ts";
+import { RequestSource } from "./http/request_source.ts";
+import { isStatus } from "./http/response.ts";
 import { type FetchPage, pagesOf } from "./pages.ts";
 import {
-  type Ask,
   createRequest,
   deleteCollectionRequest,
   deleteRequest,
@@ -30,27 +33,25 @@ import type {
   ResourceClient,
   WriteOptions,
 } from "./resource_client.ts";
-import { isStatus } from "./http/response.ts";
-import { stoppable } from "./http/stoppable.ts";
-import { readChanges } from "./decode/watch_reader.ts";
+import { checkFollow, followFrom } from "./retry_watch.ts";
 
-/** What a collection takes over from its client. */
+/** Options for {@linkcode Collection}. */
 export interface CollectionOptions {
-  /** The namespace of objects by name where the selection has none; `""` for none. */
+  /** The namespace of objects that are addressed by name if the selection has none; `""` for none. */
   readonly namespace: string;
-  /** How long one object may be on the wire, in bytes. */
+  /** The largest object, in bytes of JSON. @default {67_108_864} */
   readonly maxObjectBytes?: number;
 }
 
-/** The {@linkcode ResourceClient} of a {@linkcode Connection}. */
+/** A {@linkcode ResourceClient} over a {@linkcode Connection}. */
 export class Collection<T extends KubernetesObject> implements ResourceClient<T> {
-  /** What kind the collection is of. */
+  /** The resource of the objects. */
   readonly resource: Resource<T>;
   readonly #connection: Connection;
   readonly #selection: Selection;
   readonly #options: CollectionOptions;
 
-  /** The part `selection` of a resource. */
+  /** A client for the objects of `resource` that match `selection`. */
   constructor(connection: Connection, resource: Resource<T>, selection: Selection, options: CollectionOptions) {
     this.resource = resource;
     this.#connection = connection;
@@ -75,23 +76,23 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.pages}. */
   pages(options: ListOptions = {}): AsyncIterableIterator<ObjectList<T>> {
-    listRequest(this.#target, options, true); // what is wrong with the options is said now
+    listRequest(this.#target, options, true); // throws at once for an invalid option
     const fetchPage: FetchPage<T> = (page, signal, onContinue) => this.#page(page, signal, onContinue);
-    return stoppable(options.signal, (signal) => pagesOf(resourceName(this.resource), fetchPage, options, signal));
+    return streamOf(options.signal, (signal) => pagesOf(resourceName(this.resource), fetchPage, options, signal));
   }
 
   /** As {@linkcode ResourceClient.watch}. */
   watch(options: WatchOptions = {}): AsyncIterableIterator<WatchEvent<T>> {
-    const ask = watchRequest(this.#target, options);
-    return stoppable(options.signal, (signal) => this.#events(ask, options, signal));
+    const spec = watchRequest(this.#target, options);
+    return streamOf(options.signal, (signal) => this.#events(spec, options, signal));
   }
 
   /** As {@linkcode ResourceClient.follow}. */
   follow(options: FollowOptions = {}): AsyncIterableIterator<WatchEvent<T>> {
     const name = resourceName(this.resource);
     checkFollow(name, options);
-    watchRequest(this.#target, options);
-    return stoppable(
+    watchRequest(this.#target, options); // throws at once for an invalid option
+    return streamOf(
       options.signal,
       (signal) => followFrom(name, (options) => this.watchChanges(options), options, signal),
     );
@@ -99,14 +100,14 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.listEntries}. */
   listEntries(options: ListOptions = {}): AsyncIterableIterator<ListPart<T>> {
-    const ask = listRequest(this.#target, options, false);
-    return stoppable(options.signal, (signal) => this.#parts(ask, this.#reading(options, "later"), signal));
+    const spec = listRequest(this.#target, options, false);
+    return this.#parts(spec, this.#reading(options, "later"), options.signal);
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
-    const ask = watchRequest(this.#target, options);
-    return stoppable(options.signal, (signal) => this.#changes(ask, this.#reading(options, "later"), signal));
+    const spec = watchRequest(this.#target, options);
+    return this.#changes(spec, this.#reading(options, "later"), options.signal);
   }
 
   /** As {@linkcode ResourceClient.create}. */
@@ -132,9 +133,9 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.deleteCollection}. */
   async deleteCollection(options: DeleteCollectionOptions = {}): Promise<void> {
-    const ask = deleteCollectionRequest(this.#target, options);
-    using exchange = await this.#connection.open(ask, options.signal);
-    // The answer lists what was deleted, perhaps all of it at length; it comes when that is done.
+    const spec = deleteCollectionRequest(this.#target, options);
+    using exchange = await this.#connection.open(spec, options.signal);
+    // The server answers when it has deleted the objects. The answer lists them, and is not needed.
     await exchange.response.body?.cancel();
   }
 
@@ -149,8 +150,8 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   ): Promise<ObjectList<T>> {
     const items: T[] = [];
     let last: ListPart<T> = { entries: [] };
-    const ask = listRequest(this.#target, options, true);
-    for await (const part of this.#parts(ask, this.#reading(options, "now"), signal)) {
+    const spec = listRequest(this.#target, options, true);
+    for await (const part of this.#parts(spec, this.#reading(options, "now"), signal)) {
       for (const entry of part.entries) items.push(entry.object);
       if (part.continue !== undefined) onContinue?.(part.continue);
       last = part;
@@ -159,26 +160,40 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { items, resourceVersion, ...rest };
   }
 
-  #parts(ask: Ask, read: ReadOptions, signal?: AbortSignal): BodyStream<ListPart<T>> {
-    return new BodyStream<ListPart<T>>({
-      open: () => this.#connection.open(ask, signal),
-      first: { entries: [] },
-      read: (body) => readList<T>(body, read),
-      plain: false,
-    });
+  #parts(spec: RequestSpec, read: ReadOptions, signal?: AbortSignal): CancellableStream<ListPart<T>> {
+    return this.#stream<ListPart<T>>(spec, { entries: [] }, () => new ListReader<T>(read), false, signal);
   }
 
-  #changes(ask: Ask, read: ReadOptions, signal: AbortSignal): BodyStream<readonly Change<T>[]> {
-    return new BodyStream<readonly Change<T>[]>({
-      open: () => this.#connection.open(ask, signal),
-      first: [],
-      read: (body) => readChanges<T>(body, read),
-      plain: true,
-    });
+  #changes(spec: RequestSpec, read: ReadOptions, signal?: AbortSignal): CancellableStream<readonly Change<T>[]> {
+    return this.#stream<readonly Change<T>[]>(spec, [], () => new WatchReader<T>(read), true, signal);
   }
 
-  async *#events(ask: Ask, options: WatchOptions, signal: AbortSignal): AsyncGenerator<WatchEvent<T>, void, undefined> {
-    for await (const batch of this.#changes(ask, this.#reading(options, "now"), signal)) {
+  /** Sends a request, yields `first` when the server has accepted it, and then the decoded parts of its body. */
+  #stream<P>(
+    spec: RequestSpec,
+    first: P,
+    decoder: () => BodyDecoder<P>,
+    plain: boolean,
+    signal: AbortSignal | undefined,
+  ): CancellableStream<P> {
+    return new CancellableStream(
+      (signal) =>
+        new RequestSource<P>({
+          open: () => this.#connection.open(spec, signal),
+          first,
+          decoder: decoder(),
+          plain,
+        }),
+      signal,
+    );
+  }
+
+  async *#events(
+    spec: RequestSpec,
+    options: WatchOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<WatchEvent<T>, void, undefined> {
+    for await (const batch of this.#changes(spec, this.#reading(options, "now"), signal)) {
       for (const change of batch) {
         yield change.type === "BOOKMARK" ? change : { type: change.type, object: change.entry.object };
       }
@@ -188,10 +203,18 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   #reading(options: DecodeOptions & KnownEntries, parse: "now" | "later"): ReadOptions {
     const { managedFields = "keep", known, knownNext } = options;
     const { maxObjectBytes } = this.#options;
-    // Entries are filed without a look at what is in them; metadata alone is of one kind, whatever it is of.
+    // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all resources.
     const expectedKind = parse === "later" && this.resource.representation !== "metadata"
       ? this.resource.kind
       : undefined;
     return { resource: this.resource, expectedKind, managedFields, known, knownNext, parse, maxObjectBytes };
   }
+}
+
+/** The items of the iterator that `start` creates, as a stream that `signal` cancels. */
+function streamOf<I>(
+  signal: AbortSignal | undefined,
+  start: (signal: AbortSignal) => AsyncIterator<I, void>,
+): CancellableStream<I> {
+  return new CancellableStream((signal) => new IteratorSource(start(signal)), signal);
 }

@@ -2,19 +2,8 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
 import { LabelSelector } from "../api/selector.ts";
+import type { RequestSpec } from "./http/request_spec.ts";
 import type { DeleteOptions, Patch, WriteOptions } from "./resource_client.ts";
-
-/** One request, as its sender and its messages need it. */
-export interface Ask {
-  /** What is asked, to follow "Cannot": `list "pods" in namespace "shop"`. */
-  readonly action: string;
-  /** Path and query, behind the server's own path; begins with a slash. */
-  readonly path: string;
-  /** Method, headers and body. */
-  readonly init: RequestInit;
-  /** Whether to wait and repeat when the server puts it off; else the caller does. */
-  readonly patient: boolean;
-}
 
 /** Where a request goes, before its options are looked at. */
 export interface Target<T extends KubernetesObject = KubernetesObject> {
@@ -37,7 +26,7 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
 };
 
 /** @throws {RangeError | SyntaxError} when an option cannot be meant. */
-export function listRequest(target: Target, options: ListOptions, patient: boolean): Ask {
+export function listRequest(target: Target, options: ListOptions, patient: boolean): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   return {
@@ -54,7 +43,7 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
  *
  * @throws {RangeError | SyntaxError | TypeError} when an option cannot be meant.
  */
-export function watchRequest(target: Target, options: WatchOptions): Ask {
+export function watchRequest(target: Target, options: WatchOptions): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   const { resourceVersion, timeoutSeconds, allowBookmarks = false, sendInitialEvents } = options;
@@ -85,7 +74,7 @@ export function watchRequest(target: Target, options: WatchOptions): Ask {
 }
 
 /** @throws {TypeError} when the object cannot be addressed. */
-export function getRequest(target: Target, name: string, options: { readonly subresource?: string }): Ask {
+export function getRequest(target: Target, name: string, options: { readonly subresource?: string }): RequestSpec {
   const { subresource } = options;
   const place = placeOf(target, "get", { name, subresource });
   return {
@@ -101,7 +90,7 @@ export function createRequest(
   target: Target,
   object: { readonly metadata: Partial<KubernetesObject["metadata"]> },
   options: WriteOptions,
-): Ask {
+): RequestSpec {
   refusePartial(target.resource, "create");
   const { subresource } = options;
   const { name, namespace } = object.metadata ?? {};
@@ -118,7 +107,7 @@ export function createRequest(
 }
 
 /** @throws {TypeError} when the object cannot be addressed. */
-export function updateRequest(target: Target, object: KubernetesObject, options: WriteOptions): Ask {
+export function updateRequest(target: Target, object: KubernetesObject, options: WriteOptions): RequestSpec {
   refusePartial(target.resource, "update");
   const { name, namespace } = object.metadata ?? {};
   if (!name) throw new TypeError(`Cannot update "${resourceName(target.resource)}": the object has no metadata.name`);
@@ -127,7 +116,7 @@ export function updateRequest(target: Target, object: KubernetesObject, options:
 }
 
 /** @throws {TypeError} when the object cannot be addressed, or an apply names no field manager. */
-export function patchRequest(target: Target, name: string, patch: Patch, options: WriteOptions): Ask {
+export function patchRequest(target: Target, name: string, patch: Patch, options: WriteOptions): RequestSpec {
   const { resource } = target;
   const { subresource } = options;
   const place = placeOf(target, "patch", { name, subresource });
@@ -135,7 +124,7 @@ export function patchRequest(target: Target, name: string, patch: Patch, options
     return writeRequest(place, "PATCH", patch.body, options, PATCH_TYPES[patch.type], accept(resource, ""));
   }
   if (!patch.fieldManager) throw new TypeError(`Cannot ${place.action}: an apply needs a fieldManager`);
-  const ask = writeRequest(
+  const spec = writeRequest(
     place,
     "PATCH",
     fillIn(resource, patch.body as object, subresource),
@@ -143,11 +132,11 @@ export function patchRequest(target: Target, name: string, patch: Patch, options
     PATCH_TYPES.apply,
     accept(resource, ""),
   );
-  return patch.force ? { ...ask, path: `${ask.path}&force=true` } : ask;
+  return patch.force ? { ...spec, path: `${spec.path}&force=true` } : spec;
 }
 
 /** @throws {RangeError | TypeError} when the object cannot be addressed, or an option cannot be meant. */
-export function deleteRequest(target: Target, name: string, options: DeleteOptions): Ask {
+export function deleteRequest(target: Target, name: string, options: DeleteOptions): RequestSpec {
   const place = placeOf(target, "delete", { name, subresource: options.subresource });
   const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
   checkCount("gracePeriodSeconds", gracePeriodSeconds);
@@ -171,7 +160,7 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
 }
 
 /** @throws {RangeError | SyntaxError | TypeError} when no namespace is known, or an option cannot be meant. */
-export function deleteCollectionRequest(target: Target, options: ListOptions & DeleteOptions): Ask {
+export function deleteCollectionRequest(target: Target, options: ListOptions & DeleteOptions): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   const action = describe("delete all selected", resource, { namespace });
@@ -238,7 +227,7 @@ function writeRequest(
   options: WriteOptions,
   contentType: string = JSON_TYPE,
   acceptType: string = JSON_TYPE,
-): Ask {
+): RequestSpec {
   const query = baseQuery();
   setWriteQuery(query, options);
   return {

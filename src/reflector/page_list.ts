@@ -3,7 +3,7 @@ import { isExpired } from "../api/errors.ts";
 import type { ListOptions } from "../api/options.ts";
 import { PageProgress } from "../api/page_progress.ts";
 import { DerivedController } from "../async/derived_controller.ts";
-import { type Cancellable, cancellable } from "../async/cancellable.ts";
+import { cancellable, type CancellableStream } from "../async/cancellable.ts";
 import type { ListerWatcher } from "./lister_watcher.ts";
 
 /** Part of a list that may have several pages. */
@@ -80,7 +80,7 @@ export async function* pagesOf<T>(
 
 class Page<T> {
   readonly #job: DerivedController;
-  readonly #parts: Cancellable<ListPart<T>>;
+  readonly #parts: CancellableStream<ListPart<T>>;
   readonly #onRequest: () => void;
   #first: Promise<IteratorResult<ListPart<T>, void>> | undefined;
   #asked = false;

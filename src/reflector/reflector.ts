@@ -374,7 +374,7 @@ export class Reflector<T extends KubernetesObject> {
     try {
       replacement = this.#store.replacing();
       for (;;) {
-        const batch = await stream.next();
+        const batch = stream.accept(await stream.next());
         if (batch === undefined) break;
         this.#counters.lastByteAt = Date.now();
         // mutant: plain-bookmark-ends-list
@@ -449,7 +449,7 @@ export class Reflector<T extends KubernetesObject> {
     try {
       if (stream.open) this.#opened();
       while (this.#relist === undefined) {
-        const batch = await stream.next();
+        const batch = stream.accept(await stream.next());
         if (batch === undefined) {
           const watch = stream.facts;
           this.#watchEnded(`the server ended it after ${Math.round(watch.lastedMs / 1_000)} s`);

@@ -2,37 +2,37 @@ import type { Change } from "../api/change.ts";
 import { UnreachableError } from "../api/errors.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { DerivedController } from "../async/derived_controller.ts";
-import { type Cancellable, cancellable } from "../async/cancellable.ts";
+import { cancellable, type CancellableStream } from "../async/cancellable.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
 import { Pacer } from "../async/pacer.ts";
 import type { WatchFacts } from "./phase.ts";
 
-/** How much longer than it was asked for a watch may stay open. */
+/** A watch that stays open longer than its timeout and this is failed. */
 const GRACE_MS = 10_000;
 
-/** How a watch is read. */
+/** Options for {@linkcode WatchStream}. */
 export interface WatchStreamOptions {
-  /** Ends it. */
+  /** Cancels the watch. */
   readonly signal: AbortSignal;
-  /** How long the server was asked to keep it open, in milliseconds. It fails 10 s later, whatever it delivers. */
+  /** The timeout that the server was asked for, in milliseconds. The watch fails 10 s later, even if it delivers. */
   readonly timeoutMs: number;
 }
 
-/** An open watch. It can be handed from the phase that opened it to the one that reads on. */
+/** An open watch with a deadline. A phase of the reflector may open it, and the following one read on. */
 export class WatchStream<T> {
   readonly #controller: DerivedController;
   readonly #timer: LongTimer;
-  readonly #batches: Cancellable<readonly Change<T>[]>;
-  /** A source may have its answers at hand, without ever waiting for anything. */
+  readonly #batches: CancellableStream<readonly Change<T>[]>;
+  /** A source may yield batch after batch without waiting for anything. */
   readonly #pacer = new Pacer(0, 64);
   readonly #startedAtMs: number = monotonicMs();
   readonly #timeoutMs: number;
-  /** Whether the server has answered. */
+  /** True once the server has answered. */
   open = false;
-  /** How many changes and bookmarks it has delivered. */
+  /** The number of changes and bookmarks so far. */
   delivered = 0;
 
-  /** Opens a watch that ends with `signal`, on {@linkcode close}, or when its time is over. */
+  /** Opens a watch that ends with `signal`, by {@linkcode close} or at its deadline. */
   constructor(
     open: (signal: AbortSignal) => AsyncIterable<readonly Change<T>[]>,
     options: WatchStreamOptions,
@@ -59,7 +59,7 @@ export class WatchStream<T> {
     this.#timer.arm(timeoutMs + GRACE_MS);
   }
 
-  /** What is known of it by now. Proxies may hold the headers back until the first byte, so it lasts from its request on. */
+  /** The watch so far. Its duration counts from the request, as proxies may hold the headers back until the first byte. */
   get facts(): WatchFacts {
     return {
       opened: this.open,
@@ -69,27 +69,27 @@ export class WatchStream<T> {
     };
   }
 
-  /** The next batch; `undefined` at the end. */
-  next(): Promise<readonly Change<T>[] | undefined> {
-    const batch = this.#pacer.step() ? this.#pacer.turn().then(this.#ask) : this.#batches.next();
-    return batch.then(this.#take);
+  /** The next result, to be given to {@linkcode accept}: the stream's own promise, without another one per chunk. */
+  next(): Promise<IteratorResult<readonly Change<T>[], void>> {
+    return this.#pacer.step() ? this.#pacer.turn().then(this.#readOn) : this.#batches.next();
   }
 
-  readonly #ask = (): Promise<IteratorResult<readonly Change<T>[], void>> => this.#batches.next();
-
-  readonly #take = (result: IteratorResult<readonly Change<T>[], void>): readonly Change<T>[] | undefined => {
+  /** Counts the changes in a result of {@linkcode next}, and returns them; `undefined` at the end. */
+  accept(result: IteratorResult<readonly Change<T>[], void>): readonly Change<T>[] | undefined {
     if (result.done) return undefined;
     this.open = true;
     this.delivered += result.value.length;
     return result.value;
-  };
+  }
 
-  /** Fails the read that waits for the next batch, or the next read. */
+  readonly #readOn = (): Promise<IteratorResult<readonly Change<T>[], void>> => this.#batches.next();
+
+  /** Fails the pending `next()`, or the following one. */
   fail(error: Error): void {
     this.#controller.abort(error);
   }
 
-  /** Ends it, wherever it is. */
+  /** Ends the watch. A pending `next()` rejects. */
   async close(): Promise<void> {
     this.#timer[Symbol.dispose]();
     this.#controller[Symbol.dispose]();

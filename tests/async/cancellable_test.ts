@@ -1,6 +1,15 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import { cancellable } from "../../src/async/cancellable.ts";
+import { cancellable, CancellableStream, IteratorSource } from "../../src/async/cancellable.ts";
 import { CountedController } from "../support/listeners.ts";
+import { CountingSignal } from "../support/transport.ts";
+
+/** A stream over the iterator that `start` creates. */
+function streamOf(
+  signal: AbortSignal | undefined,
+  start: (signal: AbortSignal) => AsyncIterator<number, void>,
+): CancellableStream<number> {
+  return new CancellableStream((signal) => new IteratorSource(start(signal)), signal);
+}
 
 /** Yields `items`, then waits for what never comes, unless it is to end. Knows how often it was asked and ended. */
 class Source<T> implements AsyncIterable<T>, AsyncIterator<T> {
@@ -178,4 +187,163 @@ Deno.test("cancellable keeps one listener on the signal, however many items pass
   const source = new Source(Array.from({ length: 100 }, (_, n) => n), "end");
   for await (const _ of cancellable(source, stop.signal)) assertEquals(stop.listeners, 1);
   assertEquals(stop.listeners, 0);
+});
+
+Deno.test("CancellableStream opens its source by the first next, and ends with it", async () => {
+  let started = 0;
+  const counting = new CountingSignal();
+  const iterator = streamOf(counting.signal, async function* (): AsyncGenerator<number, void, undefined> {
+    started++;
+    yield await Promise.resolve(1);
+  });
+  assertEquals([started, counting.listeners], [0, 0]);
+  assertEquals(await iterator.next(), { done: false, value: 1 });
+  assertEquals([started, counting.listeners], [1, 1]);
+  assertEquals(await iterator.next(), { done: true, value: undefined });
+  assertEquals(await iterator.next(), { done: true, value: undefined });
+  assertEquals([started, counting.listeners], [1, 0]);
+});
+
+Deno.test("CancellableStream never opens its source after return", async () => {
+  let started = 0;
+  const iterator = streamOf(undefined, async function* (): AsyncGenerator<number, void, undefined> {
+    started++;
+    yield await Promise.resolve(1);
+  });
+  assertEquals(await iterator.return(), { done: true, value: undefined });
+  assertEquals(await iterator.next(), { done: true, value: undefined });
+  assertEquals(started, 0);
+});
+
+Deno.test("CancellableStream ends a pending next on return", async () => {
+  let reason: unknown;
+  const iterator = streamOf(undefined, async function* (signal): AsyncGenerator<number, void, undefined> {
+    yield 1;
+    await new Promise((_, reject) => signal.addEventListener("abort", () => reject(reason = signal.reason)));
+  });
+  await iterator.next();
+  const waiting = iterator.next();
+  assertEquals(await iterator.return(), { done: true, value: undefined });
+  assertEquals(await waiting, { done: true, value: undefined });
+  assertEquals((reason as DOMException).name, "AbortError");
+});
+
+Deno.test("CancellableStream throws an error of its source once, and leaves no listener behind", async () => {
+  const counting = new CountingSignal();
+  const iterator = streamOf(counting.signal, async function* (): AsyncGenerator<number, void, undefined> {
+    yield 1;
+    throw new Error("broken");
+  });
+  await iterator.next();
+  await assertRejects(() => iterator.next(), Error, "broken");
+  assertEquals(await iterator.next(), { done: true, value: undefined });
+  assertEquals(counting.listeners, 0);
+});
+
+Deno.test("CancellableStream throws the error of a source that cannot end, unless the signal has aborted", async () => {
+  const source = async function* (): AsyncGenerator<number, void, undefined> {
+    try {
+      yield await Promise.resolve(1);
+    } finally {
+      // deno-lint-ignore no-unsafe-finally -- what a body throws that is cancelled
+      throw new Error("cannot let go");
+    }
+  };
+  const left = streamOf(undefined, source);
+  await left.next();
+  await assertRejects(() => left.return(), Error, "cannot let go");
+  const controller = new AbortController();
+  const stopped = streamOf(controller.signal, source);
+  await stopped.next();
+  controller.abort();
+  assertEquals(await stopped.return(), { done: true, value: undefined });
+});
+
+Deno.test("CancellableStream rejects with the reason of a signal that aborted before", async () => {
+  const reason = { because: "told to" };
+  const iterator = streamOf(
+    AbortSignal.abort(reason),
+    async function* (signal): AsyncGenerator<number, void, undefined> {
+      signal.throwIfAborted();
+      yield await Promise.resolve(1);
+    },
+  );
+  assertStrictEquals(await iterator.next().then(() => undefined, (error) => error), reason);
+});
+
+Deno.test("CancellableStream answers calls of next during another one in order", async () => {
+  let asked = 0;
+  const answers: ((result: IteratorResult<number, void>) => void)[] = [];
+  const iterator = streamOf(undefined, () => ({
+    next: () => {
+      asked++;
+      return new Promise((resolve) => answers.push(resolve));
+    },
+    return: () => Promise.resolve({ done: true, value: undefined }),
+  }));
+  const items = [iterator.next(), iterator.next(), iterator.next()];
+  assertEquals(asked, 1, "a source is asked for one item at a time");
+  answers[0]({ done: false, value: 1 });
+  assertEquals(await items[0], { done: false, value: 1 });
+  await Promise.resolve();
+  assertEquals(asked, 2);
+  answers[1]({ done: true, value: undefined });
+  assertEquals(await items[1], { done: true, value: undefined });
+  await new Promise((resolve) => setImmediate(resolve));
+  answers[2]?.({ done: true, value: undefined });
+  assertEquals(await items[2], { done: true, value: undefined });
+});
+
+Deno.test("CancellableStream ends at once on return while its source neither answers nor ends", async () => {
+  const source = new Source<number>([]);
+  const stop = new CountedController();
+  let signal: AbortSignal | undefined;
+  const stream = streamOf(stop.signal, (own) => {
+    signal = own;
+    return source;
+  });
+  const waiting = [stream.next(), stream.next()];
+  assertEquals(await stream.return(), { done: true, value: undefined });
+  assertEquals(await Promise.all(waiting), Array(2).fill({ done: true, value: undefined }));
+  assertEquals([source.asked, source.ended, stop.listeners, signal?.aborted], [1, 1, 0, true]);
+});
+
+Deno.test("CancellableStream asks its source to end as soon as the signal aborts, also between two reads", async () => {
+  const source = new Source([1]);
+  const stop = new CountedController();
+  const stream = cancellable(source, stop.signal);
+  await stream.next();
+  stop.abort(new Error("stop"));
+  assertEquals([source.ended, stop.listeners], [1, 0]);
+  assertEquals(await stream.return(), { done: true, value: undefined });
+  assertEquals(await stream.next(), { done: true, value: undefined });
+  assertEquals(source.ended, 1);
+});
+
+Deno.test("CancellableStream rejects the first of several pending calls of next when the signal aborts", async () => {
+  const stop = new AbortController();
+  const stream = cancellable(new Source<number>([]), stop.signal);
+  const [first, second] = [stream.next(), stream.next()];
+  stop.abort(new Error("stop"));
+  await assertRejects(() => first, Error, "stop");
+  assertEquals(await second, { done: true, value: undefined });
+});
+
+Deno.test("CancellableStream rejects with what opening its source throws", async () => {
+  const stop = new CountedController();
+  const stream = streamOf(stop.signal, () => {
+    throw new Error("cannot open");
+  });
+  await assertRejects(() => stream.next(), Error, "cannot open");
+  assertEquals([await stream.next(), stop.listeners], [{ done: true, value: undefined }, 0]);
+});
+
+Deno.test("cancellable returns a stream that the signal cancels already, and wraps one of another signal", async () => {
+  const [stop, other] = [new AbortController(), new AbortController()];
+  const inner = cancellable(new Source<number>([]), stop.signal);
+  assertStrictEquals(cancellable(inner, stop.signal), inner);
+  const outer = cancellable(inner, other.signal);
+  const next = outer.next();
+  other.abort(new Error("stop"));
+  await assertRejects(() => next, Error, "stop");
 });

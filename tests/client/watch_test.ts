@@ -10,6 +10,7 @@ import {
   LiveBody,
   pod,
   ScriptedTransport,
+  type Sent,
   statusObject,
   text,
   watchOf,
@@ -164,3 +165,18 @@ Deno.test("ResourceClient.watch rejects with the signal's reason", async () => {
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
+
+Deno.test("ResourceClient.watch rejects at once on a transport that ignores its signal, whose late answer is cancelled", async () => {
+  const live = new LiveBody();
+  let answer!: (response: Response) => void;
+  const { client } = setUp(() => new Promise<Response>((resolve) => answer = resolve));
+  const controller = new AbortController();
+  const waiting = client.resource(Pod).watchChanges({ signal: controller.signal }).next();
+  await turn();
+  const reason = new Error("enough");
+  controller.abort(reason);
+  assertStrictEquals(await waiting.then(() => undefined, (error) => error), reason);
+  answer(live.answer({ signal: new AbortController().signal } as Sent));
+  await turn();
+  assertEquals(live.ended, "cancelled");
+});

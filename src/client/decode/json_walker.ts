@@ -31,7 +31,7 @@ const API_VERSION = encoder.encode("apiVersion");
  *
  * The fields are positions in the bytes that were walked, each pair a half-open range; `-1` where there is none.
  */
-export class Walker {
+export class JsonWalker {
   /** Where the text of `metadata.name` begins, inside its quotes. */
   nameStart = -1;
   /** Where it ends. */

@@ -1,5 +1,6 @@
 import { DecodeError } from "../../api/errors.ts";
-import { asciiOf, ByteBuffer } from "./chunk_reader.ts";
+import { ByteBuffer } from "./byte_buffer.ts";
+import { asciiOf } from "./utf8.ts";
 
 /** What one line or one list item may measure unless told otherwise: 64 MiB, four times what client-go takes. */
 export const MAX_OBJECT_BYTES = 67_108_864;

@@ -4,12 +4,14 @@ import { DecodeError, StatusError } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { resourceName } from "../../api/resource.ts";
 import { statusFrom } from "../../api/status.ts";
-import { ByteBuffer, chunksOf, utf8 } from "./chunk_reader.ts";
+import type { BodyDecoder } from "./body_reader.ts";
+import { ByteBuffer } from "./byte_buffer.ts";
 import { ItemScanner } from "./item_scanner.ts";
 import { MAX_OBJECT_BYTES } from "./line_splitter.ts";
 import { ObjectReader, type ReadOptions } from "./object_reader.ts";
+import { utf8 } from "./utf8.ts";
 
-/** What a list says about itself, around its items. */
+/** A list without its items. */
 interface Outline {
   readonly kind?: unknown;
   readonly apiVersion?: unknown;
@@ -22,37 +24,31 @@ interface Outline {
 }
 
 /**
- * The parts of a list as its body arrives: one part to a chunk of the body, without entries when the chunk completed none.
- * The version and the token of the next page are told in the first part in which they are known, which is the first one
- * for built-in kinds and the last one for custom resources, and in the last part. Leaving early cancels the body.
+ * Decodes a list while its body arrives. The items are cut out of the bytes; the rest, the outline, is small enough to be
+ * parsed at once.
  *
- * @throws {StatusError} when the body is a failure's `Status`.
- * @throws {DecodeError} when it is no list, is cut off, or an object in it is no object.
+ * The version and the token of the next page are in the first part that knows them: the first one for built-in kinds, the
+ * last one for custom resources. They are in the last part too.
  */
-export async function* readList<T extends KubernetesObject>(
-  body: ReadableStream<Uint8Array>,
-  options: ReadOptions,
-): AsyncGenerator<ListPart<T>, void, undefined> {
-  const list = new ListReader<T>(options);
-  for await (const chunk of chunksOf(body)) yield list.push(chunk);
-  yield list.end();
-}
-
-/** Cuts the items out of a list's bytes; what is left over is its outline, small enough to be parsed whole. */
-class ListReader<T extends KubernetesObject> {
+export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListPart<T>> {
   readonly #options: ReadOptions;
   readonly #objects: ObjectReader<T>;
   readonly #scanner: ItemScanner;
+  /** The bytes of the list so far, without its items. */
   readonly #outline = new ByteBuffer();
+  /** The beginning of an item that goes on in the next chunk. */
   readonly #carry = new ByteBuffer();
   readonly #maxBytes: number;
+  /** The entries of the current part. */
   #entries: Entry<T>[] = [];
-  #told: Omit<ListPart<T>, "entries"> = {};
+  /** The list's metadata, as far as it is known; replaced when more is known. */
+  #metadata: Omit<ListPart<T>, "entries"> = {};
 
+  /** Decodes a list of the objects that `options` describe. */
   constructor(options: ReadOptions) {
     this.#options = options;
     this.#maxBytes = options.maxObjectBytes ?? MAX_OBJECT_BYTES;
-    this.#objects = new ObjectReader<T>(options, "broken"); // one bad item does not make the others unreadable
+    this.#objects = new ObjectReader<T>(options, "broken"); // one bad item leaves the others readable
     this.#scanner = new ItemScanner({
       outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
       itemsBegin: () => this.#begin(),
@@ -62,8 +58,13 @@ class ListReader<T extends KubernetesObject> {
     });
   }
 
+  /**
+   * The items that end in this chunk.
+   *
+   * @throws {DecodeError} when the chunk cannot be part of a list, or an object is longer than allowed.
+   */
   push(chunk: Uint8Array): ListPart<T> {
-    const before = this.#told;
+    const before = this.#metadata;
     try {
       this.#scanner.push(chunk);
     } catch (error) {
@@ -71,9 +72,15 @@ class ListReader<T extends KubernetesObject> {
     }
     const entries = this.#entries;
     this.#entries = [];
-    return this.#told === before ? { entries } : { entries, ...this.#told };
+    return this.#metadata === before ? { entries } : { entries, ...this.#metadata };
   }
 
+  /**
+   * The last part: the list's metadata. Only a list with an unusual outline has items in it.
+   *
+   * @throws {StatusError} when the body is a failure's `Status`.
+   * @throws {DecodeError} when the body is no list, or is cut off.
+   */
   end(): ListPart<T> {
     const { resource } = this.#options;
     const text = utf8.decode(this.#outline.bytes.subarray(0, this.#outline.length));
@@ -90,38 +97,38 @@ class ListReader<T extends KubernetesObject> {
       throw new DecodeError(`Cannot read the list of "${resourceName(resource)}": ${hint}`, { cause });
     }
     this.#check(outline);
-    // Where `items` was no array that the scanner could cut (null, or a key with escapes), it is still in the outline.
+    // `items` is still in the outline if the scanner did not recognize it: it is null, or its key has escapes.
     if (!this.#scanner.sawItems) {
       if (outline.items !== undefined && outline.items !== null && !Array.isArray(outline.items)) this.#refuse(text);
       if (outline.items === undefined && !String(outline.kind).endsWith("List")) this.#refuse(text);
       this.#fillIn(outline);
       for (const item of (outline.items ?? []) as unknown[]) this.#entries.push(this.#objects.entryOf(item));
     }
-    this.#tell(outline);
-    return { entries: this.#entries, ...this.#told };
+    this.#takeMetadata(outline);
+    return { entries: this.#entries, ...this.#metadata };
   }
 
   #append(buffer: ByteBuffer, bytes: Uint8Array, start: number, end: number): void {
-    this.#measure(buffer.length + end - start);
+    this.#checkLength(buffer.length + end - start);
     buffer.append(bytes, start, end);
   }
 
-  #measure(length: number): void {
+  #checkLength(length: number): void {
     if (length <= this.#maxBytes) return;
     throw new DecodeError(
       `an object is longer than ${this.#maxBytes} bytes; raise maxObjectBytes if objects are that large`,
     );
   }
 
-  /** The outline so far, closed, tells kind and apiVersion, and for built-in kinds the version and the next page. */
+  /** Parses the outline so far, with its brackets closed: it has kind and apiVersion, and mostly the metadata. */
   #begin(): void {
     const text = utf8.decode(this.#outline.bytes.subarray(0, this.#outline.length));
     const outline = JSON.parse(`${text}]}`) as Outline;
     this.#fillIn(outline);
-    this.#tell(outline);
+    this.#takeMetadata(outline);
   }
 
-  /** Items of built-in kinds' lists lack kind and apiVersion. */
+  /** Items in lists of built-in kinds have neither kind nor apiVersion. */
   #fillIn(outline: Outline): void {
     const { kind, apiVersion } = outline;
     if (typeof kind === "string" && kind !== "List" && kind.endsWith("List") && typeof apiVersion === "string") {
@@ -130,9 +137,9 @@ class ListReader<T extends KubernetesObject> {
     }
   }
 
-  #tell(outline: Outline): void {
+  #takeMetadata(outline: Outline): void {
     const { resourceVersion, continue: token, remainingItemCount } = outline.metadata ?? {};
-    this.#told = {
+    this.#metadata = {
       ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),
       ...(typeof token === "string" && token !== "" ? { continue: token } : {}),
       ...(typeof remainingItemCount === "number" ? { remainingItemCount } : {}),
@@ -141,7 +148,7 @@ class ListReader<T extends KubernetesObject> {
 
   #item(bytes: Uint8Array, start: number, end: number): void {
     if (this.#carry.length === 0) {
-      this.#measure(end - start);
+      this.#checkLength(end - start);
       this.#entries.push(this.#objects.read(bytes, start, end));
       return;
     }
@@ -162,7 +169,7 @@ class ListReader<T extends KubernetesObject> {
         status,
       );
     }
-    // A custom resource may well have lists of that kind, in a group of its own (client-go `isUnsupportedTableObject`).
+    // In a group of its own, a custom resource may be called Table (client-go `isUnsupportedTableObject`).
     if (outline.kind === "Table" && String(outline.apiVersion).startsWith("meta.k8s.io/")) this.#refuse("a Table");
   }
 
@@ -172,6 +179,7 @@ class ListReader<T extends KubernetesObject> {
     );
   }
 
+  /** The error with the list's name in its message. */
   #named(error: unknown): unknown {
     if (!(error instanceof DecodeError) && !(error instanceof SyntaxError)) return error;
     if (error.message.startsWith("Cannot ")) return error;

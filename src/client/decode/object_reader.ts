@@ -4,8 +4,8 @@ import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import type { KnownEntries } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
-import { utf8 } from "./chunk_reader.ts";
-import { Walker } from "./json_walker.ts";
+import { JsonWalker } from "./json_walker.ts";
+import { utf8 } from "./utf8.ts";
 
 /** How objects are read: known ones are yielded in place of new ones. */
 export interface ReadOptions extends KnownEntries {
@@ -27,11 +27,11 @@ const SLASH = 47;
 const encoder = new TextEncoder();
 const METADATA_FIRST = encoder.encode(`{"metadata":`);
 
-/** Makes entries from the bytes of objects, unread ones where the {@linkcode Walker} can tell who they are. */
+/** Makes entries from the bytes of objects, unread ones where the {@linkcode JsonWalker} can tell who they are. */
 export class ObjectReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
   readonly #isStrict: boolean;
-  readonly #walker = new Walker();
+  readonly #walker = new JsonWalker();
   /** Made when something is first rewritten: a quiet watch needs none. */
   #scratch = new Uint8Array(0);
   #head = new Uint8Array(1_024);

@@ -3,9 +3,10 @@ import { DecodeError, StatusError } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { resourceName } from "../../api/resource.ts";
 import { statusFrom } from "../../api/status.ts";
-import { ChunkReader, utf8 } from "./chunk_reader.ts";
+import type { BodyDecoder } from "./body_reader.ts";
 import { LineSplitter } from "./line_splitter.ts";
 import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
+import { utf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
 const CLOSE_BRACE = 125;
@@ -13,71 +14,54 @@ const TYPES = ["ADDED", "MODIFIED", "DELETED"] as const;
 const PREFIXES = TYPES.map((type) => ({ type, bytes: encoder.encode(`{"type":"${type}","object":`) }));
 
 /**
- * The changes a watch's body tells: one batch to a chunk of the body, an empty one too, so that a reader sees signs of
- * life. A line that the end of the body cut off is not a line. Leaving early cancels the body. Asked one at a time.
+ * Decodes a watch: one batch of changes to a chunk of the body. A batch may be empty; it shows that the connection is alive.
+ * An incomplete line at the end of the body is dropped.
  *
- * @throws {StatusError} an `ERROR` event, after the changes before it.
- * @throws {DecodeError} a line that is no event, after the changes before it.
+ * A line that is no event, or is an `ERROR` event, fails the watch after the changes before it: with a `DecodeError`, or a
+ * `StatusError`.
  */
-export function readChanges<T extends KubernetesObject>(
-  body: ReadableStream<Uint8Array>,
-  options: ReadOptions,
-): ChangeReader<T> {
-  return new ChangeReader<T>(body, options);
-}
-
-/** No generator, which would cost several promises a chunk, and a watch has a chunk to an event. */
-class ChangeReader<T extends KubernetesObject> implements AsyncIterableIterator<readonly Change<T>[], void, undefined> {
-  readonly #chunks: ChunkReader;
+export class WatchReader<T extends KubernetesObject> implements BodyDecoder<readonly Change<T>[]> {
   readonly #lines: LineSplitter;
   readonly #events: EventReader<T>;
+  /** The changes of the current chunk. */
   #batch: Change<T>[] = [];
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(body: ReadableStream<Uint8Array>, options: ReadOptions) {
+  /** Decodes a watch of the objects that `options` describe. */
+  constructor(options: ReadOptions) {
     // mutant: carry-survives-reconnect
     const lines = new LineSplitter(options.maxObjectBytes);
-    this.#chunks = new ChunkReader(body);
     this.#lines = lines;
     this.#events = new EventReader<T>(options);
   }
 
-  next(): Promise<IteratorResult<readonly Change<T>[], void>> {
-    return this.#failure === undefined ? this.#chunks.read(this.#take) : this.#fail(this.#failure.error);
+  /** The error that ends the watch, behind the latest batch. */
+  get failure(): { readonly error: unknown } | undefined {
+    return this.#failure;
   }
 
-  async return(): Promise<IteratorResult<readonly Change<T>[], void>> {
-    this.#failure = undefined;
-    await this.#chunks.cancel();
-    return { done: true, value: undefined };
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  readonly #line = (bytes: Uint8Array, start: number, end: number, text: string | undefined): void => {
-    this.#batch.push(this.#events.read(bytes, start, end, text));
-  };
-
-  readonly #take = (chunk: Uint8Array | undefined): IteratorResult<readonly Change<T>[], void> => {
-    if (chunk === undefined) return { done: true, value: undefined };
-    this.#batch = [];
+  /** The changes whose lines end in this chunk. */
+  push(chunk: Uint8Array): readonly Change<T>[] {
+    const batch: Change<T>[] = this.#batch = [];
     try {
       this.#lines.push(chunk, this.#line);
     } catch (error) {
       this.#failure = { error };
     }
-    return { done: false, value: this.#batch };
-  };
-
-  async #fail(error: unknown): Promise<never> {
-    this.#failure = undefined;
-    await Promise.allSettled([this.#chunks.cancel()]); // why the reading ends is worth more than how
-    throw error;
+    return batch;
   }
+
+  /** Nothing: an incomplete line is no event. */
+  end(): undefined {
+    return undefined;
+  }
+
+  readonly #line = (bytes: Uint8Array, start: number, end: number, text: string | undefined): void => {
+    this.#batch.push(this.#events.read(bytes, start, end, text));
+  };
 }
 
+/** Decodes one line of a watch. */
 class EventReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
   readonly #objects: ObjectReader<T>;
@@ -96,7 +80,7 @@ class EventReader<T extends KubernetesObject> {
     return this.#parse(text === undefined ? utf8.decode(bytes.subarray(start, end)) : text.slice(start, end));
   }
 
-  /** Bookmarks, errors, and whatever is not laid out as the API server does it. */
+  /** Parses a bookmark, an error, or an event in another layout than the API server's. */
   #parse(text: string): Change<T> {
     const name = resourceName(this.#options.resource);
     let event: { type?: unknown; object?: unknown };

@@ -1,68 +1,80 @@
+/**
+ * Requests to one API server over `fetch`, and their answers as JSON or as streams of bytes.
+ *
+ * {@linkcode Connection} is the entry point: it adds credentials and headers, retries where the server asks for it, and
+ * explains errors. This folder knows neither resources nor how a connection is configured.
+ *
+ * @module
+ */
 import { UnreachableError } from "../../api/errors.ts";
 import { RETRY_AFTER_MAX_MS } from "../../api/status.ts";
 import type { Transport } from "../../api/transport.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
 import { sleep } from "../../async/time/sleep.ts";
 import type { Credentials } from "./credentials.ts";
-import { Exchange, isNamed, reasonOf } from "./exchange.ts";
 import { MAX_OBJECT_BYTES } from "../decode/line_splitter.ts";
-import type { Ask } from "../requests.ts";
-import { jsonOf, retryAfterMsOf, statusErrorOf } from "./response.ts";
+import { Exchange, isKnownError, messageWithCause } from "./exchange.ts";
+import type { RequestSpec } from "./request_spec.ts";
+import { readJsonResponse, retryAfterMsOf, statusErrorOf } from "./response.ts";
 import { warningsOf } from "./warnings.ts";
 
-/** What every request of a client has in common. */
+/** Options for {@linkcode Connection}: what all its requests have in common. */
 export interface ConnectionOptions {
-  /** Address, perhaps with a path in front of all others. */
+  /** The address of the server; its path comes before that of each request. */
   readonly server: URL;
-  /** Carries requests. */
+  /** Sends requests. */
   readonly transport: Transport;
-  /** Adds credentials, where there are any. */
+  /** Adds credentials to each request. @default {none} */
   readonly credentials?: Credentials;
-  /** What `User-Agent` says. */
+  /** The `User-Agent` header. */
   readonly userAgent: string;
   /** Whether answers may be compressed. */
   readonly compress: boolean;
-  /** How often a request that the server puts off is repeated. */
+  /** How many times a request is retried that the server answers with `Retry-After`. */
   readonly retries: number;
-  /** What an answer that is one JSON value may measure, in bytes. @default {67_108_864} */
+  /** The largest answer that is one JSON value, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
-  /** Told of each warning. */
+  /** Called with each warning of the server. */
   readonly onWarning?: (warning: string) => void;
 }
 
-/** Sends requests to one server: adds what all have in common, waits and repeats where that helps, names what went wrong. */
+/** Sends requests to one server: adds headers and credentials, retries, and explains errors. */
 export class Connection implements Disposable {
   readonly #options: ConnectionOptions;
+  /** A controller is in it if and only if its request has not ended. */
   readonly #underWay = new Set<DerivedController>();
   #disposed = false;
 
-  /** Nothing is sent yet. */
+  /** Sends nothing yet. */
   constructor(options: ConnectionOptions) {
     this.#options = options;
   }
 
-  /** Address of the server. */
+  /** The address of the server. */
   get server(): URL {
     return this.#options.server;
   }
 
   /**
-   * Sends a request and answers when the server has accepted it. The exchange must be read to its end or disposed.
+   * Sends a request, and resolves when the server has accepted it. The exchange must be read to its end or disposed.
    *
-   * - A 401 is answered once by asking the credentials anew.
-   * - 429 and 5xx with `Retry-After` are repeated after that time, 5 minutes at most, if the request is patient (client-go
-   *   `with_retry.go`); a body that is a stream is sent once.
-   * - Nothing of this stays on `signal` when the exchange is over.
+   * - After a 401 the credentials are refreshed and the request is sent once more.
+   * - After a 429 or 5xx with `Retry-After` a patient request is sent again after that time, 5 minutes at most (client-go
+   *   `with_retry.go`). A body that is a stream is sent once.
+   * - No listener is left on `signal` when the exchange has ended.
+   *
+   * @throws {StatusError} when the server refuses the request.
+   * @throws {UnreachableError} when there is no answer.
    */
-  async open(ask: Ask, signal?: AbortSignal): Promise<Exchange> {
+  async open(spec: RequestSpec, signal?: AbortSignal): Promise<Exchange> {
     signal?.throwIfAborted();
-    if (this.#disposed) throw new Error(`Cannot ${ask.action}: the client is disposed`);
+    if (this.#disposed) throw new Error(`Cannot ${spec.action}: the client is disposed`);
     const controller = new DerivedController(signal);
     this.#underWay.add(controller);
     controller.signal.addEventListener("abort", () => this.#underWay.delete(controller), { once: true });
     try {
-      const response = await this.#send(ask, controller.signal);
-      return new Exchange(ask.action, this.server, response, controller);
+      const response = await this.#send(spec, controller.signal);
+      return new Exchange(spec.action, this.server, response, controller);
     } catch (error) {
       const explained = controller.signal.aborted ? controller.signal.reason : error;
       controller[Symbol.dispose]();
@@ -70,18 +82,18 @@ export class Connection implements Disposable {
     }
   }
 
-  /** The JSON value that the server answers. */
-  async json(ask: Ask, signal?: AbortSignal): Promise<unknown> {
-    using exchange = await this.open(ask, signal);
+  /** Sends a request; resolves with the JSON value of its answer. Errors are those of {@linkcode open}, and `DecodeError`. */
+  async json(spec: RequestSpec, signal?: AbortSignal): Promise<unknown> {
+    using exchange = await this.open(spec, signal);
     const { maxObjectBytes = MAX_OBJECT_BYTES } = this.#options;
     try {
-      return await jsonOf(ask.action, this.server, exchange.response, maxObjectBytes);
+      return await readJsonResponse(spec.action, this.server, exchange.response, maxObjectBytes);
     } catch (error) {
       throw exchange.explain(error);
     }
   }
 
-  /** Ends all requests under way, which reject, and frees the transport. */
+  /** Aborts all pending requests, which reject, and disposes the transport. */
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
@@ -91,18 +103,18 @@ export class Connection implements Disposable {
     this.#options.transport[Symbol.dispose]?.();
   }
 
-  /** The first answer that is not a refusal. */
-  async #send(ask: Ask, signal: AbortSignal): Promise<Response> {
+  /** The first answer with a 2xx status. */
+  async #send(spec: RequestSpec, signal: AbortSignal): Promise<Response> {
     const { credentials } = this.#options;
-    const repeatable = !(ask.init.body instanceof ReadableStream);
-    let retries = ask.patient && repeatable ? this.#options.retries : 0;
+    const repeatable = !(spec.init.body instanceof ReadableStream);
+    let retries = spec.patient && repeatable ? this.#options.retries : 0;
     let renewals = credentials !== undefined && repeatable ? 1 : 0;
     for (let refresh = false;;) {
-      const response = await this.#sendOnce(ask, signal, refresh);
+      const response = await this.#sendOnce(spec, signal, refresh);
       refresh = false;
       await this.#warn(response);
       if (response.ok) return response;
-      const error = await statusErrorOf(ask.action, ask.init.method?.toUpperCase() ?? "GET", response);
+      const error = await statusErrorOf(spec.action, spec.init.method?.toUpperCase() ?? "GET", response);
       if (response.status === 401 && renewals-- > 0) {
         refresh = true;
         continue;
@@ -124,29 +136,31 @@ export class Connection implements Disposable {
     }
   }
 
-  async #sendOnce(ask: Ask, signal: AbortSignal, refresh: boolean): Promise<Response> {
+  async #sendOnce(spec: RequestSpec, signal: AbortSignal, refresh: boolean): Promise<Response> {
     const { server, transport, credentials, userAgent, compress } = this.#options;
-    const headers = new Headers(ask.init.headers);
+    const headers = new Headers(spec.init.headers);
     if (!headers.has("user-agent")) headers.set("user-agent", userAgent);
     if (!compress && !headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
     await credentials?.apply(headers, { refresh, signal });
-    // A redirect is refused: it would take the credentials elsewhere, or turn a write into a read.
-    const request = new Request(urlOf(server, ask), { redirect: "manual", ...ask.init, headers, signal });
+    // Redirects are not followed: one could send the credentials elsewhere, or turn a write into a read.
+    const request = new Request(urlOf(server, spec), { redirect: "manual", ...spec.init, headers, signal });
     try {
       return await transport.fetch(request);
     } catch (cause) {
-      if (isNamed(cause)) throw cause;
-      throw new UnreachableError(`Cannot reach "${server.origin}" to ${ask.action}: ${reasonOf(cause)}`, { cause });
+      if (isKnownError(cause)) throw cause;
+      throw new UnreachableError(`Cannot reach "${server.origin}" to ${spec.action}: ${messageWithCause(cause)}`, {
+        cause,
+      });
     }
   }
 }
 
-/** @throws {TypeError} when the path leads out of the server's own. */
-function urlOf(server: URL, ask: Ask): URL {
+/** The URL of a request. @throws {TypeError} when it is not below the server's address. */
+function urlOf(server: URL, spec: RequestSpec): URL {
   const base = server.pathname.replace(/\/+$/, "");
-  const url = new URL(`${server.origin}${base}${ask.path}`);
-  if (!ask.path.startsWith("/") || url.origin !== server.origin || !url.pathname.startsWith(`${base}/`)) {
-    throw new TypeError(`Cannot ${ask.action}: a path must begin with "/" and stay below the server's address`);
+  const url = new URL(`${server.origin}${base}${spec.path}`);
+  if (!spec.path.startsWith("/") || url.origin !== server.origin || !url.pathname.startsWith(`${base}/`)) {
+    throw new TypeError(`Cannot ${spec.action}: a path must begin with "/" and stay below the server's address`);
   }
   return url;
 }

@@ -1,10 +1,10 @@
-/** Adds credentials to a request; called again when the server says 401. */
+/** Adds credentials to requests. */
 export interface Credentials {
   /**
-   * Sets headers of one request. What it throws is what the request rejects with.
+   * Sets headers of one request, and is called again after a 401. The request rejects with what it throws.
    *
    * @param headers The request's headers, to be changed in place.
-   * @param options `refresh` is true when the server has just refused what was set before: what was remembered is stale.
+   * @param options `refresh` is true after a 401: cached credentials are stale.
    */
   apply(headers: Headers, options: { readonly refresh: boolean; readonly signal?: AbortSignal }): void | Promise<void>;
 }

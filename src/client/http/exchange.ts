@@ -1,20 +1,20 @@
 import { DecodeError, StatusError, UnreachableError } from "../../api/errors.ts";
 import type { DerivedController } from "../../async/derived_controller.ts";
 
-/** Statuses that a `Response` must not have a body for. */
+/** Statuses with which a `Response` must not have a body. */
 const NULL_BODY = [101, 103, 204, 205, 304];
 
-/** A request that the server has accepted, and its answer, until the body is done with. Disposing it frees the connection. */
+/** A request that the server has accepted, and its answer, until the body has been read. Disposing it frees the connection. */
 export class Exchange implements Disposable {
-  /** What was asked, to follow "Cannot". */
+  /** The request in words that follow "Cannot" in messages. */
   readonly action: string;
-  /** The answer; its body has not been touched. */
+  /** The answer. Nobody has read its body yet. */
   readonly response: Response;
-  /** Where it was asked. */
+  /** The address of the server. */
   readonly server: URL;
   readonly #controller: DerivedController;
 
-  /** Takes over `controller`, whose signal the request was sent with. */
+  /** Takes over `controller`, which ends the request. */
   constructor(action: string, server: URL, response: Response, controller: DerivedController) {
     this.action = action;
     this.server = server;
@@ -22,24 +22,19 @@ export class Exchange implements Disposable {
     this.#controller = controller;
   }
 
-  /** The signal that the request was sent with. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** What something thrown while the body was read means to a caller: the abort's reason, or a lost connection. */
+  /** The error for the caller after `error` was thrown by the body: the reason of an abort, or an `UnreachableError`. */
   explain(error: unknown): unknown {
     if (this.#controller.signal.aborted) return this.#controller.signal.reason;
-    if (isNamed(error)) return error;
+    if (isKnownError(error)) return error;
     return new UnreachableError(
       `Cannot reach "${this.server.origin}" any more: the answer broke off when asked to ${this.action}: ${
-        reasonOf(error)
+        messageWithCause(error)
       }`,
       { cause: error },
     );
   }
 
-  /** The answer for somebody else to read: the exchange ends when its body is read to the end, cancelled or broken. */
+  /** The answer as a `Response`. The exchange ends when its body has been read, is cancelled or fails. */
   detach(): Response {
     const { body, status, statusText, headers } = this.response;
     if (body === null || NULL_BODY.includes(status)) {
@@ -71,22 +66,22 @@ export class Exchange implements Disposable {
     return new Response(stream, { status, statusText, headers });
   }
 
-  /** Ends the request if it has not ended, and lets go of the caller's signal. */
+  /** Ends the request, and removes its listener from the caller's signal. */
   [Symbol.dispose](): void {
     this.#controller[Symbol.dispose]();
   }
 }
 
-/** Whether an error says already what is the matter. */
-export function isNamed(error: unknown): error is StatusError | DecodeError | UnreachableError {
+/** True for the errors of this package that say already what failed. */
+export function isKnownError(error: unknown): error is StatusError | DecodeError | UnreachableError {
   return error instanceof StatusError || error instanceof DecodeError || error instanceof UnreachableError;
 }
 
-/** What a failed `fetch` says, and what it says was the matter behind that. */
-export function reasonOf(error: unknown): string {
+/** The message of an error of `fetch`, followed by that of its cause. */
+export function messageWithCause(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const behind = error.cause instanceof Error ? reasonOf(error.cause) : "";
-  // The address is told already.
+  const cause = error.cause instanceof Error ? messageWithCause(error.cause) : "";
+  // Our own message has the address.
   const own = error.message.replace(/^error sending request for url \([^)]*\): /, "");
-  return behind === "" || own.includes(behind) ? own : `${own}: ${behind}`;
+  return cause === "" || own.includes(cause) ? own : `${own}: ${cause}`;
 }

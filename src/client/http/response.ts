@@ -1,21 +1,23 @@
 import { DecodeError, StatusError } from "../../api/errors.ts";
 import { type Status, statusFrom } from "../../api/status.ts";
-import { ByteBuffer, chunksOf, utf8 } from "../decode/chunk_reader.ts";
+import { ByteBuffer } from "../decode/byte_buffer.ts";
+import { chunksOf } from "../decode/chunk_reader.ts";
+import { utf8 } from "../decode/utf8.ts";
 
-/** How much is read of an error's body that is not JSON, in bytes (client-go `rest/request.go` keeps as much). */
+/** The bytes that are read of an error's body that is not JSON (client-go `rest/request.go` reads as many). */
 const MAX_TEXT_BYTES = 2048;
 
-/** How much is read of an error's body that is JSON: a `Status` may list thousands of causes. */
+/** The bytes that are read of an error's body that is JSON: a `Status` may list thousands of causes. */
 const MAX_STATUS_BYTES = 1_048_576;
 
 /**
- * What a refusing answer means. Reads the body as far as it is of use, and cancels the rest.
+ * The error that an answer with an error status stands for. Reads the beginning of the body, and cancels the rest.
  *
- * The explanation is the body where that is a `Status`, else its text, shortened to 2048 bytes and put on one line. How long
- * the server asks to be left alone comes from the `Retry-After` header, or from the `Status`.
+ * Its message is that of the body's `Status`, else the text of the body, shortened to 2048 bytes and put on one line. The
+ * `Retry-After` header overrides the delay in the `Status`.
  *
- * @param action What was asked, to follow "Cannot".
- * @param method The request's method: a refused POST that explains nothing but 409 means that the object exists already.
+ * @param action The request in words that follow "Cannot".
+ * @param method The request's method: a POST that is refused with 409 and no reason means that the object exists.
  */
 export async function statusErrorOf(action: string, method: string, response: Response): Promise<StatusError> {
   const { text, failure } = await startOf(response, isJson(response) ? MAX_STATUS_BYTES : MAX_TEXT_BYTES);
@@ -29,8 +31,8 @@ export async function statusErrorOf(action: string, method: string, response: Re
 }
 
 /**
- * How long the `Retry-After` header asks to wait, in milliseconds: it gives seconds (what API servers send) or a date (what
- * proxies may send). Undefined when it is missing or neither.
+ * The delay in the `Retry-After` header, in milliseconds, or `undefined` if there is none. API servers send seconds, proxies
+ * may send a date.
  */
 export function retryAfterMsOf(headers: Headers): number | undefined {
   const value = headers.get("retry-after")?.trim();
@@ -41,13 +43,18 @@ export function retryAfterMsOf(headers: Headers): number | undefined {
 }
 
 /**
- * The JSON value of an answer that was not refused, of at most `maxBytes` bytes; the rest of a longer one is cancelled.
+ * The JSON value of an answer with a 2xx status. A body longer than `maxBytes` bytes is cancelled.
  *
- * @throws {DecodeError} when it is not JSON, or longer.
- * @throws {StatusError} when it is a failure's `Status` all the same (client-go `rest/request.go` looks too).
+ * @throws {DecodeError} when the body is not JSON, or is too long.
+ * @throws {StatusError} when it is a failure's `Status` (client-go `rest/request.go` checks this too).
  */
-export async function jsonOf(action: string, server: URL, response: Response, maxBytes: number): Promise<unknown> {
-  await checkJson(action, server, response);
+export async function readJsonResponse(
+  action: string,
+  server: URL,
+  response: Response,
+  maxBytes: number,
+): Promise<unknown> {
+  await checkJsonResponse(action, server, response);
   const text = await textOf(action, response, maxBytes);
   let value: unknown;
   try {
@@ -63,11 +70,11 @@ export async function jsonOf(action: string, server: URL, response: Response, ma
 }
 
 /**
- * Makes sure that the body is worth reading as JSON; cancels it when not. A missing content type is no reason to refuse.
+ * Checks that the content type of an answer is JSON or missing; else cancels the body.
  *
- * @throws {DecodeError} when its content type says that it is something else.
+ * @throws {DecodeError} when the content type is another one.
  */
-export async function checkJson(action: string, server: URL, response: Response): Promise<void> {
+export async function checkJsonResponse(action: string, server: URL, response: Response): Promise<void> {
   if (response.headers.get("content-type") === null || isJson(response)) return;
   const type = response.headers.get("content-type");
   const { text, failure } = await startOf(response, 200);
@@ -79,11 +86,11 @@ export async function checkJson(action: string, server: URL, response: Response)
 }
 
 /**
- * Makes sure that a watch's body came as it was asked for, in no encoding; cancels it when not.
+ * Checks that the answer to a watch has no content encoding; else cancels the body.
  *
- * @throws {DecodeError} when the server or a proxy has encoded it: events would get lost (see `watchRequest`).
+ * @throws {DecodeError} when the server or a proxy has encoded it: events would be lost (see `watchRequest`).
  */
-export async function checkPlain(action: string, response: Response): Promise<void> {
+export async function checkPlainResponse(action: string, response: Response): Promise<void> {
   const encoding = response.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding === "identity") return;
   await response.body?.cancel();
@@ -93,7 +100,7 @@ export async function checkPlain(action: string, response: Response): Promise<vo
   );
 }
 
-/** Whether a value is an API server's `Status`. */
+/** True for the `Status` of an API server. */
 export function isStatus(value: unknown): value is { readonly kind: "Status"; readonly status?: unknown } {
   return typeof value === "object" && value !== null && (value as { kind?: unknown }).kind === "Status" &&
     String((value as { apiVersion?: unknown }).apiVersion ?? "v1") === "v1";
@@ -106,7 +113,7 @@ function statusOf(response: Response, method: string, text: string): Status {
       const value: unknown = JSON.parse(text);
       if (isStatus(value)) return statusFrom(value, code);
     } catch (error) {
-      // Not JSON, or cut off: then its text is the explanation.
+      // Not JSON, or cut off: its text is the message.
       if (!(error instanceof SyntaxError)) throw error;
     }
   }
@@ -118,7 +125,7 @@ function statusOf(response: Response, method: string, text: string): Status {
   return statusFrom({ message, reason }, code);
 }
 
-/** Browsers do not show a redirect that is not followed: its type is all there is. */
+/** Browsers hide the status of a redirect that is not followed, and show only its type. */
 function isRedirect(response: Response): boolean {
   return response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400);
 }
@@ -161,7 +168,7 @@ async function textOf(action: string, { body }: Response, maxBytes: number): Pro
   return utf8.decode(buffer.bytes.subarray(0, buffer.length));
 }
 
-/** The first `maxBytes` bytes of a body as text; the rest is cancelled. What went wrong on the way is told, not thrown. */
+/** The first `maxBytes` bytes of a body as text; the rest is cancelled. An error of the body is returned, not thrown. */
 async function startOf(
   response: Response,
   maxBytes: number,
@@ -175,7 +182,7 @@ async function startOf(
     while (room > 0) {
       const { done, value } = await reader.read();
       if (done) return { text };
-      // A character that the limit cuts in two is left out.
+      // A character that the limit cuts in two is dropped.
       text += decoder.decode(value.subarray(0, room), { stream: true });
       room -= value.length;
     }

@@ -1,9 +1,9 @@
-/** A warning value: code, agent, quoted text and perhaps a quoted date (RFC 7234, 5.5), and what separates it from the next. */
+/** A warning value: code, agent, quoted text and perhaps a quoted date (RFC 7234, 5.5), and the separator behind it. */
 const VALUE = /\s*(\d{3})\s+([^\s",]+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"[^"]*")?\s*(?:,|$)/y;
 
 /**
- * The texts of the API server's warnings: those of code 299. Other codes are about caches on the way and are left out; what
- * cannot be read as a warning is handed on as it is, so that nothing the server says gets lost.
+ * The texts of the API server's warnings, which have code 299. Other codes are about caches on the way and are dropped. Text
+ * that is no warning value is returned as it is, so that nothing is lost.
  */
 export function warningsOf(headers: Headers): string[] {
   const header = headers.get("warning");
@@ -23,12 +23,12 @@ export function warningsOf(headers: Headers): string[] {
   return texts;
 }
 
-/** The server writes UTF-8; `Headers` hands each of its bytes out as a character of its own. */
+/** The server writes UTF-8; in `Headers` each of its bytes is a character. */
 function fromLatin1(text: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Uint8Array.from(text, (char) => char.charCodeAt(0)));
   } catch (error) {
-    if (error instanceof TypeError) return text; // it was Latin-1 after all
+    if (error instanceof TypeError) return text; // Latin-1 indeed
     throw error;
   }
 }

@@ -2,9 +2,11 @@ import type { Change, ListPart } from "../../../src/api/change.ts";
 import type { Entry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource, type Resource } from "../../../src/api/resource.ts";
-import { readList } from "../../../src/client/decode/list_reader.ts";
+import { CancellableStream } from "../../../src/async/cancellable.ts";
+import { BodyReader } from "../../../src/client/decode/body_reader.ts";
+import { ListReader } from "../../../src/client/decode/list_reader.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
-import { readChanges } from "../../../src/client/decode/watch_reader.ts";
+import { WatchReader } from "../../../src/client/decode/watch_reader.ts";
 
 /** The built-in kind that most tests read. */
 export const Pod: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
@@ -88,6 +90,22 @@ export function portrait(entry: Entry<KubernetesObject>): unknown {
 /** A change as plain data. */
 export function changePortrait(change: Change<KubernetesObject>): unknown {
   return change.type === "BOOKMARK" ? change : { type: change.type, ...portrait(change.entry) as object };
+}
+
+/** The parts of a list's body. */
+export function readList<T extends KubernetesObject>(
+  body: ReadableStream<Uint8Array>,
+  options: ReadOptions,
+): CancellableStream<ListPart<T>> {
+  return new CancellableStream(() => new BodyReader(body, new ListReader<T>(options)));
+}
+
+/** The batches of changes in a watch's body. */
+export function readChanges<T extends KubernetesObject>(
+  body: ReadableStream<Uint8Array>,
+  options: ReadOptions,
+): CancellableStream<readonly Change<T>[]> {
+  return new CancellableStream(() => new BodyReader<readonly Change<T>[]>(body, new WatchReader<T>(options)));
 }
 
 /** How a body was read: what it told, and how that ended. */

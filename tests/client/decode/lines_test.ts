@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../../src/api/errors.ts";
-import { ByteBuffer, chunksOf } from "../../../src/client/decode/chunk_reader.ts";
+import { ByteBuffer } from "../../../src/client/decode/byte_buffer.ts";
+import { chunksOf } from "../../../src/client/decode/chunk_reader.ts";
 import { LineSplitter } from "../../../src/client/decode/line_splitter.ts";
 import { bodyOf, inChunksOf, utf8Of } from "./_bodies.ts";
 

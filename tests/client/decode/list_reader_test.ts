@@ -1,7 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
 import { DecodeError, StatusError } from "../../../src/api/errors.ts";
-import { readList } from "../../../src/client/decode/list_reader.ts";
 import {
   bodyOf,
   cutAt,
@@ -11,6 +10,7 @@ import {
   messageOf,
   Pod,
   portrait,
+  readList,
   utf8Of,
   watchReading,
 } from "./_bodies.ts";

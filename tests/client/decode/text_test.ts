@@ -4,10 +4,10 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { Entry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { asciiOf } from "../../../src/client/decode/chunk_reader.ts";
+import { asciiOf } from "../../../src/client/decode/utf8.ts";
 import { LineSplitter } from "../../../src/client/decode/line_splitter.ts";
 import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
-import { Walker } from "../../../src/client/decode/json_walker.ts";
+import { JsonWalker } from "../../../src/client/decode/json_walker.ts";
 import { changePortrait, Pod, portrait, utf8Of, watchReading } from "./_bodies.ts";
 import { chunking, memberText, objectText } from "./_texts.ts";
 
@@ -100,7 +100,7 @@ Deno.test("asciiOf is the text of ASCII, and nothing of anything else", () => {
 });
 
 /** All that a walker has found. */
-function findings(walker: Walker): Record<string, unknown> {
+function findings(walker: JsonWalker): Record<string, unknown> {
   const { nameStart, namespaceStart, uidStart, versionStart, cutStart } = walker;
   const { metadataStart, metadataEnd, metadataFirst, typed } = walker;
   return {
@@ -114,7 +114,7 @@ function findings(walker: Walker): Record<string, unknown> {
   };
 }
 
-Deno.test("Walker finds the same with text and without, in one walk or in two", () => {
+Deno.test("JsonWalker finds the same with text and without, in one walk or in two", () => {
   let walked = 0;
   let stopped = 0;
   const surroundings = fc.constantFrom(
@@ -129,9 +129,9 @@ Deno.test("Walker finds the same with text and without, in one walk or in two", 
       const all = before + object + after;
       const bytes = utf8Of(all);
       const [start, end] = [before.length, before.length + object.length];
-      const plain = new Walker();
+      const plain = new JsonWalker();
       const accepted = plain.walk(bytes, start, end);
-      const twin = new Walker();
+      const twin = new JsonWalker();
       assertEquals(twin.walk(bytes, start, end, all), accepted);
       if (accepted) {
         walked++;

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
-import { Walker } from "../../../src/client/decode/json_walker.ts";
+import { JsonWalker } from "../../../src/client/decode/json_walker.ts";
 import { utf8Of } from "./_bodies.ts";
 import { asRead, objectText } from "./_texts.ts";
 
@@ -12,7 +12,7 @@ function walked(text: string, before = "", after = ""): Found | undefined {
   const bytes = utf8Of(before + text + after);
   const start = utf8Of(before).length;
   const end = start + utf8Of(text).length;
-  const walker = new Walker();
+  const walker = new JsonWalker();
   if (!walker.walk(bytes, start, end)) return undefined;
   const part = (from: number, to: number): string => decoder.decode(bytes.subarray(from, to));
   const range = (from: number, to: number): string | undefined => from === -1 ? undefined : part(from, to);
@@ -65,7 +65,7 @@ function agrees(text: string, before = "", after = ""): boolean {
   return true;
 }
 
-Deno.test("Walker agrees with JSON.parse or declines, and declines at nothing plain", () => {
+Deno.test("JsonWalker agrees with JSON.parse or declines, and declines at nothing plain", () => {
   let accepted = 0;
   const surroundings = fc.constantFrom(
     ["", ""],
@@ -84,7 +84,7 @@ Deno.test("Walker agrees with JSON.parse or declines, and declines at nothing pl
   assert(accepted > 2_000, `only ${accepted} of 6000 were walked`);
 });
 
-Deno.test("Walker takes managedFields out wherever they are in metadata", () => {
+Deno.test("JsonWalker takes managedFields out wherever they are in metadata", () => {
   const fields = `[{"manager":"a","fieldsV1":{"f:spec":{"k:{\\"name\\":\\"x\\"}":{}}}}]`;
   const cases: [string, string][] = [
     [`{"managedFields":${fields},"name":"a"}`, `{"name":"a"}`],
@@ -120,7 +120,7 @@ Deno.test("Walker takes managedFields out wherever they are in metadata", () => 
   }
 });
 
-Deno.test("Walker reads the object's own metadata, not one inside it or behind it", () => {
+Deno.test("JsonWalker reads the object's own metadata, not one inside it or behind it", () => {
   const found = walked(
     `{"spec":{"template":{"metadata":{"name":"wrong"}}},"metadata":{"labels":{"name":"wrong"},"name":"right"},"status":{"metadata":{"name":"wrong"}}}`,
     `{"metadata":{"name":"wrong"},"x":`,
@@ -131,7 +131,7 @@ Deno.test("Walker reads the object's own metadata, not one inside it or behind i
   assertEquals(found?.uid, undefined);
 });
 
-Deno.test("Walker declines at what it might read wrongly", () => {
+Deno.test("JsonWalker declines at what it might read wrongly", () => {
   const texts = [
     `{"spec": {"a":1,"metadata":{"name":"wrong"}},"metadata":{"name":"right"}}`,
     `{"spec": "a,","metadata":{"name":"right"}}`,
@@ -159,11 +159,11 @@ Deno.test("Walker declines at what it might read wrongly", () => {
   for (const text of texts) assertFalse(walked(text) !== undefined, text);
 });
 
-Deno.test("Walker never reads behind the end of what it was given", () => {
+Deno.test("JsonWalker never reads behind the end of what it was given", () => {
   const text = `{"kind":"Pod","metadata":{"name":"web","managedFields":[{"a":{}}],"uid":"u"},"spec":{}}`;
   const complete = text.indexOf(`,"spec"`);
   for (let end = 0; end < complete; end++) {
     const bytes = utf8Of(text);
-    assertFalse(new Walker().walk(bytes, 0, end), text.slice(0, end));
+    assertFalse(new JsonWalker().walk(bytes, 0, end), text.slice(0, end));
   }
 });

@@ -1,8 +1,17 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
 import { DecodeError, StatusError } from "../../../src/api/errors.ts";
-import { readChanges } from "../../../src/client/decode/watch_reader.ts";
-import { bodyOf, changePortrait, cutAt, inChunksOf, messageOf, Pod, utf8Of, watchReading } from "./_bodies.ts";
+import {
+  bodyOf,
+  changePortrait,
+  cutAt,
+  inChunksOf,
+  messageOf,
+  Pod,
+  readChanges,
+  utf8Of,
+  watchReading,
+} from "./_bodies.ts";
 import { asRead, chunking, memberText } from "./_texts.ts";
 
 /** One event as the server writes it. */

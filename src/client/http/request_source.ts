@@ -1,0 +1,80 @@
+import type { StreamSource } from "../../async/cancellable.ts";
+import { type BodyDecoder, BodyReader } from "../decode/body_reader.ts";
+import type { Exchange } from "./exchange.ts";
+import { checkJsonResponse, checkPlainResponse } from "./response.ts";
+
+/** Options for {@linkcode RequestSource}. */
+export interface RequestSourceOptions<P> {
+  /** Sends the request. */
+  readonly open: () => Promise<Exchange>;
+  /** The item that says that the server has answered. */
+  readonly first: P;
+  /** Decodes the body. */
+  readonly decoder: BodyDecoder<P>;
+  /** Whether a body with a content encoding is refused. */
+  readonly plain: boolean;
+}
+
+/**
+ * A source for a stream that sends a request and decodes its answer: first an item when the server has accepted the
+ * request, then the parts of the body. Everything is freed at the end.
+ *
+ * Errors are those that {@linkcode Exchange.explain} makes of a failure, and a `DecodeError` for a body that is not JSON, or
+ * that has a refused content encoding.
+ */
+export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResult<Uint8Array> | undefined> {
+  readonly #options: RequestSourceOptions<P>;
+  /** Set once the server has accepted the request. */
+  #exchange: Exchange | undefined;
+  /** Set once the answer's headers have been checked. */
+  #body: BodyReader<P> | undefined;
+  #isCancelled = false;
+
+  /** Sends nothing yet. */
+  constructor(options: RequestSourceOptions<P>) {
+    this.#options = options;
+  }
+
+  /** Sends the request, and later reads a chunk of the body. */
+  read(): Promise<ReadableStreamReadResult<Uint8Array> | undefined> {
+    return this.#body === undefined ? this.#send() : this.#body.read();
+  }
+
+  /** Decodes a chunk; `undefined` is the answer's headers. */
+  decode(result: ReadableStreamReadResult<Uint8Array> | undefined): IteratorResult<P, void> {
+    if (result === undefined) return { done: false, value: this.#options.first };
+    const part = this.#body!.decode(result);
+    if (part.done) this.#exchange![Symbol.dispose]();
+    return part;
+  }
+
+  /** Cancels the body, ends the request, and explains the error. */
+  fail(error: unknown): unknown {
+    const explained = this.#exchange === undefined ? error : this.#exchange.explain(error);
+    this.#body?.fail(error);
+    this.#exchange?.[Symbol.dispose]();
+    return explained;
+  }
+
+  /** Cancels the body and ends the request. */
+  async cancel(): Promise<void> {
+    this.#isCancelled = true;
+    try {
+      await this.#body?.cancel();
+    } catch (error) {
+      throw this.#exchange!.explain(error);
+    } finally {
+      this.#exchange?.[Symbol.dispose]();
+    }
+  }
+
+  async #send(): Promise<undefined> {
+    const { open, plain, decoder } = this.#options;
+    const { action, server, response } = this.#exchange = await open();
+    if (plain) await checkPlainResponse(action, response);
+    await checkJsonResponse(action, server, response);
+    this.#body = new BodyReader(response.body ?? new Blob().stream(), decoder);
+    // A transport that ignores its signal has answered nevertheless.
+    if (this.#isCancelled) await this.cancel();
+  }
+}

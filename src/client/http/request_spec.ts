@@ -1,0 +1,11 @@
+/** A request to the API server, without what all requests of a client have in common. */
+export interface RequestSpec {
+  /** The request in words that follow "Cannot" in messages: `list "pods" in namespace "shop"`. */
+  readonly action: string;
+  /** Path and query, relative to the server's address; begins with a slash. */
+  readonly path: string;
+  /** Method, headers and body. */
+  readonly init: RequestInit;
+  /** Whether the client waits and retries when the server answers with `Retry-After`. */
+  readonly patient: boolean;
+}
