@@ -3,7 +3,7 @@
  *
  * {@linkcode CancellableStream} is the one such stream of this package: the client's watches and lists are of this class,
  * and the reflector wraps the sources of others in it. It adds two promises per item to those of its source. It does not
- * limit how long a source may be silent: whoever sets such a limit aborts the signal.
+ * limit how long a source may be silent: for a deadline, abort the signal.
  *
  * @module
  */

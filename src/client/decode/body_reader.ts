@@ -1,3 +1,12 @@
+/**
+ * Decodes the bodies of lists and watches while they arrive, however the chunks are split.
+ *
+ * {@linkcode BodyReader} is the entry point: it reads a body and passes each chunk to a `ListReader` or a `WatchReader`, in
+ * one turn and without a promise per event. Objects become entries that are parsed when they are first read. This folder
+ * does not send requests, and does not look at headers.
+ *
+ * @module
+ */
 import type { StreamSource } from "../../async/cancellable.ts";
 import { ChunkReader } from "./chunk_reader.ts";
 

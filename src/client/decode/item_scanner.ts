@@ -1,58 +1,61 @@
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
-const CLOSE_BRACKET = 93;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
-/** All that a bracket differs in from the brace of its side. */
-const BRACE_BIT = 32;
-const SPACE = 32;
+import {
+  BACKSLASH,
+  BRACE_BIT,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COLON,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+  SPACE,
+} from "./json_walker.ts";
+
 const ITEMS = new TextEncoder().encode(`"items"`);
 
-/** What is done with what the scanner finds; bytes are valid during the call. */
+/** Receives the parts of a list. Bytes are valid during the call. */
 export interface ItemScannerTarget {
-  /** Bytes around the items, `[` and `]` of the array included. */
+  /** Receives bytes outside of the items; `[` and `]` of their array are among them. */
   outline(bytes: Uint8Array, start: number, end: number): void;
-  /** The array of items begins; the outline so far ends with its `[`. */
+  /** The array of items begins. The outline so far ends with its `[`. */
   itemsBegin(): void;
-  /** An item begins: where its metadata ends, if that is seen at once; -1 when it is to be looked for byte by byte. */
+  /** An item begins. Returns the end of its metadata, or -1 if the scanner has to search the item from its start. */
   head(bytes: Uint8Array, start: number, end: number): number;
-  /** The beginning or middle of an item that goes on in the next chunk. */
+  /** Receives a part of an item that continues in the next chunk. */
   part(bytes: Uint8Array, start: number, end: number): void;
-  /** The end of an item: all of it, unless parts came before. */
+  /** Receives the last part of an item, or all of it. */
   item(bytes: Uint8Array, start: number, end: number): void;
 }
 
 /**
- * Finds the items of a list in its bytes, however they are split: one pass that knows strings and depth, so that what it
- * cuts is exact. An array under a top-level key `items` is the items; its elements must be objects.
+ * Finds the items of a list in its bytes, however they are split, in one pass that tracks strings and depth. The items are
+ * the elements of the array under the top-level key `items`; they must be objects.
  */
 export class ItemScanner {
   readonly #target: ItemScannerTarget;
-  /** Where the scanner is: around the items, between two of them, or inside one. */
+  /** The position of the scanner: outside of the items, between two of them, or inside of one. */
   #place: "outline" | "between" | "item" = "outline";
-  /** Between two items: whether no comma may come yet, one must if anything does, or one has and an item must follow. */
+  /** Between items: `none` before the first one, `may` behind an item, `had` behind a comma. */
   #comma: "none" | "may" | "had" = "none";
+  /** The number of open brackets and braces: of the list outside of its items, else of the item. */
   #depth = 0;
   #inString = false;
   #escaped = false;
   #sawItems = false;
-  /** How much of `"items"`, and then of the colon behind it, stands before this byte, at depth 1. */
+  /** The number of bytes of `"items":` that come directly before this byte, at depth 1. */
   #matched = 0;
 
-  /** A scanner that tells `target`. */
+  /** Passes the parts of a list to `target`. */
   constructor(target: ItemScannerTarget) {
     this.#target = target;
   }
 
-  /** Whether the array of items has begun. */
+  /** True once the array of items has begun. */
   get sawItems(): boolean {
     return this.#sawItems;
   }
 
-  /** Whether it has not ended yet. */
+  /** True inside of the array of items. */
   get inItems(): boolean {
     return this.#place !== "outline";
   }
@@ -73,7 +76,7 @@ export class ItemScanner {
         if (this.#escaped) this.#escaped = false;
         else if (byte === BACKSLASH) this.#escaped = true;
         else if (byte === QUOTE) this.#inString = false;
-        // A key of the list itself, byte for byte; one with escapes stays in the outline.
+        // A key with escapes is not recognized, and stays in the outline.
         this.#matched = this.#matched > 0 && this.#matched < ITEMS.length && byte === ITEMS[this.#matched]
           ? this.#matched + 1
           : 0;
@@ -123,7 +126,7 @@ export class ItemScanner {
     return at;
   }
 
-  /** One loop over local variables: this is where nearly all bytes of a list go through. */
+  /** One loop over local variables: nearly all bytes of a list pass here. */
   #item(chunk: Uint8Array, start: number): number {
     const end = chunk.length;
     let depth = this.#depth;

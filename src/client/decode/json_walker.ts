@@ -1,14 +1,23 @@
-const SPACE = 32;
-const QUOTE = 34;
-const COMMA = 44;
-const COLON = 58;
-const OPEN_BRACKET = 91;
-const BACKSLASH = 92;
-const CLOSE_BRACKET = 93;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
-/** All that a bracket differs in from the brace of its side. */
-const BRACE_BIT = 32;
+/** Byte of a space; smaller bytes are white space or control characters. */
+export const SPACE = 32;
+/** Byte of `"`. */
+export const QUOTE = 34;
+/** Byte of `,`. */
+export const COMMA = 44;
+/** Byte of `:`. */
+export const COLON = 58;
+/** Byte of `[`. */
+export const OPEN_BRACKET = 91;
+/** Byte of a backslash. */
+export const BACKSLASH = 92;
+/** Byte of `]`. */
+export const CLOSE_BRACKET = 93;
+/** Byte of `{`. */
+export const OPEN_BRACE = 123;
+/** Byte of `}`. */
+export const CLOSE_BRACE = 125;
+/** The bit in which a brace differs from the bracket of the same side. */
+export const BRACE_BIT = 32;
 
 const encoder = new TextEncoder();
 const METADATA = encoder.encode("metadata");
@@ -22,73 +31,73 @@ const KIND = encoder.encode("kind");
 const API_VERSION = encoder.encode("apiVersion");
 
 /**
- * Reads who an object is straight from its bytes, at a twentieth of the cost of parsing it.
+ * Finds the identity of an object in its JSON bytes, at a twentieth of the cost of parsing it.
  *
- * Exact where it speaks: for every text that `JSON.parse` accepts and whose keys are unique at the top and in `metadata`,
- * what it finds is what `JSON.parse` finds; or it declines, and the text is to be parsed whole. It declines at white
- * space, at escapes and non-ASCII bytes in what it reads, and at layouts it does not expect. Of a text that is not JSON it
- * may say anything.
+ * A walk is exact or declines. Exact means: the result is that of `JSON.parse`, for every text that `JSON.parse` accepts and
+ * whose keys are unique at the top and in `metadata`. It declines at white space, at escapes and non-ASCII bytes in the
+ * values that it reads, and at unusual layouts; then the text has to be parsed. For a text that is not JSON the result is
+ * undefined.
  *
- * The fields are positions in the bytes that were walked, each pair a half-open range; `-1` where there is none.
+ * The fields are positions in the bytes of the latest walk. Each pair is a half-open range; `-1` means that there is none.
  */
 export class JsonWalker {
-  /** Where the text of `metadata.name` begins, inside its quotes. */
+  /** Start of the text of `metadata.name`, inside its quotes. */
   nameStart = -1;
-  /** Where it ends. */
+  /** End of it. */
   nameEnd = -1;
-  /** Where the text of `metadata.namespace` begins, inside its quotes. */
+  /** Start of the text of `metadata.namespace`, inside its quotes. */
   namespaceStart = -1;
-  /** Where it ends. */
+  /** End of it. */
   namespaceEnd = -1;
-  /** Where the text of `metadata.uid` begins, inside its quotes. */
+  /** Start of the text of `metadata.uid`, inside its quotes. */
   uidStart = -1;
-  /** Where it ends. */
+  /** End of it. */
   uidEnd = -1;
-  /** Where the text of `metadata.resourceVersion` begins, inside its quotes. */
+  /** Start of the text of `metadata.resourceVersion`, inside its quotes. */
   versionStart = -1;
-  /** Where it ends. */
+  /** End of it. */
   versionEnd = -1;
-  /** Where the value of `metadata` begins. */
+  /** Start of the value of `metadata`. */
   metadataStart = -1;
-  /** Where it ends. */
+  /** End of it. */
   metadataEnd = -1;
-  /** Where the value of `metadata.labels`, an object, begins. */
+  /** Start of the value of `metadata.labels`, an object. */
   labelsStart = -1;
-  /** Where it ends. */
+  /** End of it. */
   labelsEnd = -1;
-  /** Where to begin to cut so that `managedFields` is gone: the member and one comma next to it. */
+  /** Start of the bytes to cut to remove `managedFields`: the member and one comma next to it. */
   cutStart = -1;
-  /** Where to end. */
+  /** End of the bytes to cut. */
   cutEnd = -1;
-  /** Where the value of `kind` begins, if that comes before `metadata`. */
+  /** Start of the value of `kind`, if that comes before `metadata`. */
   kindStart = -1;
-  /** Where it ends. */
+  /** End of it. */
   kindEnd = -1;
-  /** Whether `metadata` is the first key, as in the items of a built-in kind's list, which lack kind and apiVersion. */
+  /** True if `metadata` is the first key, as in list items of built-in kinds, which have no kind and apiVersion. */
   metadataFirst = false;
-  /** Whether kind and apiVersion both come before `metadata`. */
+  /** True if kind and apiVersion both come before `metadata`. */
   typed = false;
 
-  /** The comma behind the member of metadata with which {@linkcode identify} has stopped. */
+  /** Position of the comma at which {@linkcode identify} has stopped; -1 if it has walked all of the metadata. */
   #stoppedAt = -1;
 
   /**
-   * Walks the object in `bytes[start, end)`; false when it declines. `text` is the bytes as text, of which each character
-   * stands for a byte: it is faster to search.
+   * Walks the object in `bytes[start, end)`; false when it declines. `text` is the bytes as ASCII text, which is faster to
+   * search.
    */
   walk(bytes: Uint8Array, start: number, end: number, text?: string): boolean {
     return this.#walk(bytes, start, end, text, false);
   }
 
   /**
-   * As {@linkcode walk}, but stops as soon as name, namespace, uid and version have been found, which servers write first.
-   * Where the metadata ends and what to cut is then told by {@linkcode finish}.
+   * As {@linkcode walk}, but stops once name, namespace, uid and version have been found, which servers write first.
+   * {@linkcode finish} then finds the end of the metadata and the bytes to cut.
    */
   identify(bytes: Uint8Array, start: number, end: number, text?: string): boolean {
     return this.#walk(bytes, start, end, text, true);
   }
 
-  /** Walks the rest of the object that was walked last, if there is a rest; false when it declines. */
+  /** Completes the latest walk, if {@linkcode identify} has stopped; false when it declines. */
   finish(bytes: Uint8Array, end: number, text?: string): boolean {
     if (this.#stoppedAt === -1) return true;
     this.metadataEnd = this.#walkMembers(bytes, this.#stoppedAt, end, text, false);
@@ -134,8 +143,8 @@ export class JsonWalker {
   }
 
   /**
-   * Walks the members of metadata, from the brace or comma at `at` on, and returns where the metadata ends; -1 when it
-   * declines, or stops because all that identifies the object has been found.
+   * Walks the members of metadata, from the brace or comma at `at`. Returns the end of the metadata; -1 when it declines, or
+   * stops because the object has been identified.
    */
   #walkMembers(bytes: Uint8Array, at: number, end: number, text: string | undefined, identify: boolean): number {
     for (at++;;) {
@@ -143,7 +152,7 @@ export class JsonWalker {
       const keyEnd = endOfKey(bytes, at, end);
       if (keyEnd === -1) return -1;
       const value = keyEnd + 2;
-      // The length tells the six keys apart from nearly all others.
+      // The length distinguishes the six keys from nearly all others.
       switch (keyEnd - key) {
         case 3:
           if (isKey(bytes, key, keyEnd, UID)) {
@@ -211,12 +220,12 @@ export class JsonWalker {
   }
 }
 
-/** Where the key that begins at `at` with a quote has its other one, a colon behind it; -1 for anything else. */
+/** Position of the closing quote of the key at `at`, if a colon follows it; else -1. */
 function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   if (bytes[at] !== QUOTE) return -1;
   for (at++; at < end; at++) {
     const byte = bytes[at];
-    if (byte === BACKSLASH) return -1; // might spell one of the keys we look for
+    if (byte === BACKSLASH) return -1; // it may be one of the keys, escaped
     if (byte === QUOTE) return bytes[at + 1] === COLON && at + 1 < end ? at : -1;
   }
   return -1;
@@ -228,7 +237,7 @@ function isKey(bytes: Uint8Array, start: number, end: number, key: Uint8Array): 
   return true;
 }
 
-/** Behind the string that begins at `at`, if it is one, of ASCII and without escapes; else -1. */
+/** End of the string at `at`, if it is ASCII and without escapes; else -1. */
 function endOfPlainString(bytes: Uint8Array, at: number, end: number): number {
   if (bytes[at] !== QUOTE) return -1;
   for (at++; at < end; at++) {
@@ -240,9 +249,9 @@ function endOfPlainString(bytes: Uint8Array, at: number, end: number): number {
 }
 
 /**
- * Behind the array of managedFields that begins at `at`. Where no other array opens before the first `]`, and what follows
- * that proves it to be outside of strings, it is the end, found without looking at what lies between; else the array is
- * walked. The proof: in `],"x` or `]},"x` the quote can not close a string, for no letter may follow a string.
+ * End of the array of managedFields at `at`. If no other array opens before the first `]`, and the following bytes prove that
+ * this `]` is not in a string, it is the end, and the bytes before it are not read; else the array is walked. The proof: in
+ * `],"x` or `]},"x` the quote cannot close a string, as no letter may follow a string.
  */
 function endOfManagedFields(bytes: Uint8Array, at: number, end: number, text: string | undefined): number {
   const close = text === undefined ? bytes.indexOf(CLOSE_BRACKET, at + 1) : text.indexOf("]", at + 1);
@@ -254,11 +263,11 @@ function endOfManagedFields(bytes: Uint8Array, at: number, end: number, text: st
   return skipValue(bytes, at, end);
 }
 
-/** Whether there is another `[` between the one at `at` and `close`. */
+/** True if there is another `[` between the one at `at` and `close`. */
 function opensAgain(bytes: Uint8Array, at: number, close: number, text: string | undefined): boolean {
-  // Backwards from its end, the array's own bracket comes first: nothing beyond it is looked at.
+  // The search backwards stops at the array's own bracket at the latest.
   if (text === undefined) return bytes.lastIndexOf(OPEN_BRACKET, close) !== at;
-  const open = text.indexOf("[", at + 1); // may look beyond, and is still faster than backwards byte by byte
+  const open = text.indexOf("[", at + 1); // may search beyond `close`, and is still faster than backwards byte by byte
   return open !== -1 && open < close;
 }
 
@@ -266,7 +275,7 @@ function isLetter(byte: number): boolean {
   return (byte >= 97 && byte <= 122) || (byte >= 65 && byte <= 90);
 }
 
-/** Behind the value that begins at `at`; -1 when white space does, or when it does not end. */
+/** End of the value at `at`; -1 at white space, or if the value does not end. */
 function skipValue(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at];
   if (first === QUOTE) return skipString(bytes, at + 1, end);
@@ -290,7 +299,7 @@ function skipValue(bytes: Uint8Array, at: number, end: number): number {
   return -1;
 }
 
-/** Behind the closing quote of the string whose inside begins at `at`; -1 when it does not end. */
+/** Position behind the closing quote of the string whose text begins at `at`; -1 if it does not end. */
 function skipString(bytes: Uint8Array, at: number, end: number): number {
   for (; at < end; at++) {
     const byte = bytes[at];

@@ -2,50 +2,50 @@ import { DecodeError } from "../../api/errors.ts";
 import { ByteBuffer } from "./byte_buffer.ts";
 import { asciiOf } from "./utf8.ts";
 
-/** What one line or one list item may measure unless told otherwise: 64 MiB, four times what client-go takes. */
+/** The default limit of a line or a list item, in bytes: 64 MiB, four times the limit of client-go. */
 export const MAX_OBJECT_BYTES = 67_108_864;
 
 const NEWLINE = 10;
 const SPACE = 32;
-/** At most so many regions in a row are cut as bytes without asking whether they are ASCII. */
+/** The most regions in a row that are cut as bytes, without a check for ASCII. */
 const MOST_AS_BYTES = 63;
-/** Larger regions are cut as bytes: what is decoded as one must not be as large as a body chooses to make its chunks. */
+/** Larger regions are cut as bytes: the size of a decoded text must not depend on the size of chunks. */
 const LARGEST_TEXT = 1_048_576;
 
 /**
- * Is told of the line in `bytes[start, end)`. Where all around it is ASCII, `text` has it too, at the same places: a slice
- * of it keeps all of it alive. The bytes are valid during the call.
+ * Receives the line in `bytes[start, end)`, which are valid during the call. If the bytes around it are all ASCII, `text` is
+ * their text, with the line at the same positions. A slice of `text` keeps all of it in memory.
  */
 export type LineTarget = (bytes: Uint8Array, start: number, end: number, text: string | undefined) => void;
 
 /**
- * Cuts a stream of bytes into lines. Byte 10 never lies inside a UTF-8 sequence, and JSON escapes it in strings, so the
- * cut is exact wherever the chunks were split. Only a terminated line is a line.
+ * Cuts a stream of bytes into lines. Byte 10 never occurs inside a UTF-8 sequence, and JSON escapes it in strings, so the
+ * cut is exact however the chunks are split. A line without a line break at its end is incomplete, and not emitted.
  *
- * Line breaks are looked for in text, where that is ASCII: to decode a region once and to search the text costs less than
- * to search the bytes alone, a byte at a time.
+ * ASCII is searched as text: decoding a region once and searching the text is faster than searching the bytes one by one.
  */
 export class LineSplitter {
+  /** The incomplete line at the end of the chunks so far. */
   readonly #carry = new ByteBuffer();
   readonly #maxBytes: number;
-  /** How many regions more are cut as bytes. */
+  /** The number of following regions that are cut as bytes. */
   #asBytes = 0;
-  /** How many were to be, after the last one that was not ASCII; none since one was. */
+  /** The value of `#asBytes` after the latest region that was not ASCII; 0 after one that was. */
   #backOff = 0;
 
-  /** Lines of at most `maxBytes` bytes. */
+  /** Accepts lines of at most `maxBytes` bytes. */
   constructor(maxBytes: number = MAX_OBJECT_BYTES) {
     this.#maxBytes = maxBytes;
   }
 
-  /** How many bytes of an unfinished line are held. */
+  /** The length of the incomplete line, in bytes. */
   get pending(): number {
     return this.#carry.length;
   }
 
   /**
-   * Calls `line` for each line that ends in this chunk, with white space at its ends (CRLF) trimmed and empty lines left
-   * out.
+   * Calls `line` for each line that ends in this chunk. White space around a line is trimmed, such as that of CRLF, and
+   * empty lines are skipped.
    *
    * @throws {DecodeError} when a line is longer than allowed.
    */
@@ -77,7 +77,7 @@ export class LineSplitter {
     this.#carry.append(chunk, start, chunk.length);
   }
 
-  /** Cuts whole lines, in text where they are ASCII; else in bytes, so that other characters cost only their own line. */
+  /** Cuts complete lines: in text if they are ASCII, else in bytes. */
   #region(bytes: Uint8Array, line: LineTarget): void {
     const text = this.#textOf(bytes, 0, bytes.length);
     for (let start = 0, end; start < bytes.length; start = end + 1) {
@@ -87,7 +87,7 @@ export class LineSplitter {
     }
   }
 
-  /** The region as text, if it is ASCII. To ask costs as much as to read: after each time in vain half as often. */
+  /** The region as text, if it is ASCII. The check costs as much as decoding: after each failure it is done half as often. */
   #textOf(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (end - start > LARGEST_TEXT) return undefined;
     if (this.#asBytes > 0) {

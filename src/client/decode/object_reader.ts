@@ -7,52 +7,54 @@ import { type Resource, resourceName } from "../../api/resource.ts";
 import { JsonWalker } from "./json_walker.ts";
 import { utf8 } from "./utf8.ts";
 
-/** How objects are read: known ones are yielded in place of new ones. */
+/** Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is returned. */
 export interface ReadOptions extends KnownEntries {
-  /** What is read, for messages. */
+  /** The resource of the objects, for messages. */
   readonly resource: Resource;
-  /** The kind of the objects: one that has another makes a broken entry with the key `""`. @default {any} */
+  /** The kind of the objects. One of another kind becomes a broken entry with the key `""`. @default {any} */
   readonly expectedKind?: string;
-  /** Whether `metadata.managedFields` is cut out of the bytes before anything is parsed. */
+  /** `"drop"` cuts `metadata.managedFields` out of the bytes before an object is parsed. */
   readonly managedFields: "drop" | "keep";
-  /** Whether objects are parsed at once, because all of them are read. @default {"later"} */
+  /** `"now"` parses objects at once, for callers that read all of them. @default {"later"} */
   readonly parse?: "now" | "later";
-  /** What one object may measure, in bytes. @default {67_108_864} */
+  /** The largest object, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;
 }
 
-/** The identity of an object that cannot be filed. Without a version: that of another kind may not be resumed from. */
+/** The identity of an object without a key. It has no version: a watch must not resume from that of another kind. */
 const UNKNOWN: Identity = { key: "", namespace: "", uid: "", resourceVersion: "" };
 const SLASH = 47;
 const encoder = new TextEncoder();
 const METADATA_FIRST = encoder.encode(`{"metadata":`);
 
-/** Makes entries from the bytes of objects, unread ones where the {@linkcode JsonWalker} can tell who they are. */
+/** Converts the bytes of objects to entries. An entry is unparsed if {@linkcode JsonWalker} finds the identity of its object. */
 export class ObjectReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
   readonly #isStrict: boolean;
   readonly #walker = new JsonWalker();
-  /** Made when something is first rewritten: a quiet watch needs none. */
+  /** Buffer for rewritten objects, allocated by the first one. */
   #scratch = new Uint8Array(0);
+  /** Buffer for the strings of an identity. */
   #head = new Uint8Array(1_024);
+  /** The namespace of the latest object, whose string the next one shares. */
   #namespace = "";
   #kind = "";
   #apiVersion = "";
-  /** `"kind":"Pod","apiVersion":"v1",`, put in front of what a list's items have. */
+  /** `"kind":"Pod","apiVersion":"v1",`, inserted before the members of a list's items. */
   #typeMeta = new Uint8Array(0);
-  /** Where the walker last walked, ahead of {@linkcode read}. */
+  /** The bytes and position of the latest {@linkcode walk}, until {@linkcode read}. */
   #walked: Uint8Array | undefined;
   #walkedStart = -1;
-  /** Whether the last object was known, so that it is worth a guess that the next one is the next known. */
+  /** True if the latest object was known. Then the next one is first compared with the next known entry. */
   #following = false;
-  /** Whether nothing is gained by looking at the bytes first. */
+  /** True if objects are parsed at once and unchanged, so that a walk gains nothing. */
   readonly #parsesAll: boolean;
-  /** The character last asked for by {@linkcode #joined}. */
+  /** The latest character read by {@linkcode #joined}. */
   #asked = 0;
 
   /**
-   * A reader of one resource's objects. An object without metadata is refused with a `DecodeError`, or makes a broken entry
-   * with the key `""`, as one without a name does.
+   * Reads objects of one resource. An object without metadata is refused with a `DecodeError`, or becomes a broken entry with
+   * the key `""`, as one without a name does.
    */
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
@@ -60,7 +62,7 @@ export class ObjectReader<T extends KubernetesObject> {
     this.#parsesAll = options.parse === "now" && options.managedFields === "keep";
   }
 
-  /** From now on objects that begin with `metadata` get these in front, in the order of watch events. */
+  /** Inserts kind and apiVersion, in the order of watch events, in following objects that begin with `metadata`. */
   fillIn(kind: string, apiVersion: string): void {
     this.#kind = kind;
     this.#apiVersion = apiVersion;
@@ -68,8 +70,8 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * Where the metadata of the object that begins at `start` ends, if that can be told from bytes up to `end`; else -1. The
-   * walk is not done again when {@linkcode read} is then called for the same bytes.
+   * Walks the object that begins at `start`. Returns the end of its metadata if that is found before `end`; else -1. A
+   * following {@linkcode read} of the same bytes uses this walk.
    */
   walk(bytes: Uint8Array, start: number, end: number): number {
     if (this.#parsesAll || !this.#walker.walk(bytes, start, end)) return -1;
@@ -79,13 +81,13 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
-   * The object in `bytes[start, end)`, unread where possible. The bytes may be used again afterwards. `text`, where there is
-   * one, is the bytes as text, all of it ASCII; the entry keeps nothing of it alive.
+   * The object in `bytes[start, end)`, unparsed if possible. The caller may reuse the bytes. `text` is the bytes as text if
+   * all of it is ASCII; the entry does not keep it in memory.
    *
-   * An object without a name makes a broken entry with the key `""`, and so does one of another kind, unless its kind comes
-   * behind its metadata, where no API server writes it.
+   * An object without a name becomes a broken entry with the key `""`. So does one of another kind, unless its kind comes
+   * after its metadata, where no API server writes it.
    *
-   * @throws {DecodeError} when it is no JSON object, or has no metadata, unless that makes a broken entry.
+   * @throws {DecodeError} when it is no JSON object, or has no metadata and such objects are refused.
    */
   read(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
     if (this.#parsesAll) return this.#parseNow(bytes, start, end, text);
@@ -93,14 +95,14 @@ export class ObjectReader<T extends KubernetesObject> {
     const { known } = this.#options;
     const walked = this.#walked === bytes && this.#walkedStart === start;
     this.#walked = undefined;
-    // Who is known needs no further walk.
+    // A known object needs no further walk.
     const named = walked ||
       (known === undefined ? walker.walk(bytes, start, end, text) : walker.identify(bytes, start, end, text));
     if (!named || walker.nameStart === -1 || walker.nameStart === walker.nameEnd) {
       return this.parse(bytes, start, end, text);
     }
     if (this.#mayBeOtherKind(bytes)) return this.parse(bytes, start, end, text);
-    // Neither the layout of a built-in kind's items nor one that has all it needs: it is filled in after the parse.
+    // An unusual layout: kind and apiVersion are inserted after the object has been parsed.
     if (this.#typeMeta.length > 0 && !walker.metadataFirst && !walker.typed) return this.parse(bytes, start, end, text);
     if (this.#following) {
       const guess = this.#options.knownNext?.();
@@ -125,7 +127,7 @@ export class ObjectReader<T extends KubernetesObject> {
     const metadataStart = walker.metadataStart + shift;
     const cutLength = cut ? walker.cutEnd - walker.cutStart : 0;
     const metadataEnd = walker.metadataEnd + shift - cutLength;
-    // Where there are no labels, they begin and end at the same place.
+    // Without labels the range is empty.
     const labelsShift = shift - (walker.labelsStart > walker.cutStart ? cutLength : 0);
     const labelsStart = walker.labelsStart === -1 ? 0 : walker.labelsStart + labelsShift;
     const labelsEnd = walker.labelsStart === -1 ? 0 : walker.labelsEnd + labelsShift;
@@ -145,21 +147,21 @@ export class ObjectReader<T extends KubernetesObject> {
     const identity = this.#identity(bytes, key, namespace);
     const own = cut || prefix > 0 ? this.#rewrite(bytes, start, end, cut, prefix) : bytes.subarray(start, end);
     const string = utf8.decode(own);
-    // Equal lengths: all ASCII, so the string is flat and one byte a character. Else its own bytes are the smaller keep.
+    // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is smaller.
     return string.length === own.length
       ? unreadEntry<T>(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
       : unreadEntry<T>(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
-  /** The object, parsed at once, in the shape that it would have if it were read later. */
+  /** The object, parsed at once, with its members in the same order as if it were parsed later. */
   #parseNow(bytes: Uint8Array, start: number, end: number, text: string | undefined): Entry<T> {
     const prefix = this.#typeMeta.length;
     if (prefix === 0 || !startsWith(bytes, start, end, METADATA_FIRST)) return this.parse(bytes, start, end, text);
-    const whole = this.#rewrite(bytes, start, end, false, prefix);
-    return this.parse(whole, 0, whole.length);
+    const rewritten = this.#rewrite(bytes, start, end, false, prefix);
+    return this.parse(rewritten, 0, rewritten.length);
   }
 
-  /** The object in `bytes[start, end)`, parsed at once: the way of everything unusual. */
+  /** The object in `bytes[start, end)`, parsed at once. Unusual objects are read in this way. */
   parse(bytes: Uint8Array, start: number, end: number, text?: string): Entry<T> {
     let object: unknown;
     try {
@@ -176,7 +178,7 @@ export class ObjectReader<T extends KubernetesObject> {
   /**
    * An entry around a parsed value, with kind, apiVersion and managedFields treated as in the text.
    *
-   * @throws {DecodeError} when it is no object, or has no metadata, unless that makes a broken entry.
+   * @throws {DecodeError} when it is no object, or has no metadata and such objects are refused.
    */
   entryOf(value: unknown): Entry<T> {
     const { resource, expectedKind, managedFields } = this.#options;
@@ -202,7 +204,7 @@ export class ObjectReader<T extends KubernetesObject> {
     const kept = managedFields === "drop" && "managedFields" in metadata ? withoutManagedFields(metadata) : metadata;
     const fillKind = this.#kind !== "" && !("kind" in object);
     const fillVersion = this.#apiVersion !== "" && !("apiVersion" in object);
-    const whole = kept !== metadata || fillKind || fillVersion
+    const complete = kept !== metadata || fillKind || fillVersion
       ? {
         ...(fillKind ? { kind: this.#kind } : {}),
         ...(fillVersion ? { apiVersion: this.#apiVersion } : {}),
@@ -216,7 +218,7 @@ export class ObjectReader<T extends KubernetesObject> {
         JSON.stringify([name, namespace, uid, resourceVersion].find((part) => !isText(part)))
       } where its metadata should have a string`;
       if (!isText(name) || !isText(namespace) || !name) return brokenEntry<T>(UNKNOWN, new DecodeError(message));
-      // It can be filed, so that a change of it is not lost.
+      // It has a key, so that a change of it is not lost.
       const key = keyOf({ metadata: { name, namespace: namespace ?? undefined } });
       const identity: Identity = {
         key,
@@ -226,10 +228,10 @@ export class ObjectReader<T extends KubernetesObject> {
       };
       return brokenEntry<T>(identity, new DecodeError(message, { key }));
     }
-    return entryOf(whole as unknown as T);
+    return entryOf(complete as unknown as T);
   }
 
-  /** The key: a string of its own, never part of the text. */
+  /** The key, as a string that does not keep the text in memory. */
   #keyOf(bytes: Uint8Array, namespace: string): ObjectKey {
     const { namespaceStart, namespaceEnd, nameStart, nameEnd } = this.#walker;
     let length = 0;
@@ -241,14 +243,14 @@ export class ObjectReader<T extends KubernetesObject> {
     return utf8.decode(this.#head.subarray(0, length));
   }
 
-  /** Whether the object that was walked says, before its metadata, anything else than the kind that is expected. */
+  /** True if the walked object has a kind before its metadata that is not the expected one. */
   #mayBeOtherKind(bytes: Uint8Array): boolean {
     const { expectedKind } = this.#options;
     const { kindStart, kindEnd } = this.#walker;
     return expectedKind !== undefined && kindStart !== -1 && !spells(expectedKind, bytes, kindStart + 1, kindEnd - 1);
   }
 
-  /** Whether an entry has the namespace and name of the object that was walked. */
+  /** True if an entry has the namespace and name of the walked object. */
   #hasKey({ key, namespace }: Entry<unknown>, bytes: Uint8Array): boolean {
     const { namespaceStart, namespaceEnd, nameStart, nameEnd } = this.#walker;
     const length = namespaceStart === -1 ? 0 : namespaceEnd - namespaceStart;
@@ -260,7 +262,7 @@ export class ObjectReader<T extends KubernetesObject> {
     return length === 0 || spells(namespace, bytes, namespaceStart, namespaceEnd);
   }
 
-  /** Whether an entry is the version of the object that was walked. A broken one is nobody's. */
+  /** True if an entry is the walked object in the same version. A broken entry is not equal to any object. */
   #isSame(entry: Entry<unknown>, bytes: Uint8Array): boolean {
     const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
     return versionStart !== -1 && versionStart !== versionEnd &&
@@ -268,14 +270,14 @@ export class ObjectReader<T extends KubernetesObject> {
       (uidStart === -1 ? entry.uid === "" : spells(entry.uid, bytes, uidStart, uidEnd)) && entry.error === undefined;
   }
 
-  /** The strings that identify the object: short strings of their own, never parts of the text. */
+  /** The identity of the walked object, as strings that do not keep the text in memory. */
   #identity(bytes: Uint8Array, key: ObjectKey, namespace: string): Identity {
     const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
     let length = 0;
     if (uidStart !== -1) length = this.#copy(bytes, uidStart, uidEnd, length);
     const uid = length;
     if (versionStart !== -1) length = this.#copy(bytes, versionStart, versionEnd, length);
-    // The key lives as long as the entry; these are given up for the object's own when that is parsed.
+    // The key lives as long as the entry. These are replaced by the strings of the object when that is parsed.
     const both = utf8.decode(this.#head.subarray(0, length));
     return { key, namespace, uid: both.slice(0, uid), resourceVersion: both.slice(uid) };
   }
@@ -296,14 +298,14 @@ export class ObjectReader<T extends KubernetesObject> {
     return { key, namespace, uid, resourceVersion };
   }
 
-  /** A part of a text as a string of its own: a slice would keep the whole text alive. */
+  /** A copy of a part of a text: a slice would keep all of the text in memory. */
   #own(text: string, start: number, end: number): string {
     return start === end ? "" : this.#joined(text.slice(start, start + 1), text.slice(start + 1, end));
   }
 
   /**
-   * One string of two parts, neither of them empty, that keeps nothing else alive. V8 copies the parts together when it is
-   * first asked for a character; that the answer is kept keeps it from being optimized away.
+   * A string of two parts, neither of them empty, that does not keep their text in memory. V8 copies the parts into one when
+   * the first character is read; storing the character keeps that read from being optimized away.
    */
   #joined(head: string, tail: string): string {
     const text = head + tail;
@@ -323,7 +325,7 @@ export class ObjectReader<T extends KubernetesObject> {
     return at;
   }
 
-  /** Neighbours mostly share their namespace, and then share its string. */
+  /** The namespace of the walked object; neighbours mostly share it, and its string. */
   #namespaceOf(bytes: Uint8Array, start: number, end: number, text: string | undefined): string {
     if (!spells(this.#namespace, bytes, start, end)) {
       this.#namespace = text === undefined ? utf8.decode(bytes.subarray(start, end)) : this.#own(text, start, end);
@@ -331,7 +333,7 @@ export class ObjectReader<T extends KubernetesObject> {
     return this.#namespace;
   }
 
-  /** The object in the scratch buffer, with kind and apiVersion put in and managedFields left out. */
+  /** The object in the scratch buffer, with kind and apiVersion inserted and managedFields cut out. */
   #rewrite(bytes: Uint8Array, start: number, end: number, cut: boolean, prefix: number): Uint8Array {
     const { cutStart, cutEnd } = this.#walker;
     const needed = end - start + prefix;
@@ -361,20 +363,20 @@ function withoutManagedFields(metadata: object): object {
   return rest;
 }
 
-/** Whether a part of the metadata is a string, or not there: Go reads null as absent. */
+/** True if a field of the metadata is a string or absent: Go reads null as absent. */
 function isText(part: unknown): part is string | undefined | null {
   return typeof part === "string" || part === undefined || part === null;
 }
 
-/** Whether `text` is what `bytes[start, end)` spell, all ASCII. */
+/** True if `text` is ASCII and equal to `bytes[start, end)`. */
 function spells(text: string, bytes: Uint8Array, start: number, end: number): boolean {
   if (text.length !== end - start) return false;
-  // From the end: versions differ in their last digits.
+  // From the end, as versions differ in their last digits.
   for (let i = text.length - 1; i >= 0; i--) if (text.charCodeAt(i) !== bytes[start + i]) return false;
   return true;
 }
 
-/** Whether `bytes[start, end)` begins with `prefix`. */
+/** True if `bytes[start, end)` begins with `prefix`. */
 export function startsWith(bytes: Uint8Array, start: number, end: number, prefix: Uint8Array): boolean {
   if (end - start < prefix.length) return false;
   for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;

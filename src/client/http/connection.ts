@@ -28,9 +28,9 @@ export interface ConnectionOptions {
   readonly credentials?: Credentials;
   /** The `User-Agent` header. */
   readonly userAgent: string;
-  /** Whether answers may be compressed. */
+  /** True if answers may be compressed. */
   readonly compress: boolean;
-  /** How many times a request is retried that the server answers with `Retry-After`. */
+  /** The number of retries of a request that the server answers with `Retry-After`. */
   readonly retries: number;
   /** The largest answer that is one JSON value, in bytes. @default {67_108_864} */
   readonly maxObjectBytes?: number;

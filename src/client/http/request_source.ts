@@ -11,7 +11,7 @@ export interface RequestSourceOptions<P> {
   readonly first: P;
   /** Decodes the body. */
   readonly decoder: BodyDecoder<P>;
-  /** Whether a body with a content encoding is refused. */
+  /** True if a body with a content encoding is refused. */
   readonly plain: boolean;
 }
 

@@ -6,6 +6,6 @@ export interface RequestSpec {
   readonly path: string;
   /** Method, headers and body. */
   readonly init: RequestInit;
-  /** Whether the client waits and retries when the server answers with `Retry-After`. */
+  /** True if the client waits and retries when the server answers with `Retry-After`. */
   readonly patient: boolean;
 }

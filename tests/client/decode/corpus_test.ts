@@ -83,7 +83,7 @@ Deno.test("The recorded answers are lists, watches, tables and refusals in good 
 });
 
 for (const answer of lists) {
-  Deno.test(`readList reads the recorded "${answer.name}" as JSON.parse does`, async () => {
+  Deno.test(`ListReader reads the recorded "${answer.name}" as JSON.parse does`, async () => {
     const list = JSON.parse(answer.text) as List;
     for (const { chunks, options } of readings(`${answer.text}\n`)) {
       const { told, parts, error } = await listReading(chunks, options);
@@ -101,7 +101,7 @@ for (const answer of lists) {
 }
 
 for (const answer of watches.filter((watch) => !tables.includes(watch))) {
-  Deno.test(`readChanges reads the recorded "${answer.name}" as JSON.parse does`, async () => {
+  Deno.test(`WatchReader reads the recorded "${answer.name}" as JSON.parse does`, async () => {
     const events = eventsOf(answer);
     const failure = events.findIndex(({ type }) => type === "ERROR");
     const before = failure === -1 ? events : events.slice(0, failure);
@@ -127,7 +127,7 @@ for (const answer of watches.filter((watch) => !tables.includes(watch))) {
   });
 }
 
-Deno.test("readList yields the known entries for every recorded list that is read again", async () => {
+Deno.test("ListReader yields the known entries for every recorded list that is read again", async () => {
   for (const { text, name } of lists) {
     const chunks = inChunksOf(utf8Of(text), 64);
     const first = await listReading(chunks);
@@ -139,7 +139,7 @@ Deno.test("readList yields the known entries for every recorded list that is rea
   }
 });
 
-Deno.test("readChanges yields the known entry for every recorded event of a version that is there", async () => {
+Deno.test("WatchReader yields the known entry for every recorded event of a version that is there", async () => {
   for (const { text } of watches.filter((watch) => !tables.includes(watch) && watch.text !== "")) {
     const chunks = inChunksOf(utf8Of(`${text}\n`), 64);
     const entries = (await watchReading(chunks)).told.flatMap((change) =>
@@ -159,7 +159,7 @@ Deno.test("readChanges yields the known entry for every recorded event of a vers
   }
 });
 
-Deno.test("readList refuses the recorded Table", async () => {
+Deno.test("ListReader refuses the recorded Table", async () => {
   const { text } = tables.find(({ name }) => name === "list-table")!;
   for (const { chunks, options } of readings(text)) {
     const reading = await listReading(chunks, options);
@@ -169,7 +169,7 @@ Deno.test("readList refuses the recorded Table", async () => {
   }
 });
 
-Deno.test("readChanges makes broken entries of the recorded Tables, which are nobody's objects", async () => {
+Deno.test("WatchReader makes broken entries of the recorded Tables, which are nobody's objects", async () => {
   const answer = tables.find(({ name }) => name === "watch-table")!;
   for (const { chunks, options } of readings(`${answer.text}\n`)) {
     const { told, error } = await watchReading(chunks, options);
@@ -198,7 +198,7 @@ for (const answer of refusals) {
     assertStringIncludes(error.message, `Cannot ask for "${name}": ${status} `);
   });
 
-  Deno.test(`readList throws what the recorded "${name}" says, should it come with a 200`, async () => {
+  Deno.test(`ListReader throws what the recorded "${name}" says, should it come with a 200`, async () => {
     for (const { chunks, options } of readings(text)) {
       const { told, error } = await listReading(chunks, options);
       assertEquals(told, []);

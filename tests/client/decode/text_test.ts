@@ -218,7 +218,7 @@ Deno.test("ObjectReader yields the entry that is known of the same uid and versi
   assert(yielded > 100, `only ${yielded} of 2000 were known`);
 });
 
-Deno.test("readChanges reads the same beside what is not ASCII, and in any chunks", async () => {
+Deno.test("WatchReader reads the same beside what is not ASCII, and in any chunks", async () => {
   const cjk = utf8Of(`{"type":"ADDED","object":{"metadata":{"name":"cjk"},"x":"日本"}}`);
   await fc.assert(
     fc.asyncProperty(
@@ -257,7 +257,7 @@ for (
     { parse: "now", managedFields: "keep", most: 3_500 },
   ] as const
 ) {
-  Deno.test(`readChanges keeps nothing of a chunk but the entries, parsed ${parse}, managedFields ${managedFields}`, async () => {
+  Deno.test(`WatchReader keeps nothing of a chunk but the entries, parsed ${parse}, managedFields ${managedFields}`, async () => {
     // One object of 1 kB, and a line of 60 kB of white space behind it that nobody keeps.
     const one = (i: number): Uint8Array => {
       const metadata = {

@@ -54,7 +54,7 @@ const TOLD = [
   ["DELETED", "shop/c", "6"],
 ];
 
-Deno.test("readChanges tells every change of a body, without managedFields", async () => {
+Deno.test("WatchReader decodes every change of a body, without managedFields", async () => {
   const { told, error } = await watchReading([utf8Of(RECORDED)]);
   assertEquals(error, undefined);
   assertEquals(
@@ -110,7 +110,7 @@ Deno.test("decode reads the same changes wherever a short body is split in three
   }
 });
 
-Deno.test("readChanges tells what JSON.parse would, of any objects in any chunks", async () => {
+Deno.test("WatchReader decodes what JSON.parse would, of any objects in any chunks", async () => {
   const lines = fc.array(fc.tuple(fc.constantFrom("ADDED", "MODIFIED", "DELETED"), memberText, fc.nat(5)), {
     maxLength: 4,
   });
@@ -145,7 +145,7 @@ Deno.test("readChanges tells what JSON.parse would, of any objects in any chunks
   );
 });
 
-Deno.test("readChanges does not parse a line that the end of the body cut off", async () => {
+Deno.test("WatchReader does not parse a line that the end of the body cut off", async () => {
   const bytes = utf8Of(event("ADDED", pod("a", "1")) + event("ADDED", pod("b", "2")).trimEnd());
   for (const kind of ["bytes", "default"] as const) {
     const { told, error } = await watchReading([bytes], { kind });
@@ -156,7 +156,7 @@ Deno.test("readChanges does not parse a line that the end of the body cut off", 
   assertEquals(await watchReading([utf8Of("\n\r\n  \n")]), { told: [] });
 });
 
-Deno.test("readChanges yields a batch to a chunk, an empty one too", async () => {
+Deno.test("WatchReader yields a batch to a chunk, an empty one too", async () => {
   const text = event("ADDED", pod("a", "1")) + event("ADDED", pod("b", "2"));
   const { stream } = bodyOf(cutAt(utf8Of(text), 10, 20, text.length - 5));
   const sizes: number[] = [];
@@ -164,7 +164,7 @@ Deno.test("readChanges yields a batch to a chunk, an empty one too", async () =>
   assertEquals(sizes, [0, 0, 1, 1]);
 });
 
-Deno.test("readChanges keeps entries apart from the chunks, which are used again", async () => {
+Deno.test("WatchReader keeps entries apart from the chunks, which are used again", async () => {
   const chunk = utf8Of(event("ADDED", pod("a", "1", { spec: "x" })) + event("ADDED", pod("b", "2", { spec: "日本" })));
   const { told } = await watchReading([chunk]);
   chunk.fill(0);
@@ -174,7 +174,7 @@ Deno.test("readChanges keeps entries apart from the chunks, which are used again
   );
 });
 
-Deno.test("readChanges reads broken UTF-8 as U+FFFD", async () => {
+Deno.test("WatchReader reads broken UTF-8 as U+FFFD", async () => {
   const head = utf8Of(`{"type":"ADDED","object":{"metadata":{"name":"a","uid":"u"},"data":"`);
   const bytes = new Uint8Array([...head, 0xff, 0xe2, 0x82, ...utf8Of(`"}}\n`)]);
   for (const chunks of [[bytes], inChunksOf(bytes, 1)]) {
@@ -185,7 +185,7 @@ Deno.test("readChanges reads broken UTF-8 as U+FFFD", async () => {
   }
 });
 
-Deno.test('readChanges takes a bookmark for the end of the initial events only at the value "true" [C040]', async () => {
+Deno.test('WatchReader takes a bookmark for the end of the initial events only at the value "true" [C040]', async () => {
   const text = bookmark("1") + bookmark("2", {}) + bookmark("3", { "k8s.io/initial-events-end": "false" }) +
     bookmark("4", { "k8s.io/initial-events-end": "" }) + bookmark("5", { "k8s.io/initial-events-end": "True" }) +
     bookmark("6", { "k8s.io/initial-events-end": "true" });
@@ -200,7 +200,7 @@ Deno.test('readChanges takes a bookmark for the end of the initial events only a
   );
 });
 
-Deno.test("readChanges refuses a bookmark without a version", async () => {
+Deno.test("WatchReader refuses a bookmark without a version", async () => {
   for (
     const object of [
       {},
@@ -216,7 +216,7 @@ Deno.test("readChanges refuses a bookmark without a version", async () => {
   }
 });
 
-Deno.test("readChanges tells the changes before an ERROR event first, then throws its Status", async () => {
+Deno.test("WatchReader passes on the changes before an ERROR event first, then fails with its Status", async () => {
   const status = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 1 (9)" };
   const text = event("ADDED", pod("a", "1")) + event("MODIFIED", pod("a", "2")) + event("ERROR", status) +
     event("ADDED", pod("never", "3"));
@@ -229,7 +229,7 @@ Deno.test("readChanges tells the changes before an ERROR event first, then throw
   }
 });
 
-Deno.test("readChanges cancels the body after an ERROR event", async () => {
+Deno.test("WatchReader cancels the body after an ERROR event", async () => {
   const body = bodyOf([utf8Of(event("ERROR", { code: 500 })), utf8Of("more")]);
   await assertRejects(async () => {
     for await (const _ of readChanges(body.stream, { resource: Pod, managedFields: "drop" }));
@@ -238,7 +238,7 @@ Deno.test("readChanges cancels the body after an ERROR event", async () => {
   assertEquals(body.stream.locked, false);
 });
 
-Deno.test("readChanges refuses what is no event, after the changes before it", async () => {
+Deno.test("WatchReader refuses what is no event, after the changes before it", async () => {
   const cases = [
     [`<html><body>Please log in</body></html>`, "expected a line of JSON; is a proxy or a login page in between?"],
     [`{"type":"ADDED","object":{"metadata": {}`, `Cannot read an object of "pods": `],
@@ -264,7 +264,7 @@ Deno.test("readChanges refuses what is no event, after the changes before it", a
   }
 });
 
-Deno.test("readChanges makes a broken entry of an object without a name, and goes on", async () => {
+Deno.test("WatchReader makes a broken entry of an object without a name, and goes on", async () => {
   const nameless = { kind: "Pod", metadata: { namespace: "shop" } };
   const text = event("ADDED", nameless) + event("ADDED", { ...pod("x", "1"), metadata: { name: 7 } }) +
     event("ADDED", pod("a", "2"));
@@ -276,7 +276,7 @@ Deno.test("readChanges makes a broken entry of an object without a name, and goe
   assertInstanceOf(told[1].entry.error, DecodeError);
 });
 
-Deno.test("readChanges passes a Table over as a broken entry, and reads a Table of another group", async () => {
+Deno.test("WatchReader passes a Table over as a broken entry, and reads a Table of another group", async () => {
   const text =
     event("ADDED", { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: { resourceVersion: "5" }, rows: [] }) +
     event("ADDED", { kind: "Table", apiVersion: "acme.dev/v1", metadata: { name: "oak", resourceVersion: "6" } });
@@ -287,7 +287,7 @@ Deno.test("readChanges passes a Table over as a broken entry, and reads a Table 
   assertEquals([told[1].entry.key, told[1].entry.error], ["oak", undefined]);
 });
 
-Deno.test("readChanges holds an entry whose text is broken behind its metadata, which says so when it is read", async () => {
+Deno.test("WatchReader holds an entry whose text is broken behind its metadata, which says so when it is read", async () => {
   const line = `{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"x":}}}\n`;
   const { told, error } = await watchReading([utf8Of(line + event("ADDED", pod("b", "2")))]);
   assertEquals(error, undefined);
@@ -299,7 +299,7 @@ Deno.test("readChanges holds an entry whose text is broken behind its metadata, 
   assertStrictEquals(entry.error, thrown);
 });
 
-Deno.test("readChanges refuses a line longer than maxObjectBytes, in one chunk or in many", async () => {
+Deno.test("WatchReader refuses a line longer than maxObjectBytes, in one chunk or in many", async () => {
   const small = event("ADDED", pod("a", "1"));
   const text = small + event("ADDED", pod("b", "2", { data: "x".repeat(1_000) }));
   for (const size of [1, 100, text.length]) {
@@ -311,7 +311,7 @@ Deno.test("readChanges refuses a line longer than maxObjectBytes, in one chunk o
 });
 
 for (const kind of ["bytes", "default"] as const) {
-  Deno.test(`readChanges cancels a body of the ${kind} reader when it is left early`, async () => {
+  Deno.test(`WatchReader cancels a body of the ${kind} reader when it is left early`, async () => {
     const body = bodyOf(inChunksOf(utf8Of(RECORDED), 300), kind);
     for await (const batch of readChanges(body.stream, { resource: Pod, managedFields: "drop" })) {
       if (batch.length > 0) break;
@@ -320,7 +320,7 @@ for (const kind of ["bytes", "default"] as const) {
     assertEquals(body.stream.locked, false);
   });
 
-  Deno.test(`readChanges ends with the abort's reason when a body of the ${kind} reader is aborted`, async () => {
+  Deno.test(`WatchReader ends with the abort's reason when a body of the ${kind} reader is aborted`, async () => {
     const controller = new AbortController();
     const stream = new ReadableStream<Uint8Array>({
       ...(kind === "bytes" ? { type: "bytes" } : {}),
