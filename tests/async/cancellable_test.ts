@@ -108,29 +108,6 @@ Deno.test("cancellable ends the source when its reader leaves early, and waits f
   assertEquals(stop.listeners, 0);
 });
 
-Deno.test("cancellable delivers the item that is waited for before it ends the source", async () => {
-  const source = new Source([1], "end");
-  const items = cancellable(source, new AbortController().signal);
-  const next = items.next();
-  const ended = items.return();
-  assertEquals(await next, { done: false, value: 1 });
-  await ended;
-  assertEquals([source.asked, source.ended], [1, 1]);
-});
-
-Deno.test("cancellable rejects with the reason of its signal also while its reader waits to leave", async () => {
-  const stop = new AbortController();
-  const source = new Source<number>([]);
-  const items = cancellable(source, stop.signal);
-  const next = items.next();
-  const ended = items.return();
-  assertEquals(source.ended, 0);
-  stop.abort(new Error("stop"));
-  await assertRejects(() => next, Error, "stop");
-  await ended;
-  assertEquals(source.ended, 1);
-});
-
 Deno.test("cancellable passes on what ending the source throws, when its reader left early", async () => {
   async function* source(): AsyncGenerator<number> {
     try {
@@ -346,4 +323,27 @@ Deno.test("cancellable returns a stream that the signal cancels already, and wra
   const next = outer.next();
   other.abort(new Error("stop"));
   await assertRejects(() => next, Error, "stop");
+});
+
+Deno.test("CancellableStream drops what its source answers after the stream was cancelled", async () => {
+  const calls: string[] = [];
+  const stop = new AbortController();
+  for (const answer of ["resolve", "reject"] as const) {
+    let settle!: () => void;
+    const stream = new CancellableStream<number>(() => ({
+      read: () => new Promise((resolve, reject) => settle = answer === "resolve" ? () => resolve(1) : reject),
+      decode: () => {
+        calls.push("decode");
+        return { done: false, value: 1 };
+      },
+      fail: () => calls.push("fail"),
+      cancel: () => Promise.resolve(),
+    }), stop.signal);
+    const waiting = stream.next();
+    await stream.return();
+    settle();
+    assertEquals(await waiting, { done: true, value: undefined });
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  assertEquals(calls, []);
 });
