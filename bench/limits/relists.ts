@@ -4,7 +4,7 @@
  */
 import { DeltaFIFO, type Entry, Indexer, type KubernetesObject } from "../../mod.ts";
 import { sameVersion } from "../../src/api/entry.ts";
-import { readChanges } from "../../src/client/decode/watch_reader.ts";
+import { readChanges } from "../../tests/client/decode/_bodies.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { type Item, leaseItem, podItem, streamOf, typed, watchBody } from "../_data.ts";

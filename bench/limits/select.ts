@@ -3,7 +3,7 @@
  * REPETITIONS.
  */
 import { type Entry, Indexer, type KubernetesObject, LabelSelector } from "../../mod.ts";
-import { readList } from "../../src/client/decode/list_reader.ts";
+import { readList } from "../../tests/client/decode/_bodies.ts";
 import { EntryLister } from "../../src/informer/cache/lister.ts";
 import { Quarantine } from "../../src/informer/cache/quarantine.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
