@@ -35,7 +35,7 @@ export type * from "./src/api/object.ts";
 export * from "./src/api/resource.ts";
 export * from "./src/api/key.ts";
 export { type Entry, entryOf } from "./src/api/entry.ts";
-export type * from "./src/api/change.ts";
+export type * from "./src/api/lister_watcher.ts";
 export * from "./src/api/options.ts";
 export * from "./src/api/selector.ts";
 export { compareResourceVersions } from "./src/api/resource_version.ts";
@@ -52,18 +52,19 @@ export type { ApiResource, DiscoverOptions } from "./src/client/discovery.ts";
 export { findResource } from "./src/client/find_resource.ts";
 
 // A reflector follows.
-export type * from "./src/reflector/lister_watcher.ts";
-export {
-  type AttemptHistory,
-  type Failure,
-  type ListingPhase,
-  type ReflectorPhase,
-  RequestRateError,
-  ShortWatchError,
-  type StoppedPhase,
-  type WaitingPhase,
-  type WatchingPhase,
+export type * from "./src/reflector/reflector_store.ts";
+export type {
+  AttemptHistory,
+  Failure,
+  ListingPhase,
+  ReflectorPhase,
+  StoppedPhase,
+  WaitingPhase,
+  WatchingPhase,
 } from "./src/reflector/phase.ts";
+export { RequestRateError, ShortWatchError } from "./src/reflector/transition.ts";
+export type { ReflectorOptions } from "./src/reflector/options.ts";
+export type { ReflectorCounters, WatchEnd } from "./src/reflector/counters.ts";
 export * from "./src/reflector/reflector.ts";
 
 // A queue orders.

@@ -3,7 +3,7 @@
  * and setting it in a Map. First with entries that are there already (queue, store, log and handlers), then from bytes
  * (client and walker too); there `JSON.parse` of ready lines is given for comparison.
  */
-import type { Change, ListPart } from "../src/api/change.ts";
+import type { Change, ListerWatcher, ListPart } from "../src/api/lister_watcher.ts";
 import { entryOf } from "../src/api/entry.ts";
 import { keyOf } from "../src/api/key.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
@@ -11,7 +11,6 @@ import type { Transport } from "../src/api/transport.ts";
 import { Client } from "../src/client/client.ts";
 import { SharedIndexInformer } from "../src/informer/shared_index_informer.ts";
 import { Pod } from "../src/kinds/core/v1.ts";
-import type { ListerWatcher } from "../src/reflector/lister_watcher.ts";
 import { bigPod } from "../src/testing/objects/big_pod.ts";
 
 /** Answers lists with nothing, and watches with what it is fed. */

@@ -200,8 +200,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "renewed-list-keeps-old-pages",
     breaks: "a page after an expired token is taken from the old list",
-    find: /restart = true/,
-    replace: "restart = false",
+    find: /restarted = true/,
+    replace: "restarted = false",
   },
   {
     id: "stop-misses-watch",
@@ -253,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
     id: "list-seen-before-end",
     breaks: "a list counts as seen before it is complete",
     find: /continue;/,
-    replace: "{ replacement.commit(this.#seen); continue; }",
+    replace: "{ staged.commit(store.version); continue; }",
   },
   {
     id: "later-pages-left-out",

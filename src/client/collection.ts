@@ -1,4 +1,4 @@
-import type { Change, ListPart, WatchEvent } from "../api/change.ts";
+import type { Change, ListPart, WatchEvent } from "../api/lister_watcher.ts";
 import type { Draft, KubernetesObject } from "../api/object.ts";
 import type { Abortable, DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";

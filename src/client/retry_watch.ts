@@ -1,4 +1,4 @@
-import type { Change, WatchEvent } from "../api/change.ts";
+import type { Change, WatchEvent } from "../api/lister_watcher.ts";
 import {
   CredentialsError,
   DecodeError,

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { DecodeOptions } from "../api/options.ts";
-import type { ReflectorOptions } from "../reflector/reflector.ts";
+import type { ReflectorOptions } from "../reflector/options.ts";
 import type { Indexers } from "../store/index.ts";
 
 /** How an informer keeps what it keeps; a factory's are the defaults of its informers. */

@@ -5,7 +5,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { oldestVersion } from "../api/resource_version.ts";
-import type { ListerWatcher } from "../reflector/lister_watcher.ts";
+import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
 import type { Indexers, IndexFunction } from "../store/index.ts";
 import { Indexer, type ReadonlyIndexer } from "../store/indexer.ts";

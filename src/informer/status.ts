@@ -1,5 +1,5 @@
 import type { InformerState, NamespaceStatus } from "./sync/state.ts";
-import type { ReflectorCounters } from "../reflector/reflector.ts";
+import type { ReflectorCounters } from "../reflector/counters.ts";
 import type { HandlerStatus } from "./events/processor.ts";
 
 /** What is true of an informer right now. */

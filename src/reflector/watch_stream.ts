@@ -1,4 +1,4 @@
-import type { Change } from "../api/change.ts";
+import type { Change } from "../api/lister_watcher.ts";
 import { UnreachableError } from "../api/errors.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { DerivedController } from "../async/derived_controller.ts";

@@ -12,7 +12,7 @@ import { Client } from "../../src/client/client.ts";
 import { findResource } from "../../src/client/find_resource.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
-import type { ListerWatcher } from "../../src/reflector/lister_watcher.ts";
+import type { ListerWatcher } from "../../src/api/lister_watcher.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { collect } from "../support/transport.ts";

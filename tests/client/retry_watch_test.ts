@@ -9,7 +9,7 @@ import {
   StatusError,
   UnreachableError,
 } from "../../src/api/errors.ts";
-import type { WatchEvent } from "../../src/api/change.ts";
+import type { WatchEvent } from "../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";

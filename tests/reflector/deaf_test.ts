@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { pagesOf } from "../../src/reflector/page_list.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
+import { pagesOfSource } from "../support/read_pages.ts";
 import { entry, part, refused, type Thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
@@ -36,7 +36,7 @@ Deno.test("pagesOf that fails does not wait for the page that was fetched ahead,
   const source = new ScriptedSource().list({ entries: [], continue: "t" }, refused(500)).list();
   const stop = new AbortController();
   const reading = (async (): Promise<void> => {
-    for await (const _part of pagesOf(source, { limit: 1, signal: stop.signal }, () => undefined)) {
+    for await (const _part of pagesOfSource(source, { limit: 1, signal: stop.signal })) {
       const ahead = source.calls[1];
       if (ahead !== undefined) ahead.deaf = true;
     }

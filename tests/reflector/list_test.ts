@@ -262,7 +262,10 @@ Deno.test("Reflector gives up a list that brings no further object for too long,
   const waiting = follow.reflector.phase;
   if (waiting.name !== "waiting") throw new Error(`is ${waiting.name}`);
   assertEquals(waiting.error instanceof UnreachableError, true);
-  assertStringIncludes(String(waiting.error), "the list: the server has sent no further object for 5 s");
+  assertStringIncludes(
+    String(waiting.error),
+    "Cannot read the list: the server has sent neither an object nor the end for 5 s",
+  );
   await time.tickAsync(800);
   assertEquals([follow.stored, source.story.at(-1)], [[], "watch 4"]);
 });

@@ -1,8 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Change, ListPart } from "../../src/api/change.ts";
+import type { Change, ListerWatcher, ListPart } from "../../src/api/lister_watcher.ts";
 import { UnreachableError } from "../../src/api/errors.ts";
 import type { ListOptions, WatchOptions } from "../../src/api/options.ts";
-import type { ListerWatcher } from "../../src/reflector/lister_watcher.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { expired, part, type Thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";

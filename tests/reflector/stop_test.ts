@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { UnreachableError } from "../../src/api/errors.ts";
-import { Reflector, type ReflectorOptions } from "../../src/reflector/reflector.ts";
+import type { ReflectorOptions } from "../../src/reflector/options.ts";
+import { Reflector } from "../../src/reflector/reflector.ts";
 import {
   added,
   bookmark,

@@ -15,7 +15,7 @@ import {
 import { FakeTime } from "../support/fake_time.ts";
 import { Follow, PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource, type Step } from "../support/scripted_source.ts";
-import type { Change } from "../../src/api/change.ts";
+import type { Change } from "../../src/api/lister_watcher.ts";
 import type { Thing } from "../support/fixtures.ts";
 
 const a1 = added("a", 1);

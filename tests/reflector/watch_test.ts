@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { UnreachableError } from "../../src/api/errors.ts";
-import { RequestRateError, ShortWatchError } from "../../src/reflector/phase.ts";
-import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
+import { RequestRateError, ShortWatchError } from "../../src/reflector/transition.ts";
+import type { ReflectorOptions } from "../../src/reflector/options.ts";
 import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { collectGarbage } from "../support/garbage.ts";
@@ -436,6 +436,23 @@ Deno.test("Reflector relists when its store asks for it in the middle of a batch
   await time.tickAsync(0);
   assertEquals(follow.stored, ["default/a@11", "default/b@12"]);
   assertEquals(source.story.slice(2), ["list - limit=500"]);
+});
+
+Deno.test("Reflector relists when onPhase asks for it as a watch begins, without that watch", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(10, []), END).list(part(30, [entry("z", 29)]), END).watch([]);
+  let isAsked = false;
+  await using follow: Follow = new Follow(time, source, {
+    ...PAGES,
+    onPhase: (phase) => {
+      if (phase.name !== "watching" || isAsked) return;
+      isAsked = true;
+      follow.reflector.relist(new Error("ask the server"));
+    },
+  });
+  await time.tickAsync(0);
+  assertEquals(source.story, ["list 0 limit=500", "list - limit=500", "watch 30"]);
+  assertEquals(follow.stored, ["default/z@29"]);
 });
 
 Deno.test("Reflector reports an onError that throws as uncaught, and goes on", async () => {

@@ -1,4 +1,4 @@
-import type { Bookmark, Change, ListPart } from "../../src/api/change.ts";
+import type { Bookmark, Change, ListPart } from "../../src/api/lister_watcher.ts";
 import { type Entry, entryOf, unreadEntry } from "../../src/api/entry.ts";
 import { StatusError } from "../../src/api/errors.ts";
 import { keyOf } from "../../src/api/key.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { Change } from "../../src/api/change.ts";
+import type { Change } from "../../src/api/lister_watcher.ts";
 import type { Entry } from "../../src/api/entry.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import type { ResourceEventHandler } from "../../src/informer/events/handler.ts";

@@ -1,6 +1,5 @@
-import type { Change, ListPart } from "../../src/api/change.ts";
+import type { Change, ListerWatcher, ListPart } from "../../src/api/lister_watcher.ts";
 import type { ListOptions, WatchOptions } from "../../src/api/options.ts";
-import type { ListerWatcher } from "../../src/reflector/lister_watcher.ts";
 import type { Thing } from "./fixtures.ts";
 
 /** In a script: the server ends the answer in good order. */

@@ -1,4 +1,4 @@
-import type { ListPart } from "../../api/change.ts";
+import type { ListPart } from "../../api/lister_watcher.ts";
 import type { Entry } from "../../api/entry.ts";
 import { DecodeError, StatusError } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";

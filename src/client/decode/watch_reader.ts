@@ -1,4 +1,4 @@
-import type { Change } from "../../api/change.ts";
+import type { Change } from "../../api/lister_watcher.ts";
 import { DecodeError, StatusError } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { resourceName } from "../../api/resource.ts";

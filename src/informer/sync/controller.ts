@@ -3,9 +3,12 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
 import type { Deltas } from "../../queue/delta.ts";
 import type { DeltaFIFO } from "../../queue/delta_fifo.ts";
-import type { ListerWatcher, ReflectorStore } from "../../reflector/lister_watcher.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import type { ReflectorStore } from "../../reflector/reflector_store.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
-import { Reflector, type ReflectorCounters, type ReflectorOptions } from "../../reflector/reflector.ts";
+import type { ReflectorCounters } from "../../reflector/counters.ts";
+import type { ReflectorOptions } from "../../reflector/options.ts";
+import { Reflector } from "../../reflector/reflector.ts";
 
 /** What a controller connects. */
 export interface ControllerOptions<T extends KubernetesObject> {

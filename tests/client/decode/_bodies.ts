@@ -1,4 +1,4 @@
-import type { Change, ListPart } from "../../../src/api/change.ts";
+import type { Change, ListPart } from "../../../src/api/lister_watcher.ts";
 import type { Entry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource, type Resource } from "../../../src/api/resource.ts";

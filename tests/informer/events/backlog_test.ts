@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
-import type { Change } from "../../../src/api/change.ts";
+import type { Change } from "../../../src/api/lister_watcher.ts";
 import type { HandlerOptions, HandlerRegistration } from "../../../src/informer/events/handler.ts";
 import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";

@@ -1,4 +1,4 @@
-import type { Change } from "../../../api/change.ts";
+import type { Change } from "../../../api/lister_watcher.ts";
 import { isForbidden, StatusError } from "../../../api/errors.ts";
 import type { KubernetesObject } from "../../../api/object.ts";
 import type { WatchOptions } from "../../../api/options.ts";

@@ -6,18 +6,21 @@ import {
   type AttemptHistory,
   type FailedOutcome,
   type Failure,
-  firstPhase,
   type ListingPhase,
   NO_HISTORY,
   type Outcome,
   type ReflectorPhase,
-  ShortWatchError,
-  transition,
-  type TransitionRules,
   type WaitingPhase,
   type WatchFacts,
   type WatchingPhase,
 } from "../../src/reflector/phase.ts";
+import {
+  firstPhase,
+  RequestRateError,
+  ShortWatchError,
+  transition,
+  type TransitionRules,
+} from "../../src/reflector/transition.ts";
 import { expired, refused, TOO_LARGE } from "../support/fixtures.ts";
 
 const error = new Error("it went wrong");
@@ -36,7 +39,13 @@ const watching = (resourceVersion: string, more: More = {}, open = false): Watch
   name: "watching",
   resourceVersion,
   open,
+  after: "watch",
   history: { ...NO_HISTORY, pagesOnly: true, ...more },
+});
+/** The watch after a list in pages. */
+const listedInPages = (version: string, more: More = {}): WatchingPhase => ({
+  ...watching(version, more),
+  after: "pages",
 });
 const waiting = (next: ListingPhase | WatchingPhase, delayMs = 7): WaitingPhase => ({
   name: "waiting",
@@ -52,19 +61,25 @@ const stopped: ReflectorPhase = { name: "stopped" };
 class NotingRules implements TransitionRules {
   readonly streamingList: TransitionRules["streamingList"];
   readonly asked: string[] = [];
+  /** The wait of a request that would begin without one. */
+  limitMs = 0;
 
   constructor(streamingList: TransitionRules["streamingList"] = "auto") {
     this.streamingList = streamingList;
   }
 
-  reconnect(): number {
+  reconnectMs(): number {
     this.asked.push("reconnect");
     return 7;
   }
 
-  backOff(failure: Failure, attempt: number): number {
+  backOffMs(failure: Failure, attempt: number): number {
     this.asked.push(`${failure} ${attempt}`);
     return 7;
+  }
+
+  admitMs(): number {
+    return this.limitMs;
   }
 }
 
@@ -86,14 +101,14 @@ const ended = (resourceVersion: string, watch: WatchFacts = { ...LASTED, lastedM
   watch,
 });
 const listed = (resourceVersion: string): Outcome => ({ type: "listed", resourceVersion });
-const relist: Outcome = { type: "relist", error };
+const relist: Outcome = { type: "relist" };
 
 /** In, outcome, next, and which wait was asked for. */
 const TABLE: readonly (readonly [ReflectorPhase, Outcome, ReflectorPhase, string?])[] = [
-  [listing("0"), listed("5"), watching("5")],
-  [listing(""), listed("5"), watching("5")],
-  [listing("9", { failures: 3 }), listed("5"), watching("5", { failures: 3 })],
-  [streaming("0", { brokenStreams: 1 }), listed("5"), watching("5", { pagesOnly: false })],
+  [listing("0"), listed("5"), listedInPages("5")],
+  [listing(""), listed("5"), listedInPages("5")],
+  [listing("9", { failures: 3 }), listed("5"), listedInPages("5", { failures: 3 })],
+  [streaming("0", { brokenStreams: 1 }), listed("5"), { ...watching("5", { pagesOnly: false }), after: "stream" }],
   [listing("0"), failure("expired", "0"), listing("")],
   [listing("9"), failure("expired", "9"), listing("")],
   [listing(""), failure("expired", ""), waiting(listing("", { expirations: 1 })), "expired 0"],
@@ -236,6 +251,27 @@ Deno.test("transition waits longer when the server asks for it, and never shorte
       assertEquals(next, waiting({ ...phase, history: { ...phase.history, failures: 1 } }, delayMs));
     }
   }
+});
+
+Deno.test("transition delays a request that would begin without a wait where the rules say so, and no other", () => {
+  const rules = new NotingRules();
+  rules.limitMs = 500;
+  const next = transition(listing("0"), listed("5"), rules);
+  assert(next.name === "waiting" && next.error instanceof RequestRateError);
+  assertEquals([next.delayMs, next.next], [500, listedInPages("5")]);
+  const again = transition(next, { type: "elapsed" }, rules);
+  assert(again.name === "waiting" && again.error instanceof RequestRateError);
+  assertEquals(again.next, next.next);
+  rules.limitMs = 0;
+  assertEquals(transition(next, { type: "elapsed" }, rules), next.next);
+  rules.limitMs = 500;
+  // A watch that reads on from a streaming list is no request; a request after a wait has waited.
+  assertEquals(transition(streaming("0"), listed("5"), rules).name, "watching");
+  assertEquals(transition(waiting(listing("0")), { type: "elapsed" }, rules), listing("0"));
+  assertEquals(transition(waiting(watching("5"), 0), { type: "elapsed" }, rules).name, "waiting");
+  const failed = transition(listing("9"), failure("expired", "9"), rules);
+  assert(failed.name === "waiting" && failed.error instanceof RequestRateError);
+  assertEquals([failed.next, failed.error.cause], [listing(""), error]);
 });
 
 Deno.test("transition stops from everywhere, and stays stopped", () => {

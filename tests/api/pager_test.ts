@@ -1,8 +1,8 @@
 import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
-import type { ListPart } from "../../src/api/change.ts";
+import type { ListPart } from "../../src/api/lister_watcher.ts";
 import { DecodeError, StatusError } from "../../src/api/errors.ts";
 import type { ListOptions } from "../../src/api/options.ts";
-import { type PagePart, pagesOf } from "../../src/reflector/page_list.ts";
+import { pagesOfSource, type ReadPart } from "../support/read_pages.ts";
 import { entry, expired, part, refused, type Thing } from "../support/fixtures.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
@@ -20,19 +20,19 @@ function pages(count: number): ScriptedSource {
 async function read(
   source: ScriptedSource,
   options: ListOptions = { limit: 1, resourceVersion: "5", resourceVersionMatch: "NotOlderThan" },
-): Promise<{ keys: string[]; requests: number; parts: PagePart<Thing>[] }> {
+): Promise<{ keys: string[]; requests: number; parts: ReadPart<Thing>[] }> {
   let requests = 0;
   let keys: string[] = [];
-  const parts: PagePart<Thing>[] = [];
-  for await (const part of pagesOf(source, options, () => requests++)) {
+  const parts: ReadPart<Thing>[] = [];
+  for await (const part of pagesOfSource(source, options, () => requests++)) {
     parts.push(part);
-    if (part.restart) keys = [];
+    if (part.restarted) keys = [];
     keys.push(...part.entries.map(({ key }) => key));
   }
   return { keys, requests, parts };
 }
 
-Deno.test("pagesOf gives the objects of all pages in order, however many pages there are [C046]", async () => {
+Deno.test("readPages gives the objects of all pages in order, however many pages there are [C046]", async () => {
   const empty = await read(new ScriptedSource().list({ entries: [], resourceVersion: "9" }, END));
   assertEquals([empty.keys, empty.requests], [[], 1]);
   for (const count of [1, 2, 3]) {
@@ -43,7 +43,7 @@ Deno.test("pagesOf gives the objects of all pages in order, however many pages t
   }
 });
 
-Deno.test("pagesOf names the version in the first request, and only the token in later ones [C047]", async () => {
+Deno.test("readPages names the version in the first request, and only the token in later ones [C047]", async () => {
   const source = pages(3);
   await read(source, { limit: 1, resourceVersion: "5", resourceVersionMatch: "NotOlderThan", labelSelector: "a=b" });
   assertEquals(source.story, [
@@ -54,14 +54,14 @@ Deno.test("pagesOf names the version in the first request, and only the token in
   assertEquals(source.calls.map(({ options }) => options.labelSelector), ["a=b", "a=b", "a=b"]);
 });
 
-Deno.test("pagesOf begins anew, in one page, when a token has expired, and says so [C048]", async () => {
+Deno.test("readPages begins anew, in one page, when a token has expired, and says so [C048]", async () => {
   const source = new ScriptedSource()
     .list(part(9, [entry("a", 1)], { continue: "t" }), END)
     .list(expired())
     .list({ entries: [entry("b", 2)] }, part(12, [entry("c", 3)]), END);
   const { keys, parts, requests } = await read(source);
   assertEquals(keys, ["default/b", "default/c"]);
-  assertEquals(parts.map(({ restart = false }) => restart), [false, true, false]);
+  assertEquals(parts.map(({ restarted }) => restarted), [false, true, false]);
   assertEquals(source.story, [
     "list 5 NotOlderThan limit=1",
     "list - limit=1 continue=t",
@@ -70,14 +70,14 @@ Deno.test("pagesOf begins anew, in one page, when a token has expired, and says 
   assertEquals([requests, source.open], [3, 0]);
 });
 
-Deno.test("pagesOf gives up when the list that began anew has expired too", async () => {
+Deno.test("readPages gives up when the list that began anew has expired too", async () => {
   const source = new ScriptedSource().list(part(9, [entry("a", 1)], { continue: "t" }), END);
   for (let attempt = 0; attempt < 5; attempt++) source.list(expired());
   const error = await assertRejects(() => read(source), StatusError);
   assertEquals([error.status.code, source.calls.length, source.open], [410, 3, 0]);
 });
 
-Deno.test("pagesOf begins anew once, even if the server pages what it was asked for whole, and forgets it again", async () => {
+Deno.test("readPages begins anew once, even if the server pages what it was asked for whole, and forgets it again", async () => {
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 5; attempt++) {
     source.list(part(9, [entry("a", 1)], { continue: "t" }), END).list(expired());
@@ -87,7 +87,7 @@ Deno.test("pagesOf begins anew once, even if the server pages what it was asked 
   assertEquals(source.open, 0);
 });
 
-Deno.test("pagesOf passes on what the first page expires with, and any other error of any page", async () => {
+Deno.test("readPages passes on what the first page expires with, and any other error of any page", async () => {
   const first = new ScriptedSource().list(expired());
   await assertRejects(() => read(first), StatusError, "410");
   assertEquals(first.calls.length, 1);
@@ -96,7 +96,7 @@ Deno.test("pagesOf passes on what the first page expires with, and any other err
   assertEquals([later.calls.length, later.open], [2, 0]);
 });
 
-Deno.test("pagesOf restarts behind a page that expired in its middle, and lets go of the one fetched ahead", async () => {
+Deno.test("readPages restarts behind a page that expired in its middle, and lets go of the one fetched ahead", async () => {
   const source = new ScriptedSource()
     .list(part(9, [entry("a", 1)], { continue: "t" }), END)
     .list({ entries: [entry("b", 2)], continue: "u" }, expired())
@@ -108,10 +108,10 @@ Deno.test("pagesOf restarts behind a page that expired in its middle, and lets g
   assertEquals([source.calls[2].over, source.open], ["returned", 0]);
 });
 
-Deno.test("pagesOf gives each object once, and leaving it ends its requests [C049]", async () => {
+Deno.test("readPages gives each object once, and leaving it ends its requests [C049]", async () => {
   const source = pages(3);
   const seen: string[] = [];
-  const parts = pagesOf(source, { limit: 1 }, () => undefined);
+  const parts = pagesOfSource(source, { limit: 1 });
   for await (const { entries } of parts) {
     seen.push(...entries.map(({ key }) => key));
     if (seen.length === 2) break;
@@ -127,20 +127,20 @@ Deno.test("pagesOf gives each object once, and leaving it ends its requests [C04
   assertEquals(silent.open, 0);
 });
 
-Deno.test("pagesOf asks for one page ahead as soon as its token is known, and for no more [C050]", async () => {
+Deno.test("readPages asks for one page ahead as soon as its token is known, and for no more [C050]", async () => {
   const source = new ScriptedSource()
     .list({ entries: [entry("a", 1)] }, part(9, [entry("b", 1)], { continue: "t" }), part(9, [entry("c", 1)]), END)
     .list(part(9, [entry("d", 1)], { continue: "u" }), END)
     .list(part(9, [entry("e", 1)]), END);
   const asked: number[] = [];
-  const parts: AsyncGenerator<ListPart<Thing>> = pagesOf(source, { limit: 3 }, () => undefined);
+  const parts: AsyncGenerator<ListPart<Thing>> = pagesOfSource(source, { limit: 3 });
   for await (const _part of parts) asked.push(source.calls.filter((call) => call.asked).length);
   // The page after next is asked for only when the next is read.
   assertEquals(asked, [1, 1, 2, 2, 3]);
   assertEquals(source.open, 0);
 });
 
-Deno.test("pagesOf ends a list whose continue token is repeated", async () => {
+Deno.test("readPages ends a list whose continue token is repeated", async () => {
   const source = new ScriptedSource();
   for (const name of ["a", "b", "c"]) source.list(part(9, [entry(name, 1)], { continue: "same" }), END);
   await assertRejects(
@@ -151,7 +151,7 @@ Deno.test("pagesOf ends a list whose continue token is repeated", async () => {
   assertEquals([source.calls.length, source.open], [2, 0]);
 });
 
-Deno.test("pagesOf ends a list of which 100 pages in a row have no object", async () => {
+Deno.test("readPages ends a list of which 100 pages in a row have no object", async () => {
   const source = new ScriptedSource();
   for (let page = 0; page < 300; page++) {
     const entries = page === 50 ? [entry("a", 1)] : [];
@@ -161,7 +161,7 @@ Deno.test("pagesOf ends a list of which 100 pages in a row have no object", asyn
   assertEquals([source.calls.length, source.open], [50 + 1 + 100 + 1, 0]); // one is under way
 });
 
-Deno.test("pagesOf takes the same tokens again when the list has begun anew", async () => {
+Deno.test("readPages takes the same tokens again when the list has begun anew", async () => {
   const source = new ScriptedSource()
     .list(part(9, [entry("a", 1)], { continue: "t" }), END)
     .list(expired())

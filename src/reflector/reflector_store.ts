@@ -1,14 +1,3 @@
-import type { Change, ListPart } from "../api/change.ts";
-import type { ListOptions, WatchOptions } from "../api/options.ts";
-
-/** The two calls a reflector lives on. Both yield batches: whatever one chunk of the body held, an empty batch too. */
-export interface ListerWatcher<T> {
-  /** One page of the list, in parts. An empty part says that the server has begun to answer. */
-  listEntries(options?: ListOptions): AsyncIterable<ListPart<T>>;
-  /** One watch, until the server ends it. An empty batch says that it is open, or still alive. */
-  watchChanges(options?: WatchOptions): AsyncIterable<readonly Change<T>[]>;
-}
-
 /** A new whole, staged as it arrives, taken in one step. */
 export interface Replacement<V> {
   /** Stages values; of two with the same key the later counts. */

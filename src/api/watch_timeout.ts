@@ -1,0 +1,19 @@
+import { UnreachableError } from "./errors.ts";
+
+/** How much longer than it was requested a watch may stay open, in milliseconds. */
+export const WATCH_GRACE_MS = 10_000;
+
+/** Returns the time to request for a watch: a random one between `shortestMs` and 1.8 times that, in seconds. */
+export function watchTimeoutSeconds(shortestMs = 120_000): number {
+  return Math.max(1, Math.ceil((shortestMs * (1 + 0.8 * Math.random())) / 1_000));
+}
+
+/** The error of a watch that is open {@linkcode WATCH_GRACE_MS} longer than it was requested; `action` follows "Cannot". */
+export function watchTimeoutError(action: string, timeoutSeconds: number): UnreachableError {
+  return new UnreachableError(
+    `Cannot ${action}: the server has not ended the watch ${
+      WATCH_GRACE_MS / 1_000
+    } s after the ${timeoutSeconds} s that ` +
+      `were requested, so the connection may be dead`,
+  );
+}

@@ -1,0 +1,241 @@
+import type {
+  AttemptHistory,
+  FailedOutcome,
+  Failure,
+  ListingPhase,
+  Outcome,
+  ReflectorPhase,
+  WaitingPhase,
+  WatchFacts,
+  WatchingPhase,
+} from "./phase.ts";
+import { NO_HISTORY } from "./phase.ts";
+
+/** Reported when the server ends a watch within a second, without an event (client-go: `VeryShortWatchError`). */
+export class ShortWatchError extends Error {
+  /** `"ShortWatchError"`. */
+  override readonly name = "ShortWatchError";
+}
+
+/** Reported when too many lists and watches in a row began without a wait, so that the next one is delayed. */
+export class RequestRateError extends Error {
+  /** `"RequestRateError"`. */
+  override readonly name = "RequestRateError";
+}
+
+/** The options, random waits and rate limit that a transition depends on beside phase and outcome. */
+export interface TransitionRules {
+  /** `"on"` lists by streams and `"off"` in pages; `"auto"` begins with streams and falls back to pages. */
+  readonly streamingList: "auto" | "on" | "off";
+  /** The random wait after a lost connection, or after a watch that the server ended before its time, in milliseconds. */
+  reconnectMs(): number;
+  /** The wait after `attempt` (from 0) failures of a kind in a row, in milliseconds. */
+  backOffMs(failure: Failure, attempt: number): number;
+  /** Admits a request that would begin without a wait: 0, or the wait before another try, in milliseconds. */
+  admitMs(): number;
+}
+
+/** A watch that stayed open this long was healthy, even without an event: load balancers cut idle connections. */
+const HEALTHY_WATCH_MS = 10_000;
+
+/** A watch without an event that ended earlier was too short to resume without a back-off. */
+const SHORT_WATCH_MS = 1_000;
+
+/** A server ends a watch by its own clock: one that ended this little before its time ended in time. */
+const EARLY_END_MS = 1_000;
+
+/** After this many short watches in a row, the server may have expired the version without an error. */
+const STUCK_AFTER_WATCHES = 8;
+
+/** After this many broken streaming lists in a row, a proxy on the way probably does not pass them. */
+const BROKEN_STREAMS = 2;
+
+/**
+ * Returns the phase that follows `phase` when that ended with `outcome`. This is the protocol as a table; `v` is the
+ * requested version, `s` the last version that the store has.
+ *
+ * | in | outcome | next |
+ * | --- | --- | --- |
+ * | listing | listed at r | watching from r, at once |
+ * | listing at v ≠ "" | expired, or version too large | listing at "", at once |
+ * | listing at "" | expired | back off, then listing at "" |
+ * | streaming list | refused, unsupported, endless, or ended within a second | listing in pages, at once |
+ * | listing at v | any other failure | back off, then listing at v |
+ * | watching | ended when its time was over | watching from s, at once |
+ * | watching | ended before, within a second, without an event | back off, then watching from s |
+ * | watching | the same for the eighth time in a row | back off, then listing at s |
+ * | watching | ended before its time otherwise | reconnect wait, then watching from s |
+ * | watching | connection lost that was open for a second or delivered | reconnect wait, then watching from s |
+ * | watching | connection lost otherwise, or not made; throttled | back off, then watching from s |
+ * | watching | expired, any other failure | back off, then listing at s |
+ * | watching | relist | listing at "", at once |
+ * | waiting | elapsed | the phase that it waited for |
+ * | any | stopped | stopped |
+ *
+ * If the store has no version yet (`""` or `"0"`), the list is at `"0"`. Waits grow with the failures in a row, see
+ * {@linkcode AttemptHistory}; `Retry-After` lengthens a wait, and never shortens it. A request that would begin without a
+ * wait is delayed where {@linkcode TransitionRules.admitMs} says so.
+ */
+export function transition(phase: ReflectorPhase, outcome: Outcome, rules: TransitionRules): ReflectorPhase {
+  return admitted(phase, outcome, successor(phase, outcome, rules), rules);
+}
+
+/** Returns the first phase: a list not older than `resourceVersion`. */
+export function firstPhase(resourceVersion: string, rules: TransitionRules): ListingPhase {
+  return relisting(resourceVersion, { ...NO_HISTORY, pagesOnly: rules.streamingList === "off" });
+}
+
+/** Returns `next`, or a wait before it where its request would begin without one and there were too many of those. */
+function admitted(
+  phase: ReflectorPhase,
+  outcome: Outcome,
+  next: ReflectorPhase,
+  rules: TransitionRules,
+): ReflectorPhase {
+  const isRequest = next.name === "listing" || (next.name === "watching" && next.after !== "stream");
+  if (!isRequest) return next;
+  if (phase.name === "waiting" && phase.delayMs > 0 && !(phase.error instanceof RequestRateError)) return next;
+  const delayMs = rules.admitMs();
+  if (delayMs === 0) return next;
+  const error = new RequestRateError(
+    `Cannot ${
+      next.name === "listing" ? "list" : "watch"
+    } at once: too many lists and watches ended early or failed in ` +
+      `a row, so this one waits`,
+    outcome.type === "failed" ? { cause: outcome.error } : {},
+  );
+  return wait(delayMs, next, error);
+}
+
+function successor(phase: ReflectorPhase, outcome: Outcome, rules: TransitionRules): ReflectorPhase {
+  if (outcome.type === "stopped" || phase.name === "stopped") return { name: "stopped" };
+  switch (phase.name) {
+    case "waiting":
+      return outcome.type === "elapsed" ? phase.next : impossible(phase, outcome);
+    case "listing":
+      if (outcome.type === "listed") {
+        const history = phase.by === "stream" ? { ...phase.history, brokenStreams: 0 } : phase.history;
+        return { ...watching(outcome.resourceVersion, history), after: phase.by };
+      }
+      if (outcome.type !== "failed") return impossible(phase, outcome);
+      return phase.by === "stream" ? afterStream(phase, outcome, rules) : afterList(phase, outcome, rules);
+    case "watching":
+      if (outcome.type === "ended") return afterEnd(phase, outcome, rules);
+      if (outcome.type === "failed") return afterWatch(phase, outcome, rules);
+      if (outcome.type === "relist") return listing("", phase.history);
+      return impossible(phase, outcome);
+    default:
+      return phase satisfies never;
+  }
+}
+
+function afterList(phase: ListingPhase, outcome: FailedOutcome, rules: TransitionRules): ReflectorPhase {
+  const { history, resourceVersion } = phase;
+  if (outcome.failure === "expired" && resourceVersion !== "") return listing("", history);
+  return backOff(outcome, listing(resourceVersion, history), rules);
+}
+
+function afterStream(phase: ListingPhase, outcome: FailedOutcome, rules: TransitionRules): ReflectorPhase {
+  const { resourceVersion } = phase;
+  if (rules.streamingList === "on") return afterList(phase, outcome, rules);
+  const broken = outcome.stream === "broken" || outcome.stream === "short";
+  const brokenStreams = phase.history.brokenStreams + (broken ? 1 : 0);
+  const givenUp = outcome.stream === "unsupported" || outcome.stream === "endless" || brokenStreams >= BROKEN_STREAMS;
+  const history = { ...phase.history, brokenStreams, pagesOnly: givenUp };
+  const inPages = outcome.failure === "refused" || (outcome.stream !== undefined && outcome.stream !== "broken");
+  if (inPages) return { ...listing(resourceVersion, history), by: "pages" };
+  return afterList(listing(resourceVersion, history), outcome, rules);
+}
+
+function afterEnd(
+  phase: WatchingPhase,
+  outcome: Outcome & { readonly type: "ended" },
+  rules: TransitionRules,
+): ReflectorPhase {
+  const { watch, resourceVersion } = outcome;
+  const history = after(watch, phase.history);
+  if (watch.lastedMs >= watch.timeoutMs - EARLY_END_MS && watch.lastedMs >= SHORT_WATCH_MS) {
+    return watching(resourceVersion, history);
+  }
+  // mutant: short-watch-without-backoff
+  if (watch.delivered || watch.lastedMs >= SHORT_WATCH_MS) {
+    return wait(rules.reconnectMs(), watching(resourceVersion, history), undefined);
+  }
+  const shortWatches = history.shortWatches + 1;
+  const isStuck = shortWatches >= STUCK_AFTER_WATCHES;
+  const error = new ShortWatchError("Cannot keep a watch: the server ends it within a second, without an event");
+  const next = { ...history, failures: history.failures + 1, shortWatches: isStuck ? 0 : shortWatches };
+  return wait(
+    rules.backOffMs("refused", history.failures),
+    isStuck ? relisting(resourceVersion, next) : watching(resourceVersion, next),
+    error,
+  );
+}
+
+function afterWatch(phase: WatchingPhase, outcome: FailedOutcome, rules: TransitionRules): ReflectorPhase {
+  const { failure, resourceVersion, watch, error } = outcome;
+  const history = watch === undefined ? phase.history : after(watch, phase.history);
+  switch (failure) {
+    case "expired": {
+      // A single expired version is no error; several in a row are.
+      const reported = history.expirations === 0 ? { ...outcome, error: undefined } : outcome;
+      // mutant: expired-watches-again
+      return backOff(reported, relisting(resourceVersion, history), rules);
+    }
+    case "unreachable":
+    case "throttled":
+      if (failure === "unreachable" && watch?.opened && (watch.delivered || watch.lastedMs >= SHORT_WATCH_MS)) {
+        return wait(rules.reconnectMs(), watching(resourceVersion, history), error);
+      }
+      return backOff(outcome, watching(resourceVersion, history), rules);
+    case "refused":
+      return backOff(outcome, relisting(resourceVersion, history), rules);
+    default:
+      return failure satisfies never;
+  }
+}
+
+/** Returns the history after a watch, before the outcome of the watch is counted. */
+function after(watch: WatchFacts, history: AttemptHistory): AttemptHistory {
+  const lasted = watch.opened && watch.lastedMs >= HEALTHY_WATCH_MS;
+  return {
+    ...history,
+    // mutant: backoff-never-resets
+    failures: watch.delivered || lasted ? 0 : history.failures,
+    // Lists cost a server most: a watch that delivers and then expires, again and again, is not healthy.
+    expirations: lasted ? 0 : history.expirations,
+    shortWatches: watch.delivered || watch.lastedMs >= SHORT_WATCH_MS ? 0 : history.shortWatches,
+  };
+}
+
+function backOff(
+  outcome: FailedOutcome,
+  next: ListingPhase | WatchingPhase,
+  rules: TransitionRules,
+): WaitingPhase {
+  const { history } = next;
+  const { failure, retryAfterMs = 0, error } = outcome;
+  const row = failure === "expired" ? "expirations" : "failures";
+  const delayMs = Math.max(rules.backOffMs(failure, history[row]), retryAfterMs);
+  return wait(delayMs, { ...next, history: { ...history, [row]: history[row] + 1 } }, error);
+}
+
+function listing(resourceVersion: string, history: AttemptHistory): ListingPhase {
+  return { name: "listing", resourceVersion, by: history.pagesOnly ? "pages" : "stream", history };
+}
+
+function relisting(resourceVersion: string, history: AttemptHistory): ListingPhase {
+  return listing(resourceVersion || "0", history);
+}
+
+function watching(resourceVersion: string, history: AttemptHistory): WatchingPhase {
+  return { name: "watching", resourceVersion, open: false, after: "watch", history };
+}
+
+function wait(delayMs: number, next: ListingPhase | WatchingPhase, error: unknown): WaitingPhase {
+  return { name: "waiting", delayMs, next, error };
+}
+
+function impossible(phase: ReflectorPhase, outcome: Outcome): never {
+  throw new Error(`Cannot leave phase "${phase.name}" by outcome "${outcome.type}"`);
+}
