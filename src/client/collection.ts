@@ -33,7 +33,7 @@ import type {
   ResourceClient,
   WriteOptions,
 } from "./resource_client.ts";
-import { checkFollow, followFrom } from "./retry_watch.ts";
+import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
 
 /** Options for {@linkcode Collection}. */
 export interface CollectionOptions {
@@ -90,11 +90,11 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.follow}. */
   follow(options: FollowOptions = {}): AsyncIterableIterator<WatchEvent<T>> {
     const name = resourceName(this.resource);
-    checkFollow(name, options);
+    checkRetryWatch(name, options);
     watchRequest(this.#target, options); // throws at once for an invalid option
     return streamOf(
       options.signal,
-      (signal) => followFrom(name, (options) => this.watchChanges(options), options, signal),
+      (signal) => retryWatch(name, (options) => this.watchChanges(options), options, signal),
     );
   }
 

@@ -126,7 +126,8 @@ export interface ResourceClient<T extends KubernetesObject> {
    *   version it carries, because some servers repeat the object's last one.
    * - A watch that ends in good order is followed by the next at once, but attempts begin at least a second apart; after a
    *   failure the wait grows, or is what the server asks for. Unless `timeoutSeconds` says otherwise the server is asked to
-   *   end each watch after 2 to 4 minutes, and one that stays silent 10 s longer counts as lost.
+   *   end each watch after 2 to 4 minutes. One that stays open 10 s longer counts as lost, whatever it sends; time that the
+   *   caller takes for an event does not count towards these 10 s.
    * - It ends by throwing: when the version has expired (`isExpired`: list again, and follow from there), on 401, 403 and
    *   404, when the server does not take the request (any other 4xx to begin with but 408, 409 and 429, or a redirect), and
    *   when an object or a line cannot be read, and cannot when it is asked for again either. It gets over everything else,

@@ -12,54 +12,60 @@ import {
 import type { WatchOptions } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
 import { retryAfterMs } from "../api/status.ts";
+import { WATCH_GRACE_MS, watchTimeoutError, watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { backoffMs, checkBackoff, unreachableBackoffMs } from "../async/time/backoff.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { DerivedController } from "../async/derived_controller.ts";
-import { LongTimer } from "../async/time/long_timer.ts";
 import { sleep } from "../async/time/sleep.ts";
+import { TimeLimit } from "../async/time/time_limit.ts";
 import type { FollowOptions } from "./resource_client.ts";
 
-/** Attempts begin at least so far apart (client-go `tools/watch/retrywatcher.go`). */
+/** The shortest time between the beginnings of two attempts (client-go `tools/watch/retrywatcher.go`). */
 const MIN_PERIOD_MS = 1_000;
 
-/** How much longer than the server was asked for a watch may be silent. */
-const GRACE_MS = 10_000;
-
-/** A watch that was open for so long was healthy, even if it brought nothing. */
+/** A watch that stayed open this long was healthy, even without an event. */
 const HEALTHY_MS = 10_000;
 
-/** How many deleted objects are remembered, to recognize a deletion that is sent again. */
+/** The number of deleted objects that are remembered, to recognize a deletion that is sent again. */
 const DELETIONS = 1_000;
 
-/** Refusals that pass: a request timeout, a conflict, too many requests. */
-const PASSING = [408, 409, 429];
+/** Status codes of temporary refusals: a request timeout, a conflict, too many requests. */
+const TEMPORARY = [408, 409, 429];
 
 /** Opens one watch, as `ResourceClient.watchChanges` does: its first batch is empty and says that the watch is open. */
 export type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly Change<T>[]>;
 
 /**
- * Whether a version is one to go on from.
+ * Checks the options of a watch that resumes.
  *
- * @throws {TypeError | RangeError} when not.
+ * @throws {TypeError} when `resourceVersion` is missing, or `sendInitialEvents` is given.
+ * @throws {RangeError} when `resourceVersion` is no version from which a watch can resume.
  */
-export function checkFollow(what: string, options: FollowOptions): void {
+export function checkRetryWatch(what: string, options: FollowOptions): void {
   const { resourceVersion, sendInitialEvents } = options;
   if (resourceVersion === undefined) {
-    throw new TypeError(`Cannot follow "${what}": resourceVersion is missing; list first, and follow from the list's`);
+    throw new TypeError(
+      `Cannot follow "${what}": resourceVersion is missing; list first, and follow from the version of the list`,
+    );
   }
   if (resourceVersion === "" || resourceVersion === "0") {
     throw new RangeError(
-      `Cannot follow "${what}": resourceVersion is "${resourceVersion}", which is no place to go on from; list first, and ` +
-        `follow from the list's`,
+      `Cannot follow "${what}": resourceVersion is "${resourceVersion}", from which no watch can resume; list first, and ` +
+        `follow from the version of the list`,
     );
   }
   if (sendInitialEvents !== undefined) {
-    throw new TypeError(`Cannot follow "${what}": sendInitialEvents begins anew, following goes on; use watch`);
+    throw new TypeError(
+      `Cannot follow "${what}": sendInitialEvents lists anew, and a retried watch resumes; use watch`,
+    );
   }
 }
 
-/** One watch after the other, as `ResourceClient.follow` promises. `signal` ends it, and the call rejects with its reason. */
-export async function* followFrom<T>(
+/**
+ * Yields the events of one watch after the other, as `ResourceClient.follow` promises. When `signal` aborts, the iteration
+ * rejects with its reason.
+ */
+export async function* retryWatch<T>(
   what: string,
   open: OpenWatch<T>,
   options: FollowOptions,
@@ -69,8 +75,8 @@ export async function* followFrom<T>(
   checkBackoff(backoff);
   /** Failures in a row, without an event between them. */
   let failures = 0;
-  const place: Place = { version: options.resourceVersion ?? "", deleted: new Set() };
-  /** The version behind which something unreadable came. */
+  const position: Position = { version: options.resourceVersion ?? "", deleted: new Set() };
+  /** The last version before something unreadable. */
   let unreadableAt: string | undefined;
   for (;;) {
     const startedMs = monotonicMs();
@@ -78,20 +84,20 @@ export async function* followFrom<T>(
     const periodMs = (): number => MIN_PERIOD_MS - (monotonicMs() - startedMs);
     let delayMs: number;
     try {
-      const timeoutSeconds = options.timeoutSeconds ?? 120 + Math.floor(Math.random() * 101);
-      const attempt = { ...watchOptions, resourceVersion: place.version, allowBookmarks: true, timeoutSeconds };
+      const timeoutSeconds = options.timeoutSeconds ?? watchTimeoutSeconds();
+      const attempt = { ...watchOptions, resourceVersion: position.version, allowBookmarks: true, timeoutSeconds };
       for await (const batch of limited(what, open, attempt, signal)) {
         opened = true;
         if (batch.length > 0) failures = 0;
-        for (const event of unseen(what, batch, place)) {
+        for (const event of unseen(what, batch, position)) {
           if (event.type !== "BOOKMARK" || options.allowBookmarks) yield event;
         }
       }
       delayMs = periodMs();
     } catch (error) {
       signal.throwIfAborted();
-      if (isFinal(error, opened, place.version === unreadableAt)) throw error;
-      if (opened && error instanceof DecodeError) unreadableAt = place.version;
+      if (isFinal(error, opened, position.version === unreadableAt)) throw error;
+      if (opened && error instanceof DecodeError) unreadableAt = position.version;
       if (opened && monotonicMs() - startedMs >= HEALTHY_MS) failures = 0;
       const askedMs = error instanceof StatusError ? retryAfterMs(error.status) ?? 0 : 0;
       const waitMs = error instanceof UnreachableError ? unreachableBackoffMs : backoffMs;
@@ -102,19 +108,19 @@ export async function* followFrom<T>(
   }
 }
 
-/** How far the caller has been told. */
-interface Place {
-  /** The version to watch on from. */
+/** The position of the caller in the sequence of changes. */
+interface Position {
+  /** The version at which the next watch resumes. */
   version: string;
-  /** Objects whose deletion was the last that was yielded of them; the latest of these. */
+  /** The uids (or keys) of the objects whose last yielded event is a deletion; the latest thousand of them. */
   readonly deleted: Set<string>;
 }
 
-/** What is new in a batch. The place moves with each event, before it is told. */
+/** Yields the events of a batch that are new to the caller. The position moves with each event, before it is yielded. */
 function* unseen<T>(
   what: string,
   batch: readonly Change<T>[],
-  place: Place,
+  position: Position,
 ): Generator<WatchEvent<T>, void, undefined> {
   for (const change of batch) {
     if (change.type !== "BOOKMARK" && change.entry.key === "" && change.entry.error !== undefined) {
@@ -124,21 +130,21 @@ function* unseen<T>(
     if (version === "") {
       throw new DecodeError(`Cannot follow "${what}": "${key}" came without a resourceVersion`, { key });
     }
-    const older = isOlder(version, place.version);
-    const known = older || version === place.version;
+    const older = isOlder(version, position.version);
+    const known = older || version === position.version;
     if (change.type === "BOOKMARK") {
       if (older) continue;
-      place.version = version;
+      position.version = version;
       yield change;
       continue;
     }
     const id = change.entry.uid || key;
     // Not every server gives a deletion a version of its own: it may carry one that is known.
-    if (known && (change.type !== "DELETED" || place.deleted.has(id))) continue;
+    if (known && (change.type !== "DELETED" || position.deleted.has(id))) continue;
     const { object } = change.entry;
-    if (!known) place.version = version;
-    if (change.type === "DELETED") remember(place.deleted, id);
-    else place.deleted.delete(id);
+    if (!known) position.version = version;
+    if (change.type === "DELETED") remember(position.deleted, id);
+    else position.deleted.delete(id);
     yield { type: change.type, object };
   }
 }
@@ -152,8 +158,8 @@ function remember(deleted: Set<string>, id: string): void {
 }
 
 /**
- * The batches of one watch, unless the server is silent for longer than it was asked to keep the watch open: then the
- * connection is dead, which TCP may take hours to notice. Time that the caller takes does not count.
+ * Yields the batches of one watch, and fails when the watch stays open 10 s longer than it was requested: the connection may
+ * be dead, which TCP may take hours to notice. The time that the caller takes does not count towards these 10 s.
  */
 async function* limited<T>(
   what: string,
@@ -162,30 +168,20 @@ async function* limited<T>(
   signal: AbortSignal,
 ): AsyncGenerator<readonly Change<T>[], void, undefined> {
   const { timeoutSeconds = 0 } = options;
+  // With 0 the server uses its own timeout, which is not known here.
+  const limitMs = timeoutSeconds === 0 ? Infinity : timeoutSeconds * 1_000 + WATCH_GRACE_MS;
   using controller = new DerivedController(signal);
-  const lost = (): void =>
-    controller.abort(
-      new UnreachableError(
-        `Cannot follow "${what}": nothing came for ${
-          GRACE_MS / 1000
-        } s after the ${timeoutSeconds} s the watch was to last`,
-      ),
-    );
-  using silence = new LongTimer(lost);
-  // Without a timeout the server keeps its own, which nobody here knows.
-  const deadlineMs = monotonicMs() + (timeoutSeconds === 0 ? Infinity : timeoutSeconds * 1_000);
-  const listen = (): void => silence.arm(Math.max(0, deadlineMs - monotonicMs()) + GRACE_MS);
-  listen();
+  using limit = new TimeLimit(() => controller.abort(watchTimeoutError(`follow "${what}"`, timeoutSeconds)), limitMs);
   for await (const batch of open({ ...options, signal: controller.signal })) {
-    silence[Symbol.dispose]();
+    limit.pause();
     yield batch;
-    listen();
+    limit.resume(WATCH_GRACE_MS);
   }
 }
 
 /**
- * Whether going on is of no use, or would hide something from the caller. What cannot be read may have been damaged on its
- * way, but not when it comes `again`.
+ * Returns true if another attempt would fail too, or would hide something from the caller. An unreadable event may have been
+ * damaged on its way; `again` says that it was unreadable twice.
  */
 function isFinal(error: unknown, opened: boolean, again: boolean): boolean {
   if (error instanceof UnreachableError || error instanceof CredentialsError) return false;
@@ -193,5 +189,5 @@ function isFinal(error: unknown, opened: boolean, again: boolean): boolean {
   if (!(error instanceof StatusError)) return true;
   const { code } = error.status;
   if (isExpired(error) || isUnauthorized(error) || isForbidden(error) || isNotFound(error)) return true;
-  return !opened && code >= 300 && code < 500 && !PASSING.includes(code);
+  return !opened && code >= 300 && code < 500 && !TEMPORARY.includes(code);
 }
