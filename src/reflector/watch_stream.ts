@@ -1,14 +1,11 @@
 import type { Change } from "../api/lister_watcher.ts";
-import { UnreachableError } from "../api/errors.ts";
+import { WATCH_GRACE_MS, watchTimeoutError } from "../api/watch_timeout.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { cancellable, type CancellableStream } from "../async/cancellable.ts";
-import { LongTimer } from "../async/time/long_timer.ts";
+import { TimeLimit } from "../async/time/time_limit.ts";
 import { Pacer } from "../async/pacer.ts";
 import type { WatchFacts } from "./phase.ts";
-
-/** A watch that stays open longer than its timeout and this is failed. */
-const GRACE_MS = 10_000;
 
 /** Options for {@linkcode WatchStream}. */
 export interface WatchStreamOptions {
@@ -21,7 +18,7 @@ export interface WatchStreamOptions {
 /** An open watch with a deadline. A phase of the reflector may open it, and the following one read on. */
 export class WatchStream<T> {
   readonly #controller: DerivedController;
-  readonly #timer: LongTimer;
+  readonly #limit: TimeLimit;
   readonly #batches: CancellableStream<readonly Change<T>[]>;
   /** A source may yield batch after batch without waiting for anything. */
   readonly #pacer = new Pacer(0, 64);
@@ -47,16 +44,11 @@ export class WatchStream<T> {
       this.#controller[Symbol.dispose]();
       throw error;
     }
-    this.#timer = new LongTimer(() =>
+    this.#limit = new TimeLimit(
       // mutant: idle-limit-never-fires
-      this.fail(
-        new UnreachableError(
-          `Cannot go on with the watch: the server has not ended it ${GRACE_MS / 1_000} s after the ` +
-            `${timeoutMs / 1_000} s that it was asked for, so the connection may be dead`,
-        ),
-      )
+      () => this.fail(watchTimeoutError("continue the watch", timeoutMs / 1_000)),
+      timeoutMs + WATCH_GRACE_MS,
     );
-    this.#timer.arm(timeoutMs + GRACE_MS);
   }
 
   /** The watch so far. Its duration counts from the request, as proxies may hold the headers back until the first byte. */
@@ -91,7 +83,7 @@ export class WatchStream<T> {
 
   /** Ends the watch. A pending `next()` rejects. */
   async close(): Promise<void> {
-    this.#timer[Symbol.dispose]();
+    this.#limit[Symbol.dispose]();
     this.#controller[Symbol.dispose]();
     await this.#batches.return();
   }

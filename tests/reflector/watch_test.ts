@@ -217,7 +217,7 @@ Deno.test("Reflector gives a silent watch up 10 s after the time that it was ask
   assertEquals([source.lists.length, source.story.at(-1)], [1, "watch 10"]);
   const phase = follow.phases.find(({ name }) => name === "waiting");
   assert(phase?.name === "waiting" && phase.error instanceof UnreachableError);
-  assertStringIncludes(phase.error.message, "the server has not ended it 10 s after");
+  assertStringIncludes(phase.error.message, "the server has not ended the watch 10 s after");
   assertEquals(source.watches[0].over, "returned");
   await time.tickAsync(800);
   assertEquals([follow.waits, source.watches.length], [[800], 2]);
