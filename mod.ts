@@ -48,7 +48,7 @@ export type { BackoffOptions } from "./src/async/time/backoff.ts";
 export { Client, type ClientOptions } from "./src/client/client.ts";
 export type { Credentials } from "./src/client/http/credentials.ts";
 export type * from "./src/client/resource_client.ts";
-export type { ApiResource, DiscoverOptions } from "./src/client/discovery.ts";
+export type { ApiResource, DiscoverOptions } from "./src/client/discover.ts";
 export { findResource } from "./src/client/find_resource.ts";
 
 // A reflector follows.

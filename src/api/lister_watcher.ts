@@ -1,42 +1,45 @@
 import type { Entry } from "./entry.ts";
 import type { ListOptions, WatchOptions } from "./options.ts";
 
-/** The two calls a reflector lives on. Both yield batches: whatever one chunk of the body held, an empty batch too. */
+/**
+ * The two calls that a reflector needs. Both yield a batch for each chunk of the body, which is empty where the chunk completes
+ * no object.
+ */
 export interface ListerWatcher<T> {
-  /** One page of the list, in parts. An empty part says that the server has begun to answer. */
+  /** Lists one page, in parts. The first part is empty and arrives as soon as the server begins to answer. */
   listEntries(options?: ListOptions): AsyncIterable<ListPart<T>>;
-  /** One watch, until the server ends it. An empty batch says that it is open, or still alive. */
+  /** Watches until the server ends the watch. The first batch is empty and arrives as soon as the watch is open. */
   watchChanges(options?: WatchOptions): AsyncIterable<readonly Change<T>[]>;
 }
 
-/** A change, still unread. */
+/** A change of an object that is not parsed yet, or a bookmark. */
 export type Change<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly entry: Entry<T> }
   | Bookmark;
 
-/** The server says how far it is. */
+/** A version up to which the server has sent everything. */
 export interface Bookmark {
   /** Always `"BOOKMARK"`. */
   readonly type: "BOOKMARK";
-  /** Everything up to this version has been told. */
+  /** Every change up to this version has been sent. */
   readonly resourceVersion: string;
-  /** Whether this ends the objects that were there at first (streaming list). */
+  /** True if this bookmark ends the initial events (streaming list). */
   readonly initialEventsEnd: boolean;
 }
 
-/** Part of a list, as it arrives. `resourceVersion` and `continue` are known at the latest in the last part of a page. */
+/** Part of a list, as it arrives. The last part of a page has `resourceVersion` and `continue`; earlier ones may. */
 export interface ListPart<T> {
-  /** Objects in the server's order; none when the bytes that came held no complete one. */
+  /** Objects in the server's order; empty where the chunk completes no object. */
   readonly entries: readonly Entry<T>[];
-  /** The version of the whole list. */
+  /** The version of the list, the same on all pages. */
   readonly resourceVersion?: string;
   /** The token of the next page; absent on the last one. */
   readonly continue?: string;
-  /** How many objects are on later pages, where the server says. */
+  /** The number of objects on later pages, where the server sends it. */
   readonly remainingItemCount?: number;
 }
 
-/** What a watch stream says. */
+/** An event of a watch. */
 export type WatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | Bookmark;

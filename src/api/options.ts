@@ -1,23 +1,23 @@
 import type { Entry } from "./entry.ts";
 import type { ObjectKey } from "./key.ts";
 
-/** Part of a collection. */
+/** The part of a collection that a request is about. */
 export interface Selection {
   /** One namespace. @default {all of them} */
   readonly namespace?: string;
   /**
-   * Several namespaces, for who may not ask for all: an informer then follows each by requests of its own. Instead of
-   * `namespace`; see {@linkcode namespacesOf} for what is refused. One request is of one namespace, or of all.
+   * Several namespaces, for clients that may not list all: an informer lists and watches each of them separately. Excludes
+   * `namespace`; {@linkcode namespacesOf} checks the names. A single request is of one namespace, or of all.
    */
   readonly namespaces?: readonly string[];
-  /** Which labels objects must have: `"app=web,tier!=cache"`. @default {any} */
+  /** The labels that objects must have: `"app=web,tier!=cache"`. @default {any} */
   readonly labelSelector?: string;
-  /** Which fields objects must have: `"spec.nodeName=worker-1"`. The server decides which fields a kind has. @default {any} */
+  /** The fields that objects must have: `"spec.nodeName=worker-1"`. The server decides which fields a kind has. @default {any} */
   readonly fieldSelector?: string;
 }
 
 /**
- * The namespaces of a selection, each once, in the order given; `undefined` for all of them.
+ * Returns the namespaces of a selection, each once, in the order given; `undefined` for all of them.
  *
  * @throws {TypeError} when both `namespace` and `namespaces` are given; when `namespaces` is not an array, is empty, or
  * holds anything but names: `""` would mean all of them.
@@ -48,53 +48,53 @@ export function namespacesOf(
   return [...new Set<string>(namespaces)];
 }
 
-/** What waits can be told to stop. */
+/** Options of a call that can be aborted. */
 export interface Abortable {
-  /** Ends the wait, which rejects with its reason; a job that runs resolves instead. */
+  /** When it aborts, the call rejects with its reason; a `run()` resolves instead. */
   readonly signal?: AbortSignal;
 }
 
-/** How objects are read from the wire. */
+/** Options for decoding objects. */
 export interface DecodeOptions {
-  /** `"drop"` cuts them out of the bytes before anything is parsed. @default {"keep" on a client, "drop" on an informer} */
+  /** `"drop"` removes managedFields from the bytes before they are parsed. @default {"keep" on a client, "drop" on an informer} */
   readonly managedFields?: "drop" | "keep";
 }
 
-/** What the caller has already. */
+/** Entries that the caller has already, so that unchanged objects are not decoded again. */
 export interface KnownEntries {
-  /** The entry of a key: where it is of the uid and version that the server tells, it is yielded in place of a new one. @default {none} */
+  /** Returns the entry of a key. If it has the uid and version that the server sends, it is yielded instead of a new one. @default {none} */
   readonly known?: (key: ObjectKey) => Entry<unknown> | undefined;
   /**
-   * The entry behind the one that this or `known` has found last: a guess at what is told next, for lists come in one
-   * order. Any answer is right: an entry of another key is passed over. Only asked where there is `known`. @default {none}
+   * Returns the entry after the one that this or `known` returned last: lists have a fixed order, so it is probably the next
+   * one. An entry of another key is ignored. Only used together with `known`. @default {none}
    */
   readonly knownNext?: () => Entry<unknown> | undefined;
 }
 
-/** What to list. */
+/** Options for a list. */
 export interface ListOptions extends Selection, DecodeOptions, KnownEntries, Abortable {
-  /** Not here: one request is of one namespace, or of all. */
+  /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** `"0"`: any state the server has at hand; another: see `resourceVersionMatch`. @default {the newest state} */
   readonly resourceVersion?: string;
-  /** How `resourceVersion` is meant. */
+  /** The list is at exactly `resourceVersion`; or at that or a newer version. */
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
-  /** At most so many objects to a page. @default {no limit} */
+  /** The largest number of objects to a page. @default {no limit} */
   readonly limit?: number;
-  /** Where the last page ended. The versions must then be absent. */
+  /** The `continue` token of the page before. It excludes `resourceVersion` and `resourceVersionMatch`. */
   readonly continue?: string;
 }
 
-/** What to watch. */
+/** Options for a watch. */
 export interface WatchOptions extends Selection, DecodeOptions, KnownEntries, Abortable {
-  /** Not here: one request is of one namespace, or of all. */
+  /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
-  /** Changes after this version. @default {from now, after telling what is there} */
+  /** The watch delivers changes after this version. @default {the existing objects, and then changes} */
   readonly resourceVersion?: string;
-  /** How long the server keeps the watch open, in seconds. @default {the server's choice, 30 to 60 minutes} */
+  /** The time after which the server ends the watch, in seconds. @default {the server's choice, 30 to 60 minutes} */
   readonly timeoutSeconds?: number;
-  /** Whether the server tells from time to time how far it is. @default {false} */
+  /** Requests bookmarks: events that carry only a version. @default {false} */
   readonly allowBookmarks?: boolean;
-  /** Tells what is there first, and says where that ends: the streaming list. Needs `allowBookmarks`. */
+  /** Requests the existing objects first, and a bookmark at their end: the streaming list. Needs `allowBookmarks`. @default {false} */
   readonly sendInitialEvents?: boolean;
 }

@@ -1,8 +1,8 @@
 import { DecodeError } from "./errors.ts";
 
-/** How many pages in a row may bring no object, as those of a server that filters behind its limit do. */
+/** The number of pages in a row that may have no object: a server that filters after its limit sends such pages. */
 const EMPTY_PAGES = 100;
-/** How much of a token an error shows. */
+/** The length to which a token is cut in errors. */
 const SHOWN_CHARACTERS = 80;
 const REMEDY =
   "set the page size (limit, or pageSize of an informer) above the number of objects to list them in one page";
@@ -16,12 +16,16 @@ const REMEDY =
  */
 export class PageProgress {
   readonly #action: string;
+  /** The token of page 1, 2, 4, 8 and so on, the latest of these; `undefined` if and only if there was no token. */
   #mark: string | undefined;
+  /** The page whose token replaces `#mark`: a power of 2, and greater than `#pages` once a token was followed. */
   #nextMark = 1;
+  /** The number of tokens followed. */
   #pages = 0;
+  /** The number of pages without an object since the last one with an object. */
   #empty = 0;
 
-  /** @param action What is done, to follow "Cannot": `list "pods"`. */
+  /** @param action The action, which follows "Cannot" in errors: `list "pods"`. */
   constructor(action: string) {
     this.#action = action;
   }
@@ -29,14 +33,14 @@ export class PageProgress {
   /**
    * Checks the token of the next page.
    *
-   * @throws {DecodeError} when it led to a page before.
+   * @throws {DecodeError} when the server has sent it before.
    */
   follow(token: string): void {
     this.#pages++;
     if (token === this.#mark) {
       const shown = token.length > SHOWN_CHARACTERS ? `${token.slice(0, SHOWN_CHARACTERS)}…` : token;
       throw new DecodeError(
-        `Cannot ${this.#action}: page ${this.#pages} goes on with the continue token ${JSON.stringify(shown)} of an ` +
+        `Cannot ${this.#action}: page ${this.#pages} has the continue token ${JSON.stringify(shown)} of an ` +
           `earlier page, so the list has no end; ${REMEDY}`,
       );
     }

@@ -1,3 +1,14 @@
+/**
+ * The client of one API server: it turns calls into HTTP requests, and the bytes of the answers into objects, entries and
+ * changes.
+ *
+ * The entry point is {@linkcode Client}. `requests.ts` builds requests, `http/` sends them and reads bodies that can be
+ * cancelled, `decode/` cuts objects out of bytes, `collection.ts` joins these to the calls of a `ResourceClient`. The
+ * client keeps no cache and no watch open by itself, except in `follow()`; lists and watches of informers are retried by
+ * the reflector.
+ *
+ * @module
+ */
 import type { KubernetesObject } from "../api/object.ts";
 import { namespacesOf, type Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
@@ -7,40 +18,40 @@ import { checkDurations } from "../async/time/duration.ts";
 import { Collection } from "./collection.ts";
 import { Connection } from "./http/connection.ts";
 import type { Credentials } from "./http/credentials.ts";
-import { type ApiResource, discover, type DiscoverOptions } from "./discovery.ts";
+import { type ApiResource, discover, type DiscoverOptions } from "./discover.ts";
 import type { ResourceClient } from "./resource_client.ts";
 import { VERSION } from "./version.ts";
 
-/** How a {@linkcode Client} talks to its server. */
+/** Options for {@linkcode Client}. */
 export interface ClientOptions {
   /**
-   * Address of the API server, `"https://10.0.0.1:6443"`. A path in it is put in front of all others
-   * (`"https://rancher.example/k8s/clusters/c-1"`); it must not hold a user, a query or a fragment.
+   * Address of the API server, `"https://10.0.0.1:6443"`. A path in it precedes the paths of all requests
+   * (`"https://rancher.example/k8s/clusters/c-1"`). It must not have a user, a query or a fragment.
    */
   readonly server: string | URL;
-  /** The namespace of objects by name, and new ones, where nothing else names one. @default {"", none} */
+  /** The default namespace of objects that are read by name or created. @default {"", none} */
   readonly namespace?: string;
-  /** Carries requests, and is disposed with the client. @default {globalThis.fetch} */
+  /** Sends requests; disposed with the client. @default {globalThis.fetch} */
   readonly transport?: Transport;
   /** Adds credentials to requests. @default {none: the server sees "system:anonymous"} */
   readonly credentials?: Credentials;
-  /** What `User-Agent` says; browsers say their own. @default {"kube-informer/<version>"} */
+  /** The `User-Agent` header; browsers send their own. @default {"kube-informer/<version>"} */
   readonly userAgent?: string;
-  /** Whether lists may be compressed, which pays over slow networks and costs over fast ones. @default {true} */
+  /** Requests compressed lists, which are faster over slow networks and slower over fast ones. @default {true} */
   readonly compress?: boolean;
-  /** How often a request is repeated that the server puts off by `Retry-After`. @default {10} */
+  /** The number of times that a request is repeated which the server delays by `Retry-After`. @default {10} */
   readonly retries?: number;
   /**
-   * What one object may measure on its way, uncompressed, in bytes; a longer one is a `DecodeError`. Holds for each object of
-   * lists and watches, and for each other answer, those of discovery too. @default {67_108_864}
+   * The largest size of one object on the wire, uncompressed, in bytes; a larger one is a `DecodeError`. It applies to each
+   * object of lists and watches, and to each other answer, those of discovery too. @default {67_108_864}
    */
   readonly maxObjectBytes?: number;
-  /** Called with the text of each `Warning` that the server sends. What it throws is what the request rejects with. */
+  /** Called with the text of each `Warning` that the server sends. The request rejects with an error that it throws. */
   readonly onWarning?: (warning: string) => void;
 }
 
 /**
- * Talks to one API server.
+ * A client of one API server.
  *
  * Disposing it ends every request and watch under way, and its transport.
  *
@@ -51,7 +62,7 @@ export interface ClientOptions {
  * import { FakeApiServer } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
  *
- * const transport = new FakeApiServer(); // for a real server leave the transport out, and say where it is
+ * const transport = new FakeApiServer(); // for a real server: only its address
  * using client = new Client({ server: "http://fake", transport });
  * const maps = client.resource(ConfigMap, { namespace: "shop" });
  * await maps.create({ metadata: { name: "settings" }, data: { colour: "red" } });
@@ -65,17 +76,18 @@ export interface ClientOptions {
  * ```
  */
 export class Client implements Disposable {
-  /** The namespace of objects by name where nothing else names one; `""` for none. */
+  /** The default namespace of objects that are read by name or created; `""` for none. */
   readonly namespace: string;
   readonly #server: URL;
   readonly #connection: Connection;
   readonly #maxObjectBytes: number | undefined;
+  /** The last complete answer of {@linkcode discover} and its monotonic time; `undefined` before the first. */
   #discovered: { readonly at: number; readonly resources: readonly ApiResource[] } | undefined;
 
   /**
-   * A client of one server; nothing is sent yet.
+   * Creates a client. Nothing is sent yet.
    *
-   * @throws {TypeError} when the server is not an http or https address, or holds a user, a query or a fragment.
+   * @throws {TypeError} when the server is not an http or https address, or has a user, a query or a fragment.
    * @throws {RangeError} when `retries` or `maxObjectBytes` is not a whole number of at least 0.
    */
   constructor(options: ClientOptions) {
@@ -101,16 +113,16 @@ export class Client implements Disposable {
     });
   }
 
-  /** Address of the server, with the path that all others follow; a copy. */
+  /** A copy of the address of the server, with the path that precedes those of requests. */
   get server(): URL {
     return new URL(this.#server);
   }
 
   /**
-   * The part `selection` of the collection of a kind: all of it unless given.
+   * Returns the collection of a kind, or the part of it that `selection` selects.
    *
-   * @throws {TypeError} when it has several `namespaces`: one request is of one namespace, or of all. Follow several by
-   * `SharedInformerFactory`, or ask for each; one that is alone in the list is as good as `namespace`.
+   * @throws {TypeError} when `selection` has several `namespaces`: a request is of one namespace, or of all. Use a
+   * `SharedInformerFactory` for several, or a collection for each.
    */
   resource<T extends KubernetesObject>(resource: Resource<T>, selection: Selection = {}): ResourceClient<T> {
     return new Collection(this.#connection, resource, oneNamespace(resource, selection), {
@@ -120,16 +132,17 @@ export class Client implements Disposable {
   }
 
   /**
-   * Asks for any path of the server, with the client's credentials, as `fetch` would.
+   * Sends a request to any path of the server, with the credentials of the client, as `fetch` would.
    *
-   * - The path begins with a slash, may have a query, and stays below the server's own. `init` is that of `fetch`; what
-   *   `init.signal` aborts is the body too.
+   * - The path begins with a slash, may have a query, and stays below the path of the server. `init` is that of `fetch`;
+   *   `init.signal` aborts the body too.
    * - The answer's status is 2xx. Its body must be read to the end or cancelled, and its `url` is empty.
-   * - A request that the server puts off is repeated, unless its body is a stream. Redirects are errors, unless
+   * - A request that the server delays by `Retry-After` is repeated, unless its body is a stream. Redirects are errors, unless
    *   `init.redirect` says otherwise.
    *
-   * @throws {StatusError} for every other status, here and in the body {@linkcode UnreachableError} when the server is not
-   * there or goes away, and {@linkcode TypeError} for a path that leads elsewhere.
+   * @throws {StatusError} when the status is not 2xx.
+   * @throws {UnreachableError} when the server cannot be reached, or the connection is lost while the body is read.
+   * @throws {TypeError} when the path leads to another server or out of the path of the server.
    */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const { signal, ...rest } = init;
@@ -139,13 +152,13 @@ export class Client implements Disposable {
   }
 
   /**
-   * What the server has: kinds with their names, verbs and versions. See `findResource` for what a person types.
+   * Returns the kinds that the server has, with their names, verbs and versions. `findResource` finds one by its name.
    *
-   * Two requests on servers since 1.27, one more for each group version on older ones. A group that cannot be asked (the
-   * server behind an aggregated API is down) is told to `onError`, and does not hide the others. A complete answer is
-   * remembered for a minute, or as long as `maxAgeMs` allows.
+   * Two requests on servers since 1.27, one more for each group version on older ones. A group that cannot be read (the
+   * server of an aggregated API is down) is reported to `onError`, and the others are returned. A complete answer is cached
+   * for a minute, or as long as `maxAgeMs` allows.
    *
-   * @throws what the first request failed with, when nothing at all could be read.
+   * @throws {Error} the error of the first request, when nothing could be read.
    */
   async discover(options: DiscoverOptions = {}): Promise<ApiResource[]> {
     const { signal, maxAgeMs = 60_000, onError } = options;
@@ -172,32 +185,32 @@ export class Client implements Disposable {
     return [...resources];
   }
 
-  /** Ends all requests and watches under way, which reject, and frees the transport. Twice does no harm. */
+  /** Ends all requests and watches under way, which reject, and disposes the transport. A second call does nothing. */
   [Symbol.dispose](): void {
     this.#connection[Symbol.dispose]();
   }
 }
 
-/** The selection, by `namespace` alone. @throws {TypeError} when that cannot say what is meant. */
+/** Returns the selection with `namespace` alone. @throws {TypeError} when it has several namespaces. */
 function oneNamespace(resource: Resource, selection: Selection): Selection {
   if (selection.namespaces === undefined) return selection;
   const { namespaces: _several, ...rest } = selection;
   const namespaces = namespacesOf(selection)!;
   if (namespaces.length === 1) return { ...rest, namespace: namespaces[0] };
   throw new TypeError(
-    `Cannot ask for "${resourceName(resource)}" in namespaces ${JSON.stringify(namespaces)}: one request is of one ` +
-      `namespace; ask for each, or follow them by a SharedInformerFactory`,
+    `Cannot request "${resourceName(resource)}" in namespaces ${JSON.stringify(namespaces)}: a request is of one ` +
+      `namespace; use a collection for each, or use a SharedInformerFactory`,
   );
 }
 
-/** Never says what it found where that could hold a password. */
+/** Parses the address. Its errors do not show anything that could be a password. */
 function serverOf(server: string | URL): URL {
   const text = String(server);
   let url: URL;
   try {
     url = new URL(text);
   } catch (cause) {
-    // The cause would quote it.
+    // The cause would quote the address.
     if (text.includes("@")) throw new TypeError(`Cannot use "[redacted]" as server: it is not a URL`);
     throw new TypeError(`Cannot use "${text}" as server: it is not a URL; write "https://host:port"`, { cause });
   }

@@ -1,20 +1,20 @@
 import { apiVersionOf, resourceName } from "../api/resource.ts";
-import type { ApiResource } from "./discovery.ts";
+import type { ApiResource } from "./discover.ts";
 
-/** How many names are suggested for one that nothing has. */
+/** The number of names that are suggested for an unknown one. */
 const SUGGESTIONS = 3;
 
 /**
- * The resource that a person means by `text`, as kubectl understands it.
+ * Returns the resource that `text` names, by the rules of kubectl.
  *
- * - `text` is a plural, a singular, a short name or a kind, in any case: `"pods"`, `"Pod"`, `"po"`. What is a plural
- *   somewhere wins over what is a singular elsewhere, and so on in this order.
+ * - `text` is a plural, a singular, a short name or a kind, in any case: `"pods"`, `"Pod"`, `"po"`. A plural
+ *   of one resource takes precedence over a singular of another, and so on in this order.
  * - A group, or the beginning of one, may follow, and a version before it: `"deployments.apps"`, `"deployments.v1.apps"`;
  *   `"pods.v1"` is of the core group.
- * - Of several the first is meant: the core group's, then in the order of `resources`; of several versions the one that
- *   the server prefers, where it has the resource.
+ * - Of several resources the first is returned: the core group's, then in the order of `resources`; of several versions the
+ *   one that the server prefers, if that has the resource.
  *
- * @throws {Error} when there is none; it names what is spelt most like it.
+ * @throws {Error} when there is none; the message suggests similar names.
  *
  * @example
  * ```ts
@@ -34,7 +34,7 @@ const SUGGESTIONS = 3;
  *   subresources: ["status"],
  *   preferred: true,
  * };
- * assertEquals(findResource([pods], "po"), pods); // of what `client.discover()` has found
+ * assertEquals(findResource([pods], "po"), pods); // or the result of `client.discover()`
  * ```
  */
 export function findResource(resources: readonly ApiResource[], text: string): ApiResource {
@@ -61,7 +61,7 @@ const NAMES: readonly ((resource: ApiResource) => readonly string[])[] = [
   ({ kind }) => [kind.toLowerCase()],
 ];
 
-/** What may stand behind the first dot; an exact group comes before the beginning of one. */
+/** The text after the first dot may match in these ways; an exact group comes before the beginning of one. */
 const PLACES: readonly ((resource: ApiResource, place: string) => boolean)[] = [
   ({ group }, place) => group === place,
   ({ group, version }, place) => place === `${version}.${group}` || (group === "" && place === version),
@@ -69,7 +69,7 @@ const PLACES: readonly ((resource: ApiResource, place: string) => boolean)[] = [
 ];
 
 function explain(resources: readonly ApiResource[], wanted: string): string {
-  if (resources.length === 0) return "the server has told of none at all; check what the credentials allow";
+  if (resources.length === 0) return "the server has listed none; check what the credentials allow";
   const members = resources.filter(({ categories }) => categories.includes(wanted));
   if (members.length > 0) {
     return `it is a category; name one of ${quote([...new Set(members.map(({ plural }) => plural))])}`;
@@ -80,7 +80,7 @@ function explain(resources: readonly ApiResource[], wanted: string): string {
   return `the server has no such name in its ${resources.length} resources of ${groups.size} API versions`;
 }
 
-/** The names spelt most like `wanted`: at most a third of its characters apart, and at least one. */
+/** Returns the names most similar to `wanted`: they differ in at most a third of its characters, or in one. */
 function nearestTo(resources: readonly ApiResource[], wanted: string): string[] {
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   const distances = new Map<string, number>();
@@ -93,7 +93,7 @@ function nearestTo(resources: readonly ApiResource[], wanted: string): string[] 
   return [...distances].sort(([, a], [, b]) => a - b).slice(0, SUGGESTIONS).map(([name]) => name);
 }
 
-/** How many letters must be inserted, left out, replaced or swapped with the next to make one text of the other. */
+/** Returns the number of characters to insert, delete, replace or swap with the next to get from one text to the other. */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -5,13 +5,13 @@ import { LabelSelector } from "../api/selector.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
 import type { DeleteOptions, Patch, WriteOptions } from "./resource_client.ts";
 
-/** Where a request goes, before its options are looked at. */
+/** The part of a collection that a request is about. */
 export interface Target<T extends KubernetesObject = KubernetesObject> {
   /** The kind. */
   readonly resource: Resource<T>;
   /** The part of the collection. */
   readonly selection: Selection;
-  /** The namespace of objects by name where the selection has none; `""` for none. */
+  /** The namespace of objects that are read by name or created, where the selection has none; `""` for none. */
   readonly defaultNamespace: string;
 }
 
@@ -25,7 +25,7 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
   apply: "application/apply-patch+yaml",
 };
 
-/** @throws {RangeError | SyntaxError} when an option cannot be meant. */
+/** Returns the request of a list. @throws {RangeError | SyntaxError} when an option is invalid. */
 export function listRequest(target: Target, options: ListOptions, patient: boolean): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
@@ -38,10 +38,10 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
 }
 
 /**
- * Watches ask for no content encoding: servers may compress each event on its own, and Deno's `fetch` ends the body after
- * the first of several gzip members, so that every later event would be lost in silence.
+ * Returns the request of a watch. It refuses content encodings: servers may compress each event separately, and Deno's
+ * `fetch` ends the body after the first of several gzip members, so that later events would be lost without an error.
  *
- * @throws {RangeError | SyntaxError | TypeError} when an option cannot be meant.
+ * @throws {RangeError | SyntaxError | TypeError} when an option is invalid.
  */
 export function watchRequest(target: Target, options: WatchOptions): RequestSpec {
   const { resource } = target;
@@ -49,10 +49,8 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
   const { resourceVersion, timeoutSeconds, allowBookmarks = false, sendInitialEvents } = options;
   if (sendInitialEvents && !allowBookmarks) {
     throw new TypeError(
-      `Cannot ${
-        describe("watch", resource, { namespace })
-      }: sendInitialEvents needs allowBookmarks, as a bookmark tells ` +
-        `where the initial events end`,
+      `Cannot ${describe("watch", resource, { namespace })}: sendInitialEvents needs allowBookmarks, as a bookmark ` +
+        `marks the end of the initial events`,
     );
   }
   const query = selectorQuery(target, options);
@@ -62,7 +60,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
   if (allowBookmarks) query.set("allowWatchBookmarks", "true");
   if (sendInitialEvents !== undefined) {
     query.set("sendInitialEvents", String(sendInitialEvents));
-    // The server takes the one only with the other, and with no other value (apimachinery `ValidateListOptions`).
+    // The server accepts the one only with the other, and with no other value (apimachinery `ValidateListOptions`).
     query.set("resourceVersionMatch", "NotOlderThan");
   }
   return {
@@ -73,7 +71,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
   };
 }
 
-/** @throws {TypeError} when the object cannot be addressed. */
+/** Returns the request of an object. @throws {TypeError} when the object has no address. */
 export function getRequest(target: Target, name: string, options: { readonly subresource?: string }): RequestSpec {
   const { subresource } = options;
   const place = placeOf(target, "get", { name, subresource });
@@ -85,7 +83,7 @@ export function getRequest(target: Target, name: string, options: { readonly sub
   };
 }
 
-/** @throws {TypeError} when the object cannot be addressed. */
+/** Returns the request of a creation. @throws {TypeError} when the object has no address. */
 export function createRequest(
   target: Target,
   object: { readonly metadata: Partial<KubernetesObject["metadata"]> },
@@ -106,7 +104,7 @@ export function createRequest(
   );
 }
 
-/** @throws {TypeError} when the object cannot be addressed. */
+/** Returns the request of an update. @throws {TypeError} when the object has no address. */
 export function updateRequest(target: Target, object: KubernetesObject, options: WriteOptions): RequestSpec {
   refusePartial(target.resource, "update");
   const { name, namespace } = object.metadata ?? {};
@@ -115,7 +113,7 @@ export function updateRequest(target: Target, object: KubernetesObject, options:
   return writeRequest(place, "PUT", fillIn(target.resource, object, options.subresource), options);
 }
 
-/** @throws {TypeError} when the object cannot be addressed, or an apply names no field manager. */
+/** Returns the request of a patch. @throws {TypeError} when the object has no address, or an apply has no field manager. */
 export function patchRequest(target: Target, name: string, patch: Patch, options: WriteOptions): RequestSpec {
   const { resource } = target;
   const { subresource } = options;
@@ -135,7 +133,7 @@ export function patchRequest(target: Target, name: string, patch: Patch, options
   return patch.force ? { ...spec, path: `${spec.path}&force=true` } : spec;
 }
 
-/** @throws {RangeError | TypeError} when the object cannot be addressed, or an option cannot be meant. */
+/** Returns the request of a deletion. @throws {RangeError | TypeError} when the object has no address or an option is invalid. */
 export function deleteRequest(target: Target, name: string, options: DeleteOptions): RequestSpec {
   const place = placeOf(target, "delete", { name, subresource: options.subresource });
   const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
@@ -152,20 +150,24 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
     init: {
       method: "DELETE",
       headers: { accept: accept(target.resource, ""), "content-type": JSON_TYPE },
-      // The server reads either the body or the query: what is told goes into the body.
+      // The server reads either the body or the query, so all options are in the body.
       body: JSON.stringify({ apiVersion: "v1", kind: "DeleteOptions", ...body }),
     },
     patient: true,
   };
 }
 
-/** @throws {RangeError | SyntaxError | TypeError} when no namespace is known, or an option cannot be meant. */
+/**
+ * Returns the request that deletes the selected objects.
+ *
+ * @throws {RangeError | SyntaxError | TypeError} when no namespace is given, or an option is invalid.
+ */
 export function deleteCollectionRequest(target: Target, options: ListOptions & DeleteOptions): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   const action = describe("delete all selected", resource, { namespace });
   if (resource.scope === "Namespaced" && !namespace) {
-    throw new TypeError(`Cannot ${action}: no namespace is named, and servers do not delete across namespaces`);
+    throw new TypeError(`Cannot ${action}: no namespace is given, and servers do not delete across namespaces`);
   }
   const query = listQuery(target, options);
   setWriteQuery(query, options);
@@ -179,7 +181,7 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
   };
 }
 
-/** Two selectors, both of which must hold. */
+/** Returns a selector for objects that match both. */
 export function bothSelectors(a: string | undefined, b: string | undefined): string | undefined {
   return a && b ? `${a},${b}` : a || b || undefined;
 }
@@ -190,7 +192,7 @@ interface Place extends PathParts {
   readonly namespace: string;
 }
 
-/** Where one object is, or where a new one goes. */
+/** Returns the path of an existing or new object. */
 function placeOf(target: Target, verb: string, parts: PathParts): Place {
   const { resource, selection, defaultNamespace } = target;
   if (resource.scope === "Cluster") {
@@ -205,11 +207,11 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   const action = describe(verb, resource, { ...parts, namespace });
   if (namespace === "") {
     throw new TypeError(
-      `Cannot ${action}: no namespace is named; name one by namespace(), in the object, or for the whole client`,
+      `Cannot ${action}: no namespace is given; give one by namespace(), in the object, or as an option of the client`,
     );
   }
   if (parts.namespace && selection.namespace && parts.namespace !== selection.namespace) {
-    throw new TypeError(`Cannot ${action}: the collection is that of namespace "${selection.namespace}"`);
+    throw new TypeError(`Cannot ${action}: the collection is of namespace "${selection.namespace}"`);
   }
   return { ...parts, namespace, action, path: pathOf(resource, { ...parts, namespace }) };
 }
@@ -257,7 +259,7 @@ function listQuery(target: Target, options: ListOptions): URLSearchParams {
 
 function selectorQuery(target: Target, options: Selection): URLSearchParams {
   const query = baseQuery();
-  // What the server would answer 400 to says here which character is wrong.
+  // The server would answer 400; the error of the parser names the wrong character.
   for (const { labelSelector } of [target.selection, options]) if (labelSelector) LabelSelector.parse(labelSelector);
   const labels = bothSelectors(target.selection.labelSelector, options.labelSelector);
   const fields = bothSelectors(target.selection.fieldSelector, options.fieldSelector);
@@ -266,7 +268,7 @@ function selectorQuery(target: Target, options: Selection): URLSearchParams {
   return query;
 }
 
-/** Some user agents (browsers' among them) get indented JSON otherwise, twice the bytes. */
+/** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
 function baseQuery(): URLSearchParams {
   return new URLSearchParams({ pretty: "false" });
 }
@@ -282,19 +284,19 @@ function setCount(query: URLSearchParams, name: string, value: number | undefine
 
 function checkCount(name: string, value: number | undefined): void {
   if (value === undefined || (Number.isSafeInteger(value) && value >= 0)) return;
-  throw new RangeError(`Cannot ask the server: ${name} must be a whole number of at least 0, found ${value}`);
+  throw new RangeError(`Cannot send the request: ${name} must be a whole number of at least 0, found ${value}`);
 }
 
 /**
- * Plain JSON stands behind the metadata form for servers that do not have it. A watch must ask for the object's form:
- * asked for the list's it answers 200 and an empty body.
+ * Returns the accepted media types. Plain JSON is the fallback for servers without the metadata form. A watch must request the
+ * form of an object: with the form of a list, the server answers 200 and an empty body.
  */
 function accept(resource: Resource, suffix: "" | "List"): string {
   if (resource.representation !== "metadata") return JSON_TYPE;
   return `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1,application/json`;
 }
 
-/** A subresource may be of another kind (Scale, Eviction), which only the caller knows; "status" is of the object's. */
+/** Fills in apiVersion and kind. A subresource may be of another kind (Scale, Eviction), which only the caller knows. */
 function fillIn(resource: Resource, object: object, subresource: string | undefined): object {
   if (subresource && subresource !== "status") return object;
   const { apiVersion = apiVersionOf(resource), kind = resource.kind, ...rest } = object as Partial<KubernetesObject>;
@@ -304,6 +306,8 @@ function fillIn(resource: Resource, object: object, subresource: string | undefi
 function refusePartial(resource: Resource, verb: string): void {
   if (resource.representation !== "metadata") return;
   throw new TypeError(
-    `Cannot ${verb} "${resourceName(resource)}": the resource is metadata only; patch it, or use the whole resource`,
+    `Cannot ${verb} "${
+      resourceName(resource)
+    }": the resource is metadata only; patch it, or use the resource with all fields`,
   );
 }

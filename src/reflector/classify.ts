@@ -2,7 +2,7 @@ import { isExpired, isThrottled, isTooLargeResourceVersion, StatusError, Unreach
 import { retryAfterMs } from "../api/status.ts";
 import type { FailedOutcome, Failure } from "./phase.ts";
 
-/** Decides, once, what an error means to a reflector. */
+/** Returns the meaning of an error for a reflector. It is decided here alone. */
 export function classify(error: unknown): Failure {
   // mutant: status-410-ignored
   if (isExpired(error) || isTooLargeResourceVersion(error)) return "expired";
@@ -11,7 +11,7 @@ export function classify(error: unknown): Failure {
   return "refused";
 }
 
-/** The outcome of a phase that `error` ended. */
+/** Returns the outcome of a phase that ended with `error`. */
 export function failed(error: unknown, resourceVersion: string): FailedOutcome {
   const askedMs = error instanceof StatusError ? retryAfterMs(error.status) : undefined;
   return {

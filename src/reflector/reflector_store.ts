@@ -10,18 +10,18 @@ export interface Replacement<V> {
   abandon(): void;
 }
 
-/** What a reflector writes into; an `Indexer` and a `DeltaFIFO` both fit. */
+/** The store that a reflector writes into; `Indexer` and `DeltaFIFO` implement it. */
 export interface ReflectorStore<V> {
-  /** A value the server says is new. */
+  /** Adds a value that is new on the server. */
   add(value: V): void;
-  /** A value the server says has changed. */
+  /** Updates a value that has changed on the server. */
   update(value: V): void;
-  /** The last state of a value that is gone. */
+  /** Deletes a value; `value` is its last state. */
   delete(value: V): void;
-  /** Begins to replace everything. */
+  /** Begins to replace the contents. */
   replacing(): Replacement<V>;
-  /** Tells everything again that is there. */
+  /** Resyncs: re-delivers every cached value. */
   resync?(): void;
-  /** Called once after each batch or bookmark, in the same turn: on return everything up to `resourceVersion` is in the store. */
+  /** Called once after each batch or bookmark, in the same turn. When it returns, the store has everything up to `resourceVersion`. */
   flush?(resourceVersion: string): void;
 }

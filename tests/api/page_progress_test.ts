@@ -13,9 +13,7 @@ Deno.test("PageProgress fails on a token that is repeated, in a cycle of any len
       const token = /token-\d/.exec(error.message)?.[0];
       assertEquals(
         error.message,
-        `Cannot list "pods": page ${
-          pages + 1
-        } goes on with the continue token "${token}" of an earlier page, so the list ` +
+        `Cannot list "pods": page ${pages + 1} has the continue token "${token}" of an earlier page, so the list ` +
           `has no end; set the page size (limit, or pageSize of an informer) above the number of objects to list them in ` +
           `one page`,
       );

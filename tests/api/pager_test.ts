@@ -146,7 +146,7 @@ Deno.test("readPages ends a list whose continue token is repeated", async () => 
   await assertRejects(
     () => read(source),
     DecodeError,
-    'Cannot take the list: page 2 goes on with the continue token "same"',
+    'Cannot take the list: page 2 has the continue token "same"',
   );
   assertEquals([source.calls.length, source.open], [2, 0]);
 });

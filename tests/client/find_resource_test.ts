@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import type { ApiResource } from "../../src/client/discovery.ts";
+import type { ApiResource } from "../../src/client/discover.ts";
 import { findResource } from "../../src/client/find_resource.ts";
 
 function resource(
@@ -88,7 +88,7 @@ Deno.test("findResource names what is spelt most like it", () => {
     ["", "the server has no such name"],
   ];
   for (const [text, message] of cases) assertThrows(() => findResource(all, text), Error, message);
-  assertThrows(() => findResource([], "pods"), Error, "the server has told of none at all");
+  assertThrows(() => findResource([], "pods"), Error, "the server has listed none");
 });
 
 Deno.test("findResource names no more than three, the nearest first", () => {

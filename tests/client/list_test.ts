@@ -200,7 +200,7 @@ Deno.test("ResourceClient.pages ends a list whose continue token is repeated", a
   const error = await assertRejects(async () => {
     for await (const page of client.resource(Pod).pages()) seen.push(...names(page));
   }, DecodeError);
-  assertEquals(error.message.split(" of an")[0], 'Cannot list "pods": page 2 goes on with the continue token "same"');
+  assertEquals(error.message.split(" of an")[0], 'Cannot list "pods": page 2 has the continue token "same"');
   assertEquals([seen, sent.requests.length, sent.last.signal.aborted], [["a"], 2, true]);
 });
 

@@ -10,7 +10,7 @@ Deno.test("Client's resource() refuses several namespaces instead of asking for 
   assertThrows(
     () => client.resource(Pod, { namespaces: ["a", "b"] }),
     TypeError,
-    'Cannot ask for "pods" in namespaces ["a","b"]: one request is of one namespace',
+    'Cannot request "pods" in namespaces ["a","b"]: a request is of one namespace',
   );
   assertThrows(() => client.resource(Pod, { namespaces: [] }), TypeError, "Cannot select namespaces");
   const { items } = await client.resource(Pod, { namespaces: ["a", "a"], labelSelector: "" }).list();

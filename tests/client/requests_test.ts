@@ -131,11 +131,11 @@ Deno.test("request refuses to name or make an object where no namespace is known
   const transport = new ScriptedTransport();
   const pods = clientOf(transport).resource(Pod);
   const whole = { ...pod("web-0", "1"), metadata: { name: "web-0", uid: "u", resourceVersion: "1" } };
-  await assertRejects(() => pods.get("web-0"), TypeError, 'Cannot get "pods/web-0": no namespace is named');
-  await assertRejects(() => pods.create({ metadata: { name: "web-0" } }), TypeError, "no namespace is named");
-  await assertRejects(() => pods.update(whole), TypeError, "no namespace is named");
-  await assertRejects(() => pods.patch("web-0", { type: "merge", body: {} }), TypeError, "no namespace is named");
-  await assertRejects(() => pods.delete("web-0"), TypeError, "no namespace is named");
+  await assertRejects(() => pods.get("web-0"), TypeError, 'Cannot get "pods/web-0": no namespace is given');
+  await assertRejects(() => pods.create({ metadata: { name: "web-0" } }), TypeError, "no namespace is given");
+  await assertRejects(() => pods.update(whole), TypeError, "no namespace is given");
+  await assertRejects(() => pods.patch("web-0", { type: "merge", body: {} }), TypeError, "no namespace is given");
+  await assertRejects(() => pods.delete("web-0"), TypeError, "no namespace is given");
   await assertRejects(() => pods.deleteCollection(), TypeError, "do not delete across namespaces");
   assertEquals(transport.requests.length, 0);
 

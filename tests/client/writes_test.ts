@@ -49,7 +49,7 @@ Deno.test("ResourceClient.create refuses a draft of another namespace than the c
   await assertRejects(
     () => client.resource(Pod, { namespace: "shop" }).create({ metadata: { name: "web-0", namespace: "bank" } }),
     TypeError,
-    'the collection is that of namespace "shop"',
+    'the collection is of namespace "shop"',
   );
   assertEquals(sent.requests.length, 0);
 });

@@ -1,18 +1,18 @@
 import { checkDurations } from "./duration.ts";
 
-/** How long to wait between attempts. */
+/** Waits between attempts. */
 export interface BackoffOptions {
   /** The first wait before jitter, in milliseconds. @default {800} */
   readonly initialMs?: number;
   /** The longest wait, jitter included, in milliseconds. @default {30_000} */
   readonly maxMs?: number;
-  /** By what a wait is longer than the one before. @default {2} */
+  /** The ratio of a wait to the one before. @default {2} */
   readonly factor?: number;
-  /** Each wait is longer by a random share of itself, up to this. @default {1} */
+  /** Each wait is prolonged by a random share of itself, up to this. @default {1} */
   readonly jitter?: number;
 }
 
-/** @throws {RangeError} when an option is negative, not a number, or the factor is below 1. */
+/** Checks the options. @throws {RangeError} when an option is negative, not a number, or the factor is below 1. */
 export function checkBackoff(options: BackoffOptions): void {
   const { initialMs, maxMs, factor = 2, jitter = 1 } = options;
   checkDurations("back off", { initialMs, maxMs }, { finite: true });
@@ -21,8 +21,8 @@ export function checkBackoff(options: BackoffOptions): void {
 }
 
 /**
- * How long to wait, in milliseconds, after `failures` (from 0) in a row before the last one. Waits grow by `factor` and have
- * a random share on top, which is kept where they have reached `maxMs`, so that clients do not come back all at once.
+ * Returns the wait, in milliseconds, after a failure that follows `failures` (from 0) others. Waits grow by `factor` up to
+ * `maxMs`. The random share is kept at `maxMs` too, so that clients do not retry all at once.
  *
  * The defaults are client-go's (`tools/cache/reflector.go`), whose longest wait is 60 s with jitter.
  */
@@ -32,15 +32,16 @@ export function backoffMs(failures: number, options: BackoffOptions): number {
   return baseMs * (1 + Math.random() * jitter);
 }
 
-/** So many attempts come at the first wait while a server does not answer: most outages are over by then. */
+/** The number of attempts at the first wait while a server does not answer: most outages are over by then. */
 const PROMPT_ATTEMPTS = 8;
 
 const UNREACHABLE_INITIAL_MS = 500;
 const UNREACHABLE_MAX_MS = 5_000;
 
 /**
- * The same while a server does not answer. An attempt costs it nothing then, and each second more is a stale cache: the
- * first eight waits are 0.5 to 1 s unless `initialMs` is given, and no wait is longer than 5 s.
+ * Returns the wait as {@linkcode backoffMs} does, but for a server that does not answer. An attempt costs such a server
+ * nothing, and a longer wait means a stale cache: the first eight waits are 0.5 to 1 s unless `initialMs` is given, and no
+ * wait is longer than 5 s.
  */
 export function unreachableBackoffMs(failures: number, options: BackoffOptions): number {
   const { initialMs = UNREACHABLE_INITIAL_MS, maxMs = Infinity } = options;

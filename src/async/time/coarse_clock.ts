@@ -1,20 +1,22 @@
 import { monotonicMs } from "./monotonic_ms.ts";
 
-/** What the time of day may move by between two readings without being checked against the monotonic clock. */
+/** A step of the time of day up to this is accepted without reading the monotonic clock. */
 const UNCHECKED_MS = 20;
 
 /**
- * A clock that never runs backwards, for measurements on hot paths: only differences of one instance's readings have a
- * meaning, and a change of the time of day moves it by at most 20 ms.
+ * A clock that never runs backwards, for measurements on hot paths. Only differences of readings of one instance are
+ * meaningful. A change of the time of day moves it by at most 20 ms.
  *
- * It reads the time of day, which costs a third of the monotonic clock, and reads that one too when the time of day has
- * moved backwards or far. What waits uses {@linkcode monotonicMs}.
+ * It reads the time of day, which costs a third of the monotonic clock, and reads the monotonic clock too when the time of
+ * day has moved backwards or by more than 20 ms. Waits use {@linkcode monotonicMs}.
  */
 export class CoarseClock {
+  /** The time of day of the last reading. */
   #dayMs: number = Date.now();
+  /** The last reading; it never decreases. */
   #nowMs: number = monotonicMs();
 
-  /** The time, in milliseconds. */
+  /** Returns the time, in milliseconds. */
   now(): number {
     const dayMs = Date.now();
     const stepMs = dayMs - this.#dayMs;

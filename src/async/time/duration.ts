@@ -1,22 +1,22 @@
-/** Which durations {@linkcode checkDurations} allows. */
+/** Limits for {@linkcode checkDurations}. */
 export interface DurationLimits {
-  /** The shortest, in milliseconds. @default {0} */
+  /** The shortest duration, in milliseconds. @default {0} */
   readonly min?: number;
-  /** Whether `Infinity`, which means "never", is refused. @default {false} */
+  /** Refuses `Infinity`, which means "never". @default {false} */
   readonly finite?: boolean;
 }
 
 /**
- * Checks durations that a caller gives, in milliseconds. One that is undefined was not given, and passes. `Infinity` means
- * "never", and passes unless `finite` is set.
+ * Checks options that are durations in milliseconds. `undefined` passes: the option was not given. `Infinity` means "never",
+ * and passes unless `finite` is set.
  *
  * ```ts ignore
  * checkDurations("create an informer", { graceMs, resyncMs }); // "Cannot create an informer: graceMs must be …, found -1"
  * ```
  *
- * @param action What the caller wanted to do, to follow "Cannot".
+ * @param action The action of the caller, which follows "Cannot" in the error.
  * @param durations The durations by the names of their options.
- * @throws {RangeError} when one is not a number, not a number of milliseconds (NaN), too short, or not finite where it must be.
+ * @throws {RangeError} when one is not a number, NaN, too short, or infinite where it must be finite.
  */
 export function checkDurations(
   action: string,

@@ -15,9 +15,10 @@ export const MAX_TIMER_MS: number = 2 ** 31 - 1;
  */
 export class LongTimer implements Disposable {
   readonly #fire: () => void;
+  /** The timer of the runtime; `undefined` if and only if this timer is not armed. */
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Calls `fire` whenever the timer is due. Nothing is armed yet. */
+  /** Calls `fire` when the timer is due. It is not armed yet. */
   constructor(fire: () => void) {
     this.#fire = (): void => {
       this.#timer = undefined;
@@ -25,12 +26,12 @@ export class LongTimer implements Disposable {
     };
   }
 
-  /** Whether it is going to fire. */
+  /** True if the timer will fire. */
   get isArmed(): boolean {
     return this.#timer !== undefined;
   }
 
-  /** Fires after `ms` milliseconds, and not when it was to fire before; `Infinity` is never, what is below 0 counts as 0. */
+  /** Fires after `ms` milliseconds, and no longer at an earlier set time. `Infinity` is never; a negative `ms` counts as 0. */
   arm(ms: number): void {
     this[Symbol.dispose]();
     if (ms <= MAX_TIMER_MS) {
@@ -41,7 +42,7 @@ export class LongTimer implements Disposable {
     }
   }
 
-  /** Does not fire any more, unless it is armed again. */
+  /** Disarms the timer; it can be armed again. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

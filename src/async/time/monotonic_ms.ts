@@ -1,6 +1,6 @@
 /**
- * The clock of everything that waits: milliseconds that only differences have a meaning of. It never runs backwards, and no
- * change of the machine's time of day moves it, so a wait measured by it is as long as it was meant to be.
+ * Returns the time of the monotonic clock, in milliseconds; every wait uses it. Only differences are meaningful. It never runs
+ * backwards, and changes of the time of day do not move it, so that a wait has the intended length.
  */
 export function monotonicMs(): number {
   return performance.now();

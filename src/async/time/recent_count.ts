@@ -1,9 +1,9 @@
 import { monotonicMs } from "./monotonic_ms.ts";
 
-/** Counts what happened within a time before now. It keeps one number for each, so what it counts should be rare. */
+/** Counts the events of the last `windowMs` milliseconds. It keeps one number for each, so the events should be rare. */
 export class RecentCount {
   readonly #windowMs: number;
-  /** Monotonic times, the oldest first. */
+  /** The monotonic times of the events, the oldest first. Times before the window are removed by the next call. */
   readonly #times: number[] = [];
 
   /** Counts over the last `windowMs` milliseconds. */
@@ -11,13 +11,13 @@ export class RecentCount {
     this.#windowMs = windowMs;
   }
 
-  /** Counts one, now. */
+  /** Counts an event that happens now. */
   add(): void {
     this.#forget();
     this.#times.push(monotonicMs());
   }
 
-  /** How many there were. */
+  /** The number of events in the window. */
   get count(): number {
     this.#forget();
     return this.#times.length;

@@ -1,31 +1,31 @@
 import type { Abortable } from "../api/options.ts";
 import { apiVersionOf, type Resource } from "../api/resource.ts";
 
-/** A kind that the server has. Can be given to `Client.resource()` as it is. */
+/** A kind that the server has. `Client.resource()` takes it as it is. */
 export interface ApiResource extends Resource {
-  /** The name of one, lower case: `"pod"`. */
+  /** The singular name in lower case: `"pod"`. */
   readonly singular: string;
-  /** What people type instead: `["po"]`. */
+  /** Short names: `["po"]`. */
   readonly shortNames: readonly string[];
-  /** The groups of resources it is in: `["all"]`. */
+  /** The groups of resources that it belongs to: `["all"]`. */
   readonly categories: readonly string[];
-  /** What can be done with it: `["get", "list", "watch", …]`. */
+  /** The verbs that the server supports: `["get", "list", "watch", …]`. */
   readonly verbs: readonly string[];
-  /** The parts of its objects that have paths of their own: `["status", "scale"]`. */
+  /** The subresources: `["status", "scale"]`. */
   readonly subresources: readonly string[];
-  /** Whether its version is the one that the server prefers of its group. */
+  /** True if its version is the one of its group that the server prefers. */
   readonly preferred: boolean;
 }
 
-/** What to do while looking around. */
+/** Options for `Client.discover()`. */
 export interface DiscoverOptions extends Abortable {
-  /** How old an answer may be that the client has from before, in milliseconds; 0 asks anew, `Infinity` is any age. @default {60_000} */
+  /** The largest age of a cached answer, in milliseconds; 0 asks anew, `Infinity` is any age. @default {60_000} */
   readonly maxAgeMs?: number;
-  /** Told of each group version that could not be asked, `"metrics.k8s.io/v1beta1"`; the others are found all the same. */
+  /** Called for each group version that could not be read, `"metrics.k8s.io/v1beta1"`; the others are returned nevertheless. */
   readonly onError?: (error: unknown, groupVersion: string) => void;
 }
 
-/** Asks for the JSON value behind a path, in the form `accept` names. */
+/** Requests the JSON value of a path, in the form that `accept` names. */
 export type GetJson = (path: string, accept: string) => Promise<unknown>;
 
 const JSON_TYPE = "application/json";
@@ -35,14 +35,14 @@ const AGGREGATED = ["v2", "v2beta1"]
   .map((version) => `${JSON_TYPE};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
   .concat(JSON_TYPE).join(",");
 
-/** How many group versions are asked at a time where each must be asked alone. */
+/** The number of concurrent requests where each group version needs one. */
 const CONCURRENCY = 8;
 
 /**
- * The resources that a server has: the core group first, then the groups in the server's order, and of each group the
+ * Returns the resources that a server has: the core group first, then the groups in the server's order, and of each group the
  * preferred version first. Two requests, or on servers before 1.27 one more for each group version.
  *
- * @throws what the first request failed with, when nothing at all could be read.
+ * @throws {Error} the error of the first request, when nothing could be read.
  */
 export async function discover(get: GetJson, options: DiscoverOptions): Promise<ApiResource[]> {
   return await settle(["/api", "/apis"], (root) => rootOf(get, root, options), (root) => root.slice(1), options);
@@ -55,7 +55,7 @@ async function rootOf(get: GetJson, root: string, options: DiscoverOptions): Pro
   return await settle(groups.flatMap(versionsOf), (version) => askOne(get, version), apiVersionOf, options);
 }
 
-/** Asks for each of `places`, a few at a time, and passes over those that fail, unless all do. */
+/** Asks for each of `places`, a few at a time, and skips those that fail, unless all fail. */
 async function settle<P>(
   places: readonly P[],
   ask: (place: P) => Promise<ApiResource[]>,
@@ -148,7 +148,7 @@ interface GroupVersion {
 function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] {
   const versions = (group.versions ?? []).map((version) => typeof version === "string" ? version : version.version);
   const preferred = group.preferredVersion?.version ?? versions[0];
-  // The preferred one first, as in the aggregated form; the others keep their order.
+  // The preferred version first, as in the aggregated form; the others keep their order.
   return [...new Set([preferred, ...versions])].filter((version) => version !== undefined)
     .map((version) => ({ group: group.name ?? "", version, preferred: version === preferred }));
 }
