@@ -1,6 +1,6 @@
 import { UnreachableError } from "./errors.ts";
 
-/** How much longer than it was requested a watch may stay open, in milliseconds. */
+/** The time that a watch may stay open beyond the requested time, in milliseconds. */
 export const WATCH_GRACE_MS = 10_000;
 
 /** Returns the time to request for a watch: a random one between `shortestMs` and 1.8 times that, in seconds. */
@@ -8,7 +8,7 @@ export function watchTimeoutSeconds(shortestMs = 120_000): number {
   return Math.max(1, Math.ceil((shortestMs * (1 + 0.8 * Math.random())) / 1_000));
 }
 
-/** The error of a watch that is open {@linkcode WATCH_GRACE_MS} longer than it was requested; `action` follows "Cannot". */
+/** Returns the error of a watch that is open {@linkcode WATCH_GRACE_MS} beyond the requested time; `action` follows "Cannot". */
 export function watchTimeoutError(action: string, timeoutSeconds: number): UnreachableError {
   return new UnreachableError(
     `Cannot ${action}: the server has not ended the watch ${
