@@ -70,11 +70,12 @@ export * from "./src/reflector/reflector.ts";
 // A queue orders.
 export type * from "./src/queue/delta.ts";
 export * from "./src/queue/delta_fifo.ts";
-export * from "./src/queue/replacement.ts";
+export type { QueueReplacement } from "./src/queue/replacement.ts";
 
 // A store remembers.
 export type { Indexers, IndexFunction } from "./src/store/index.ts";
 export * from "./src/store/indexer.ts";
+export type { StoreReplacement, StoreReplacementOptions } from "./src/store/replacement.ts";
 
 // An informer tells.
 export * from "./src/informer/sync/controller.ts";

@@ -20,12 +20,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "version-before-batch",
     breaks: "the version moves before the store has the batch",
-    replace: "setTimeout(() => { while (queue.pop(process)); });",
+    replace: "setTimeout(() => { while (this.#queue.pop(process)); });",
   },
   {
     id: "update-after-batch",
     breaks: "updates wait for the end of their batch",
-    replace: "return queue.update(entry);",
+    replace: "return this.#queue.update(entry);",
   },
   {
     id: "error-event-410-ignored",
@@ -119,7 +119,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "deltas-folded",
     breaks: "two deltas of a key folded into the last",
-    replace: "else deltas[0] = delta;",
+    replace: "deltas[0] = delta;",
   },
   {
     id: "deletion-of-predecessor-applied",

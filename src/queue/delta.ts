@@ -1,53 +1,59 @@
-/** One thing that happened to a value. */
+/** One change of a value. */
 export type Delta<V> =
   | {
-    /** New, changed, part of a new whole, or told again. */
+    /** The value is new, has changed, is part of a replacement, or is delivered again by a resync. */
     readonly type: "Added" | "Updated" | "Replaced" | "Sync";
-    /** The state after it. */
+    /** The state after the change. */
     readonly value: V;
   }
   | {
-    /** Gone. */
+    /** The value was deleted. */
     readonly type: "Deleted";
-    /** The last state known. */
+    /** The last known state. */
     readonly value: V;
-    /** Whether the deletion was only noticed afterwards, so that `value` may not be the last state there was. */
+    /** A replacement revealed the deletion, so `value` may not be the last state that existed. */
     readonly finalStateUnknown: boolean;
   };
 
-/** All that happened to one key since it was last popped, oldest first. */
+/** All changes of one key since it was last popped, oldest first. */
 export interface Deltas<V> {
   /** The key. */
   readonly key: string;
-  /** At least one. */
+  /** At least one change. */
   readonly deltas: readonly [Delta<V>, ...Delta<V>[]];
-  /** Whether the first whole has not been processed yet. */
+  /** The first replacement has not been processed yet. */
   readonly initial: boolean;
 }
 
-/** The read side a queue consults to notice deletions. */
+/** The values that a queue takes for known, which it reads to find what a replacement deletes. */
 export interface KnownObjects<V> {
   /** All keys. */
   keys(): Iterable<string>;
   /** The value of a key. */
   getByKey(key: string): V | undefined;
-  /** How many there are. */
+  /** The number of values. */
   readonly size?: number;
   /**
-   * Another number after every change. With it and `size`, a replacement that nothing has overtaken costs in its last step
-   * what it changes, and not what there is.
+   * A number that is another one after every change. With it and `size`, the commit of a replacement costs as much as it
+   * changes, unless a value changed while the replacement was staged; without them, as much as there are values.
    */
   readonly revision?: number;
 }
 
-/** All that is to be known, staged where it will be known, and taken in one step. */
-export interface Whole<V> extends Iterable<V> {
-  /** Stages a value; of two with the same key the later counts. */
-  set(key: string, value: V): void;
-  /** Takes a staged value back. */
-  delete(value: V): void;
-  /** From now on the staged values are known, in the order in which their keys came. */
-  commit(resourceVersion: string): void;
-  /** Forgets what was staged. */
-  abandon(): void;
+/** Options for a {@linkcode DeltaFIFO}. */
+export interface DeltaFIFOOptions<V> {
+  /** Returns the key of a value. */
+  readonly keyOf: (value: V) => string;
+  /** The values that consumers of the queue know: usually the store that they fill. */
+  readonly knownObjects: KnownObjects<V>;
+  /**
+   * Returns `true` if two values are the same version of the same thing. A replacement keeps the known one of the two, and
+   * queues nothing for it.
+   * @default {never}
+   */
+  readonly same?: (known: V, value: V) => boolean;
+  /** Applied once to each incoming value that a replacement does not drop for a known one. If it throws, nothing is queued. */
+  readonly transform?: (value: V) => V;
+  /** A replacement queues `Replaced` deltas; if `false`, `Sync` deltas, as the first queues of client-go did. @default {true} */
+  readonly emitReplaced?: boolean;
 }

@@ -1,29 +1,24 @@
-import type { Delta, Deltas, Whole } from "./delta.ts";
+/**
+ * The queue between a reflector and a store.
+ *
+ * Entry point: {@linkcode DeltaFIFO}. It collects the changes of each key until a consumer pops them, and turns a list into
+ * deletions and replacements of what the consumer knows. It does not store values beyond their pop, does not call the
+ * consumer by itself, and knows nothing of Kubernetes: a `Controller` drains it.
+ *
+ * @module
+ */
+import type { Delta, DeltaFIFOOptions, Deltas } from "./delta.ts";
 import { PendingKeys } from "./pending_keys.ts";
-import { type FilingOptions, type Staged, StagedDeltas } from "./replacement.ts";
-
-/** How a queue files and compares its values, and what it does with them. */
-export interface DeltaFIFOOptions<V> extends FilingOptions<V> {
-  /** Whether a replacement's deltas are `Replaced`; else they are `Sync`, as in client-go's first queues. @default {true} */
-  readonly emitReplaced?: boolean;
-  /**
-   * Begins a whole that is taken past the queue: used for a first replacement that nothing came before, while nothing is
-   * known. It is processed when it is committed, and never popped.
-   * @default {none}
-   */
-  readonly whole?: () => Whole<V>;
-  /** Called by {@linkcode DeltaFIFO.flush}: the place to drain the queue. */
-  readonly onFlush?: (resourceVersion: string) => void;
-}
+import { QueueReplacement } from "./replacement.ts";
 
 /**
- * Orders changes per key, and turns a relist into deletions and replacements. No Kubernetes in it.
+ * Orders changes per key, and turns a list into deletions and replacements.
  *
- * - A key waits once, in the order of its first change; what happens to it meanwhile is kept, oldest first. Two deletions
- *   in a row become one.
- * - A replacement is staged value by value and taken in one step: first the deletions of what is known or queued and is not
- *   part of it, then its values in their order.
- * - It has synced once the first replacement has been popped *and processed* to the last key, or was taken as a whole.
+ * - A key is queued once, in the order of its first change. Later changes of a queued key are appended, oldest first. Two
+ *   deletions in a row become one.
+ * - A replacement is staged value by value and committed in one step: first the deletions of what is known or queued and is
+ *   not part of it, then its values in their order.
+ * - It has synced once the first replacement has been popped *and processed* to the last key.
  *
  * (client-go `tools/cache/delta_fifo.go`, with the later RealFIFO's order of a replacement and its counting after
  * processing.)
@@ -46,22 +41,26 @@ export interface DeltaFIFOOptions<V> extends FilingOptions<V> {
  */
 export class DeltaFIFO<V> implements Disposable {
   readonly #options: DeltaFIFOOptions<V>;
+  /** `#items` has a key if and only if the key has changes that have not been popped. */
   readonly #items = new PendingKeys<V>();
+  /** `#populated` is true if and only if a value was added, updated or deleted, or a replacement committed. */
   #populated = false;
+  /** `#initialLeft` is the number of keys, among those queued when the first replacement was committed, still to process. */
   #initialLeft = 0;
+  /** `#closed` is true if and only if {@linkcode close} was called: every write throws. */
   #closed = false;
 
-  /** An empty queue, that has not synced. */
+  /** An empty queue that has not synced. */
   constructor(options: DeltaFIFOOptions<V>) {
     this.#options = options;
   }
 
-  /** How many keys wait. */
+  /** The number of queued keys. */
   get size(): number {
     return this.#items.size;
   }
 
-  /** Whether the first replacement has been processed; at once, if something else came first or the replacement was empty. */
+  /** The first replacement has been processed. `true` at once if another change came first, or the replacement was empty. */
   get hasSynced(): boolean {
     return this.#populated && this.#initialLeft === 0;
   }
@@ -76,23 +75,21 @@ export class DeltaFIFO<V> implements Disposable {
     this.#upsert("Updated", value);
   }
 
-  /** Queues a `Deleted`; of a key that is neither queued nor known, nothing. */
+  /** Queues a `Deleted`, unless the key is neither queued nor known. */
   delete(value: V): void {
     this.#open("delete from");
     const { keyOf, knownObjects, transform } = this.#options;
     const taken = transform === undefined ? value : transform(value);
     const key = keyOf(taken);
     this.#populated = true;
-    const deltas = this.#items.get(key);
-    if (deltas === undefined && knownObjects.getByKey(key) === undefined) return;
-    this.#delete(key, deltas, taken, false);
+    if (!this.#items.has(key) && knownObjects.getByKey(key) === undefined) return;
+    this.#items.append(key, { type: "Deleted", value: taken, finalStateUnknown: false });
   }
 
-  /** Begins to replace everything; nothing changes before it is committed. */
-  replacing(): StagedDeltas<V> {
+  /** Begins a replacement of everything. Nothing changes before it is committed. */
+  replacing(): QueueReplacement<V> {
     this.#open("replace");
-    const whole = this.#isNew ? this.#options.whole?.() : undefined;
-    return new StagedDeltas<V>(this.#options, whole, (staged, version) => this.#replace(staged, version));
+    return new QueueReplacement<V>(this.#options, (enqueue) => this.#replace(enqueue));
   }
 
   /** Replaces everything in one step. */
@@ -102,7 +99,7 @@ export class DeltaFIFO<V> implements Disposable {
     replacement.commit(resourceVersion);
   }
 
-  /** Queues a `Sync` for each known key that does not wait already. */
+  /** Queues a `Sync` for each known key that is not queued already. */
   resync(): void {
     this.#open("resync");
     const { knownObjects } = this.#options;
@@ -113,15 +110,10 @@ export class DeltaFIFO<V> implements Disposable {
     }
   }
 
-  /** Everything up to `resourceVersion` has been queued: calls `onFlush`. */
-  flush(resourceVersion: string): void {
-    this.#options.onFlush?.(resourceVersion);
-  }
-
   /**
-   * Hands the oldest key's deltas to `process`, in this turn; `false` when nothing waits.
+   * Passes the oldest key's deltas to `process`, in this turn. Returns `false` if the queue is empty.
    *
-   * What `process` throws is thrown; the deltas are gone then, and count as processed.
+   * An error that `process` throws is thrown. The deltas are gone then, and count as processed.
    */
   pop(process: (deltas: Deltas<V>) => void): boolean {
     const key = this.#items.oldest;
@@ -136,12 +128,12 @@ export class DeltaFIFO<V> implements Disposable {
     return true;
   }
 
-  /** Takes nothing more; what waits can still be popped. */
+  /** Refuses further writes. Queued keys can still be popped. */
   close(): void {
     this.#closed = true;
   }
 
-  /** Closes. */
+  /** Calls {@linkcode close}. */
   [Symbol.dispose](): void {
     this.close();
   }
@@ -152,77 +144,15 @@ export class DeltaFIFO<V> implements Disposable {
     const taken = transform === undefined ? value : transform(value);
     const key = keyOf(taken);
     this.#populated = true;
-    this.#append(key, { type, value: taken });
+    this.#items.append(key, { type, value: taken });
   }
 
-  #append(key: string, delta: Delta<V>): void {
-    const deltas = this.#items.get(key);
-    if (deltas === undefined) this.#items.add(key, delta);
-    // mutant: deltas-swapped, deltas-folded
-    else deltas.push(delta);
-  }
-
-  #delete(key: string, deltas: Delta<V>[] | undefined, value: V, finalStateUnknown: boolean): void {
-    if (deltas === undefined) return this.#items.add(key, { type: "Deleted", value, finalStateUnknown });
-    const last = deltas[deltas.length - 1];
-    if (last.type !== "Deleted") {
-      deltas.push({ type: "Deleted", value, finalStateUnknown });
-    } else if (last.finalStateUnknown && !finalStateUnknown) {
-      // Of two deletions the one that saw the last state is worth more.
-      deltas[deltas.length - 1] = { type: "Deleted", value, finalStateUnknown };
-    }
-  }
-
-  /** Whether nothing has come yet, and nothing is known. */
-  get #isNew(): boolean {
-    return !this.#populated && this.#items.size === 0 && this.#options.knownObjects.size === 0;
-  }
-
-  #replace(staged: Staged<V>, resourceVersion: string): void {
+  #replace(enqueue: (pending: PendingKeys<V>) => void): void {
     this.#open("replace");
-    if (staged.whole !== undefined && this.#isNew) {
-      staged.whole.commit(resourceVersion);
-      this.#populated = true;
-      return;
-    }
-    const { knownObjects, same, emitReplaced = true } = this.#options;
-    // Mostly nothing waits: then nothing is looked for in the queue, which is half of the work on a large list.
-    const queued = this.#items.size > 0;
-    const values = staged.values();
-    staged.whole?.abandon();
-    const changed = queued ? undefined : staged.changed;
-    for (const [key, deltas] of this.#items) {
-      if (!values.has(key)) this.#delete(key, deltas, deltas.at(-1)!.value, true);
-    }
-    if (changed === undefined || !this.#isCovered(values.size, changed)) {
-      for (const key of knownObjects.keys()) {
-        if (values.has(key) || (queued && this.#items.has(key))) continue;
-        const value = knownObjects.getByKey(key);
-        // mutant: relist-skips-deletions, relist-deletes-without-flag
-        if (value !== undefined) this.#delete(key, undefined, value, true);
-      }
-    }
-    const type = emitReplaced ? "Replaced" : "Sync";
-    for (const [key, value] of changed ?? values) {
-      const last = queued ? this.#items.get(key)?.at(-1) : undefined;
-      const known = last === undefined ? knownObjects.getByKey(key) : last.type === "Deleted" ? undefined : last.value;
-      if (known !== undefined && same?.(known, value)) continue;
-      if (last === undefined) this.#items.add(key, { type, value });
-      else this.#append(key, { type, value });
-    }
-    if (!this.#populated) {
-      this.#populated = true;
-      this.#initialLeft = this.#items.size;
-    }
-  }
-
-  /** Whether all that is known is among so many staged values: all but those of `changed` that are new. */
-  #isCovered(staged: number, changed: ReadonlyMap<string, V>): boolean {
-    const { knownObjects } = this.#options;
-    let added = 0;
-    for (const key of changed.keys()) if (knownObjects.getByKey(key) === undefined) added++;
-    // mutant: relist-misses-gone
-    return staged - added === knownObjects.size;
+    enqueue(this.#items);
+    if (this.#populated) return;
+    this.#populated = true;
+    this.#initialLeft = this.#items.size;
   }
 
   #open(action: string): void {

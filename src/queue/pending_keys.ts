@@ -1,66 +1,87 @@
 import type { Delta } from "./delta.ts";
 
-/** Up to so many keys are looked for one by one, which is faster than a Map that they enter and leave. */
+/** Up to so many keys are searched one by one, which is faster than a Map that they enter and leave. */
 const FEW = 4;
 
-/** What waits, by key, in the order in which keys came. */
+/** Up to this many keys that have left stay in the arrays. */
+const MANY = 1_024;
+
+/** The keys of a queue and the deltas of each, in the order in which keys were added. */
 export class PendingKeys<V> {
+  /** `#keys` has the pending keys from `#head` on, oldest first; before `#head`, keys that have left. */
   readonly #keys: string[] = [];
+  /** `#deltas[i]` has the deltas of `#keys[i]`; `undefined` if and only if the key has left (i < `#head`). */
   readonly #deltas: (Delta<V>[] | undefined)[] = [];
-  /** The place of the oldest key. */
+  /** `#head` is the index of the oldest key; the arrays' length if nothing is pending, and both are 0 then. */
   #head = 0;
-  /** Places by key, once one of more than a few is looked for; counted from the first key since the queue was last empty. */
+  /** `#places` has `#base` + the last index of each pending key, from a look-up among more than {@linkcode FEW} keys until the queue is empty. */
   #places: Map<string, number> | undefined;
+  /** `#base` is the number of keys that have been removed from the front of the arrays since the queue was last empty. */
   #base = 0;
 
-  /** How many keys wait. */
+  /** The number of pending keys. */
   get size(): number {
     return this.#keys.length - this.#head;
   }
 
-  /** What waits of a key; yours to add to. */
-  get(key: string): Delta<V>[] | undefined {
-    // survives: places-of-many
-    if (this.#places === undefined && this.size > FEW) this.#places = this.#allPlaces();
-    if (this.#places !== undefined) { // survives: places-of-many
-      const place = this.#places.get(key);
-      // Of a key that has left, the place may still be there: it lies before the oldest.
-      // survives: places-of-many
-      return place === undefined ? undefined : this.#deltas[place - this.#base];
-    }
-    for (let i = this.#head; i < this.#keys.length; i++) if (this.#keys[i] === key) return this.#deltas[i];
+  /** The deltas of a pending key, oldest first. */
+  get(key: string): readonly Delta<V>[] | undefined {
+    return this.#find(key);
   }
 
-  /** Whether something waits of a key. */
+  /** The key is pending. */
   has(key: string): boolean {
-    return this.get(key) !== undefined;
+    return this.#find(key) !== undefined;
   }
 
-  /** Adds a key that does not wait. */
+  /** Adds a key that is not pending. */
   add(key: string, delta: Delta<V>): void {
     this.#keys.push(key);
     this.#deltas.push([delta]);
     this.#places?.set(key, this.#base + this.#keys.length - 1);
   }
 
-  /** The oldest key, if any waits. */
+  /** Appends a delta to those of its key, pending or not. Of two deletions in a row, one that saw the final state is kept. */
+  append(key: string, delta: Delta<V>): void {
+    const deltas = this.#find(key);
+    if (deltas === undefined) return this.add(key, delta);
+    const last = deltas[deltas.length - 1];
+    if (last.type !== "Deleted" || delta.type !== "Deleted") {
+      // mutant: deltas-swapped, deltas-folded
+      deltas.push(delta);
+    } else if (last.finalStateUnknown && !delta.finalStateUnknown) deltas[deltas.length - 1] = delta;
+  }
+
+  /** The oldest pending key. */
   get oldest(): string | undefined {
     return this.size === 0 ? undefined : this.#keys[this.#head];
   }
 
-  /** Takes the oldest key: what waits of it. Only while something waits. */
+  /** Removes the oldest key and returns its deltas. Call it only while a key is pending. */
   shift(): Delta<V>[] {
     const deltas = this.#deltas[this.#head]!;
     this.#deltas[this.#head++] = undefined;
-    // Its place in the Map is forgotten with all others: a Map that keys leave one by one is made anew again and again.
+    // Its place in the Map is dropped with all others later: a Map that keys leave one by one is rebuilt again and again.
     if (this.#head === this.#keys.length) this.#clear();
-    else if (this.#head >= 1_024 && 2 * this.#head >= this.#keys.length) this.#compact();
+    else if (this.#head >= MANY && 2 * this.#head >= this.#keys.length) this.#compact();
     return deltas;
   }
 
-  /** All that waits, oldest first. */
-  *[Symbol.iterator](): IterableIterator<[string, Delta<V>[]]> {
+  /** All pending keys and their deltas, oldest key first. */
+  *[Symbol.iterator](): IterableIterator<[string, readonly Delta<V>[]]> {
     for (let i = this.#head; i < this.#keys.length; i++) yield [this.#keys[i], this.#deltas[i]!];
+  }
+
+  #find(key: string): Delta<V>[] | undefined {
+    // survives: places-of-many
+    if (this.#places === undefined && this.size > FEW) this.#places = this.#allPlaces();
+    if (this.#places !== undefined) { // survives: places-of-many
+      const place = this.#places.get(key);
+      // The Map may still have the place of a key that has left: it lies before the oldest.
+      // survives: places-of-many
+      return place === undefined ? undefined : this.#deltas[place - this.#base];
+    }
+    for (let i = this.#head; i < this.#keys.length; i++) if (this.#keys[i] === key) return this.#deltas[i];
   }
 
   #allPlaces(): Map<string, number> {
@@ -75,11 +96,11 @@ export class PendingKeys<V> {
     this.#places = undefined;
   }
 
-  /** Forgets the places of what has left, so that a queue that never runs empty does not grow. */
+  /** Removes keys that have left from the arrays and the Map, so that a queue that never runs empty does not grow. */
   #compact(): void {
     if (this.#places !== undefined) {
       for (let i = 0; i < this.#head; i++) {
-        // Unless it waits again, at a later place.
+        // The Map has a later place if the key is pending again.
         if (this.#places.get(this.#keys[i]) === this.#base + i) this.#places.delete(this.#keys[i]);
       }
     }

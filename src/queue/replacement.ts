@@ -1,109 +1,69 @@
-import type { KnownObjects, Whole } from "./delta.ts";
+import type { DeltaFIFOOptions } from "./delta.ts";
+import type { PendingKeys } from "./pending_keys.ts";
 
-/** How values are filed and compared. */
-export interface FilingOptions<V> {
-  /** The key of a value. */
-  readonly keyOf: (value: V) => string;
-  /** What is known to those who pop: usually the store they fill. */
-  readonly knownObjects: KnownObjects<V>;
-  /** Whether two values are the same version of the same thing: a replacement then keeps the known one and tells nothing. @default {never} */
-  readonly same?: (known: V, value: V) => boolean;
-  /** Applied once to each value as it comes in, except to one that a replacement keeps. When it throws, nothing is queued. */
-  readonly transform?: (value: V) => V;
-}
-
-/** What has been staged, as whoever takes it sees it. */
-export interface Staged<V> {
-  /** Where the values were staged, when nothing was known that they could replace. */
-  readonly whole: Whole<V> | undefined;
-  /** All values, in the order in which their keys came. */
-  values(): ReadonlyMap<string, V>;
-  /** Those that are not the same as what is known, in that order; `undefined` when that has to be found out anew. */
-  readonly changed: ReadonlyMap<string, V> | undefined;
-}
-
-/** A new whole for a `DeltaFIFO`, compared with what is known as it arrives, taken in one step. */
-export class StagedDeltas<V> {
-  readonly #options: FilingOptions<V>;
-  readonly #whole: Whole<V> | undefined;
-  readonly #take: (staged: Staged<V>, resourceVersion: string) => void;
+/**
+ * A replacement of everything in a `DeltaFIFO`: the staged values, committed as the deltas by which they differ from what is
+ * known and queued. Values are compared as they are staged, so a commit costs as much as it changes.
+ */
+export class QueueReplacement<V> {
+  readonly #options: DeltaFIFOOptions<V>;
+  readonly #commit: (enqueue: (pending: PendingKeys<V>) => void) => void;
+  /** `#values` has a key if and only if the key was staged and not taken back since; in the order in which keys came. */
   readonly #values = new Map<string, V>();
+  /** `#changed` has those of `#values` that differed from the known value when they were staged; nothing without `same`. */
   readonly #changed = new Map<string, V>();
-  /** What the known objects were when the staging began. */
+  /** `knownObjects.revision` when the staging began. */
   readonly #revision: number | undefined;
-  /** Whether a key has come again, so that what changed may not be in the order of all. */
+  /** `#repeated` is true if and only if a key was staged while staged already: `#changed` may lack the order of `#values`. */
   #repeated = false;
+  /** `#over` is true if and only if the replacement was committed or abandoned. */
   #over = false;
 
-  /** Made by `DeltaFIFO.replacing()`; values are staged in `whole`, if there is one. */
-  constructor(
-    options: FilingOptions<V>,
-    whole: Whole<V> | undefined,
-    take: (staged: Staged<V>, resourceVersion: string) => void,
-  ) {
+  /** Made by `DeltaFIFO.replacing()`. `commit` receives the function that adds the deltas to the queue's pending keys. */
+  constructor(options: DeltaFIFOOptions<V>, commit: (enqueue: (pending: PendingKeys<V>) => void) => void) {
     this.#options = options;
-    this.#whole = whole;
-    this.#take = take;
+    this.#commit = commit;
     this.#revision = options.knownObjects.revision;
   }
 
-  /** Stages values: of two with the same key the later counts; one that is the same as the known one is swapped for it. */
+  /** Stages values. Of two with the same key the later counts; a known value takes the place of one that is the same. */
   add(values: readonly V[]): void {
     this.#check("add to");
     for (const value of values) this.#add(value);
   }
 
-  /** Takes a staged value back. */
+  /** Removes a staged value. */
   delete(value: V): void {
     this.#check("delete from");
     const { keyOf, transform } = this.#options;
-    const taken = transform === undefined ? value : transform(value);
-    if (this.#whole !== undefined) return this.#whole.delete(taken);
-    const key = keyOf(taken);
+    const key = keyOf(transform === undefined ? value : transform(value));
     this.#values.delete(key);
     this.#changed.delete(key);
   }
 
-  /** Queues the deletions and the values, in one step; the version is told by `DeltaFIFO.flush()`. */
-  commit(resourceVersion: string): void {
+  /** Queues the deletions and the staged values that differ, in one step. The queue does not use the version. */
+  commit(_resourceVersion: string): void {
     this.#check("commit");
     this.#over = true;
-    const staged = { whole: this.#whole, values: () => this.#all(), changed: this.#stillChanged() };
-    this.#take(staged, resourceVersion);
+    this.#commit((pending) => this.#enqueue(pending));
   }
 
-  /** Forgets what was staged. */
+  /** Drops what was staged; the queue stays as it is. */
   abandon(): void {
     this.#over = true;
-    this.#whole?.abandon();
     this.#values.clear();
     this.#changed.clear();
   }
 
-  #all(): ReadonlyMap<string, V> {
-    if (this.#whole === undefined) return this.#values;
-    const { keyOf } = this.#options;
-    return new Map(Array.from(this.#whole, (value) => [keyOf(value), value]));
-  }
-
-  /** What changed, as it was found when it was staged, if that is true still. */
-  #stillChanged(): ReadonlyMap<string, V> | undefined {
-    const { same, knownObjects: { size, revision } } = this.#options;
-    const current = size !== undefined && revision !== undefined && revision === this.#revision;
-    if (this.#whole !== undefined || this.#repeated || !current) return undefined;
-    return same === undefined ? this.#values : this.#changed;
-  }
-
   #add(value: V): void {
     const { keyOf, knownObjects, same, transform } = this.#options;
-    if (this.#whole === undefined && same !== undefined) {
+    if (same !== undefined) {
       const key = keyOf(value);
       const known = knownObjects.getByKey(key);
       if (known !== undefined && same(known, value)) return this.#stage(key, known);
     }
     const taken = transform === undefined ? value : transform(value);
     const key = keyOf(taken);
-    if (this.#whole !== undefined) return this.#whole.set(key, taken);
     this.#stage(key, taken);
     if (same !== undefined) this.#changed.set(key, taken);
   }
@@ -112,6 +72,56 @@ export class StagedDeltas<V> {
     const before = this.#values.size;
     this.#values.set(key, value);
     if (this.#values.size === before) this.#repeated = true;
+  }
+
+  #enqueue(pending: PendingKeys<V>): void {
+    const { knownObjects, same, emitReplaced = true } = this.#options;
+    // Mostly nothing is pending. Then no key is looked up in the queue, which is half of the work on a large list.
+    const queued = pending.size > 0;
+    const changed = queued ? undefined : this.#stillChanged();
+    this.#enqueueDeletions(pending, changed);
+    const type = emitReplaced ? "Replaced" : "Sync";
+    for (const [key, value] of changed ?? this.#values) {
+      const last = queued ? pending.get(key)?.at(-1) : undefined;
+      const known = last === undefined ? knownObjects.getByKey(key) : last.type === "Deleted" ? undefined : last.value;
+      if (known !== undefined && same?.(known, value)) continue;
+      if (last === undefined) pending.add(key, { type, value });
+      else pending.append(key, { type, value });
+    }
+  }
+
+  /** Adds the deletion of each value that is pending or known, and not staged. */
+  #enqueueDeletions(pending: PendingKeys<V>, changed: ReadonlyMap<string, V> | undefined): void {
+    const { knownObjects } = this.#options;
+    for (const [key, deltas] of pending) {
+      if (this.#values.has(key)) continue;
+      pending.append(key, { type: "Deleted", value: deltas[deltas.length - 1].value, finalStateUnknown: true });
+    }
+    if (changed !== undefined && this.#coversKnown(changed)) return;
+    const queued = pending.size > 0;
+    for (const key of knownObjects.keys()) {
+      if (this.#values.has(key) || (queued && pending.has(key))) continue;
+      const value = knownObjects.getByKey(key);
+      // mutant: relist-skips-deletions, relist-deletes-without-flag
+      if (value !== undefined) pending.add(key, { type: "Deleted", value, finalStateUnknown: true });
+    }
+  }
+
+  /** The staged values that differ from the known ones, if the comparisons made while staging still hold. */
+  #stillChanged(): ReadonlyMap<string, V> | undefined {
+    const { same, knownObjects: { size, revision } } = this.#options;
+    const current = size !== undefined && revision !== undefined && revision === this.#revision;
+    if (this.#repeated || !current) return undefined;
+    return same === undefined ? this.#values : this.#changed;
+  }
+
+  /** Every known value is staged too: each staged value is known, or one of `changed` that is new. */
+  #coversKnown(changed: ReadonlyMap<string, V>): boolean {
+    const { knownObjects } = this.#options;
+    let added = 0;
+    for (const key of changed.keys()) if (knownObjects.getByKey(key) === undefined) added++;
+    // mutant: relist-misses-gone
+    return this.#values.size - added === knownObjects.size;
   }
 
   #check(action: string): void {

@@ -1,57 +1,58 @@
-/** Under which values a thing is filed; none is fine. */
+/** Returns the index values of a value: the names under which the index files it. An empty array is allowed. */
 export type IndexFunction<V> = (value: V) => readonly string[];
 
 /** Index functions by the name of their index. */
 export type Indexers<V, Name extends string = string> = Readonly<Record<Name, IndexFunction<V>>>;
 
-/** What an index is to be. */
+/** The definition of an {@linkcode Index}. */
 export interface IndexDefinition<V> {
-  /** Computes the values. */
+  /** Computes the index values. */
   readonly valuesOf: IndexFunction<V>;
-  /** Whether the values depend on the key alone, so that they are computed once per key, and are never changed. */
+  /** The index values depend on the key alone: they are computed once per key, and never change. */
   readonly byKey: boolean;
 }
 
 const NO_ROWS: ReadonlyMap<string, number> = new Map<string, number>();
 const NO_VALUES: readonly string[] = [];
-/** What a row is filed under that nobody has filed yet. */
+/** The index values of a row that has not been filed; compared by identity. */
 const NOT_FILED: readonly string[] = [];
 
-/** One index: buckets of rows by value. A row is where a table keeps a value; an update of the value leaves it as it is. */
+/** One index: buckets of rows by index value. A row is the place of a value in a table, and stays when the value changes. */
 export class Index<V> implements IndexDefinition<V> {
   /** See {@linkcode IndexDefinition}. */
   readonly valuesOf: IndexFunction<V>;
   /** See {@linkcode IndexDefinition}. */
   readonly byKey: boolean;
-  /** By row, what it is filed under: remembered, because what it holds could be changed in place. */
+  /** `#filed[row]` has the index values of a filed row, remembered because a value can change in place; else `NOT_FILED`. */
   #filed: (readonly string[])[];
+  /** `#buckets` has, under each index value in some `#filed[row]`, the key and number of that row; no bucket is empty. */
   readonly #buckets = new Map<string, Map<string, number>>();
 
-  /** One that files none of the `rows` there are. */
+  /** An index of a table of `rows` rows, none of which is filed. */
   constructor({ valuesOf, byKey }: IndexDefinition<V>, rows: number) {
     this.valuesOf = valuesOf;
     this.byKey = byKey;
     this.#filed = Array.from({ length: rows }, () => NOT_FILED);
   }
 
-  /** The rows filed under `value`, by key. */
+  /** The rows with an index value, by key. */
   bucket(value: string): ReadonlyMap<string, number> {
     return this.#buckets.get(value) ?? NO_ROWS;
   }
 
-  /** Whether a row has been filed, if only under nothing. */
+  /** The row has been filed, if only under no index value. */
   isFiled(row: number): boolean {
     return this.#filed[row] !== NOT_FILED;
   }
 
-  /** What a row is filed under. */
+  /** The index values of a row. */
   filed(row: number): readonly string[] {
     return this.#filed[row];
   }
 
   /**
-   * What `value` is to be filed under: `before`, if that is the same; else a copy, because the index function may hand out
-   * a part of the value, which could be changed in place.
+   * The index values to file `value` under: `before` if they are equal, else a copy, because the index function may return a
+   * part of the value, which can change in place.
    */
   valuesFor(value: V, before: readonly string[] = NOT_FILED): readonly string[] {
     if (this.byKey) return before === NOT_FILED ? this.valuesOf(value) : before;
@@ -60,12 +61,12 @@ export class Index<V> implements IndexDefinition<V> {
     return sameValues(values, before) ? before : values.slice();
   }
 
-  /** All values that something is filed under. */
+  /** All index values that have a row. */
   values(): string[] {
     return [...this.#buckets.keys()];
   }
 
-  /** Files a row under `after`, touching only the buckets whose value comes or goes. It may be the next new one. */
+  /** Files a row, which may be the table's next new one, under `after`. Touches only the buckets that gain or lose it. */
   file(key: string, row: number, after: readonly string[]): void {
     if (row === this.#filed.length) this.#filed.push(NOT_FILED);
     const before = this.#filed[row];
@@ -78,13 +79,13 @@ export class Index<V> implements IndexDefinition<V> {
     this.#put(key, row, after.filter((value) => !before.includes(value)));
   }
 
-  /** Takes a row out of its buckets; empty ones go. */
+  /** Removes a row from its buckets. */
   unfile(key: string, row: number): void {
     this.#take(key, this.#filed[row]);
     this.#filed[row] = NOT_FILED;
   }
 
-  /** Rows have moved: `rows` says where each key is now, `from` where the new rows were before. */
+  /** Renumbers all rows: `rows` has the new row of each key, `from` the old row of each new one. */
   renumber(rows: ReadonlyMap<string, number>, from: readonly number[]): void {
     const filed = this.#filed;
     this.#filed = from.map((row) => filed[row]);

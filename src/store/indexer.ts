@@ -1,45 +1,55 @@
+/**
+ * The store: values by key and by index, in memory.
+ *
+ * Entry point: {@linkcode Indexer}. Its values live in one `Table`, which a `StoreReplacement` swaps for another when a list
+ * is committed. It does not copy, freeze or compare values, sends no events, keeps nothing over a restart, and knows nothing
+ * of Kubernetes: an informer's `StoreWriter` decides what is stored and delivers the events.
+ *
+ * @module
+ */
 import type { Index, Indexers, IndexFunction } from "./index.ts";
+import { StoreReplacement, type StoreReplacementOptions } from "./replacement.ts";
 import { NO_ROW, Table } from "./table.ts";
 
-/** A cache as its readers see it. Reads without an `await` between them are one snapshot. */
+/** The read side of a store. Reads without an `await` between them are one snapshot. */
 export interface ReadonlyIndexer<V, Name extends string = string> extends Iterable<V> {
-  /** How many values there are. */
+  /** The number of values. */
   readonly size: number;
   /** All keys. */
   keys(): IterableIterator<string>;
   /** The value of a key. */
   getByKey(key: string): V | undefined;
-  /** All values, in no particular order. The array is yours; the values are the cache's own and must not be changed. */
+  /** All values, in no particular order. The array is a copy; the values are the store's own and must not be changed. */
   list(): V[];
-  /** The values filed under `value`, without looking at others; see {@linkcode list}. */
+  /** The values with the index value `value`, at a cost that depends on their number alone; see {@linkcode list}. */
   byIndex(name: Name, value: string): V[];
-  /** The keys filed under `value`, sorted. */
+  /** The keys of the values with the index value `value`, sorted. */
   indexKeys(name: Name, value: string): string[];
-  /** All values that something is filed under. */
+  /** All index values that some stored value has. */
   indexValues(name: Name): string[];
 }
 
-/** How a store files its values. */
+/** Options for an {@linkcode Indexer}. */
 export interface IndexerOptions<V, Name extends string = never> {
-  /** The key of a value. */
+  /** Returns the key of a value. */
   readonly keyOf: (value: V) => string;
-  /** Further ways to file them. */
+  /** Index functions by the name of their index. @default {none} */
   readonly indexers?: Indexers<V, Name>;
   /**
-   * Those of the indexes whose values depend on the key alone. Their functions are called once per key, and what they
-   * return is kept as it is, so that many keys may share it.
+   * The indexes whose values depend on the key alone. Their functions are called once per key. The returned array is kept
+   * without a copy, so many keys may share one.
    * @default {none}
    */
   readonly byKey?: readonly NoInfer<Name>[];
 }
 
 /**
- * Values by key, filed under any number of indexes. No Kubernetes in it.
+ * Values by key, and by the values of any number of indexes.
  *
- * - A change and its place in all indexes are one step: nobody sees one without the other.
- * - An index function is called once per value, before anything is changed; what it throws is thrown, and nothing has
- *   changed then.
- * - An update costs a look-up and, where index values differ, the buckets concerned; listing by index costs what it lists.
+ * - A change of a value changes all indexes in the same step: no reader sees one without the other.
+ * - An index function is called once per value, before anything changes. If it throws, the error is thrown and nothing
+ *   changes.
+ * - An update costs a look-up and, if index values differ, the buckets concerned. Listing by index costs what it lists.
  *
  * @example
  * ```ts
@@ -58,13 +68,15 @@ export interface IndexerOptions<V, Name extends string = never> {
  */
 export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<V, Name> {
   readonly #keyOf: (value: V) => string;
+  /** `#table` has a key if and only if the store has a value of that key; a commit swaps it. */
   #table = new Table<V>([]);
-  /** The numbers of the indexes. */
+  /** `#numbers` has a name if and only if there is an index of that name: its number in `#table.indexes`. */
   readonly #numbers = new Map<string, number>();
-  /** The key last looked up, or stored. */
+  /** `#lastKey` is the key last looked up or stored; `undefined` since a deletion or commit. */
   #lastKey: string | undefined;
-  /** Its row. */
+  /** `#lastRow` is the row that `#lastKey` has in `#table`, `NO_ROW` if none. */
   #lastRow = NO_ROW;
+  /** `#revision` is the number of changes so far. */
   #revision = 0;
 
   /** An empty store. */
@@ -74,14 +86,14 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     if (indexers !== undefined) this.#addIndexers(indexers, byKey);
   }
 
-  /** How many values there are. */
+  /** The number of values. */
   get size(): number {
     return this.#table.size;
   }
 
   /**
-   * Counts the changes: a value stored, be it over itself, a value removed, everything replaced. As long as it is the same,
-   * every read answers the same.
+   * The number of changes: a value stored, even the stored one again, a value removed, everything replaced. While it is the
+   * same, every read returns the same.
    */
   get revision(): number {
     return this.#revision;
@@ -97,7 +109,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     return this.#table.get(key);
   }
 
-  /** As {@linkcode getByKey}, for who is about to change what is there: it will not be looked up again for that. */
+  /** As {@linkcode getByKey}, for callers that change the key next: that change does not look it up again. */
   lookUp(key: string): V | undefined {
     const row = this.#rowOf(key);
     this.#remember(key, row);
@@ -105,8 +117,8 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * As {@linkcode lookUp}, of the key stored behind the one looked up last, or first of all; `undefined` where nothing is. A
-   * guess at who comes next, for who is told keys in the order of the store.
+   * As {@linkcode lookUp}, of the row behind the one looked up last, or of the first row; `undefined` if it has no value. It
+   * guesses the next key for callers that meet keys in the order of the store.
    */
   lookUpNext(): V | undefined {
     const row = this.#lastRow + 1;
@@ -120,27 +132,27 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     return this.#table.keys();
   }
 
-  /** All values, in no particular order. The array is yours. */
+  /** All values, in no particular order. The array is a copy. */
   list(): V[] {
     return this.#table.list();
   }
 
-  /** The values filed under `value`, without looking at others. @throws {RangeError} when there is no such index. */
+  /** The values with the index value `value`. @throws {RangeError} if there is no such index. */
   byIndex(name: Name, value: string): V[] {
     return this.#table.list(this.#index(name).bucket(value));
   }
 
-  /** The keys filed under `value`, sorted. @throws {RangeError} when there is no such index. */
+  /** The keys of the values with the index value `value`, sorted. @throws {RangeError} if there is no such index. */
   indexKeys(name: Name, value: string): string[] {
     return [...this.#index(name).bucket(value).keys()].sort();
   }
 
-  /** All values that something is filed under. @throws {RangeError} when there is no such index. */
+  /** All index values that some stored value has. @throws {RangeError} if there is no such index. */
   indexValues(name: Name): string[] {
     return this.#index(name).values();
   }
 
-  /** The stored values that share a value of the index with `value`, each once. @throws {RangeError} when there is no such index. */
+  /** The stored values that share an index value with `value`, each once. @throws {RangeError} if there is no such index. */
   index(name: Name, value: V): V[] {
     const index = this.#index(name);
     const found = new Map<string, number>();
@@ -151,9 +163,9 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * The same store, seen with more indexes, which are filled at once.
+   * Adds indexes, fills them at once, and returns the same store.
    *
-   * @throws {Error} when there is an index of one of these names already; nothing is added then.
+   * @throws {Error} if an index of one of these names exists; no index is added then.
    */
   withIndexers<More extends string>(indexers: Indexers<V, More>): Indexer<V, Name | More> {
     this.#addIndexers(indexers, []);
@@ -179,18 +191,18 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     this.set(this.#keyOf(value), value);
   }
 
-  /** Stores a value whose key is known already. */
+  /** Stores a value under `key`, which must be the key of the value. */
   set(key: string, value: V): void {
     this.#remember(key, this.#table.set(key, this.#rowOf(key), value));
     this.#revision++;
   }
 
-  /** Removes the value with the key of `value`, if there is one. */
+  /** Removes the stored value with the key of `value`. */
   delete(value: V): void {
     this.deleteByKey(this.#keyOf(value));
   }
 
-  /** Removes the value of a key, if there is one. */
+  /** Removes the value of a key. */
   deleteByKey(key: string): void {
     const row = this.#rowOf(key);
     if (row === NO_ROW) return;
@@ -200,16 +212,17 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   /**
-   * Begins to replace everything; nothing changes before it is committed. Values are filed as they are staged, so that a
-   * commit costs the same however many there are.
+   * Begins a replacement of everything. Nothing changes before it is committed. Index values are computed as values are
+   * staged, so a commit costs the same however many there are.
    */
-  replacing(): StagedValues<V> {
-    return new StagedValues<V>(this.#keyOf, () => this.#table, (staged) => {
-      staged.complete(this.#table); // first of all: an index function may throw
+  replacing(options: StoreReplacementOptions<V> = {}): StoreReplacement<V> {
+    const swap = (staged: Table<V>): void => {
+      staged.complete(this.#table); // before any change: an index function may throw
       this.#table = staged;
       this.#remember(undefined, NO_ROW);
       this.#revision++;
-    });
+    };
+    return new StoreReplacement<V>(this.#keyOf, () => this.#table, swap, options);
   }
 
   /** Replaces everything in one step. Of two values with the same key the later counts. */
@@ -224,7 +237,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     return this.#table[Symbol.iterator]();
   }
 
-  /** Who changes a key has mostly just looked it up: that answer is still at hand, also that there is nothing. */
+  /** The row of a key. A key is mostly changed right after its look-up, so the last answer is kept, `NO_ROW` too. */
   #rowOf(key: string): number {
     return this.#lastKey === key ? this.#lastRow : this.#table.rowOf(key);
   }
@@ -241,71 +254,5 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     throw new RangeError(
       `Cannot look up index "${name}": there is none of that name; there are ${names || "no indexes"}`,
     );
-  }
-}
-
-/**
- * A new whole for an {@linkcode Indexer}, staged as it arrives, taken in one step.
- *
- * It weighs as much as a store of its own until it is over.
- */
-export class StagedValues<V> implements Iterable<V> {
-  readonly #keyOf: (value: V) => string;
-  readonly #known: () => Table<V>;
-  readonly #take: (staged: Table<V>) => void;
-  #staged: Table<V> | undefined;
-
-  /** Made by {@linkcode Indexer.replacing}. */
-  constructor(keyOf: (value: V) => string, known: () => Table<V>, take: (staged: Table<V>) => void) {
-    this.#keyOf = keyOf;
-    this.#known = known;
-    this.#take = take;
-    this.#staged = new Table(known().indexes);
-  }
-
-  /** How many values are staged; none once it is over. */
-  get size(): number {
-    return this.#staged?.size ?? 0;
-  }
-
-  /** Stages values; of two with the same key the later counts, in the place of the first. */
-  add(values: readonly V[]): void {
-    this.#open("add to");
-    for (const value of values) this.set(this.#keyOf(value), value);
-  }
-
-  /** Stages a value whose key is known already; see {@linkcode add}. */
-  set(key: string, value: V): void {
-    this.#open("add to").stage(key, value, this.#known());
-  }
-
-  /** Takes a staged value back. */
-  delete(value: V): void {
-    const staged = this.#open("delete from");
-    const key = this.#keyOf(value);
-    const row = staged.rowOf(key);
-    if (row !== NO_ROW) staged.delete(key, row);
-  }
-
-  /** The staged values are the store's from now on, and no others. */
-  commit(_resourceVersion: string): void {
-    const staged = this.#open("commit");
-    this.#staged = undefined;
-    this.#take(staged);
-  }
-
-  /** Forgets what was staged. */
-  abandon(): void {
-    this.#staged = undefined;
-  }
-
-  /** The staged values, in the order in which their keys were staged; none once it is over. */
-  [Symbol.iterator](): IterableIterator<V> {
-    return (this.#staged?.list() ?? []).values();
-  }
-
-  #open(action: string): Table<V> {
-    if (this.#staged === undefined) throw new Error(`Cannot ${action} the replacement: it is over`);
-    return this.#staged;
   }
 }

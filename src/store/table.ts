@@ -1,30 +1,35 @@
 import { Index, type IndexDefinition } from "./index.ts";
 
-/** The key has no value, and so no row. */
+/** The row of a key without a value. */
 export const NO_ROW = -1;
 
-/** How many free rows are not worth giving up. */
+/** Up to so many free rows are kept for later keys. */
 const FEW_ROWS = 1024;
 
 /**
- * Values by key, each in a row: one place that the look-up by key and all indexes point to by number, so that an update
- * changes that place alone. A row that has become free is used again.
+ * Values by key, each in a row: one place whose number the look-up by key and all indexes hold, so an update that keeps its
+ * index values changes that place alone. Free rows are used again.
  */
 export class Table<V> {
+  /** `#rows` has a key if and only if the table has a value of that key; no two keys have the same row. */
   readonly #rows = new Map<string, number>();
+  /** `#values[row]` is the value of the key with that row; `undefined` if and only if the row is free. */
   #values: V[] = [];
+  /** `#free` has each row of `#values` that no key has, once. */
   #free: number[] = [];
+  /** `#indexes` have each row of `#rows` filed, except those from number `#complete` on, which may lack some. */
   readonly #indexes: Index<V>[] = [];
+  /** `#allByKey` is true if and only if every index is `byKey`. */
   #allByKey = true;
-  /** How many of the indexes have seen all values; those behind them have seen what was staged since. */
+  /** `#complete` is the number of indexes that have every row filed; it is less than all only while a table is staged. */
   #complete = 0;
 
-  /** An empty one with these indexes. */
+  /** An empty table with these indexes. */
   constructor(definitions: readonly IndexDefinition<V>[]) {
     this.addIndexes(definitions);
   }
 
-  /** How many values there are. */
+  /** The number of values. */
   get size(): number {
     return this.#rows.size;
   }
@@ -55,22 +60,19 @@ export class Table<V> {
     return this.#rows.keys();
   }
 
-  /** The values of rows by key. Spreading a Map and following that up is several times faster than stepping through it. */
+  /** The values of rows by key. Spreading a Map and mapping the array is several times faster than iterating the Map. */
   list(rows: ReadonlyMap<string, number> = this.#rows): V[] {
     const list: unknown[] = [...rows.values()];
     for (let i = 0; i < list.length; i++) list[i] = this.#values[list[i] as number];
     return list as V[];
   }
 
-  /** All values; what changes meanwhile is seen. */
+  /** All values. An iterator sees changes made while it is used. */
   *[Symbol.iterator](): IterableIterator<V> {
     for (const row of this.#rows.values()) yield this.#values[row];
   }
 
-  /**
-   * Stores a value, and returns its row; which row the key has is known already. What an index function throws is thrown,
-   * and nothing has changed then.
-   */
+  /** Stores a value of a key whose present row is `row`, and returns its row. If an index function throws, nothing changes. */
   set(key: string, row: number, value: V): number {
     if (row !== NO_ROW && this.#allByKey) {
       this.#values[row] = value;
@@ -85,8 +87,8 @@ export class Table<V> {
   }
 
   /**
-   * Stores a value of a whole that is to replace `known`, in which it may be already: what it is filed under there is not
-   * computed again. What an index function throws is thrown, and nothing has changed then.
+   * Stores a value of a table that is to replace `known`. Index values of a value that is the same in `known` are not
+   * computed again. If an index function throws, nothing changes.
    */
   stage(key: string, value: V, known: Table<V>): void {
     if (this.#indexes.length < known.#indexes.length) this.#catchUp(known);
@@ -96,7 +98,7 @@ export class Table<V> {
     this.#put(key, this.rowOf(key), value, filed);
   }
 
-  /** Removes a key; which row it has is known already. */
+  /** Removes a key whose row is `row`. */
   delete(key: string, row: number): void {
     this.#rows.delete(key);
     // mutant: index-keeps-deleted-key
@@ -106,7 +108,7 @@ export class Table<V> {
     if (this.#free.length > FEW_ROWS && this.#free.length > this.#rows.size) this.#shrink();
   }
 
-  /** Adds indexes, and files what is there. What an index function throws is thrown, and nothing has changed then. */
+  /** Adds indexes and files all rows in them. If an index function throws, nothing changes. */
   addIndexes(definitions: readonly IndexDefinition<V>[]): void {
     const added = definitions.map((definition) => new Index(definition, this.#values.length));
     this.#file(added, (index, _, row) => index.valuesFor(this.#values[row]));
@@ -114,7 +116,7 @@ export class Table<V> {
     this.#complete = this.#indexes.length;
   }
 
-  /** Files what was staged before `known` had its latest indexes. Throws what their functions throw. */
+  /** Files the values that were staged before `known` had its latest indexes. Throws what an index function throws. */
   complete(known: Table<V>): void {
     this.#catchUp(known);
     const first = this.#complete;
@@ -135,7 +137,7 @@ export class Table<V> {
     this.#allByKey = this.#indexes.every((index) => index.byKey);
   }
 
-  /** Files all rows in some indexes; everything is computed before anything is filed. */
+  /** Files all rows in some indexes. All index values are computed before any row is filed. */
   #file(
     indexes: readonly Index<V>[],
     valuesFor: (index: Index<V>, key: string, row: number, number: number) => readonly string[],
@@ -146,7 +148,7 @@ export class Table<V> {
     rows.forEach(([key, row], n) => indexes.forEach((index, i) => index.file(key, row, filed[n][i])));
   }
 
-  /** What an index of this number is to file a value under whose key has this row here. */
+  /** The index values, in the index of a number, of a value whose key has this row here. */
   #valuesFor(number: number, row: number, value: V): readonly string[] {
     const index = this.#indexes[number];
     if (row === NO_ROW) return index.valuesFor(value);
@@ -164,7 +166,7 @@ export class Table<V> {
     return row;
   }
 
-  /** Gives up the free rows: what a table has been is not what it weighs for ever. */
+  /** Removes the free rows, so that a table that was large once does not stay so. */
   #shrink(): void {
     const from = [...this.#rows.values()];
     let row = 0;

@@ -72,6 +72,16 @@ Deno.test("SharedIndexInformer tells each object as deleted when a new list is e
   assertEquals([run.cached, run.informer.lastSyncResourceVersion], [[], "20"]);
 });
 
+Deno.test("SharedIndexInformer stores its first list in one change, and a relist in one for each object that differs", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 2), entry("c", 3)));
+  const store = run.informer.entries as Indexer<Entry<Thing>>;
+  await run.start();
+  assertEquals([run.cached.length, store.revision], [3, 1]);
+  await run.relist(expired(), 20, [entry("a", 1), entry("b", 12)]);
+  assertEquals([run.cached, store.revision], [["default/a@1", "default/b@12"], 3]);
+});
+
 Deno.test("SharedIndexInformer marks as initial only what was there at first [C075]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));

@@ -1,5 +1,5 @@
-import type { Delta, Deltas } from "../../src/queue/delta.ts";
-import { DeltaFIFO, type DeltaFIFOOptions } from "../../src/queue/delta_fifo.ts";
+import type { Delta, DeltaFIFOOptions, Deltas } from "../../src/queue/delta.ts";
+import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 
 /** The key of `"foo@1"` is `"foo"`: what stands behind the `@` is a version. */

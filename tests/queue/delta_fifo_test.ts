@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Delta, Deltas, Whole } from "../../src/queue/delta.ts";
+import type { Delta, Deltas } from "../../src/queue/delta.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { collectGarbage } from "../support/garbage.ts";
@@ -342,76 +342,6 @@ Deno.test("DeltaFIFO replace tells nothing of what is the same as what is known,
   assertEquals(transforms, 1);
 });
 
-Deno.test("DeltaFIFO takes a first replacement as a whole where it can, and pops nothing of it", async (t) => {
-  let abandoned = 0;
-  const wholeWords = (known: readonly string[] = []): Words => {
-    abandoned = 0;
-    const whole = (): Whole<string> => {
-      const staged = words.known.replacing();
-      return {
-        set: (key, word) => staged.set(key, word),
-        delete: (word) => staged.delete(word),
-        commit: (version) => staged.commit(version),
-        abandon: () => {
-          abandoned++;
-          staged.abandon();
-        },
-        [Symbol.iterator]: () => staged[Symbol.iterator](),
-      };
-    };
-    const words: Words = new Words(known, { transform: (word) => `${word}!`, whole });
-    return words;
-  };
-  await t.step("known, in order, transformed once, when it is committed", () => {
-    const { queue, known } = wholeWords();
-    const replacement = queue.replacing();
-    replacement.add(["b@1", "a@1", "c@1", "b@2"]);
-    replacement.delete("c@9");
-    assertEquals([known.size, queue.hasSynced], [0, false]);
-    replacement.commit("1");
-    assertEquals([known.list(), queue.size, queue.hasSynced, abandoned], [["b@2!", "a@1!"], 0, true, 0]);
-    assertThrows(() => replacement.commit("1"), Error, "it is over");
-  });
-  await t.step("none, and has synced", () => {
-    const { queue } = wholeWords();
-    queue.replace([], "1");
-    assert(queue.hasSynced);
-  });
-  await t.step("not when it is abandoned", () => {
-    const words = wholeWords();
-    const replacement = words.queue.replacing();
-    replacement.add(["a@1"]);
-    replacement.abandon();
-    assertEquals([words.known.size, words.drain(), words.queue.hasSynced, abandoned], [0, [], false, 1]);
-    words.queue.replace(["b@1"], "2");
-    assertEquals(words.known.list(), ["b@1!"]);
-  });
-  await t.step("not the second one", () => {
-    const words = wholeWords();
-    words.queue.replace(["a@1"], "1");
-    words.queue.replace(["b@1"], "2");
-    assertEquals(words.drain(), [["Deleted? a@1!"], ["Replaced b@1!"]]);
-  });
-  await t.step("not when something came meanwhile, or was known before", () => {
-    const words = wholeWords();
-    const replacement = words.queue.replacing();
-    replacement.add(["b@1", "a@1"]);
-    words.queue.add("c@1");
-    replacement.commit("1");
-    assertEquals([words.known.size, abandoned], [0, 1]);
-    assertEquals(words.drain(), [["Added c@1!", "Deleted? c@1!"], ["Replaced b@1!"], ["Replaced a@1!"]]);
-    const knowing = wholeWords(["x@1"]);
-    knowing.queue.replace(["a@1"], "1");
-    assertEquals(knowing.drain(), [["Deleted? x@1"], ["Replaced a@1!"]]);
-    const filled = wholeWords();
-    const late = filled.queue.replacing();
-    late.add(["a@1"]);
-    filled.known.add("x@1");
-    late.commit("1");
-    assertEquals(filled.drain(), [["Deleted? x@1"], ["Replaced a@1!"]]);
-  });
-});
-
 Deno.test("DeltaFIFO replacing costs what it changes when nothing has overtaken it", () => {
   const store = new Indexer<string>({ keyOf });
   for (let n = 0; n < 100; n++) store.add(`${n}@1`);
@@ -471,16 +401,6 @@ Deno.test("DeltaFIFO pop goes on with what waits when processing pops too", () =
   queue.add("d@1");
   assert(queue.pop(process), "after it had been empty");
   assertEquals(order, ["a", "b", "c", "d"]);
-});
-
-Deno.test("DeltaFIFO flush calls onFlush with the version, closed or not", () => {
-  const flushed: string[] = [];
-  const { queue } = new Words([], { onFlush: (version) => flushed.push(version) });
-  queue.flush("7");
-  queue.close();
-  queue.flush("8");
-  assertEquals(flushed, ["7", "8"]);
-  new Words().queue.flush("9");
 });
 
 Deno.test("DeltaFIFO takes a key that has left and comes again for a new one, while many others wait", () => {

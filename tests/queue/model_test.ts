@@ -2,17 +2,17 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import type { Deltas } from "../../src/queue/delta.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
-import type { StagedDeltas } from "../../src/queue/replacement.ts";
+import type { QueueReplacement } from "../../src/queue/replacement.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { apply, keyOf, print } from "./_words.ts";
 
 Deno.test("DeltaFIFO and Indexer together do what their model does, whatever happens", () => {
   fc.assert(
     fc.property(
-      fc.record({ known: fc.oneof(list, fc.constant([])), comparing: fc.boolean(), whole: fc.boolean() }),
+      fc.record({ known: fc.oneof(list, fc.constant([])), comparing: fc.boolean() }),
       fc.array(operation, { maxLength: 60, size: "max" }),
-      ({ known, comparing, whole }, operations) => {
-        const run = new Run(known, comparing, whole);
+      ({ known, comparing }, operations) => {
+        const run = new Run(known, comparing);
         for (const operation of operations) run.perform(operation);
         run.settle();
       },
@@ -44,11 +44,7 @@ class Run {
   readonly #store = new Indexer<string, "version">({ keyOf, indexers: { version: (word) => [word.split("@")[1]] } });
   readonly #queue: DeltaFIFO<string>;
   readonly #comparing: boolean;
-  /** Whether a first replacement is taken past the queue. */
-  readonly #whole: boolean;
-  #replacement: StagedDeltas<string> | undefined;
-  /** Whether the replacement under way began when nothing had come and nothing was known. */
-  #first = false;
+  #replacement: QueueReplacement<string> | undefined;
 
   /** What is there once all that was said has been processed. */
   readonly #truth = new Map<string, string>();
@@ -60,19 +56,17 @@ class Run {
   /** Keys that are still to be processed before it has synced; none: nothing has come yet. */
   #awaited: Set<string> | undefined;
 
-  constructor(known: readonly string[], comparing: boolean, whole: boolean) {
+  constructor(known: readonly string[], comparing: boolean) {
     for (const word of known) {
       this.#store.add(word);
       this.#truth.set(keyOf(word), word);
       this.#told.set(keyOf(word), word);
     }
     this.#comparing = comparing;
-    this.#whole = whole;
     this.#queue = new DeltaFIFO({
       keyOf,
       knownObjects: this.#store,
       ...(comparing ? { same: (known: string, word: string) => known === word } : {}),
-      ...(whole ? { whole: () => this.#store.replacing() } : {}),
     });
   }
 
@@ -94,12 +88,10 @@ class Run {
         break;
       }
       case "replace":
-        this.#first = this.#isNew;
         this.#queue.replace(operation.words, "1");
         this.#replaced(new Map(operation.words.map((word) => [keyOf(word), word])));
         break;
       case "stage":
-        if (this.#replacement === undefined) this.#first = this.#isNew;
         this.#replacement ??= this.#queue.replacing();
         this.#replacement.add(operation.words);
         for (const word of operation.words) this.#staged.set(keyOf(word), word);
@@ -163,23 +155,11 @@ class Run {
     else this.#truth.set(key, word);
   }
 
-  get #isNew(): boolean {
-    return this.#awaited === undefined && this.#waiting.length === 0 && this.#told.size === 0;
-  }
-
-  #replaced(whole: ReadonlyMap<string, string>): void {
-    if (this.#whole && this.#first && this.#isNew) {
-      for (const [key, word] of whole) {
-        this.#truth.set(key, word);
-        this.#told.set(key, word);
-      }
-      this.#awaited = new Set();
-      return;
-    }
+  #replaced(list: ReadonlyMap<string, string>): void {
     for (const key of [...this.#told.keys(), ...this.#truth.keys()]) {
-      if (!whole.has(key) && this.#truth.has(key)) this.#queued(key, undefined);
+      if (!list.has(key) && this.#truth.has(key)) this.#queued(key, undefined);
     }
-    for (const [key, word] of whole) {
+    for (const [key, word] of list) {
       if (!this.#comparing || this.#truth.get(key) !== word) this.#queued(key, word);
     }
     this.#awaited ??= new Set(this.#waiting);

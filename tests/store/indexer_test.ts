@@ -321,21 +321,38 @@ Deno.test("Indexer replacing can be taken back in part, abandoned, and used once
   assertEquals(filed(indexer), { blue: ["c"] });
 });
 
-Deno.test("Indexer replacing tells how many values are staged, and which, in the order of their keys", () => {
+Deno.test("Indexer replacing keeps the place of a key's first value, also behind one that was taken back", () => {
   const indexer = tagged(thing("a", "red"));
   const staged = indexer.replacing();
-  assertEquals([staged.size, [...staged]], [0, []]);
   const [b, c, again] = [thing("b", "blue"), thing("c", "red"), thing("b", "green")];
-  staged.set("b", b);
-  staged.add([thing("d", "red"), c]);
-  staged.set("b", again);
+  staged.add([b, thing("d", "red"), c, again]);
   staged.delete(thing("d"));
   staged.delete(thing("d"));
-  assertEquals([staged.size, [...staged], indexer.size, filed(indexer)], [2, [again, c], 1, { red: ["a"] }]);
+  assertEquals([indexer.size, filed(indexer)], [1, { red: ["a"] }]);
   staged.commit("1");
   assertEquals([indexer.list(), filed(indexer)], [[again, c], { green: ["b"], red: ["c"] }]);
-  assertEquals([staged.size, [...staged]], [0, []], "it is over");
-  assertThrows(() => staged.set("b", b), Error, "Cannot add to the replacement: it is over");
+});
+
+Deno.test("Indexer replacing transforms each value once, and calls onCommit when the store has them", () => {
+  const indexer = tagged(thing("old", "red"));
+  const transformed: string[] = [];
+  const committed: unknown[] = [];
+  const staged = indexer.replacing({
+    transform: (value) => {
+      transformed.push(value.name);
+      return thing(`${value.name}!`, ...value.tags);
+    },
+    onCommit: () => committed.push(filed(indexer)),
+  });
+  staged.add([thing("a", "blue"), thing("b", "blue")]);
+  staged.delete(thing("a"));
+  assertEquals([transformed, committed], [["a", "b", "a"], []]);
+  staged.commit("1");
+  assertEquals(committed, [{ blue: ["b!"] }]);
+  const abandoned = indexer.replacing({ onCommit: () => committed.push("again") });
+  abandoned.abandon();
+  assertThrows(() => abandoned.commit("2"), Error, "it is over");
+  assertEquals(committed.length, 1);
 });
 
 Deno.test("Indexer replacing files a value as it is filed already, also in an index added meanwhile", () => {

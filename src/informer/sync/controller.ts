@@ -1,73 +1,60 @@
+/**
+ * Runs a reflector into a queue, and the queue into the function that processes changes.
+ *
+ * Entry point: {@linkcode Controller}, client-go's controller: an informer has one for each collection that it lists and
+ * watches, and a program can run one alone. It decides when the queue is drained, and reports how far processing has come.
+ * It stores nothing, delivers no events, and leaves retries to the reflector.
+ *
+ * @module
+ */
 import type { Entry } from "../../api/entry.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
 import type { Deltas } from "../../queue/delta.ts";
 import type { DeltaFIFO } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
-import type { ReflectorStore } from "../../reflector/reflector_store.ts";
+import type { ReflectorStore, Replacement } from "../../reflector/reflector_store.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
 import type { ReflectorCounters } from "../../reflector/counters.ts";
 import type { ReflectorOptions } from "../../reflector/options.ts";
 import { Reflector } from "../../reflector/reflector.ts";
 
-/** What a controller connects. */
+/** Options for a {@linkcode Controller}. */
 export interface ControllerOptions<T extends KubernetesObject> {
-  /** What is followed. */
+  /** The collection to list and watch. */
   readonly source: ListerWatcher<T>;
-  /** Where changes are ordered. */
+  /** The queue that orders the changes. */
   readonly queue: DeltaFIFO<Entry<T>>;
-  /** What is done with them, in this turn; what it throws makes the reflector list again. */
+  /** Called synchronously with the changes of one key. If it throws, the reflector lists again. */
   readonly process: (deltas: Deltas<Entry<T>>) => void;
-  /** How the source is followed. */
+  /** Begins the replacement that a list is staged in. @default {the queue's own} */
+  readonly replacing?: () => Replacement<Entry<T>>;
+  /** Called after each list, batch and bookmark, when everything up to `resourceVersion` has been processed. */
+  readonly onProgress?: (resourceVersion: string) => void;
+  /** Options for the reflector. */
   readonly reflector?: ReflectorOptions;
 }
 
 /**
  * Runs a reflector into a queue and the queue into `process`.
  *
- * The queue is popped after each change of a watch, so changes are processed in the order in which the server sent them,
- * across keys, and in the turn in which their bytes arrived. A replacement is popped when the reflector flushes, which it
- * does once per list, batch and bookmark; only then does the version count as seen.
+ * The queue is drained after each change of a watch, so changes are processed in the order in which the server sent them,
+ * across keys, and in the turn in which their bytes arrived. After a list it is drained once the list is committed. Only
+ * then does the version count as seen.
  */
 export class Controller<T extends KubernetesObject> {
   readonly #queue: DeltaFIFO<Entry<T>>;
   readonly #reflector: Reflector<T>;
 
-  /** Asks nothing before it is run. @throws {RangeError} when an option of the reflector is out of range. */
+  /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
   constructor(options: ControllerOptions<T>) {
-    const { source, queue, process } = options;
-    const drain = (): void => {
-      // mutant: version-before-batch
-      while (queue.pop(process));
-    };
-    const store: ReflectorStore<Entry<T>> = {
-      add: (entry) => {
-        queue.add(entry);
-        drain();
-      },
-      update: (entry) => {
-        // mutant: update-after-batch
-        queue.update(entry);
-        drain();
-      },
-      delete: (entry) => {
-        queue.delete(entry);
-        drain();
-      },
-      replacing: () => queue.replacing(),
-      resync: () => queue.resync(),
-      flush: (resourceVersion) => {
-        drain();
-        queue.flush(resourceVersion);
-      },
-    };
-    this.#queue = queue;
-    this.#reflector = new Reflector<T>(source, store, options.reflector);
+    this.#queue = options.queue;
+    this.#reflector = new Reflector<T>(options.source, new DrainedQueue(options), options.reflector);
   }
 
-  /** Whether the first list has been processed. */
+  /** The first list has been processed. */
   get hasSynced(): boolean {
-    return this.#queue.hasSynced;
+    return this.lastSyncResourceVersion !== "";
   }
 
   /** The version up to which everything has been processed; `""` before the first list. */
@@ -75,17 +62,17 @@ export class Controller<T extends KubernetesObject> {
     return this.#reflector.lastSyncResourceVersion;
   }
 
-  /** Where the reflector is in its cycle. */
+  /** The reflector's present phase. */
   get phase(): ReflectorPhase {
     return this.#reflector.phase;
   }
 
-  /** What the reflector has done so far. */
+  /** The reflector's counters. */
   get counters(): ReflectorCounters {
     return this.#reflector.counters;
   }
 
-  /** Ends the watch and lists anew, because of `reason`; does nothing unless it watches. */
+  /** Ends the watch and lists again, because of `reason`. Does nothing unless the reflector watches. */
   relist(reason: Error): void {
     this.#reflector.relist(reason);
   }
@@ -97,5 +84,52 @@ export class Controller<T extends KubernetesObject> {
     } finally {
       this.#queue.close();
     }
+  }
+}
+
+/** The reflector's side of a controller: each write goes into the queue, which is drained at once. */
+class DrainedQueue<T extends KubernetesObject> implements ReflectorStore<Entry<T>> {
+  readonly #options: ControllerOptions<T>;
+  readonly #queue: DeltaFIFO<Entry<T>>;
+
+  constructor(options: ControllerOptions<T>) {
+    this.#options = options;
+    this.#queue = options.queue;
+  }
+
+  add(entry: Entry<T>): void {
+    this.#queue.add(entry);
+    this.#drain();
+  }
+
+  update(entry: Entry<T>): void {
+    // mutant: update-after-batch
+    this.#queue.update(entry);
+    this.#drain();
+  }
+
+  delete(entry: Entry<T>): void {
+    this.#queue.delete(entry);
+    this.#drain();
+  }
+
+  replacing(): Replacement<Entry<T>> {
+    const { replacing } = this.#options;
+    return replacing === undefined ? this.#queue.replacing() : replacing();
+  }
+
+  resync(): void {
+    this.#queue.resync();
+  }
+
+  flush(resourceVersion: string): void {
+    this.#drain();
+    this.#options.onProgress?.(resourceVersion);
+  }
+
+  #drain(): void {
+    const { process } = this.#options;
+    // mutant: version-before-batch
+    while (this.#queue.pop(process));
   }
 }

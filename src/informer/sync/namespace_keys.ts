@@ -1,26 +1,24 @@
 import type { KnownObjects } from "../../queue/delta.ts";
 
-/**
- * The values of a shared store that one part of a collection has brought.
- *
- * A queue that knows only these takes what a list of its part lacks for deleted, and nothing else.
- */
+/** The values that one namespace has brought into a shared store. A relist of the namespace deletes only keys of these. */
 export class NamespaceKeys<V> implements KnownObjects<V> {
   readonly #store: Pick<KnownObjects<V>, "getByKey">;
+  /** `#keys` has a key if and only if the namespace changed it last and the store had it then. */
   readonly #keys = new Set<string>();
+  /** `#revision` is the number of calls of {@linkcode touched} so far. */
   #revision = 0;
 
-  /** None of the store's, at first. */
+  /** No keys of the store at first. */
   constructor(store: Pick<KnownObjects<V>, "getByKey">) {
     this.#store = store;
   }
 
-  /** How many they are. */
+  /** The number of keys. */
   get size(): number {
     return this.#keys.size;
   }
 
-  /** Another number after every change. */
+  /** A number that is another one after every change. */
   get revision(): number {
     return this.#revision;
   }
@@ -33,7 +31,7 @@ export class NamespaceKeys<V> implements KnownObjects<V> {
     return this.#keys.has(key) ? this.#store.getByKey(key) : undefined;
   }
 
-  /** The part has said something about `key`, and the store has taken it. */
+  /** Records that a change of `key` from this namespace has been applied to the store. */
   touched(key: string): void {
     this.#revision++;
     if (this.#store.getByKey(key) === undefined) this.#keys.delete(key);

@@ -18,63 +18,63 @@ import { type NamespaceStatus, StateKeeper } from "./state.ts";
 import type { StoreWriter } from "./store_writer.ts";
 import { VersionGate } from "./version_gate.ts";
 
-/** One of several namespaces that an informer follows, and where it is followed. */
+/** One of several namespaces that an informer caches. */
 export interface NamespaceSource<T> {
-  /** The namespace. */
+  /** The namespace's name. */
   readonly namespace: string;
   /** The collection in that namespace: `client.resource(Pod, { namespace })`. */
   readonly source: ListerWatcher<T>;
 }
 
-/** What a part needs of the informer around it. */
+/** Options for a {@linkcode NamespaceSync}. */
 export interface NamespaceSyncOptions<T extends KubernetesObject> {
-  /** What is followed. */
+  /** The collection to list and watch. */
   readonly source: ListerWatcher<T>;
-  /** Which namespace that is, when it is one of several. */
+  /** The namespace of the collection, if the informer has several. */
   readonly namespace?: string;
-  /** What all parts fill. */
+  /** The informer's store. */
   readonly store: Indexer<Entry<T>, string>;
-  /** Through which they fill it. */
+  /** Writes to the store. */
   readonly writer: StoreWriter<T>;
-  /** How entries are prepared. */
+  /** Prepares entries for the store. */
   readonly intake: EntryTransform<T>;
-  /** What the source is asked to do with them. */
+  /** Passed to the source: drop or keep `metadata.managedFields`. */
   readonly managedFields: "drop" | "keep";
-  /** How the source is followed. */
+  /** Options for the reflector. */
   readonly reflector?: ReflectorOptions;
-  /** Told of each phase, and whether it has changed the part's state or cause. */
+  /** Called with each phase; `changed` is true if it changed state or cause. */
   readonly onPhase: (phase: ReflectorPhase, changed: boolean) => void;
-  /** Told when the part has synced. */
+  /** Called once, when the first list has been applied. */
   readonly onSynced: () => void;
-  /** Told of objects that cannot be filed. */
+  /** Receives errors that do not stop the sync, such as objects without a usable key. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * What an informer follows by one list and one watch: its whole collection, or one of several namespaces.
+ * Keeps the objects of one list and watch in an informer's store: its collection, or one of several namespaces.
  *
- * Version, state and sync are a part's own, and so is what a new list of it takes for deleted; store, handlers and errors
- * are the informer's.
+ * Each has its own version, state and first sync, and a relist deletes only its own objects. Store, handlers and errors
+ * belong to the informer.
  */
 export class NamespaceSync<T extends KubernetesObject> {
-  /** The namespace, when it is one of several. */
+  /** The namespace, if the informer has several. */
   readonly namespace: string | undefined;
-  /** How it is doing. */
+  /** The state. */
   readonly state: StateKeeper = new StateKeeper();
-  /** How far it has come. */
+  /** The version reached, and the waits for one. */
   readonly gate: VersionGate = new VersionGate();
   readonly #synced = new Latch();
   readonly #controller: Controller<T>;
+  /** `#objects` is `undefined` if and only if there is no other namespace in the store. */
   readonly #objects: NamespaceKeys<Entry<T>> | undefined;
   readonly #outdated: OutdatedChanges;
-  /** The kinds, other than its own, of which objects were passed over and reported. */
+  /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
   readonly #passedOver = new Set<string>();
 
-  /** Asks nothing before it is run. @throws {RangeError} when an option of the reflector is out of range. */
+  /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
   constructor(options: NamespaceSyncOptions<T>) {
     const { source, namespace, store, writer, intake, managedFields, reflector, onPhase, onSynced, onError } = options;
     this.namespace = namespace;
-    // The only part knows all there is.
     const objects = this.#objects = namespace === undefined ? undefined : new NamespaceKeys(store);
     const outdated = this.#outdated = new OutdatedChanges({
       relist: (reason) => this.#controller.relist(reason),
@@ -85,15 +85,6 @@ export class NamespaceSync<T extends KubernetesObject> {
       knownObjects: objects ?? store,
       same: sameVersion,
       transform: (entry) => intake.take(entry),
-      // A store that others fill too cannot be filled at once.
-      ...(objects === undefined ? { whole: () => writer.whole() } : {}),
-      onFlush: (resourceVersion) => {
-        this.gate.reached(resourceVersion);
-        outdated.reached(resourceVersion);
-        if (!queue.hasSynced || this.#synced.isOpen) return;
-        this.#synced.open();
-        onSynced();
-      },
     });
     this.#controller = new Controller<T>({
       source: withDecodeOptions(source, {
@@ -102,12 +93,23 @@ export class NamespaceSync<T extends KubernetesObject> {
         knownNext: () => store.lookUpNext(),
       }),
       queue,
-      process: objects === undefined ? (deltas) => writer.apply(deltas, outdated) : (deltas) => {
+      process: objects === undefined ? (deltas) => writer.apply(deltas, !this.hasSynced, outdated) : (deltas) => {
         try {
-          writer.apply(deltas, outdated);
+          writer.apply(deltas, !this.hasSynced, outdated);
         } finally {
           objects.touched(deltas.key);
         }
+      },
+      // A first list is staged in the store's own table and swapped in. A table that other namespaces fill too cannot be
+      // swapped, for its index buckets mix their rows.
+      replacing: () =>
+        objects === undefined && !this.hasSynced && store.size === 0 ? writer.replacing() : queue.replacing(),
+      onProgress: (resourceVersion) => {
+        this.gate.reached(resourceVersion);
+        outdated.reached(resourceVersion);
+        if (this.hasSynced) return;
+        this.#synced.open();
+        onSynced();
       },
       reflector: {
         ...reflector,
@@ -129,17 +131,17 @@ export class NamespaceSync<T extends KubernetesObject> {
     });
   }
 
-  /** Whether the cache has been equal to this part of the server once. */
+  /** The first list has been applied to the store. */
   get hasSynced(): boolean {
     return this.#synced.isOpen;
   }
 
-  /** What its reflector has done so far. */
+  /** The reflector's counters. */
   get counters(): ReflectorCounters {
     return this.#controller.counters;
   }
 
-  /** What is true of it right now. */
+  /** The present status. */
   get status(): NamespaceStatus {
     const { state, since, cause } = this.state;
     return {
@@ -152,7 +154,7 @@ export class NamespaceSync<T extends KubernetesObject> {
     };
   }
 
-  /** Resolves once it has synced; rejects as `SharedIndexInformer.waitForCacheSync()`. */
+  /** Resolves after the first sync; rejects as `SharedIndexInformer.waitForCacheSync()` does. */
   async waitForSync(options: Abortable & { readonly patient?: boolean }): Promise<void> {
     const { patient = false, signal } = options;
     for (;;) {
@@ -165,13 +167,13 @@ export class NamespaceSync<T extends KubernetesObject> {
     }
   }
 
-  /** Follows until the signal aborts. */
+  /** Lists and watches until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     using _outdated = this.#outdated;
     await this.#controller.run({ signal });
   }
 
-  /** It has ended for good, because of `cause`, if of anything; who still waits is told `error`. */
+  /** Enters the state `stopped`, with `cause` if there is one. Pending waits reject with `error`. */
   end(error: Error, cause: unknown): void {
     this.state.stopped(cause);
     this.#synced.fail(error);
@@ -179,7 +181,7 @@ export class NamespaceSync<T extends KubernetesObject> {
   }
 }
 
-/** Wakes those who wait for a sync, so that they look at what the server said. */
+/** Interrupts waits for the first sync, so that they check the server's refusal. */
 class Refused extends Error {}
 
 function withDecodeOptions<T>(source: ListerWatcher<T>, decode: DecodeOptions & KnownEntries): ListerWatcher<T> {

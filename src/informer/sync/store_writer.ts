@@ -2,32 +2,34 @@ import { type Entry, sameVersion } from "../../api/entry.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { isOlder } from "../../api/resource_version.ts";
-import type { Delta, Deltas, Whole } from "../../queue/delta.ts";
+import type { Delta, Deltas } from "../../queue/delta.ts";
 import type { Indexer } from "../../store/indexer.ts";
+import type { StoreReplacement } from "../../store/replacement.ts";
 import { Added, Deleted, Updated } from "../events/event.ts";
 import type { EntryTransform } from "./entry_transform.ts";
 import type { OutdatedChanges } from "./outdated_changes.ts";
 import type { Processor } from "../events/processor.ts";
 import type { Quarantine } from "../cache/quarantine.ts";
 
-/** What a writer connects. */
+/** Options for a {@linkcode StoreWriter}. */
 export interface StoreWriterOptions<T extends KubernetesObject> {
-  /** Where entries are kept. */
+  /** The store that is written. */
   readonly store: Indexer<Entry<T>, string>;
-  /** How entries were prepared. */
+  /** Prepares the entries of a first list, and learns which entries the store keeps. */
   readonly intake: EntryTransform<T>;
-  /** Where broken entries are known. */
+  /** Keeps the entries that cannot be read. */
   readonly quarantine: Quarantine<T>;
-  /** Who is told. */
+  /** Delivers events to handlers and streams. */
   readonly processor: Processor<T>;
 }
 
-/** Takes changes into the store and tells of them, in one turn, whichever part of the collection they come from. */
+/** Writes changes to the store and logs their events, in one turn. The namespaces of an informer share one writer. */
 export class StoreWriter<T extends KubernetesObject> {
   readonly #store: Indexer<Entry<T>, string>;
   readonly #intake: EntryTransform<T>;
   readonly #quarantine: Quarantine<T>;
   readonly #processor: Processor<T>;
+  /** `#outdated` is the number of dropped changes so far. */
   #outdated = 0;
 
   constructor(options: StoreWriterOptions<T>) {
@@ -37,13 +39,16 @@ export class StoreWriter<T extends KubernetesObject> {
     this.#processor = options.processor;
   }
 
-  /** How many changes were older than what was cached, and were passed over. */
+  /** The number of changes that were dropped because they were older than the cached object. */
   get outdated(): number {
     return this.#outdated;
   }
 
-  /** Takes what happened to one key, oldest first; changes that are older than what is cached go to `outdated`. */
-  apply({ key, deltas, initial }: Deltas<Entry<T>>, outdated: OutdatedChanges): void {
+  /**
+   * Applies the changes of one key, oldest first. `initial` marks new objects as part of the first list. `outdated` receives
+   * changes that are older than the cached object.
+   */
+  apply({ key, deltas }: Deltas<Entry<T>>, initial: boolean, outdated: OutdatedChanges): void {
     for (const delta of deltas) {
       this.#apply(key, delta, initial, outdated);
       // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
@@ -51,33 +56,27 @@ export class StoreWriter<T extends KubernetesObject> {
     }
   }
 
-  /** Begins to fill the store, which is empty, with what it is to hold: it is there, and told, when it is committed. */
-  whole(): Whole<Entry<T>> {
-    const staged = this.#store.replacing();
-    const broken: Entry<T>[] = [];
-    return {
-      set: (key, entry) => {
-        staged.set(key, entry);
-        if (entry.error !== undefined) broken.push(entry);
-      },
-      delete: (entry) => staged.delete(entry),
-      commit: (resourceVersion) => {
-        staged.commit(resourceVersion);
-        const entries = this.#store.list();
-        this.#intake.keptAll(entries);
-        this.#processor.tellAll(entries);
-        // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
-        for (const entry of broken) this.#noteBroken(entry);
-      },
-      abandon: () => staged.abandon(),
-      [Symbol.iterator]: () => staged[Symbol.iterator](),
-    };
+  /** Begins a replacement of the empty store by a first list. Its commit logs all entries as initial, in one step. */
+  replacing(): StoreReplacement<Entry<T>> {
+    return this.#store.replacing({
+      transform: (entry) => this.#intake.take(entry),
+      onCommit: () => this.#filled(),
+    });
+  }
+
+  #filled(): void {
+    const entries = this.#store.list();
+    this.#intake.keptAll(entries);
+    const broken = entries.filter(({ error }) => error !== undefined);
+    this.#processor.tellAll(entries);
+    // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
+    for (const entry of broken) this.#noteBroken(entry);
   }
 
   #apply(key: ObjectKey, delta: Delta<Entry<T>>, initial: boolean, outdated: OutdatedChanges): void {
     const entry = delta.value;
     const known = this.#store.lookUp(key);
-    if (delta.type === "Sync") return; // handlers are resynced each at its own period
+    if (delta.type === "Sync") return; // each handler is resynced at its own period
     if (known !== undefined && isOutdated(delta, known)) {
       this.#outdated++;
       outdated.dropped(entry, known, delta.type === "Deleted");
@@ -124,8 +123,8 @@ export class StoreWriter<T extends KubernetesObject> {
 }
 
 /**
- * Whether a change is older than the cached entry, so that it is dropped. Within a watch versions rise; a list is always
- * believed. A deletion is dropped when it is of an earlier object of the same name.
+ * Returns `true` if a change is dropped because it is older than the cached entry. Within a watch versions rise; a list is
+ * always applied. A deletion is dropped only if it is of an earlier object of the same name.
  */
 function isOutdated<T>(delta: Delta<Entry<T>>, known: Entry<T>): boolean {
   const entry = delta.value;
@@ -134,7 +133,7 @@ function isOutdated<T>(delta: Delta<Entry<T>>, known: Entry<T>): boolean {
   return delta.type !== "Deleted" || isAnother(known, entry);
 }
 
-/** Whether two entries of one key are different objects. */
+/** Returns `true` if two entries of one key are different objects. */
 function isAnother<T>(a: Entry<T>, b: Entry<T>): boolean {
   return a.uid !== b.uid && a.uid !== "" && b.uid !== "";
 }

@@ -1,0 +1,90 @@
+import { assertEquals } from "@std/assert";
+import type { Entry } from "../../../src/api/entry.ts";
+import { Controller, type ControllerOptions } from "../../../src/informer/sync/controller.ts";
+import { DeltaFIFO } from "../../../src/queue/delta_fifo.ts";
+import { Indexer } from "../../../src/store/indexer.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { added, bookmark, entry, expired, modified, part, seen, type Thing } from "../../support/fixtures.ts";
+import { PAGES } from "../../support/followed_source.ts";
+import { holding } from "../../support/informer.ts";
+import { END, type ScriptedSource } from "../../support/scripted_source.ts";
+
+/** A controller that fills a store; `notes` has the processed keys, and the versions passed to `onProgress`. */
+class Filling implements AsyncDisposable {
+  readonly store: Indexer<Entry<Thing>> = new Indexer<Entry<Thing>>({ keyOf });
+  readonly queue: DeltaFIFO<Entry<Thing>> = new DeltaFIFO<Entry<Thing>>({ keyOf, knownObjects: this.store });
+  readonly notes: string[] = [];
+  readonly controller: Controller<Thing>;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(source: ScriptedSource, replacing?: (filling: Filling) => ReturnType<Replacing>) {
+    this.controller = new Controller<Thing>({
+      source,
+      queue: this.queue,
+      process: ({ key, deltas }) => {
+        for (const delta of deltas) {
+          if (delta.type === "Deleted") this.store.deleteByKey(key);
+          else this.store.set(key, delta.value);
+        }
+        this.notes.push(key);
+      },
+      ...(replacing === undefined ? {} : { replacing: () => replacing(this) }),
+      onProgress: (version) => this.notes.push(`${version}, ${this.store.size} stored, ${this.queue.size} queued`),
+      reflector: { ...PAGES, backoff: { jitter: 0 } },
+    });
+    this.#running = this.controller.run({ signal: this.#stop.signal });
+  }
+
+  /** The notes since the last call. */
+  take(): string[] {
+    return this.notes.splice(0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}
+
+type Replacing = NonNullable<ControllerOptions<Thing>["replacing"]>;
+
+function keyOf(entry: Entry<Thing>): string {
+  return entry.key;
+}
+
+Deno.test("Controller drains the queue, then calls onProgress, once for each list, batch and bookmark", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1), entry("b", 2));
+  await using filling = new Filling(source);
+  assertEquals(filling.controller.hasSynced, false);
+  await time.tickAsync(0);
+  assertEquals(filling.take(), ["default/a", "default/b", "10, 2 stored, 0 queued"]);
+  assertEquals([filling.controller.hasSynced, filling.controller.lastSyncResourceVersion], [true, "10"]);
+  source.newest.send([modified("a", 11), added("c", 12), modified("a", 13)], [bookmark(20)]);
+  await time.tickAsync(0);
+  assertEquals(filling.take(), [
+    "default/a",
+    "default/c",
+    "default/a",
+    "13, 3 stored, 0 queued",
+    "20, 3 stored, 0 queued",
+  ]);
+});
+
+Deno.test("Controller stages a list in the replacement that it is given, past the queue", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1), entry("b", 2));
+  await using filling = new Filling(
+    source,
+    ({ store, queue, controller }) => controller.hasSynced ? queue.replacing() : store.replacing(),
+  );
+  await time.tickAsync(0);
+  assertEquals(filling.take(), ["10, 2 stored, 0 queued"]);
+  assertEquals(filling.controller.hasSynced, true);
+  source.list(part(20, [entry("b", 15)]), END).watch([]);
+  source.newest.send(expired());
+  await time.tickAsync(2_000);
+  assertEquals(filling.take(), ["default/a", "default/b", "20, 1 stored, 0 queued"]);
+  assertEquals(seen(filling.store), ["default/b@15"]);
+});
