@@ -14,7 +14,10 @@ export class PendingKeys<V> {
   readonly #deltas: (Delta<V>[] | undefined)[] = [];
   /** `#head` is the index of the oldest key; the arrays' length if nothing is pending, and both are 0 then. */
   #head = 0;
-  /** `#places` has `#base` + the last index of each pending key, from a look-up among more than {@linkcode FEW} keys until the queue is empty. */
+  /**
+   * `#places` has `#base` + the last index of each pending key. It is defined from a look-up among more than {@linkcode FEW}
+   * keys until nothing is pending.
+   */
   #places: Map<string, number> | undefined;
   /** `#base` is the number of keys that have been removed from the front of the arrays since the queue was last empty. */
   #base = 0;

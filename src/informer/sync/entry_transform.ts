@@ -4,26 +4,29 @@ import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { IndexFunction } from "../../store/index.ts";
 
-/** What is done to entries before they are cached. */
+/** Options for an {@linkcode EntryTransform}. */
 export interface EntryTransformOptions<T extends KubernetesObject> {
   /** See `SharedIndexInformerOptions.transform`. */
   readonly transform?: (object: T) => T;
   /** See `CacheOptions.freeze`. */
   readonly freeze: boolean;
-  /** Told of what an index function threw. */
+  /** Receives errors of index functions. */
   readonly report: (error: unknown) => void;
 }
 
-/** Prepares entries as they arrive, so that nothing long is left to do when a list is taken. */
+/**
+ * Prepares entries for the cache as they arrive, so that the commit of a list stays short: transforms, freezes, and parses
+ * where all objects are read.
+ */
 export class EntryTransform<T extends KubernetesObject> {
   readonly #options: EntryTransformOptions<T>;
-  /** What the transform has made, which a source may hand back in place of an equal arrival. */
+  /** `#made` has an entry if and only if {@linkcode take} returned it for a transform; a source may yield it again. */
   readonly #made = new WeakSet<Entry<T>>();
-  /** The server's keys of entries that a transform has given another; none before the first. */
+  /** `#originals` has an entry if and only if a transform changed its key: the server's key. Created for the first one. */
   #originals: WeakMap<Entry<T>, ObjectKey> | undefined;
-  /** Those of them that are cached, by the server's key. */
+  /** `#renamed` has those entries of `#originals` that are cached, by the server's key. */
   readonly #renamed = new Map<ObjectKey, Entry<T>>();
-  /** Whether objects are parsed as they arrive: somebody reads all of them anyway. */
+  /** Parse objects as they arrive. Set if all of them will be read. */
   reads: boolean;
 
   constructor(options: EntryTransformOptions<T>, reads: boolean) {
@@ -32,8 +35,8 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 
   /**
-   * The entry to cache in place of `entry`; an entry that this method has returned is returned as it is, so that a transform
-   * runs once per arrived object. Does not throw: what can not be read or transformed is broken from now on.
+   * Returns the entry to cache in place of `entry`. An entry that this method has returned before is returned unchanged, so a
+   * transform runs once per arrived object. Does not throw: an entry that cannot be read or transformed becomes broken.
    */
   take(entry: Entry<T>): Entry<T> {
     const { transform, freeze } = this.#options;
@@ -45,25 +48,25 @@ export class EntryTransform<T extends KubernetesObject> {
     return taken;
   }
 
-  /** The cache has taken an entry that {@linkcode take} made. */
+  /** Records that the cache stored an entry of {@linkcode take}. */
   kept(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);
     if (original !== undefined) this.#renamed.set(original, entry);
   }
 
-  /** As {@linkcode kept}, of all that the cache has taken at once. */
+  /** As {@linkcode kept}, for many entries. */
   keptAll(entries: readonly Entry<T>[]): void {
     if (this.#originals === undefined) return;
     for (const entry of entries) this.kept(entry);
   }
 
-  /** The cache has let go of an entry that {@linkcode take} made. */
+  /** Records that the cache removed an entry of {@linkcode take}. */
   gone(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);
     if (original !== undefined && this.#renamed.get(original)?.key === entry.key) this.#renamed.delete(original);
   }
 
-  /** An index function over entries: what `valuesOf` throws is reported, and files the object under nothing. */
+  /** Returns an index function over entries. If `valuesOf` throws, the error is reported and the object has no index values. */
   indexFunction(name: string, valuesOf: IndexFunction<T>): IndexFunction<Entry<T>> {
     return (entry) => {
       if (entry.error !== undefined) return [];
@@ -71,7 +74,7 @@ export class EntryTransform<T extends KubernetesObject> {
       try {
         object = entry.object;
       } catch (error) {
-        // Not the index's fault; the entry says so itself from now on.
+        // The entry has the error from now on, so the index does not report it.
         if (error instanceof DecodeError) return [];
         throw error;
       }
@@ -87,7 +90,7 @@ export class EntryTransform<T extends KubernetesObject> {
     };
   }
 
-  /** Parses now what would be parsed later, if all objects are read. */
+  /** Parses the object now if all objects are read. */
   #read(entry: Entry<T>): Entry<T> {
     if (!this.reads) return entry;
     try {
@@ -99,7 +102,7 @@ export class EntryTransform<T extends KubernetesObject> {
     return entry;
   }
 
-  /** The transformed object, filed as what it is now, at the version it was. */
+  /** Returns an entry of the transformed object and its key, with uid and version of the original. */
   #transformed(entry: Entry<T>, transform: (object: T) => T): Entry<T> {
     let object: T;
     try {
@@ -119,7 +122,7 @@ export class EntryTransform<T extends KubernetesObject> {
     }
   }
 
-  /** An entry that is broken because of `cause`, under the key that its object has been given before. */
+  /** Returns a broken entry with `cause`, under the key that the object was cached with, if it was renamed. */
   #broken(entry: Entry<T>, action: "read" | "transform", cause: unknown): Entry<T> {
     const { key, namespace } = this.#renamed.get(entry.key) ?? entry;
     const error = action === "read" && cause instanceof DecodeError
@@ -129,7 +132,7 @@ export class EntryTransform<T extends KubernetesObject> {
   }
 }
 
-/** The metadata of what a transform has returned. @throws {TypeError} when it cannot be filed. */
+/** Returns the metadata of a transform's result. @throws {TypeError} if name or namespace is unusable. */
 function metadataOf<T extends KubernetesObject>(object: T): Partial<T["metadata"]> {
   const metadata: { readonly name?: unknown; readonly namespace?: unknown } | undefined | null = object?.metadata;
   if (typeof metadata?.name !== "string" || metadata.name === "") {
@@ -141,7 +144,7 @@ function metadataOf<T extends KubernetesObject>(object: T): Partial<T["metadata"
   return object.metadata;
 }
 
-/** What a transform made: its own object and key, the uid and version of what it was made from. */
+/** An entry made by a transform: object and key of the result, uid and version of the original. */
 class TransformedEntry<T extends KubernetesObject> implements Entry<T> {
   readonly key: ObjectKey;
   readonly namespace: string;

@@ -3,7 +3,7 @@ import type { KnownObjects } from "../../queue/delta.ts";
 /** The values that one namespace has brought into a shared store. A relist of the namespace deletes only keys of these. */
 export class NamespaceKeys<V> implements KnownObjects<V> {
   readonly #store: Pick<KnownObjects<V>, "getByKey">;
-  /** `#keys` has a key if and only if the namespace changed it last and the store had it then. */
+  /** `#keys` has a key if and only if the store had it after its last change from this namespace. */
   readonly #keys = new Set<string>();
   /** `#revision` is the number of calls of {@linkcode touched} so far. */
   #revision = 0;

@@ -25,29 +25,33 @@ export interface OutdatedChangesOptions {
  * version. The uid does not matter, for a replay includes earlier objects of the same name.
  *
  * Every other outdated change shows that versions are not ordered, so that the cache may be stale. A list, which is always
- * believed, repairs it: at the end of the batch, or a minute after the last list of this kind.
+ * applied, repairs it: at the end of the batch, or a minute after the last list of this kind.
  */
 export class OutdatedChanges implements Disposable {
   readonly #options: OutdatedChangesOptions;
+  /** `#timer` is armed from the end of a batch that leaves a `#reason`, and after each relist, until a list is applied. */
   readonly #timer = new LongTimer(() => this.#relist());
-  /** Changes that may be replays, until their objects come again: the reason for a list if they do not, by key. */
+  /** `#unsettled` has a key if and only if a change was dropped that may be a replay, and the object did not come again. */
   readonly #unsettled = new Map<ObjectKey, string>();
-  /** The version at which the watch was opened. */
+  /** `#openedAt` is the version at which the present watch was opened, or of the list since. */
   #openedAt = "";
+  /** `#phase` is the phase entered last. */
   #phase: ReflectorPhase["name"] = "stopped";
-  /** Whether a list is under way that has not been committed. */
+  /** `#isListing` is true if and only if the present phase is a list that has not been applied. */
   #isListing = false;
-  /** Why a list is due; the timer is armed while there is a reason, from the end of its batch on. */
+  /** `#reason` is defined if and only if a list is due. */
   #reason: string | undefined;
+  /** `#nextRelistMs` is the earliest time of the next relist, by the monotonic clock. */
   #nextRelistMs = -Infinity;
+  /** `#isReported` is true if and only if a reason was reported. */
   #isReported = false;
 
-  /** Nothing has been dropped. */
+  /** No change has been dropped. */
   constructor(options: OutdatedChangesOptions) {
     this.#options = options;
   }
 
-  /** The reflector has entered a phase. */
+  /** Applies a phase that the reflector has entered. */
   entered(phase: ReflectorPhase): void {
     const before = this.#phase;
     this.#phase = phase.name;
@@ -55,7 +59,7 @@ export class OutdatedChanges implements Disposable {
     if (phase.name === "watching" && !(phase.open && before === "watching")) this.#openedAt = phase.resourceVersion;
   }
 
-  /** A change was dropped because `known` is cached. */
+  /** Records a change that was dropped because `known`, which is newer, is cached. */
   dropped<T extends KubernetesObject>({ key, resourceVersion }: Entry<T>, known: Entry<T>, isDeletion: boolean): void {
     const reason = `Cannot apply a change of "${key}": found version ${resourceVersion}, older than the cached ` +
       `${known.resourceVersion}, and no replay; the server does not order its versions, so they are listed again, ` +
@@ -65,12 +69,12 @@ export class OutdatedChanges implements Disposable {
     else if (!isDeletion) this.#unsettled.set(key, reason);
   }
 
-  /** The watch has sent the cached state of an object, or a later one. */
+  /** Records that the watch has sent the cached state of an object, or a later one. */
   settled(key: ObjectKey): void {
     if (this.#unsettled.size > 0) this.#unsettled.delete(key);
   }
 
-  /** Everything up to `version` is in the store. A list settles everything. */
+  /** Records that the store has every change up to `version`. After a list no relist is due any more. */
   reached(version: string): void {
     if (this.#isListing) {
       this.#isListing = false;
@@ -88,7 +92,7 @@ export class OutdatedChanges implements Disposable {
     if (this.#reason !== undefined && !this.#timer.isArmed) this.#timer.arm(this.#nextRelistMs - monotonicMs());
   }
 
-  /** Leads to no list any more. */
+  /** Stops the timer: no relist follows. */
   [Symbol.dispose](): void {
     this.#timer[Symbol.dispose]();
   }
@@ -100,7 +104,7 @@ export class OutdatedChanges implements Disposable {
   #relist(): void {
     const reason = new Error(this.#reason);
     this.#nextRelistMs = monotonicMs() + RELIST_EVERY_MS;
-    // Asks again if no list comes, for a reflector that waits to reconnect does not list.
+    // Repeats the request if no list follows: a reflector that waits to reconnect ignores it.
     this.#timer.arm(RELIST_EVERY_MS);
     if (!this.#isReported) this.#options.report(reason);
     this.#isReported = true;

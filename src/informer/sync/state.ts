@@ -2,15 +2,15 @@ import { CredentialsError, isForbidden, isNotFound, isUnauthorized, UnreachableE
 import type { ReflectorPhase } from "../../reflector/phase.ts";
 
 /**
- * How an informer is doing.
+ * The state of an informer.
  *
  * - `idle`: it has not been started.
- * - `live`: it follows the changes.
- * - `listing`: it is getting the collection for the first time.
- * - `stale`: it does not follow at the moment; the cache shows what was.
- * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: as `stale`, and the server does not answer, or refuses for that
- *   reason. It keeps trying.
- * - `stopped`: it was told to stop; the cache stays readable.
+ * - `live`: it watches, and the cache is up to date.
+ * - `listing`: it lists the collection for the first time.
+ * - `stale`: it does not watch at the moment, and the cache is the last known state.
+ * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: as `stale`, because the server does not answer, or refuses for
+ *   that reason. The informer keeps trying.
+ * - `stopped`: it was stopped or has failed for good. The cache stays readable.
  */
 export type InformerState =
   | "idle"
@@ -35,62 +35,67 @@ const STATES: readonly InformerState[] = [
   "stopped",
 ];
 
-/** What is true right now of one of the namespaces that an informer follows. */
+/** The present status of one namespace of an informer. */
 export interface NamespaceStatus {
-  /** The namespace. */
+  /** The namespace's name. */
   readonly namespace: string;
-  /** How it is doing. */
+  /** The state. */
   readonly state: InformerState;
-  /** Since when it is in that state. */
+  /** The time at which it entered that state. */
   readonly since: Date;
-  /** Why, when something is wrong. */
+  /** The error that led to that state, if there is one. */
   readonly cause?: unknown;
-  /** The version up to which the cache has everything of it; `""` before its first list. */
+  /** The version up to which the cache has every change of the namespace; `""` before its first list. */
   readonly resourceVersion: string;
-  /** How many objects of it are cached. */
+  /** The number of cached objects. */
   readonly objects: number;
 }
 
-/** Keeps a state: by the phases that a reflector enters, or as the worst of others. */
+/** Keeps an informer state: derived from the phases of one reflector, or the worst of several states. */
 export class StateKeeper {
+  /** `#state` is the present state. */
   #state: InformerState = "idle";
+  /** `#since` is the time of the last change of `#state`. */
   #since = new Date();
+  /** `#cause` is the error that led to `#state`; `undefined` while live. */
   #cause: unknown;
+  /** `#notLiveSince` is `undefined` if and only if `#state` is `live` or was never set. */
   #notLiveSince: Date | undefined;
+  /** `#retryAt` is defined if and only if the reflector, or one of several, waits: the time of its next request. */
   #retryAt: Date | undefined;
 
-  /** How the informer is doing. */
+  /** The present state. */
   get state(): InformerState {
     return this.#state;
   }
 
-  /** Since when. */
+  /** The time at which it entered that state. */
   get since(): Date {
     return this.#since;
   }
 
-  /** Why, when something is wrong. */
+  /** The error that led to that state, if there is one. */
   get cause(): unknown {
     return this.#cause;
   }
 
-  /** Since when it is not live. */
+  /** The time at which it ceased to be live; `undefined` while live. */
   get notLiveSince(): Date | undefined {
     return this.#notLiveSince;
   }
 
-  /** When it next asks the server, while it waits for that. */
+  /** The time of the next request, while the reflector waits for it. */
   get retryAt(): Date | undefined {
     return this.#retryAt;
   }
 
-  /** The cause, when the server refuses: as long as nobody changes something there, it will go on refusing. */
+  /** The error, if the server refuses requests: it will do so until its configuration or data changes. */
   get refusal(): unknown {
     const refused = this.#state === "unauthorized" || this.#state === "forbidden" || this.#state === "notFound";
     return refused ? this.#cause : undefined;
   }
 
-  /** The reflector has entered a phase; whether that changed state or cause. */
+  /** Applies a phase that the reflector has entered. Returns `true` if state or cause changed. */
   entered(phase: ReflectorPhase, hasSynced: boolean): boolean {
     const state = this.#state;
     const cause = this.#cause;
@@ -98,7 +103,7 @@ export class StateKeeper {
     return state !== this.#state || cause !== this.#cause;
   }
 
-  /** Takes over the state that is worst, and its cause; of equals the first. */
+  /** Adopts the worst of several states, the first of equals, and its cause. */
   follow(others: readonly StateKeeper[]): void {
     const worst = others.reduce((a, b) => STATES.indexOf(b.#state) > STATES.indexOf(a.#state) ? b : a);
     this.#set(worst.#state, worst.#cause);
@@ -106,7 +111,7 @@ export class StateKeeper {
     this.#retryAt = retries.reduce((a, b) => b < a ? b : a, retries[0]);
   }
 
-  /** It has ended, for good. */
+  /** Enters the state `stopped`. Without `cause` the last one stays. */
   stopped(cause?: unknown): void {
     this.#set("stopped", cause ?? this.#cause);
     this.#retryAt = undefined;
@@ -116,7 +121,7 @@ export class StateKeeper {
     this.#retryAt = phase.name === "waiting" ? new Date(Date.now() + phase.delayMs) : undefined;
     switch (phase.name) {
       case "listing":
-        // While it tries again, what was wrong still is.
+        // A retry keeps the state and cause of the failure before it.
         if (this.#cause === undefined) this.#set(hasSynced ? "stale" : "listing", undefined);
         return;
       case "watching":

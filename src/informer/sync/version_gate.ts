@@ -2,18 +2,21 @@ import type { Abortable } from "../../api/options.ts";
 import { cannotOrder, compareResourceVersions, isOlder, isResourceVersion } from "../../api/resource_version.ts";
 import { Latch } from "../../async/latch.ts";
 
-/** Lets those through who wait for a version that the store has reached. */
+/** Resolves waits for a resource version once the store has reached it. */
 export class VersionGate {
+  /** `#version` is the version last passed to {@linkcode reached}. */
   #version = "";
+  /** `#over` is `undefined` if and only if {@linkcode end} was not called. */
   #over: unknown;
+  /** `#waiting` has a waiter if and only if its wait is pending. */
   readonly #waiting = new Set<{ readonly version: string; readonly latch: Latch }>();
 
-  /** The version up to which the store has everything; `""` before the first list. */
+  /** The version up to which the store has every change; `""` before the first list. */
   get version(): string {
     return this.#version;
   }
 
-  /** The store has everything up to `version`. When that is less than before, nobody knows what will be reached. */
+  /** Records that the store has every change up to `version`. If that is older than before, pending waits reject. */
   reached(version: string): void {
     const before = this.#version;
     this.#version = version;
@@ -31,7 +34,7 @@ export class VersionGate {
     }
   }
 
-  /** Resolves once the store has `version`. @throws {RangeError} when it or the store's version is not a decimal number. */
+  /** Resolves once the store has `version`. @throws {RangeError} if it or the store's version is not a decimal number. */
   async wait(version: string, options: Abortable): Promise<void> {
     if (this.#version === "") compareResourceVersions(version, version);
     else if (compareResourceVersions(this.#version, version) >= 0) return;
@@ -45,7 +48,7 @@ export class VersionGate {
     }
   }
 
-  /** Nothing more will be reached. */
+  /** Rejects pending and later waits with `error`. */
   end(error: Error): void {
     this.#over = error;
     for (const { latch } of this.#waiting) latch.fail(error);
