@@ -5,7 +5,7 @@ import { Indexer } from "../../src/store/indexer.ts";
 import { collectGarbage } from "../support/garbage.ts";
 import { keyOf, print, Words } from "./_words.ts";
 
-Deno.test("DeltaFIFO tells keys in the order in which they came, and queues nothing whose key throws [C051]", () => {
+Deno.test("DeltaFIFO pops keys in the order of their first change, and queues nothing if keyOf throws [C051]", () => {
   const words = new Words([], {
     keyOf: (word) => {
       if (word === "bad") throw new RangeError("no key");
@@ -32,7 +32,7 @@ Deno.test("DeltaFIFO keeps what happens to one key together, in order [C052]", (
   assertEquals(words.drain(), [["Added foo@1", "Updated foo@2", "Deleted foo@3"], ["Added bar@1"]]);
 });
 
-Deno.test("DeltaFIFO does not tell the deletion of what is neither queued nor known [C053]", () => {
+Deno.test("DeltaFIFO queues no deletion of a key that is neither queued nor known [C053]", () => {
   const words = new Words(["known@1"]);
   words.queue.delete("foo@1");
   assertEquals(words.queue.size, 0);
@@ -42,7 +42,7 @@ Deno.test("DeltaFIFO does not tell the deletion of what is neither queued nor kn
   assertEquals(words.drain(), [["Deleted known@2"], ["Added queued@1", "Deleted queued@2"]]);
 });
 
-Deno.test("DeltaFIFO replace tells the deletions first, then the list in its order [C054]", () => {
+Deno.test("DeltaFIFO replace queues the deletions first, then the list in its order [C054]", () => {
   const words = new Words(["foo@1", "bar@1", "baz@1"]);
   words.queue.replace(["qux@1", "foo@2", "abc@1"], "2");
   assertEquals(words.drain(), [
@@ -69,7 +69,7 @@ Deno.test("DeltaFIFO replace does not delete again what is queued as deleted [C0
   assertEquals(words.drain(), [["Deleted foo@2"]]);
 });
 
-Deno.test("DeltaFIFO resync tells again what is known and does not wait already [C057]", async (t) => {
+Deno.test("DeltaFIFO resync queues each known key that is not queued already [C057]", async (t) => {
   await t.step("not what is queued, nor twice", () => {
     const words = new Words(["foo@1", "bar@1", "baz@1"]);
     words.queue.update("bar@2");
@@ -79,7 +79,7 @@ Deno.test("DeltaFIFO resync tells again what is known and does not wait already 
     words.queue.resync();
     assertEquals(words.drain(), [["Updated bar@2"], ["Deleted baz@1"], ["Added new@1"], ["Sync foo@1"]]);
   });
-  await t.step("keys whose value is gone are passed over", () => {
+  await t.step("keys without a value are skipped", () => {
     const queue = new DeltaFIFO<string>({
       keyOf,
       knownObjects: { keys: () => ["foo", "gone"], getByKey: (key) => key === "foo" ? "foo@1" : undefined },
@@ -135,7 +135,7 @@ Deno.test("DeltaFIFO has synced once the first replacement has been processed [C
   });
 });
 
-Deno.test("DeltaFIFO says at once that nothing waits; closed, it takes nothing more and hands out what waits [C059]", () => {
+Deno.test("DeltaFIFO pop returns false at once if the queue is empty; a closed queue refuses writes and can be drained [C059]", () => {
   const words = new Words(["known@1"]);
   const { queue } = words;
   assertFalse(queue.pop(() => {}));
@@ -161,7 +161,7 @@ Deno.test("DeltaFIFO is closed when it is disposed", () => {
 });
 
 Deno.test("DeltaFIFO transforms what comes in [C060]", async (t) => {
-  await t.step("once, and not what it tells again", () => {
+  await t.step("once, and not at a resync", () => {
     const words = new Words(["known@1", "gone@1"], { transform: (word) => `${word}!` });
     const { queue } = words;
     queue.add("a@1");
@@ -211,7 +211,7 @@ Deno.test("DeltaFIFO lets nothing overtake that came while another key was proce
   assertEquals(order, ["a 1", "b 1", "c 3", "a 1", "new2 1", "b 1", "new1 1", "c 2", "new0 1"]);
 });
 
-Deno.test("DeltaFIFO tells what came before a replacement before it, and replacements in their order [C068]", () => {
+Deno.test("DeltaFIFO keeps the order of changes and replacements of a key [C068]", () => {
   const words = new Words();
   words.queue.add("foo@1");
   words.queue.replace([], "1");
@@ -224,7 +224,7 @@ Deno.test("DeltaFIFO tells what came before a replacement before it, and replace
 });
 
 Deno.test("DeltaFIFO folds what happens to a key [C071]", async (t) => {
-  await t.step("two updates are told in one pop", () => {
+  await t.step("two updates are one pop", () => {
     const words = new Words();
     words.queue.update("foo@1");
     words.queue.update("foo@2");
@@ -251,7 +251,7 @@ Deno.test("DeltaFIFO folds what happens to a key [C071]", async (t) => {
       assertEquals(words.drain(), [["Deleted foo@2", "Added foo@3", "Deleted foo@4"]]);
     });
   });
-  await t.step("a replacement is told as Replaced, or as Sync where that is asked for", () => {
+  await t.step("a replacement queues Replaced, or Sync without emitReplaced", () => {
     const words = new Words(["gone@1"], { emitReplaced: false });
     words.queue.replace(["foo@1"], "1");
     assertEquals(words.drain(), [["Deleted? gone@1"], ["Sync foo@1"]]);
@@ -319,7 +319,7 @@ Deno.test("DeltaFIFO replacing is compared with what is known and queued when it
   assertEquals(words.drain(), [["Added c@1"], ["Deleted b@2", "Replaced b@2"], ["Replaced a@1"]]);
 });
 
-Deno.test("DeltaFIFO replace tells nothing of what is the same as what is known, nor transforms it", () => {
+Deno.test("DeltaFIFO replace neither queues nor transforms a value that is the same as the known one", () => {
   interface Thing {
     readonly key: string;
     readonly version: number;

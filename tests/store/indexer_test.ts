@@ -243,7 +243,7 @@ Deno.test("Indexer withIndexers refuses a name that is taken, and adds none of t
   assertEquals(filed(indexer), { red: ["a"] });
 });
 
-Deno.test("Indexer replace takes the new whole in one step, in its order, the later of two with one key", () => {
+Deno.test("Indexer replace stores the new values in one step, in their order, the later of two with one key", () => {
   const indexer = tagged(thing("a", "red"), thing("b", "red"), thing("c", "blue"));
   const again = thing("d", "green");
   indexer.replace([thing("c", "red"), again, thing("a", "x"), thing("a", "y")], "1");

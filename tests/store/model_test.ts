@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Indexer } from "../../src/store/indexer.ts";
 import type { StoreReplacement } from "../../src/store/replacement.ts";
 
-Deno.test("Indexer is what a naive recomputation says, whatever was done to it", () => {
+Deno.test("Indexer equals a naive recomputation after any operations", () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 40, size: "max" }), (operations) => {
       const run = new Run();
