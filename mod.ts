@@ -87,8 +87,12 @@ export type {
   SyncedEvent,
   UpdatedEvent,
 } from "./src/informer/events/event.ts";
-export type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./src/informer/events/handler.ts";
-export type { BacklogPolicy } from "./src/informer/events/backlog.ts";
+export type {
+  BacklogPolicy,
+  HandlerOptions,
+  HandlerRegistration,
+  ResourceEventHandler,
+} from "./src/informer/events/handler.ts";
 export type { Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
 export type { InformerStatus } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";

@@ -1,76 +1,45 @@
-/**
- * Resolves in the next turn of the event loop, after timers, sockets and rendering had theirs.
- *
- * `setImmediate` where there is one (3 to 17 µs), else one message channel (10 µs); `setTimeout(0)` would take 2 ms.
- */
-export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => schedule(resolve));
-}
-
-type Schedule = (callback: () => void) => unknown;
-
-let found: Schedule | undefined;
-
-/** Found when it is first needed: in Deno, to look at `setImmediate` loads a part of Node, which takes 5 ms. */
-function schedule(callback: () => void): void {
-  if (found === undefined) {
-    const { setImmediate } = globalThis as { setImmediate?: Schedule };
-    found = typeof setImmediate === "function" ? setImmediate : byMessage();
-  }
-  found(callback);
-}
-
-function byMessage(): Schedule {
-  const waiting: (() => void)[] = [];
-  let channel: MessageChannel | undefined;
-  return (callback) => {
-    if (channel === undefined) {
-      channel = new MessageChannel();
-      channel.port1.onmessage = (): void => {
-        // One message for all that asked since the last: they share the turn.
-        for (const next of waiting.splice(0)) next();
-        // An open port with a listener keeps some runtimes alive.
-        channel?.port1.close();
-        channel?.port2.close();
-        channel = undefined;
-      };
-      channel.port2.postMessage(undefined);
-    }
-    waiting.push(callback);
-  };
-}
+import { type Schedule, scheduleTurn } from "./next_turn.ts";
 
 /**
- * Shares the event loop between those who work by it and everybody else: when they have worked for a while in one turn, they
- * give way, and go on in later turns, one after the other, in the order in which they gave way, as long as a turn's time
- * lasts.
+ * Shares the event loop between a group of workers and everything else. When the group has worked for a while in one turn, its
+ * workers give way: they queue, and go on in later turns, in the order in which they gave way, as many in each turn as its time
+ * allows.
  */
 export class Pacer {
   readonly #budgetMs: number;
   readonly #every: number;
+  readonly #scheduleTurn: Schedule;
+  /** The number of steps since the clock was last read; less than `#every`. */
   #steps = 0;
-  /** When the event loop was last known to have a turn: it may have had others since. */
+  /** The time at which the event loop was last known to have begun a turn; it may have begun others since. */
   #since: number = performance.now();
-  /** Whether the time of this turn is used up. */
+  /** `true` if and only if the time of this turn is used up. */
   #isOver = false;
+  /** `true` if and only if `#begin` is scheduled. */
   #isScheduled = false;
+  /** Only rises: by one in each turn in which workers go on. */
   #turns = 0;
+  /** Has a callback if and only if its worker waits for its turn. */
   readonly #waiting = new Set<() => void>();
-  /** Goes through those who wait, so that nobody steps over the places of those who have gone on. */
-  #cursor: SetIterator<() => void> | undefined;
+  /** Walks `#waiting` while that has callbacks; a new walk would pass all deleted places again. */
+  #walk: SetIterator<() => void> | undefined;
 
-  /** Gives way after `budgetMs` milliseconds of work in a turn, looked at every `every` steps, whoever takes them. */
-  constructor(budgetMs = 5, every = 64) {
+  /**
+   * Makes a pacer whose workers give way after `budgetMs` milliseconds of work in a turn; it reads the clock every `every` steps
+   * of the group.
+   */
+  constructor(budgetMs = 5, every = 64, schedule: Schedule = scheduleTurn) {
     this.#budgetMs = budgetMs;
     this.#every = every;
+    this.#scheduleTurn = schedule;
   }
 
-  /** How many turns there were for those who gave way. */
+  /** The number of turns that workers which gave way have had. */
   get turns(): number {
     return this.#turns;
   }
 
-  /** Counts a step; true when it is time for `await pacer.turn()`, and then for whoever asks until the next turn. */
+  /** Counts a step. Returns `true` when it is time for `await pacer.turn()`, and from then on until the next turn. */
   step(): boolean {
     if (this.#isOver) return true;
     if (++this.#steps < this.#every) return false;
@@ -78,12 +47,12 @@ export class Pacer {
     return this.#isOver = this.#isLate();
   }
 
-  /** Gives way: resolves in a later turn, behind those who gave way before. */
+  /** Gives way: resolves in a later turn, behind all workers that gave way before. */
   turn(): Promise<void> {
     return new Promise((resolve) => void this.onTurn(resolve));
   }
 
-  /** As {@linkcode turn}: calls `go`, once, unless the returned function is called before. */
+  /** Gives way as {@linkcode turn} does: calls `go`, once, unless the returned function is called before. */
   onTurn(go: () => void): () => void {
     this.#isOver = true;
     this.#waiting.add(go);
@@ -94,6 +63,7 @@ export class Pacer {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
+    const schedule = this.#scheduleTurn;
     schedule(this.#begin);
   }
 
@@ -107,14 +77,14 @@ export class Pacer {
   };
 
   #letOneGo(): void {
-    const { value: go, done } = (this.#cursor ??= this.#waiting.values()).next();
+    const { value: go, done } = (this.#walk ??= this.#waiting.values()).next();
     if (done) {
-      this.#cursor = undefined;
+      this.#walk = undefined;
       return;
     }
     this.#waiting.delete(go);
     go();
-    queueMicrotask(this.#goOn); // behind what it does before it waits for anything
+    queueMicrotask(this.#goOn); // behind the work that the worker does before it waits for anything
   }
 
   readonly #goOn = (): void => {

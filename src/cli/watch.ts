@@ -8,7 +8,7 @@ import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
-import { nextTurn } from "../async/pacer.ts";
+import { nextTurn } from "../async/next_turn.ts";
 import { checkCacheFile, writeCacheFile } from "./write_cache_file.ts";
 import { FailureReporter } from "./terminal/failure_reporter.ts";
 import { durationMs } from "./target/duration_ms.ts";

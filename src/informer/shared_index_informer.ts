@@ -383,7 +383,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** A part has synced: with the last one, the informer has. */
   #partSynced(): void {
     if (this.hasSynced) {
-      this.#processor.tell({
+      this.#processor.distribute({
         type: "synced",
         objects: this.#store.size,
         resourceVersion: this.lastSyncResourceVersion,

@@ -1,56 +1,22 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
-import { nextTurn, Pacer } from "../../src/async/pacer.ts";
+import { nextTurn } from "../../src/async/next_turn.ts";
+import { Pacer } from "../../src/async/pacer.ts";
+import { withoutImmediate } from "./_without_immediate.ts";
 
 type PacerLike = Pick<Pacer, "turn" | "turns">;
 
-/** The module as it is where there is no `setImmediate`. */
-async function withoutImmediate(): Promise<
-  {
-    readonly nextTurn: typeof nextTurn;
-    readonly Pacer: new (...args: ConstructorParameters<typeof Pacer>) => PacerLike;
-  }
+/** Pacers that schedule their turns as they do where there is no `setImmediate`. */
+async function pacerWithoutImmediate(): Promise<
+  { readonly Pacer: new (budgetMs?: number, every?: number) => PacerLike }
 > {
-  const real = Object.getOwnPropertyDescriptor(globalThis, "setImmediate")!;
-  Reflect.deleteProperty(globalThis, "setImmediate");
-  try {
-    const loaded = await import("../../src/async/pacer.ts?without-setImmediate");
-    await loaded.nextTurn(); // looks for it, once
-    return loaded;
-  } finally {
-    Object.defineProperty(globalThis, "setImmediate", real);
-  }
-}
-
-for (const [name, load] of [["", () => ({ nextTurn })], [" without setImmediate", withoutImmediate]] as const) {
-  Deno.test(`nextTurn${name} comes after promises`, async () => {
-    const { nextTurn } = await load();
-    const seen: string[] = [];
-    const turn = nextTurn().then(() => seen.push("turn"));
-    let promise = Promise.resolve();
-    for (let i = 0; i < 100; i++) promise = promise.then(() => void seen.push("promise"));
-    await turn;
-    assertEquals(seen, [...Array(100).fill("promise"), "turn"]);
-  });
-
-  Deno.test(`nextTurn${name} resolves for all who ask, in order, and when asked again`, async () => {
-    const { nextTurn } = await load();
-    const seen: number[] = [];
-    await Promise.all([1, 2, 3].map((n) => nextTurn().then(() => void seen.push(n))));
-    await nextTurn().then(() => nextTurn()).then(() => void seen.push(4));
-    assertEquals(seen, [1, 2, 3, 4]);
-  });
-
-  Deno.test(`nextTurn${name} lets timers have their turn`, async () => {
-    const { nextTurn } = await load();
-    let fired = false;
-    setTimeout(() => fired = true, 0);
-    let turns = 0;
-    while (!fired && turns < 1_000_000) {
-      await nextTurn();
-      turns++;
-    }
-    assert(fired);
-  });
+  const { scheduleTurn } = await withoutImmediate();
+  return {
+    Pacer: class extends Pacer {
+      constructor(budgetMs?: number, every?: number) {
+        super(budgetMs, every, scheduleTurn);
+      }
+    },
+  };
 }
 
 /** Makes `performance.now()` say what a test says. */
@@ -110,7 +76,7 @@ Deno.test("Pacer turn also forgets the steps that were counted", async () => {
   assert(pacer.step());
 });
 
-for (const [name, load] of [["", () => ({ Pacer })], [" without setImmediate", withoutImmediate]] as const) {
+for (const [name, load] of [["", () => ({ Pacer })], [" without setImmediate", pacerWithoutImmediate]] as const) {
   Deno.test(`Pacer${name} turn waits for the next turn`, async () => {
     const { Pacer } = await load();
     let turned = false;

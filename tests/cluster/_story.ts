@@ -8,7 +8,7 @@ import {
   type SharedIndexInformer,
   type UpdatedEvent,
 } from "@kube/informer";
-import { nextTurn } from "../../src/async/pacer.ts";
+import { nextTurn } from "../../src/async/next_turn.ts";
 
 /**
  * A handler that checks what it is told: of every key a story without gaps, added, updated with rising versions,

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { nextTurn } from "../../src/async/pacer.ts";
+import { nextTurn } from "../../src/async/next_turn.ts";
 import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
 import { requeueAfter, type Result, retry } from "../../src/workqueue/result.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";

@@ -2,84 +2,84 @@ import type { Entry } from "../../api/entry.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { LoggedEvent } from "./event.ts";
 
-/** A place in the log: behind `event`, or behind `initial`. */
-export interface LogPlace<T extends KubernetesObject> {
-  /** The event before this place; none at the beginning. */
+/** A position in the log, behind `event` or behind `initial`. It keeps all later events alive, and none before it. */
+export interface LogPosition<T extends KubernetesObject> {
+  /** The event before this position; none at the beginning of the log and where `initial` is set. */
   readonly event: LoggedEvent<T> | undefined;
   /**
-   * In place of an event: the first list, whose events are made when they are delivered. A place with these always has a
-   * next one, so that a reader that has taken them keeps the array alive no longer than it needs it.
+   * The entries of a first list, which stand for one event each; readers make these events as they deliver them. Such a
+   * position always has a next one, so that a reader can leave it, and the array, before it has delivered the events.
    */
   readonly initial: readonly Entry<T>[] | undefined;
-  /** How many events there were up to here. */
+  /** The number of events up to here. */
   readonly count: number;
-  /** The next place, once there is one. */
-  readonly next: LogPlace<T> | undefined;
+  /** The next position, once something has been appended. */
+  readonly next: LogPosition<T> | undefined;
 }
 
-/** Who wants to know of events as they are logged, and not only when it comes round to reading them. */
+/** An observer that is called as events are appended, before readers come to them. */
 export interface LogFollower<T extends KubernetesObject> {
-  /** An event was logged. */
+  /** Called for each event that is appended. */
   logged(event: LoggedEvent<T>): void;
-  /** Many events at once: these objects were there from the beginning. */
+  /** Called for the entries of a first list, once for all of them. */
   loggedInitial(entries: readonly Entry<T>[]): void;
 }
 
-interface Node<T extends KubernetesObject> extends LogPlace<T> {
+interface Node<T extends KubernetesObject> extends LogPosition<T> {
   next: Node<T> | undefined;
 }
 
 /**
- * One list of events, one place per reader: nothing is copied per reader, a slow one holds only its own backlog alive and
- * delays nobody, and a late one takes its place at the end.
+ * The events of an informer as one linked list, in which each reader has its position.
+ *
+ * Nothing is copied per reader. A slow reader keeps only the events behind its own position alive and delays nobody; a late
+ * reader begins at the end. The log itself keeps only the last event.
  */
 export class EventLog<T extends KubernetesObject> {
+  /** The only node without `next`. */
   #end: Node<T> = { event: undefined, initial: undefined, count: 0, next: undefined };
   readonly #followers = new Set<LogFollower<T>>();
-  #sleepers = new Set<() => void>();
+  /** Has a callback if and only if nothing was appended since `onceAppended()` took it, and it was not taken back. */
+  #waiting = new Set<() => void>();
 
-  /** The place behind the last event. */
-  get end(): LogPlace<T> {
+  /** The position behind the last event. */
+  get end(): LogPosition<T> {
     return this.#end;
   }
 
-  /** Logs an event and wakes those who wait for one. */
+  /** Appends an event, and wakes the readers that wait for one. */
   append(event: LoggedEvent<T>): void {
-    this.#append({ event, initial: undefined, count: this.#end.count + 1, next: undefined });
+    const end = this.#end;
+    this.#end = end.next = { event, initial: undefined, count: end.count + 1, next: undefined };
     if (this.#followers.size > 0) { for (const follower of this.#followers) follower.logged(event); }
-    if (this.#sleepers.size > 0) this.wake();
+    if (this.#waiting.size > 0) this.#wake();
   }
 
-  /** Logs that these are there from the beginning, in one step, however many they are, and wakes those who wait. */
+  /** Appends the entries of a first list in one step, however many there are, and wakes the readers that wait. */
   appendInitial(entries: readonly Entry<T>[]): void {
     const count = this.#end.count + entries.length;
-    this.#append({ event: undefined, initial: entries, count, next: undefined });
-    this.#append({ event: undefined, initial: undefined, count, next: undefined });
+    const end: Node<T> = { event: undefined, initial: undefined, count, next: undefined };
+    this.#end.next = { event: undefined, initial: entries, count, next: end };
+    this.#end = end;
     for (const follower of this.#followers) follower.loggedInitial(entries);
-    this.wake();
+    this.#wake();
   }
 
-  /** Calls `follower` with each event from now on, until the returned function is called. */
+  /** Calls `follower` for each event from now on, until the returned function is called. */
   follow(follower: LogFollower<T>): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
   }
 
-  /** Calls `wake`, once, when something is logged, unless the returned function is called before. */
+  /** Calls `wake`, once, when something is appended, unless the returned function is called before. */
   onceAppended(wake: () => void): () => void {
-    this.#sleepers.add(wake);
-    return () => this.#sleepers.delete(wake);
+    this.#waiting.add(wake);
+    return () => this.#waiting.delete(wake);
   }
 
-  /** Wakes those who wait, so that they look around. */
-  wake(): void {
-    const sleepers = this.#sleepers;
-    this.#sleepers = new Set();
-    for (const wake of sleepers) wake();
-  }
-
-  #append(node: Node<T>): void {
-    this.#end.next = node;
-    this.#end = node;
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
+    for (const wake of waiting) wake();
   }
 }

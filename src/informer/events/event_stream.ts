@@ -1,44 +1,39 @@
+import type { Entry } from "../../api/entry.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import { Sleeper } from "../../async/sleeper.ts";
-import type { Pacer } from "../../async/pacer.ts";
-import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
+import type { Cursor, CursorStart } from "./cursor.ts";
 import type { InformerEvent } from "./event.ts";
-import type { EventLog } from "./event_log.ts";
-import { EventFilter } from "./event_filter.ts";
 import type { HandlerOptions } from "./handler.ts";
+import { openCursor } from "./open_cursor.ts";
 
-/** What a stream needs of the informer around it. */
+/** A stream's connection to its processor. */
 export interface StreamContext<T extends KubernetesObject> {
-  /** Yields the events of this object alone, and those about the sync. */
+  /** Restricts the stream to the events of this object, and `synced`. */
   readonly key?: ObjectKey;
-  /** By which it works, with all others who are told. */
-  readonly pacer: Pacer;
-  /** What the cache holds and the log's end, taken in this turn; throws when the informer has stopped. */
-  readonly start: () => BacklogStart<T>;
-  /** Told of what the filter threw. */
+  /** Returns the start of a cursor; throws when the informer has stopped. */
+  readonly start: () => CursorStart<T>;
+  /** Called with each error of the filter. */
   readonly report: (error: unknown) => void;
-  /** Called when the stream begins, and with what it returned when it ends. */
-  readonly began: (stream: EventStream<T>) => () => void;
+  /** Called when the stream begins; the function that it returns is called when the stream ends. */
+  readonly onBegin: (stream: EventStream<T>) => () => void;
 }
 
-/** Events as an async iterator: begins at the first `next()` with what is cached, and goes on with what changes. */
+/** Events as an async iterator. It begins at the first `next()`, with the cached objects. */
 export class EventStream<T extends KubernetesObject> implements AsyncIterableIterator<InformerEvent<T>> {
   readonly name: string;
   readonly #options: HandlerOptions<T>;
   readonly #context: StreamContext<T>;
-  #backlog: Backlog<T> | undefined;
-  /** Set when the stream begins. Not the whole start, which has a snapshot of the cache. */
-  #log: EventLog<T> | undefined;
-  #filter: EventFilter<T> | undefined;
+  /** Set if and only if the stream has begun; closed if and only if it has ended since. */
+  #cursor: Cursor<T> | undefined;
+  /** Set together with `#cursor`. */
   #leave: (() => void) | undefined;
-  readonly #sleeper = new Sleeper();
+  /** Set from a failure until `next()` has rejected with it. */
   #failure: { readonly error: unknown } | undefined;
-  #ended = false;
+  /** `true` from `end()` on, also of a stream that has not begun. */
+  #isEnded = false;
+  /** Only rises. */
   #errors = 0;
-  /** In which of the pacer's turns an event was last given out. */
-  #lastTurn = 0;
-  /** Calls of `next()` wait for each other: events are given out in the order they were asked for. */
+  /** Settles behind all calls of `next()`: each waits for the one before, so events come in the order of the calls. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: HandlerOptions<T>, name: string, context: StreamContext<T>) {
@@ -47,24 +42,24 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
     this.#context = context;
   }
 
-  /** How many events have not been taken yet. */
+  /** The number of events that have not been taken; 0 before the stream begins. */
   get pending(): number {
-    return this.#backlog?.pending ?? 0;
+    return this.#cursor?.pending ?? 0;
   }
 
-  /** What the filter has thrown so far. */
+  /** The number of errors of the filter. */
   get errors(): number {
     return this.#errors;
   }
 
-  /** See {@linkcode Backlog.resync}. */
-  resync(entries: Parameters<Backlog<T>["resync"]>[0]): void {
-    this.#backlog?.resync(entries);
+  /** Adds these entries as a resync; see {@linkcode Cursor.resync}. */
+  resync(entries: readonly Entry<T>[]): void {
+    this.#cursor?.resync(entries);
   }
 
   next(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
     const next = this.#last.then(() => this.#next());
-    this.#last = next.then(undefined, () => undefined); // its caller gets the error; the next one begins anew
+    this.#last = next.then(undefined, () => undefined); // the caller of this `next()` gets its error, the next one does not
     return next;
   }
 
@@ -77,64 +72,47 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
     return this;
   }
 
-  /** Ends it: with an error for who waits, or in good order. */
+  /** Ends the stream. With a failure, one `next()`, which may be waiting, rejects with it. */
   end(failure?: { readonly error: unknown }): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     this.#failure = failure;
     this.#options.signal?.removeEventListener("abort", this.#abort);
-    this.#backlog?.close();
+    this.#cursor?.close();
     this.#leave?.();
-    this.#sleeper.wake();
   }
 
   readonly #abort = (): void => this.end({ error: this.#options.signal!.reason });
 
   async #next(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
-    const { pacer, key } = this.#context;
-    // Neither a filter that drops everything nor a loop without an await of its own may keep others from their turn; a loop
-    // that has waited for something kept nobody from theirs, and need not queue behind those who did.
-    let mayGoOn = pacer.turns !== this.#lastTurn;
-    for (;;) {
-      if (!mayGoOn && pacer.step()) await this.#sleeper.wait((wake) => pacer.onTurn(wake));
-      mayGoOn = false;
-      if (this.#ended) {
-        const failure = this.#failure;
-        this.#failure = undefined;
-        if (failure !== undefined) throw failure.error;
-        return { done: true, value: undefined };
-      }
-      const backlog = this.#backlog ?? this.#begin();
-      if (backlog === undefined) continue;
-      const next = backlog.next();
-      if (next === undefined) {
-        await this.#sleeper.wait((wake) => this.#log!.onceAppended(wake));
-        continue;
-      }
-      if (key !== undefined && next.type !== "synced" && next.key !== key) continue;
-      const event = this.#filter === undefined ? next : this.#filter.apply(next);
-      if (event === undefined) continue;
-      this.#lastTurn = pacer.turns;
-      return { done: false, value: event };
+    if (this.#cursor === undefined && !this.#isEnded) this.#begin();
+    while (!this.#isEnded) {
+      const event = this.#cursor!.poll();
+      if (event !== undefined) return { done: false, value: event };
+      await this.#cursor!.wait();
     }
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+    return { done: true, value: undefined };
   }
 
-  #begin(): Backlog<T> | undefined {
-    const { signal, filter, backlog = "keep" } = this.#options;
-    if (signal?.aborted) {
-      this.#abort();
-      return undefined;
-    }
-    const start = this.#context.start();
-    this.#log = start.log;
+  #begin(): void {
+    const { signal, filter, backlog } = this.#options;
+    if (signal?.aborted) return this.#abort();
+    this.#cursor = openCursor(this.#context.start(), {
+      key: this.#context.key,
+      backlog,
+      filter,
+      onFilterError: (error) => {
+        this.#errors++;
+        this.#context.report(error);
+      },
+      onOverrun: (cause) => {
+        this.end({ error: new Error(`Cannot keep up with "${this.name}": it is ${cause.message}`) });
+      },
+    });
     signal?.addEventListener("abort", this.#abort, { once: true });
-    this.#filter = filter && new EventFilter(filter, start.quarantine, (error) => {
-      this.#errors++;
-      this.#context.report(error);
-    });
-    this.#leave = this.#context.began(this);
-    return this.#backlog = backlogOf(backlog, start, (cause) => {
-      this.end({ error: new Error(`Cannot keep up with "${this.name}": it is ${cause.message}`) });
-    });
+    this.#leave = this.#context.onBegin(this);
   }
 }

@@ -1,3 +1,4 @@
+import type { Entry } from "../../api/entry.ts";
 import { messageOf } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
@@ -5,45 +6,39 @@ import { CoarseClock } from "../../async/time/coarse_clock.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
 import { Latch } from "../../async/latch.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
-import { Sleeper } from "../../async/sleeper.ts";
-import type { Pacer } from "../../async/pacer.ts";
-import { type Backlog, backlogOf, type BacklogStart } from "./backlog.ts";
+import type { Cursor, CursorStart } from "./cursor.ts";
 import type { LoggedEvent } from "./event.ts";
-import type { EventLog } from "./event_log.ts";
-import { EventFilter } from "./event_filter.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
+import { openCursor } from "./open_cursor.ts";
 
-/** What a listener needs of the informer around it. */
+/** A listener's connection to its processor. */
 export interface ListenerContext {
-  /** Told of what the handler or its filter threw, and of the end of a registration that fell too far behind. */
+  /** Called with each error of the handler or its filter, and when the registration ends because it fell too far behind. */
   readonly report: (error: unknown) => void;
-  /** Called once when the listener is told to end. */
-  readonly ended: () => void;
-  /** How long a disposal waits for the call in progress, in milliseconds. */
+  /** Called once, when the listener ends. */
+  readonly onEnd: () => void;
+  /** The time that a disposal waits for the running call, in milliseconds. */
   readonly graceMs: number;
 }
 
-/** One handler, told of events in order, each awaited before the next. */
+/** Calls one handler with the events of its cursor; each call is awaited before the next (client-go: `processorListener`). */
 export class Listener<T extends KubernetesObject> implements HandlerRegistration {
   readonly name: string;
   readonly #handler: ResourceEventHandler<T>;
   readonly #context: ListenerContext;
-  /** Not the whole start, which has a snapshot of the cache. */
-  readonly #log: EventLog<T>;
-  /** Shared with all handlers and streams of the informer. */
-  readonly #pacer: Pacer;
   readonly #slowMs: number;
-  readonly #filter: EventFilter<T> | undefined;
-  readonly #backlog: Backlog<T>;
+  /** Closed if and only if the listener has ended. */
+  readonly #cursor: Cursor<T>;
   readonly #job: DerivedController;
   readonly #stop: () => void;
   readonly #synced = new Latch();
   readonly #finished: Promise<void>;
-  #ended = false;
-  readonly #sleeper = new Sleeper();
   readonly #clock = new CoarseClock();
+  /** Set if and only if the promise of a call is awaited. */
   #callStartedAt: number | undefined;
-  #inSynchronousCall = false;
+  /** `true` if and only if the handler is on the stack, before its first `await`. */
+  #isCalling = false;
+  /** Only rises. */
   #errors = 0;
 
   constructor(
@@ -51,17 +46,18 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     options: HandlerOptions<T>,
     name: string,
     context: ListenerContext,
-    start: BacklogStart<T>,
+    start: CursorStart<T>,
   ) {
     this.name = name;
     this.#handler = handler;
     this.#context = context;
-    this.#log = start.log;
-    this.#pacer = start.pacer;
     this.#slowMs = options.slowMs ?? 1_000;
-    this.#filter = options.filter &&
-      new EventFilter(options.filter, start.quarantine, (error) => this.#fail({ type: "filter" }, error));
-    this.#backlog = backlogOf(options.backlog ?? "keep", start, (error) => this.#overrun(error));
+    this.#cursor = openCursor(start, {
+      backlog: options.backlog,
+      filter: options.filter,
+      onFilterError: (error) => this.#fail({ type: "filter" }, error),
+      onOverrun: (error) => this.#overrun(error),
+    });
     this.#job = new DerivedController(options.signal);
     this.#stop = (): void => this.remove();
     this.#job.signal.addEventListener("abort", this.#stop, { once: true });
@@ -74,22 +70,22 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   get pending(): number {
-    return this.#backlog.pending;
+    return this.#cursor.pending;
   }
 
-  /** What the handler and its filter have thrown so far. */
+  /** The number of errors of the handler and its filter. */
   get errors(): number {
     return this.#errors;
   }
 
-  /** Whether a call has been going on for too long. */
+  /** Whether a call has been running for longer than `slowMs`. */
   get slow(): boolean {
     return this.#callStartedAt !== undefined && this.#clock.now() - this.#callStartedAt > this.#slowMs;
   }
 
   /** Whether the code that asks runs inside a call of the handler, before that call's first `await`. */
   get isCalling(): boolean {
-    return this.#inSynchronousCall;
+    return this.#isCalling;
   }
 
   /** Resolves when the last call has returned, after {@linkcode remove}. */
@@ -97,9 +93,9 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     return this.#finished;
   }
 
-  /** See {@linkcode Backlog.resync}. */
-  resync(entries: Parameters<Backlog<T>["resync"]>[0]): void {
-    if (this.#synced.isOpen) this.#backlog.resync(entries);
+  /** Delivers these entries as a resync, once the handler has synced; see {@linkcode Cursor.resync}. */
+  resync(entries: readonly Entry<T>[]): void {
+    if (this.#synced.isOpen) this.#cursor.resync(entries);
   }
 
   waitForSync(options: Abortable = {}): Promise<void> {
@@ -112,8 +108,8 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.remove();
-    // From inside its own call it can not wait for itself.
-    if (this.#inSynchronousCall) return;
+    // A call that disposes its own registration cannot be waited for.
+    if (this.#isCalling) return;
     const { graceMs } = this.#context;
     let fail!: (error: Error) => void;
     const late = new Promise<never>((_resolve, reject) => fail = reject);
@@ -125,14 +121,13 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   #end(reason: Error): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.#cursor.isClosed) return;
+    // mutant: removed-handler-called
+    this.#cursor.close();
     this.#job.signal.removeEventListener("abort", this.#stop);
     this.#job.abort(new DOMException(`Handler "${this.name}" was removed, or its informer stopped`, "AbortError"));
-    this.#backlog.close();
     this.#synced.fail(reason);
-    this.#context.ended();
-    this.#sleeper.wake();
+    this.#context.onEnd();
   }
 
   #overrun(cause: Error): void {
@@ -143,49 +138,34 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   async #run(): Promise<void> {
-    const pacer = this.#pacer;
-    const log = this.#log;
+    const cursor = this.#cursor;
     const options = { signal: this.#job.signal };
-    let mayGoOn = false;
-    await Promise.resolve(); // who adds a handler is not called back from within
-    // mutant: removed-handler-called
-    while (!this.#ended) {
-      if (!mayGoOn && pacer.step()) {
-        await this.#sleeper.wait((wake) => pacer.onTurn(wake));
-        mayGoOn = true;
+    await Promise.resolve(); // a handler is not called before the method that adds it has returned
+    while (!cursor.isClosed) {
+      const event = cursor.poll();
+      if (event === undefined) {
+        await cursor.wait();
         continue;
       }
-      mayGoOn = false;
-      const next = this.#backlog.next();
-      if (next === undefined) {
-        await this.#sleeper.wait((wake) => log.onceAppended(wake));
-        continue;
-      }
-      const event = this.#filter === undefined ? next : this.#filter.apply(next);
-      if (event === undefined) continue;
-      const { turns } = pacer;
       try {
-        this.#inSynchronousCall = true;
-        const result = this.#tell(event, options);
-        this.#inSynchronousCall = false;
+        this.#isCalling = true;
+        const result = this.#call(event, options);
+        this.#isCalling = false;
         if (isThenable(result)) {
-          this.#callStartedAt = this.#clock.now(); // nobody could have asked how long it takes before now
-          // A promise that is settled already gives nobody else a turn: the pacer goes on counting.
+          this.#callStartedAt = this.#clock.now(); // nobody could have read `slow` before now
           await result;
         }
       } catch (error) {
         // mutant: handler-error-ends-listener
         this.#fail(event, error);
       } finally {
-        this.#inSynchronousCall = false;
+        this.#isCalling = false;
         this.#callStartedAt = undefined;
-        // While it waited for its own call it kept nobody from their turn: it need not queue behind those who did.
-        mayGoOn = pacer.turns !== turns;
       }
     }
   }
 
-  #tell(event: LoggedEvent<T>, options: Required<Abortable>): void | Promise<void> {
+  #call(event: LoggedEvent<T>, options: Required<Abortable>): void | Promise<void> {
     switch (event.type) {
       case "added":
         return this.#handler.onAdd?.(event, options);

@@ -3,7 +3,7 @@ import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { checkDurations } from "../../async/time/duration.ts";
 import { Pacer } from "../../async/pacer.ts";
-import type { BacklogStart } from "./backlog.ts";
+import type { CursorStart } from "./cursor.ts";
 import type { InformerEvent, LoggedEvent, SyncedEvent } from "./event.ts";
 import { EventLog } from "./event_log.ts";
 import { EventStream } from "./event_stream.ts";
@@ -12,59 +12,73 @@ import { Listener } from "./listener.ts";
 import type { Quarantine } from "../cache/quarantine.ts";
 import { ResyncTimer } from "./resync_timer.ts";
 
-/** What is true of one handler right now. */
+/** The status of one handler or event stream. */
 export interface HandlerStatus {
-  /** What it is called. */
+  /** Its name. */
   readonly name: string;
-  /** How many events it has still to be told. */
+  /** The number of events that have not been delivered to it. */
   readonly pending: number;
-  /** What it and its filter have thrown so far. */
+  /** The number of errors that it and its filter have thrown. */
   readonly errors: number;
-  /** Whether a call has been going on for longer than its `slowMs`. */
+  /** Whether a call has been running for longer than `slowMs`. */
   readonly slow: boolean;
 }
 
-/** What a processor needs of the informer around it. */
+/** A processor's connection to its informer. */
 export interface ProcessorOptions<T extends KubernetesObject> {
-  /** What the informer is called in messages. */
+  /** The informer's name in messages. */
   readonly name: string;
-  /** What the cache holds in this turn: all of it, or the object of a key. */
+  /** Returns the cached entries: all, or the one of a key. */
   readonly entries: (key?: ObjectKey) => readonly Entry<T>[];
-  /** How many objects the cache holds. */
+  /** Returns the number of cached objects. */
   readonly size: () => number;
-  /** The version up to which the cache has everything. */
+  /** Returns the version up to which the cache has everything. */
   readonly resourceVersion: () => string;
-  /** How readers read. */
+  /** Passed on to events. */
   readonly quarantine: Quarantine<T>;
-  /** Told of everything that went wrong with a handler. */
+  /** Called with each error of a handler or stream. */
   readonly report: (error: unknown) => void;
-  /** The period of handlers that name none. */
+  /** The resync period of handlers that name none, in milliseconds. */
   readonly resyncMs: number;
-  /** How long a shutdown waits for handlers. */
+  /** The time that `stop()` waits for running calls, in milliseconds. */
   readonly graceMs: number;
 }
 
-/** All who are told: handlers and event streams, each at its own place in one log. */
+/**
+ * Distributes an informer's events to its handlers and event streams (client-go: `sharedProcessor`).
+ *
+ * This folder delivers what the store writer has written: the processor appends each event to one `EventLog`, and every
+ * `Listener` (push) and `EventStream` (pull) reads that log through a `Cursor` of its own. A late reader's cursor begins with a
+ * snapshot of the cache, taken in the turn in which the reader comes. The folder does not write to the cache and does not know
+ * where events come from.
+ */
 export class Processor<T extends KubernetesObject> {
   readonly #options: ProcessorOptions<T>;
   readonly #log = new EventLog<T>();
-  /** One for all, however many: together they leave others their turns. */
+  /** Shares event-loop time among all handlers and streams. */
   readonly #pacer = new Pacer();
+  /** Has a listener if and only if it has not ended. One that ends leaves in a microtask. */
   readonly #listeners = new Set<Listener<T>>();
+  /** Has a stream if and only if it has begun and not ended. */
   readonly #streams = new Set<EventStream<T>>();
-  /** Removed, but their last call may still be going on. */
+  /** Has a listener if and only if it has ended and its last call may be running. */
   readonly #leaving = new Set<Listener<T>>();
+  /** The `synced` event; set if and only if the informer has synced. */
   #synced: SyncedEvent | undefined;
+  /** Has a timer if and only if its handler or stream has not ended. */
   readonly #timers = new Set<ResyncTimer>();
+  /** The number of names given out to handlers and streams that have none. */
   #names = 0;
-  #running = false;
-  #stopped = false;
+  /** `true` from `begin()` on. */
+  #isRunning = false;
+  /** `true` from `stop()` on: nothing is added any more. */
+  #isStopped = false;
 
   constructor(options: ProcessorOptions<T>) {
     this.#options = options;
   }
 
-  /** What is true of each of them right now. */
+  /** The status of each handler, then of each event stream that has begun. */
   get status(): readonly HandlerStatus[] {
     return [
       ...[...this.#listeners].map(({ name, pending, errors, slow }) => ({ name, pending, errors, slow })),
@@ -72,35 +86,31 @@ export class Processor<T extends KubernetesObject> {
     ];
   }
 
-  /** Whether nobody would be told. */
-  get idle(): boolean {
-    return this.#listeners.size === 0 && this.#streams.size === 0;
-  }
-
-  /** The handler from inside whose call this is asked, if it has not waited for anything yet. */
+  /** The handler whose call, before its first `await`, reads this property. */
   get caller(): Listener<T> | undefined {
     return this.#present.find(({ isCalling }) => isCalling);
   }
 
-  /** The informer runs: resyncs are due from now on. */
+  /** The informer runs: resync periods begin. */
   begin(): void {
-    this.#running = true;
+    this.#isRunning = true;
     for (const timer of this.#timers) timer.begin();
   }
 
-  /** Tells everybody, in later turns. */
-  tell(event: LoggedEvent<T>): void {
+  /** Delivers an event to all handlers and streams, in later turns. */
+  distribute(event: LoggedEvent<T>): void {
     if (event.type === "synced") this.#synced = event;
-    if (!this.idle) this.#log.append(event);
+    if (this.#listeners.size > 0 || this.#streams.size > 0) this.#log.append(event);
   }
 
-  /** Tells everybody, in later turns, that these are there, and were from the beginning; the array is not yours any more. */
-  tellAll(entries: readonly Entry<T>[]): void {
+  /** Delivers these entries, in later turns, as objects that were there initially. The caller gives the array away. */
+  distributeInitial(entries: readonly Entry<T>[]): void {
+    if (entries.length === 0 || (this.#listeners.size === 0 && this.#streams.size === 0)) return;
     // mutant: synced-before-initial, first-list-not-delivered
-    if (!this.idle && entries.length > 0) this.#log.appendInitial(entries);
+    this.#log.appendInitial(entries);
   }
 
-  /** @throws {RangeError} when an option is out of range. @throws {Error} when the informer has stopped. */
+  /** Adds a handler. @throws {RangeError} when an option is out of range. @throws {Error} when the informer has stopped. */
   add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration {
     this.#check("add a handler to", options);
     const name = options.name ?? `handler ${++this.#names}`;
@@ -109,9 +119,9 @@ export class Processor<T extends KubernetesObject> {
     const listener: Listener<T> = new Listener(handler, options, name, {
       report,
       graceMs,
-      ended: () => {
+      onEnd: () => {
         this.#end(resync);
-        // Ended within its own construction, when its signal had aborted before.
+        // Behind the constructor, which ends the listener when its signal has aborted already.
         queueMicrotask(() => this.#leave(listener));
       },
     }, this.#start());
@@ -120,21 +130,20 @@ export class Processor<T extends KubernetesObject> {
   }
 
   /**
-   * Events as an iterator; with `key`, those of that object alone, which costs a look-up.
+   * Returns events as an iterator; with `key`, those of that object alone, which costs one look-up.
    *
    * @throws {RangeError} when an option is out of range.
    */
   stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterableIterator<InformerEvent<T>> {
     this.#checkOptions(options);
     return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, {
-      pacer: this.#pacer,
       key,
       start: () => {
         this.#check("read events of", options);
         return this.#start(key);
       },
       report: this.#options.report,
-      began: (stream) => {
+      onBegin: (stream) => {
         this.#streams.add(stream);
         const resync = this.#resync(options, () => stream.resync(this.#options.entries(key)));
         return () => {
@@ -146,13 +155,13 @@ export class Processor<T extends KubernetesObject> {
   }
 
   /**
-   * Ends all streams, removes all handlers, which aborts their signals, and waits for calls in progress, except for a call of
+   * Ends all streams, removes all handlers, which aborts their signals, and waits for running calls, except a call of
    * `caller`.
    *
-   * @throws {Error} that names the handlers whose call has not returned in time.
+   * @throws {Error} that names the handlers whose call has not returned within `graceMs`.
    */
   async stop(caller?: Listener<T>): Promise<void> {
-    this.#stopped = true;
+    this.#isStopped = true;
     for (const stream of this.#streams) stream.end();
     caller?.remove();
     const listeners = this.#present.filter((listener) => listener !== caller);
@@ -171,12 +180,12 @@ export class Processor<T extends KubernetesObject> {
     }
   }
 
-  /** All handlers whose call may be going on. A handler that was just removed may be in both sets. */
+  /** All listeners whose call may be running. One that has just ended may be in both sets. */
   get #present(): Listener<T>[] {
     return [...new Set([...this.#listeners, ...this.#leaving])];
   }
 
-  #start(key?: ObjectKey): BacklogStart<T> {
+  #start(key?: ObjectKey): CursorStart<T> {
     const { entries, quarantine } = this.#options;
     return {
       // mutant: late-handler-misses-cache, late-handler-hears-twice
@@ -188,7 +197,7 @@ export class Processor<T extends KubernetesObject> {
     };
   }
 
-  /** What a late one is told when it has been told of what was there as it came. */
+  /** The `synced` event of a reader that is added after the initial sync. */
   #syncedNow(): SyncedEvent {
     const { size, resourceVersion } = this.#options;
     return { type: "synced", objects: size(), resourceVersion: resourceVersion() };
@@ -200,7 +209,7 @@ export class Processor<T extends KubernetesObject> {
       if (this.#synced !== undefined) tick();
     });
     this.#timers.add(timer);
-    if (this.#running) timer.begin();
+    if (this.#isRunning) timer.begin();
     return timer;
   }
 
@@ -216,7 +225,7 @@ export class Processor<T extends KubernetesObject> {
   }
 
   #check(action: string, options: HandlerOptions<T>): void {
-    if (this.#stopped) throw new Error(`Cannot ${action} ${this.#options.name}: it has stopped already`);
+    if (this.#isStopped) throw new Error(`Cannot ${action} ${this.#options.name}: it has stopped already`);
     this.#checkOptions(options);
   }
 

@@ -1,12 +1,13 @@
 import { LongTimer } from "../../async/time/long_timer.ts";
 
-/** Ticks at a period, from when its informer runs until its listener leaves. */
+/** Calls a function at a fixed period, from `begin()` to `end()`. */
 export class ResyncTimer {
   readonly #periodMs: number;
   readonly #timer: LongTimer;
-  #over = false;
+  /** `true` from `end()` on. */
+  #isOver = false;
 
-  /** A period of 0 or `Infinity` never ticks. */
+  /** Makes a timer that does not run yet; with a period of 0 or `Infinity` it never calls `tick`. */
   constructor(periodMs: number, tick: () => void) {
     this.#periodMs = periodMs;
     this.#timer = new LongTimer(() => {
@@ -15,14 +16,14 @@ export class ResyncTimer {
     });
   }
 
-  /** Begins to tick. */
+  /** Starts the timer, unless it runs or has ended. */
   begin(): void {
-    if (this.#periodMs > 0 && !this.#over && !this.#timer.isArmed) this.#timer.arm(this.#periodMs);
+    if (this.#periodMs > 0 && !this.#isOver && !this.#timer.isArmed) this.#timer.arm(this.#periodMs);
   }
 
-  /** Ticks no more. */
+  /** Stops the timer for good. */
   end(): void {
-    this.#over = true;
+    this.#isOver = true;
     this.#timer[Symbol.dispose]();
   }
 }

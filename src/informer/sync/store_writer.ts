@@ -68,7 +68,7 @@ export class StoreWriter<T extends KubernetesObject> {
     const entries = this.#store.list();
     this.#intake.keptAll(entries);
     const broken = entries.filter(({ error }) => error !== undefined);
-    this.#processor.tellAll(entries);
+    this.#processor.distributeInitial(entries);
     // Reported after delivery: a handler that is added from `onError` starts from the store and the end of the log.
     for (const entry of broken) this.#noteBroken(entry);
   }
@@ -89,23 +89,25 @@ export class StoreWriter<T extends KubernetesObject> {
       this.#store.deleteByKey(key);
       this.#intake.gone(known);
       this.#quarantine.release(key);
-      this.#processor.tell(new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown));
+      this.#processor.distribute(
+        new Deleted(another ? known : entry, this.#quarantine, another || delta.finalStateUnknown),
+      );
       return;
     }
     if (known === undefined) {
       this.#set(key, entry);
       // mutant: initial-after-sync
-      this.#processor.tell(new Added(entry, this.#quarantine, initial));
+      this.#processor.distribute(new Added(entry, this.#quarantine, initial));
       return;
     }
     if (sameVersion(known, entry)) return;
     this.#set(key, entry);
     // mutant: successor-as-update
     if (isAnother(known, entry)) {
-      this.#processor.tell(new Deleted(known, this.#quarantine, true));
-      this.#processor.tell(new Added(entry, this.#quarantine, false));
+      this.#processor.distribute(new Deleted(known, this.#quarantine, true));
+      this.#processor.distribute(new Added(entry, this.#quarantine, false));
     } else {
-      this.#processor.tell(new Updated(entry, this.#quarantine, known, false));
+      this.#processor.distribute(new Updated(entry, this.#quarantine, known, false));
     }
   }
 
