@@ -1,31 +1,33 @@
-/** Something that happens once, and that any number can wait for. */
+/** An event that happens at most once, for any number of waits. */
 export class Latch {
+  /** Set once and for all by the first `open()` or `fail()`. */
   #outcome: { readonly error?: unknown; readonly failed: boolean } | undefined;
+  /** Has a waiter if and only if its promise is pending; empty once `#outcome` is set. */
   readonly #waiting = new Set<{ readonly resolve: () => void; readonly reject: (error: unknown) => void }>();
 
-  /** Whether it has happened. */
+  /** Whether it was opened. */
   get isOpen(): boolean {
     return this.#outcome !== undefined && !this.#outcome.failed;
   }
 
-  /** It has happened: all who wait go on. Only the first call of {@linkcode open} or {@linkcode fail} counts. */
+  /** Resolves all waits, present and future. Only the first call of {@linkcode open} or {@linkcode fail} counts. */
   open(): void {
     this.#settle({ failed: false });
   }
 
-  /** It will not happen any more, because of `error`: all who wait, now or later, are told so. */
+  /** Rejects all waits, present and future, with `error`. */
   fail(error: unknown): void {
     this.#settle({ failed: true, error });
   }
 
-  /** Rejects those who wait now; it may still happen. */
+  /** Rejects the present waits with `error`; the latch stays as it is. */
   interrupt(error: unknown): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const { reject } of waiting) reject(error);
   }
 
-  /** Resolves once it has happened; rejects with the signal's reason when that aborts first. */
+  /** Resolves once the latch is open; rejects when it has failed, or with the signal's reason when that aborts first. */
   wait(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { signal } = options;
     if (this.#outcome !== undefined) {

@@ -1,47 +1,50 @@
 /** One iterator of {@linkcode Latest.read}. */
 interface Reader {
   readonly signal: AbortSignal | undefined;
-  /** Whether it was ended by `return()`. */
-  left: boolean;
-  /** Ends its wait for a change. */
+  /** Whether `return()` has ended it. */
+  hasReturned: boolean;
+  /** Ends its wait for a change, if it waits. */
   wake: (() => void) | undefined;
 }
 
-/** Tells any number of readers the newest value, whenever it has changed. */
+/** Publishes the newest value to any number of readers, each of which may miss values in between. */
 export class Latest<V> {
-  #number = 0;
-  #over = false;
-  #wakers = new Set<() => void>();
+  /** The number of changes so far: a reader has the newest value if and only if it has read at this number. */
+  #changes = 0;
+  /** `true` from `end()` on. */
+  #isOver = false;
+  /** Has a callback if and only if its reader waits for a change. */
+  readonly #wakers = new Set<() => void>();
   readonly #current: () => V;
 
-  /** Tells what `current` returns. */
+  /** Publishes the values that `current` returns. */
   constructor(current: () => V) {
     this.#current = current;
   }
 
-  /** The value has changed. */
+  /** Publishes the present value, because it has changed. */
   changed(): void {
-    this.#number++;
+    this.#changes++;
     this.#wake();
   }
 
-  /** It changes no more: readers get the last value, if they have not, and end. */
+  /** Ends all readers, behind the last value. */
   end(): void {
-    this.#over = true;
+    this.#isOver = true;
     this.#wake();
   }
 
   /**
-   * The present value, then the newest after each change; a slow reader misses those between. Ends with `end()`, and at once
-   * with `return()`, also while a `next()` waits.
+   * Yields the present value, then the newest one after each change; a slow reader misses those in between. The iterator ends
+   * with `end()`, and at once with `return()`, also while a `next()` waits. It rejects with the signal's reason.
    */
   read(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<V> {
-    const reader: Reader = { signal: options.signal, left: false, wake: undefined };
+    const reader: Reader = { signal: options.signal, hasReturned: false, wake: undefined };
     const values = this.#values(reader);
     return {
       next: () => values.next(),
       return: (): Promise<IteratorResult<V, undefined>> => {
-        reader.left = true;
+        reader.hasReturned = true;
         reader.wake?.();
         return Promise.resolve({ done: true, value: undefined });
       },
@@ -52,14 +55,14 @@ export class Latest<V> {
   }
 
   async *#values(reader: Reader): AsyncGenerator<V, undefined, undefined> {
-    for (let seen = -1; !reader.left;) {
+    for (let seen = -1; !reader.hasReturned;) {
       reader.signal?.throwIfAborted();
-      if (seen !== this.#number) {
-        seen = this.#number;
+      if (seen !== this.#changes) {
+        seen = this.#changes;
         yield this.#current();
         continue;
       }
-      if (this.#over) return;
+      if (this.#isOver) return;
       await this.#nextWake(reader);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Hands an error that nobody may be stopped by to the runtime, as the web does with what an event listener throws:
- * `reportError` where there is one, else thrown in a microtask of its own (Node tells `uncaughtException` of it).
+ * Reports an error to the runtime without stopping the caller, as the web does for errors of event listeners: by `reportError`
+ * where there is one, otherwise by throwing it in a microtask (Node emits `uncaughtException`).
  */
 export function reportUncaught(error: unknown): void {
   if (typeof globalThis.reportError === "function") globalThis.reportError(error);
@@ -11,7 +11,7 @@ export function reportUncaught(error: unknown): void {
   }
 }
 
-/** Calls an observer such as `onError`; what that throws is reported as uncaught, and changes nothing else. */
+/** Calls an observer such as `onError`; an error that it throws is reported as uncaught, and changes nothing else. */
 export function callObserver(call: () => void): void {
   try {
     call();
