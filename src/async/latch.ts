@@ -5,7 +5,7 @@ export class Latch {
   /** Has a waiter if and only if its promise is pending; empty once `#outcome` is set. */
   readonly #waiting = new Set<{ readonly resolve: () => void; readonly reject: (error: unknown) => void }>();
 
-  /** Whether it was opened. */
+  /** `true` once the latch was opened. */
   get isOpen(): boolean {
     return this.#outcome !== undefined && !this.#outcome.failed;
   }

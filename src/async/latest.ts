@@ -1,7 +1,7 @@
 /** One iterator of {@linkcode Latest.read}. */
 interface Reader {
   readonly signal: AbortSignal | undefined;
-  /** Whether `return()` has ended it. */
+  /** `true` once `return()` was called. */
   hasReturned: boolean;
   /** Ends its wait for a change, if it waits. */
   wake: (() => void) | undefined;

@@ -25,8 +25,8 @@ export class Pacer {
   #walk: SetIterator<() => void> | undefined;
 
   /**
-   * Makes a pacer whose workers give way after `budgetMs` milliseconds of work in a turn; it reads the clock every `every` steps
-   * of the group.
+   * Gives workers `budgetMs` milliseconds of work in a turn, all together. The clock is read once in `every` steps of the
+   * group.
    */
   constructor(budgetMs = 5, every = 64, schedule: Schedule = scheduleTurn) {
     this.#budgetMs = budgetMs;

@@ -1,6 +1,6 @@
 /**
- * Whether two values of an option mean the same: equal, or plain objects whose members do. Functions, and all else that is
- * an object, are the same only as themselves; a member that is `undefined` is as good as none.
+ * Returns `true` if two values of an option mean the same: they are equal, or plain objects whose members mean the same.
+ * Functions and other objects are compared by identity; a member that is `undefined` counts as absent.
  */
 export function sameOption(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

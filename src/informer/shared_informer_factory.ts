@@ -8,17 +8,17 @@ import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } fr
 import { sameOption } from "./same_option.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 
-/** The defaults of a factory's informers. */
+/** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */
 export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
-  /** Told of everything that goes wrong and does not end a wait, and with which resource. */
+  /** Called with each error that does not reject a wait, and with the resource that it concerns. */
   readonly onError?: (resource: Resource, error: unknown) => void;
 }
 
-/** A selection with what the factory says filled in. */
+/** A selection with the factory's defaults filled in. */
 interface Selected {
-  /** Which informer it is. */
+  /** The key of the informer. */
   readonly id: string;
-  /** `undefined` for all of them. */
+  /** `undefined` for all namespaces. */
   readonly namespaces: readonly string[] | undefined;
   readonly selectors: Pick<Selection, "labelSelector" | "fieldSelector">;
 }
@@ -27,12 +27,12 @@ interface Shared {
   readonly resource: Resource;
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
   readonly indexers: Map<string, unknown>;
-  /** What it was made with, defaults too. */
+  /** The options that the informer was made with, defaults included. */
   readonly options: Readonly<Record<string, unknown>>;
   running: Promise<void> | undefined;
 }
 
-/** The options that two who share an informer must agree on. */
+/** The options that all callers who share an informer must agree on. */
 const COMPARED = [
   "transform",
   "managedFields",
@@ -45,7 +45,7 @@ const COMPARED = [
 ] as const;
 
 /**
- * One informer per collection, however many ask.
+ * Makes informers and shares them: one per resource and selection, however many callers ask for it.
  *
  * @example
  * ```ts
@@ -64,13 +64,15 @@ const COMPARED = [
 export class SharedInformerFactory implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: SharedInformerFactoryOptions;
+  /** Has an informer from its first `forResource()` until its `release()`. */
   readonly #informers = new Map<string, Shared>();
+  /** `true` from `shutdown()` on. */
   #isShutDown = false;
 
   /**
-   * A factory without informers; the client stays the caller's.
+   * Makes a factory without informers. The caller disposes the client.
    *
-   * @throws {TypeError} when the namespaces cannot be meant, see `namespacesOf()`.
+   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`.
    */
   constructor(client: Client, options: SharedInformerFactoryOptions = {}) {
     namespacesOf(options);
@@ -79,18 +81,18 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * The informer of a resource and selection: made at the first call, the same at every later one. Start the factory
-   * afterwards, again if it runs already.
+   * Returns the informer of a resource and selection: the first call makes it, later calls return the same. Call `start()`
+   * afterwards, again if the factory runs already.
    *
-   * Indexers of a later call are added to those there are; the same function under the same name counts once.
+   * Indexers of a later call are added to the existing ones; the same function under the same name is added once.
    *
-   * With `namespaces` it is one informer that lists and watches each of them by itself; their order does not matter, and
-   * several that are one are that one. `namespace` or `namespaces` replace what the factory says of either, and neither
-   * counts for a cluster-scoped resource.
+   * With `namespaces`, one informer lists and watches each namespace separately. Their order does not matter, and a list of one
+   * namespace means the same as `namespace`. Either of the two options replaces both of the factory; a cluster-scoped resource
+   * ignores them.
    *
-   * @throws {Error} when a later call gives another option than the first, which it names, or an index of the same name and
-   * another function; when the factory was shut down. What the factory says, or is the default, need not be given to be
-   * the same. @throws {TypeError} when the namespaces cannot be meant, see `namespacesOf()`, or cannot be part of a path.
+   * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's; when the
+   * factory was shut down. An option that is left out never differs. @throws {TypeError} when the namespaces contradict each
+   * other, see `namespacesOf()`, or cannot be part of a path.
    */
   forResource<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T>,
@@ -104,9 +106,9 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops and forgets one informer; nothing happens when there is none.
+   * Stops and forgets one informer, if there is one.
    *
-   * @throws {Error} as `run()` of the informer. @throws {TypeError} when the namespaces cannot be meant.
+   * @throws {Error} as `run()` of the informer. @throws {TypeError} when the namespaces contradict each other.
    */
   async release(resource: Resource, selection: Selection = {}): Promise<void> {
     const { id } = this.#select(resource, selection);
@@ -117,7 +119,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Starts the informers that have not been started; those end with the signal, with the factory, or when released.
+   * Starts the informers that have not been started. They stop when the signal aborts, and by `release()` and `shutdown()`.
    *
    * @throws {Error} when the factory was shut down.
    */
@@ -125,7 +127,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
     for (const shared of this.#informers.values()) {
       if (shared.running !== undefined) continue;
-      // What stopping throws is thrown by shutdown() and release() too; it is reported for a caller that only aborts.
+      // shutdown() and release() throw the errors of stopping; they are reported for a caller that only aborts the signal.
       shared.running = shared.informer.run(options).then(undefined, (error) => this.#report(shared.resource, error));
     }
   }
@@ -133,8 +135,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Resolves once all informers have synced.
    *
-   * @throws {Error} when one has not been started. @throws as `SharedIndexInformer.waitForCacheSync()`, for the first that
-   * fails.
+   * @throws {Error} when an informer has not been started. @throws as `SharedIndexInformer.waitForCacheSync()`, for the first
+   * wait that fails.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     const all = [...this.#informers.values()];
@@ -149,17 +151,17 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers and waits for their handlers' calls in progress, for `graceMs`; from inside a handler it does not
-   * wait for that call, see the disposal of `SharedIndexInformer`.
+   * Stops all informers and waits up to `graceMs` for running calls of their handlers; from inside a handler it does not wait
+   * for that call, see the disposal of `SharedIndexInformer`.
    *
-   * @throws {Error} that names the handlers that have not returned by then.
+   * @throws {Error} that names the handlers whose calls have not returned by then.
    */
   shutdown(): Promise<void> {
     this.#isShutDown = true;
-    return this.#stopAll(); // each time: who waits for what depends on from where it is called
+    return this.#stopAll(); // each time: a call from inside a handler waits for fewer calls
   }
 
-  /** Shuts down. */
+  /** Shuts the factory down; see {@linkcode shutdown}. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.shutdown();
   }
@@ -179,7 +181,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   #select(resource: Resource, own: Selection): Selected {
     const defaults = this.#options;
     const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
-    // Checked even where it does not count.
+    // Checked also for a cluster-scoped resource, which ignores it.
     const given = namespacesOf(where);
     const namespaces = resource.scope === "Cluster" ? undefined : given;
     for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
@@ -225,7 +227,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     return shared;
   }
 
-  /** Adds what a caller brings to what there is; refuses what contradicts it. */
+  /** Adds a caller's indexers to a shared informer. @throws {Error} when its options contradict those of the first caller. */
   #join(shared: Shared, own: SharedIndexInformerOptions<KubernetesObject, string>): void {
     const name = resourceName(shared.resource);
     for (const option of COMPARED) {
@@ -251,7 +253,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 }
 
-/** Without the members that are `undefined`, so that they do not hide defaults. */
+/** Returns the members that are not `undefined`, so that the others do not hide defaults. */
 function defined<O extends object>(options: O): Partial<O> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>;
 }

@@ -2,53 +2,53 @@ import type { InformerState, NamespaceStatus } from "./sync/state.ts";
 import type { ReflectorCounters } from "../reflector/counters.ts";
 import type { HandlerStatus } from "./events/processor.ts";
 
-/** What is true of an informer right now. */
+/** The status of an informer at one moment. */
 export interface InformerStatus {
-  /** How it is doing; of several namespaces, the one that is doing worst: the latest in the order of `InformerState`. */
+  /** The state; of several namespaces, the worst one: the last in the order of `InformerState`. */
   readonly state: InformerState;
-  /** Since when it is in that state. */
+  /** The time at which it entered that state. */
   readonly since: Date;
-  /** Why, when something is wrong. */
+  /** The error behind the state, when something is wrong. */
   readonly cause?: unknown;
-  /** Since when it is not `live`; none while it is, or before it was started. */
+  /** The time since which it is not `live`; unset while it is live and before it was started. */
   readonly notLiveSince?: Date;
-  /** When it next asks the server, while it waits for that. Of several namespaces, the first to ask. */
+  /** The time of the next request, while it backs off; of several namespaces, the earliest. */
   readonly retryAt?: Date;
-  /** The version up to which the cache has everything; `""` before the first list. Of several namespaces, the oldest. */
+  /** The version up to which the cache has everything, `""` before the first list; of several namespaces, the oldest. */
   readonly resourceVersion: string;
-  /** How each namespace is doing, when it follows several. */
+  /** The status of each namespace, for an informer of several. */
   readonly namespaces?: readonly NamespaceStatus[];
-  /** How many objects are cached. */
+  /** The number of cached objects. */
   readonly objects: number;
-  /** How far a list under way has come, and how many objects it still has to bring, where the server says. */
+  /** The progress of a running list: objects received, and objects left where the server says. */
   readonly listing?: { readonly objects: number; readonly remaining?: number };
-  /** When the server last said anything. */
+  /** The time at which the last byte came from the server. */
   readonly lastByteAt?: Date;
-  /** When the server last said how far it is. */
+  /** The time of the last bookmark. */
   readonly lastBookmarkAt?: Date;
-  /** Changes the server has told. */
+  /** The number of changes received. */
   readonly events: number;
-  /** Lists begun, not counting those that came over a watch. */
+  /** The number of lists begun, without streaming lists. */
   readonly lists: number;
-  /** Watches begun, those that bring a list too. */
+  /** The number of watches begun, streaming lists included. */
   readonly watches: number;
-  /** Lists begun within the last minute, without the first one. */
+  /** The number of relists begun within the last minute. */
   readonly recentRelists: number;
-  /** Watches of the last minute that resumed where the one before had ended. */
+  /** The number of watches begun within the last minute that resumed at the version of the one before. */
   readonly recentResumes: number;
-  /** When and why the last watch ended, with its error if there was one; none before one has. */
+  /** The end of the last watch: time, reason, and error if there was one. Unset before a watch has ended. */
   readonly lastWatchEnd?: { readonly at: Date; readonly reason: string; readonly error?: unknown };
-  /** What went wrong so far: failed lists and watches, handlers, filters, index functions, transforms, objects. */
+  /** The number of errors: failed lists and watches, handlers, filters, index functions, transforms, broken objects. */
   readonly errors: number;
-  /** Cached objects known to be unreadable. */
+  /** The number of cached objects that are known to be unreadable. */
   readonly quarantined: number;
-  /** Changes that were older than what was cached, and were passed over. */
+  /** The number of changes that were dropped because the cached object was newer. */
   readonly outdated: number;
-  /** Those who are told. */
+  /** The status of each handler and event stream. */
   readonly handlers: readonly HandlerStatus[];
 }
 
-/** What several reflectors have done, as one. */
+/** Adds up the counters of several reflectors. */
 export function totalOf(
   all: readonly ReflectorCounters[],
 ): Pick<

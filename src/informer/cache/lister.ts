@@ -6,25 +6,32 @@ import { LabelSelector } from "../../api/selector.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import type { Quarantine } from "./quarantine.ts";
 
-/** Reads a cache as one would ask the server. The objects are the cache's own and must not be changed. */
+/**
+ * Reads a cache by namespace, name and label selector, as requests to the server would (client-go: `Lister`).
+ *
+ * This folder is the reading side of an informer's cache: listers and indexers return objects, which are parsed on first read,
+ * and a quarantine keeps account of objects that cannot be read. It does not fill the cache and asks the server nothing.
+ *
+ * The objects are the cache's own and must not be changed.
+ */
 export interface Lister<T> {
   /**
-   * The objects that a label selector matches; all, without one. Of what does not match only the labels are parsed.
+   * Returns the objects that a label selector matches; all, without one. Of objects that do not match, only labels are parsed.
    *
-   * @throws {SyntaxError} that points at the character where the selector does not parse.
+   * @throws {SyntaxError} that points at the character at which the selector does not parse.
    */
   list(selector?: string): T[];
-  /** The object of a key, if it is there. @throws {DecodeError} when it cannot be read. */
+  /** Returns the object of a key, if it is cached. @throws {DecodeError} when it cannot be read. */
   get(key: ObjectKey): T | undefined;
-  /** One namespace. */
+  /** Returns a lister of one namespace. */
   namespace(namespace: string): NamespaceLister<T>;
 }
 
 /** Reads one namespace of a cache. */
 export interface NamespaceLister<T> {
-  /** As {@linkcode Lister.list}, in this namespace, without looking at others. */
+  /** Returns the objects of this namespace that a label selector matches, as {@linkcode Lister.list} does. */
   list(selector?: string): T[];
-  /** The object of a name, if it is there. @throws {DecodeError} when it cannot be read. */
+  /** Returns the object of a name, if it is cached. @throws {DecodeError} when it cannot be read. */
   get(name: string): T | undefined;
 }
 
@@ -32,7 +39,7 @@ export interface NamespaceLister<T> {
 export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   readonly #entries: ReadonlyIndexer<Entry<T>, "namespace">;
   readonly #quarantine: Quarantine<T>;
-  /** The selector last used: most programs have one. */
+  /** The selector last used, because most programs use one. */
   #parsed: { readonly text: string; readonly selector: LabelSelector } | undefined;
 
   constructor(entries: ReadonlyIndexer<Entry<T>, "namespace">, quarantine: Quarantine<T>) {

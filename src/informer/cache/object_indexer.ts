@@ -4,7 +4,7 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import type { Quarantine } from "./quarantine.ts";
 
-/** A cache of entries, seen as objects: parsed as they are read, broken ones left out of lists. */
+/** An index over a cache of entries that returns objects: they are parsed as they are read, and lists leave out broken ones. */
 export class ObjectIndexer<T extends KubernetesObject, Name extends string> implements ReadonlyIndexer<T, Name> {
   readonly #entries: ReadonlyIndexer<Entry<T>, Name>;
   readonly #quarantine: Quarantine<T>;

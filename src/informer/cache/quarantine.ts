@@ -4,27 +4,29 @@ import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 
 /**
- * Through which an informer's readers read objects, so that one that cannot be read is known, counted and reported once,
- * whoever came across it.
+ * Reads objects for an informer's readers, and keeps account of those that cannot be read: each is reported once, and counted
+ * while it is cached.
  */
 export class Quarantine<T extends KubernetesObject> {
+  /** Has a key if and only if reading its cached entry has failed. */
   readonly #broken = new Map<ObjectKey, DecodeError>();
+  /** The errors that were reported. An entry throws the same error each time. */
   readonly #reported = new WeakSet<DecodeError>();
   readonly #report: (error: unknown) => void;
   readonly #isCached: (entry: Entry<T>) => boolean;
 
-  /** Broken entries are reported to `report`, each once; those that `isCached` are counted. */
+  /** Reports each broken entry to `report` once, and counts those for which `isCached` holds. */
   constructor(report: (error: unknown) => void, isCached: (entry: Entry<T>) => boolean) {
     this.#report = report;
     this.#isCached = isCached;
   }
 
-  /** How many cached objects are known to be broken. */
+  /** The number of cached objects that are known to be broken. */
   get size(): number {
     return this.#broken.size;
   }
 
-  /** The object. @throws {DecodeError} */
+  /** Returns the object. @throws {DecodeError} when it cannot be read. */
   objectOf(entry: Entry<T>): T {
     try {
       return entry.object;
@@ -34,7 +36,7 @@ export class Quarantine<T extends KubernetesObject> {
     }
   }
 
-  /** The metadata. @throws {DecodeError} */
+  /** Returns the metadata. @throws {DecodeError} when they cannot be read. */
   metadataOf(entry: Entry<T>): ObjectMeta {
     try {
       return entry.metadata;
@@ -44,7 +46,7 @@ export class Quarantine<T extends KubernetesObject> {
     }
   }
 
-  /** The labels. @throws {DecodeError} */
+  /** Returns the labels. @throws {DecodeError} when they cannot be read. */
   labelsOf(entry: Entry<T>): Entry<T>["labels"] {
     try {
       return entry.labels;
@@ -54,17 +56,17 @@ export class Quarantine<T extends KubernetesObject> {
     }
   }
 
-  /** Takes note of an entry that could not be read. */
+  /** Records an entry that could not be read, because of `error`. */
   take(entry: Entry<T>, error: unknown): void {
     if (!(error instanceof DecodeError)) return;
-    // An event may be about a state that the cache has left behind.
+    // An event may be about a state that is no longer cached.
     if (this.#isCached(entry)) this.#broken.set(entry.key, error);
     if (this.#reported.has(error)) return;
     this.#reported.add(error);
     this.#report(error);
   }
 
-  /** The cache has another entry for the key now, or none. */
+  /** Forgets a key, because the cache has another entry for it, or none. */
   release(key: ObjectKey): void {
     if (this.#broken.size > 0) this.#broken.delete(key);
   }

@@ -9,7 +9,7 @@ import type { EventLog } from "./event_log.ts";
 
 /** The beginning of a cursor, taken in one turn: the cache's contents and the log's end belong together. */
 export interface CursorStart<T extends KubernetesObject> {
-  /** The cached entries, which are read first. A cursor drops them as soon as it has read them: it may be a whole cache. */
+  /** The cached entries, which are read first. A cursor drops them as soon as it has read them: they may be all of a cache. */
   readonly entries: readonly Entry<T>[];
   /** Read behind the entries, if the informer has synced; otherwise the log will have it. */
   readonly synced: SyncedEvent | undefined;
@@ -63,7 +63,7 @@ export abstract class Cursor<T extends KubernetesObject> {
   /** The number of events that have not been read, before `key` and `filter` are applied. */
   abstract get pending(): number;
 
-  /** Whether it was closed: there are no more events. */
+  /** `true` once the cursor was closed: there are no more events. */
   get isClosed(): boolean {
     return this.#isClosed;
   }

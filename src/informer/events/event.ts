@@ -5,57 +5,54 @@ import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import type { Quarantine } from "../cache/quarantine.ts";
 
 /**
- * What every event about an object says. `labels`, `metadata`, `object` and `previous` are parsed only if somebody reads them:
- * `({ key }) => queue.add(key)` costs nothing, while naming `object` or `previous` in a parameter list reads it.
+ * The fields that all events about an object have. `labels`, `metadata`, `object` and `previous` are parsed when they are first
+ * read: `({ key }) => queue.add(key)` parses nothing, while naming `object` or `previous` in a parameter list reads it.
  *
- * All fields are getters: spreading an event loses them.
+ * All fields are getters, so spreading an event loses them.
  */
 export interface ObjectEvent<T> extends Entry<T> {
-  /** What happened and to what, without the object: never parses. */
+  /** The type, key and version of the event, without the object; never parses. */
   toJSON(): unknown;
 }
 
-/** An object is there. */
+/** An object that is new to the handler. */
 export interface AddedEvent<T> extends ObjectEvent<T> {
   /** Always `"added"`. */
   readonly type: "added";
-  /** Whether it was there when the informer, or this handler, began. */
+  /** `true` if the object was there when the informer, or this handler, began. */
   readonly initial: boolean;
 }
 
-/** An object has changed. */
+/** An object that has changed. */
 export interface UpdatedEvent<T> extends ObjectEvent<T> {
   /** Always `"updated"`. */
   readonly type: "updated";
-  /** The state before, as far as it was seen. Parsed on first read. Throws `DecodeError`. */
+  /** The last state that the informer had seen before. Parsed on first read. Throws `DecodeError`. */
   readonly previous: T;
-  /** The object did not change: this handler's resync. */
+  /** `true` for a resync of this handler: the object did not change. */
   readonly resync: boolean;
 }
 
-/** An object is gone. */
+/** An object that was deleted. */
 export interface DeletedEvent<T> extends ObjectEvent<T> {
   /** Always `"deleted"`. */
   readonly type: "deleted";
-  /** The deletion was noticed afterwards: `object` is the last state seen, not the last there was. */
+  /** `true` if the informer missed the deletion (a tombstone): `object` is the last state it saw, which may be stale. */
   readonly finalStateUnknown: boolean;
 }
 
-/** All that was there at first has been told. */
+/** The end of the initial objects. */
 export interface SyncedEvent {
   /** Always `"synced"`. */
   readonly type: "synced";
-  /** How many objects there were. */
+  /** The number of cached objects at that time. */
   readonly objects: number;
-  /** The version the cache had then. */
+  /** The version of the cache at that time. */
   readonly resourceVersion: string;
 }
 
-/** What an informer tells. */
+/** An event of an informer. */
 export type InformerEvent<T> = AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T> | SyncedEvent;
-
-/** The events about one object. */
-export type Told<T> = AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T>;
 
 const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
@@ -176,5 +173,5 @@ export class Deleted<T extends KubernetesObject> extends EntryEvent<T> implement
   }
 }
 
-/** The events as the log holds them. */
+/** An event as the log holds it. */
 export type LoggedEvent<T extends KubernetesObject> = Added<T> | Updated<T> | Deleted<T> | SyncedEvent;

@@ -52,13 +52,13 @@ export interface HandlerOptions<T> extends Abortable {
 
 /**
  * The registration of a handler at an informer. Disposing it removes the handler and waits for the running call; from inside
- * the handler it does not wait for that call. After an `await` in the handler the two cannot be told apart, and the disposal
+ * the handler it does not wait for that call. After an `await` the informer cannot see where it is called from, and the disposal
  * rejects after `graceMs`: call {@linkcode HandlerRegistration.remove} there.
  */
 export interface HandlerRegistration extends AsyncDisposable {
   /** The handler's name in status and errors. */
   readonly name: string;
-  /** Whether the handler has been called for all initial objects, and these calls have returned. */
+  /** `true` once the handler has been called for all initial objects, and these calls have returned. */
   readonly hasSynced: boolean;
   /** The number of events that the handler has not been called for. */
   readonly pending: number;

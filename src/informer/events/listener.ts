@@ -78,12 +78,12 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     return this.#errors;
   }
 
-  /** Whether a call has been running for longer than `slowMs`. */
+  /** `true` if a call has been running for longer than `slowMs`. */
   get slow(): boolean {
     return this.#callStartedAt !== undefined && this.#clock.now() - this.#callStartedAt > this.#slowMs;
   }
 
-  /** Whether the code that asks runs inside a call of the handler, before that call's first `await`. */
+  /** `true` if the code that reads it runs inside a call of the handler, before that call's first `await`. */
   get isCalling(): boolean {
     return this.#isCalling;
   }

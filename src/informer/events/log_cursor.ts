@@ -6,7 +6,7 @@ import { Cursor, type CursorSelection, type CursorStart } from "./cursor.ts";
 import { Added, type LoggedEvent, type SyncedEvent, Updated } from "./event.ts";
 import type { EventLog, LogPosition } from "./event_log.ts";
 
-/** Entries that events are made from, one by one; dropped with the last one, because it may be a whole cache. */
+/** Entries that events are made from, one by one; dropped with the last one, because they may be all of a cache. */
 interface Replay<T extends KubernetesObject> {
   readonly entries: readonly Entry<T>[];
   next: number;

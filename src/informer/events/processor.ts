@@ -20,7 +20,7 @@ export interface HandlerStatus {
   readonly pending: number;
   /** The number of errors that it and its filter have thrown. */
   readonly errors: number;
-  /** Whether a call has been running for longer than `slowMs`. */
+  /** `true` if a call has been running for longer than `slowMs`. */
   readonly slow: boolean;
 }
 
