@@ -99,7 +99,8 @@ export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.t
 export type { HandlerStatus } from "./src/informer/events/processor.ts";
 export type { CacheOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
 export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
-export { type InformerView, SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
+export type { InformerView } from "./src/informer/informer_view.ts";
+export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { SharedInformerFactory, type SharedInformerFactoryOptions } from "./src/informer/shared_informer_factory.ts";
 
 // A workqueue lets workers act.

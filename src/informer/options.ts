@@ -47,3 +47,9 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector">> = {
   resyncMs: 0,
   graceMs: 10_000,
 };
+
+/** Returns the options, with the defaults for those that are not set. */
+export function withCacheDefaults<O extends CacheOptions>(options: O): O & typeof CACHE_DEFAULTS {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...CACHE_DEFAULTS, ...Object.fromEntries(given) } as O & typeof CACHE_DEFAULTS;
+}

@@ -17,7 +17,9 @@ import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "
 import { EntryTransform } from "./sync/entry_transform.ts";
 import { EntryLister, type Lister } from "./cache/lister.ts";
 import { ObjectIndexer } from "./cache/object_indexer.ts";
-import { CACHE_DEFAULTS, type SharedIndexInformerOptions } from "./options.ts";
+import type { InformerView } from "./informer_view.ts";
+import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
+import { namespaceIndex } from "./cache/namespace_index.ts";
 import { type NamespaceSource, NamespaceSync } from "./sync/namespace_sync.ts";
 import { Processor } from "./events/processor.ts";
 import { Quarantine } from "./cache/quarantine.ts";
@@ -26,28 +28,18 @@ import { StateKeeper } from "./sync/state.ts";
 import { Latest } from "../async/latest.ts";
 import { StoreWriter } from "./sync/store_writer.ts";
 
-/** An informer as its readers see it, whatever its indexes: what functions over several kinds take. */
-export interface InformerView<T extends KubernetesObject> {
-  /** Reads the cache. */
-  readonly lister: Lister<T>;
-  /** Whether the cache has been equal to the server once. */
-  readonly hasSynced: boolean;
-  /** What is true of it right now. */
-  status(): InformerStatus;
-  /** Tells `handler` what is cached, then what changes. */
-  addEventHandler(handler: ResourceEventHandler<T>, options?: HandlerOptions<T>): HandlerRegistration;
-  /** What is cached, then what changes. */
-  events(options?: HandlerOptions<T>): AsyncIterableIterator<InformerEvent<T>>;
-}
-
 /**
- * One cached, watched collection, shared by its handlers.
+ * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.
  *
- * - The cache follows the server: it never shows a state the server did not have, and a new list replaces it in one step.
- * - Each handler is told a gapless story of every object: added, updated with rising versions, deleted, and after that
- *   nothing but added. States between two lists may be missing from it; the last one never is.
- * - Reads are synchronous: those without an `await` between them see one state. Objects are the cache's own.
- * - It goes on after every failure until it is told to stop, and {@linkcode status} says what is wrong meanwhile.
+ * This folder is the informer: `sync` writes lists and watches into the store, `events` delivers what was written, and `cache`
+ * reads the store. The informer connects the three, keeps state and status, and stops them. It sends no requests itself (the
+ * reflector does) and changes nothing on the server.
+ *
+ * - The cache never shows a state that the server did not have: a relist replaces it in one step.
+ * - Each handler receives a gap-free sequence of events for every object: added, updated with rising versions, deleted, and
+ *   after that only added. States between two lists may be missing; the last one never is.
+ * - Reads are synchronous: those without an `await` between them see one state. The objects are the cache's own.
+ * - The informer resumes or relists after every failure until it is stopped; {@linkcode status} names the failure meanwhile.
  *
  * @example
  * ```ts
@@ -69,11 +61,11 @@ export interface InformerView<T extends KubernetesObject> {
  */
 export class SharedIndexInformer<T extends KubernetesObject, Name extends string = never>
   implements InformerView<T>, AsyncDisposable {
-  /** The cache, filed by namespace and by the indexes asked for. Lists leave out objects that cannot be read. */
+  /** The cache, indexed by namespace and by `indexers`. Lists leave out objects that cannot be read. */
   readonly indexer: ReadonlyIndexer<T, Name | "namespace">;
-  /** The same cache, unread. */
+  /** The same cache, as entries that are not parsed. */
   readonly entries: ReadonlyIndexer<Entry<T>, Name | "namespace">;
-  /** Reads the cache as one would ask the server. */
+  /** Reads the cache by namespace, name and label selector. */
   readonly lister: Lister<T>;
 
   readonly #name: string;
@@ -87,27 +79,29 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #state = new StateKeeper();
   readonly #changes: Latest<InformerStatus>;
   readonly #job = new DerivedController();
+  /** Set by the first `run()`; settles when the informer has stopped. */
   #running: Promise<void> | undefined;
-  /** Resolves when no part follows the server any more, with what made one of them fail. */
+  /** Set by the first `run()`; resolves when all lists and watches have ended, with the failure of one, if any. */
   #following: Promise<{ readonly error: unknown } | undefined> | undefined;
-  #stopped = false;
+  /** `true` once no list or watch runs any more, or the informer was disposed before it ran. */
+  #isStopped = false;
+  /** Only rises. */
   #errors = 0;
 
   /**
-   * Asks nothing before it is run.
+   * Makes an informer, which sends no request before `run()`.
    *
-   * Of several sources, each of a namespace of its own, one informer is made: each is listed and watched by itself, so that
-   * one that is refused leaves the others as they are. Between namespaces there is no order; the cache has synced when
-   * all of them have.
+   * Several sources, each of its own namespace, make one informer, which lists and watches each namespace separately: when the
+   * server refuses one, the others go on. There is no order between namespaces; the cache has synced when all of them have.
    *
-   * @throws {RangeError} when an option is out of range. @throws {TypeError} when there is no source, or a namespace is there
+   * @throws {RangeError} when an option is out of range. @throws {TypeError} when there is no source, or a namespace comes
    * twice or has no name.
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
-    const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields } = withDefaults(options);
+    const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields } = withCacheDefaults(options);
     checkDurations("create an informer", { resyncMs, graceMs });
     const report = (error: unknown): void => this.#report(error);
     const sources = sourcesOf(source);
@@ -117,7 +111,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#intake = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
     this.#store = new Indexer<Entry<T>, "namespace">({
       keyOf,
-      indexers: { namespace: byNamespace(() => this.#store.indexValues("namespace")) },
+      indexers: { namespace: namespaceIndex(() => this.#store.indexValues("namespace")) },
       byKey: ["namespace"],
     });
     if (indexers !== undefined) this.#addIndexers(indexers);
@@ -157,31 +151,31 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     );
   }
 
-  /** Whether the cache has been equal to the server once; of several namespaces, in each of them. */
+  /** `true` once the cache has been equal to the server; of several namespaces, in each of them. */
   get hasSynced(): boolean {
     return this.#parts.every((part) => part.hasSynced);
   }
 
   /**
-   * The version up to which the cache has everything; `""` before the first list. Of several namespaces the oldest, which may
-   * be `""` where versions cannot be ordered.
+   * The version up to which the cache has everything; `""` before the first list. Of several namespaces it is the oldest, or `""`
+   * where their versions cannot be ordered.
    */
   get lastSyncResourceVersion(): string {
     return oldestVersion(this.#parts.map(({ gate }) => gate.version));
   }
 
   /**
-   * The same informer, with more indexes, which are filled at once.
+   * Adds indexes, fills them at once, and returns this informer, typed with their names.
    *
-   * @throws {Error} when there is an index of one of these names already, or the informer has stopped; nothing is added then.
+   * @throws {Error} when an index of one of these names exists, or the informer has stopped; then it adds none of them.
    */
   withIndexers<More extends string>(indexers: Indexers<T, More>): SharedIndexInformer<T, Name | More> {
-    if (this.#stopped) throw new Error(`Cannot add an index to ${this.#name}: it has stopped already`);
+    if (this.#isStopped) throw new Error(`Cannot add an index to ${this.#name}: it has stopped already`);
     this.#addIndexers(indexers);
     return this as unknown as SharedIndexInformer<T, Name | More>;
   }
 
-  /** What is true of it right now. Costs a few microseconds, whatever the size of the cache. */
+  /** Returns the present status, in a few microseconds, whatever the size of the cache. */
   status(): InformerStatus {
     const { state, since, cause, notLiveSince, retryAt } = this.#state;
     return {
@@ -201,14 +195,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     };
   }
 
-  /** The present status, then on every change of state, cause, lists or watches; who reads slowly sees the newest. */
+  /** Yields the present status, then the newest one after changes of state, cause, lists or watches. */
   statusChanges(options: Abortable = {}): AsyncIterableIterator<InformerStatus> {
     return this.#changes.read(options);
   }
 
   /**
-   * Tells `handler` what is cached, as added events with `initial`, then what changes. It is never called before this
-   * method has returned.
+   * Calls `handler` for the cached objects, as added events with `initial`, then for changes; never before this method has
+   * returned.
    *
    * @throws {Error} when the informer has stopped. @throws {RangeError} when an option is out of range.
    */
@@ -217,20 +211,21 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * What is cached, then what changes: starts at the first `next()`. Ends when the informer stops, or at `break`.
+   * Returns the cached objects as events, then changes. The iterator begins at its first `next()`, and ends when the informer
+   * stops, or at `break`.
    *
-   * `next()` rejects with the signal's reason, with an error when a `{ max }` of backlog is passed, and when the informer
-   * had stopped before the first one.
+   * `next()` rejects with the signal's reason, with an error when the backlog exceeds its `{ max }`, and when the informer has
+   * stopped before the first one.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     return this.#processor.stream(options);
   }
 
   /**
-   * The first object the predicate holds for, now or later: for scripts. Reads, and so parses, what it looks at; with `key`,
-   * that is the object of that key, which is looked up.
+   * Resolves with the first object, cached or to come, for which the predicate holds. It reads, and so parses, every object, or
+   * only the one of `key`, which is looked up.
    *
-   * @throws the signal's reason; what the predicate throws; an error when the informer stops first.
+   * @throws the signal's reason; an error of the predicate; an error when the informer stops first.
    */
   async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
     const { key, signal } = options;
@@ -240,7 +235,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       try {
         object = event.object;
       } catch (error) {
-        if (error instanceof DecodeError) continue; // reported; others may be the one
+        if (error instanceof DecodeError) continue; // the quarantine reports it
         throw error;
       }
       if (predicate(object)) return object;
@@ -249,8 +244,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Resolves when there is no object of that key: at once, if there is none when the cache has synced, else when it is
-   * deleted, even if another one of that name follows.
+   * Resolves when there is no object of that key: at once, if there is none when the cache has synced, otherwise when it is
+   * deleted, even if another object of that name follows.
    *
    * @throws the signal's reason; an error when the informer stops first.
    */
@@ -265,13 +260,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Resolves once the cache has seen `resourceVersion`: read your own write. A write outside the selection is seen only
-   * with the next change or bookmark, so pass a signal.
+   * Resolves once the cache is at `resourceVersion` or later, so that a program can read its own write. The cache learns of a
+   * write outside its selection only by the next change or bookmark, so pass a signal.
    *
-   * When several namespaces are followed, say in which one the write was: without, all of them must have come so far.
+   * For an informer of several namespaces, `namespace` names that of the write; without it, all of them must have come so far.
    *
-   * @throws {RangeError} when a version is not a decimal number, or the namespace is none of several. @throws {Error} when a
-   * new list goes back to an older state, or the informer stops. @throws the signal's reason.
+   * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace. @throws {Error} when a
+   * relist goes back to an older state, or the informer stops. @throws the signal's reason.
    */
   async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string } = {}): Promise<void> {
     const parts = this.#partsOf(options.namespace);
@@ -279,26 +274,26 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Follows the server until the signal aborts or the informer is disposed; resolves when handlers' calls in progress have
-   * returned. It runs once.
+   * Lists and watches until the signal aborts or the informer is disposed; resolves when the running calls of handlers have
+   * returned. An informer runs once.
    *
    * @throws {Error} when it runs or has run already; when a handler's call has not returned within `graceMs`.
    */
   run(options: Abortable = {}): Promise<void> {
-    if (this.#running !== undefined || this.#stopped) {
-      const state = this.#stopped ? "has stopped" : "is running";
+    if (this.#running !== undefined || this.#isStopped) {
+      const state = this.#isStopped ? "has stopped" : "is running";
       return Promise.reject(new Error(`Cannot run ${this.#name}: it ${state} already`));
     }
     return this.#running = this.#run(options);
   }
 
   /**
-   * Resolves once {@linkcode hasSynced}; with `namespace`, once that one of several has synced, whatever the others do.
+   * Resolves once {@linkcode hasSynced}; with `namespace`, once that one of several has synced.
    *
-   * @throws the cause when the server refuses (401, 403, 404) before the first sync, unless `patient`: the informer keeps
-   * trying all the same. Of several namespaces the first refusal counts; a client's errors name the namespace, and
-   * {@linkcode status} has the cause of each. @throws {RangeError} when the namespace is none of several. @throws the signal's
-   * reason; an error when the informer stops first.
+   * @throws the cause when the server refuses (401, 403, 404) before the first sync, unless `patient`; in both cases the informer
+   * retries. Of several namespaces it throws the first refusal; a client's errors name the namespace, and {@linkcode status} has
+   * the cause of each. @throws {RangeError} when the informer has no such namespace. @throws the signal's reason; an error when
+   * the informer stops first.
    */
   async waitForCacheSync(
     options: Abortable & { readonly patient?: boolean; readonly namespace?: string } = {},
@@ -308,14 +303,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
-   * Stops it, and waits for handlers' calls in progress; from inside a handler it does not wait for that call. Behind an
-   * `await` of the handler that cannot be known: abort the signal of `run()` there.
+   * Stops the informer and waits for running calls of handlers; from inside a handler it does not wait for that call. After an
+   * `await` the informer cannot see where it is called from: abort the signal of `run()` there.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const caller = this.#processor.caller;
     this.#job.abort(new DOMException(`${this.#name} was disposed`, "AbortError"));
     if (caller === undefined) return await (this.#running ?? this.#stop());
-    // `run()` waits for the caller's call, which may wait for this.
+    // `run()` waits for the running call, which may wait for this disposal.
     await this.#following;
     await this.#processor.stop(caller);
   }
@@ -339,15 +334,15 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
         await part.run(this.#job.signal);
       } catch (error) {
         failure ??= { error };
-        this.#job.abort(error); // the others end too, and are waited for
+        this.#job.abort(error); // ends the others too
       }
     }));
     return failure;
   }
 
   async #stop(cause?: unknown): Promise<void> {
-    if (this.#stopped) return;
-    this.#stopped = true;
+    if (this.#isStopped) return;
+    this.#isStopped = true;
     const error = new Error(`Cannot wait for ${this.#name}: it has stopped`, { cause: cause ?? this.#state.cause });
     this.#state.stopped(cause);
     for (const part of this.#parts) part.end(error, cause);
@@ -363,7 +358,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (wrapped.length === 0) return;
     this.#store.withIndexers(Object.fromEntries(wrapped));
     this.#intake.reads = true;
-    // Filling them has read what nobody had read before.
+    // Filling the indexes has parsed entries that had not been read before.
     for (const entry of this.#store) if (entry.error !== undefined) this.#quarantine.take(entry, entry.error);
   }
 
@@ -380,7 +375,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#options.reflector?.onPhase?.(phase);
   }
 
-  /** A part has synced: with the last one, the informer has. */
+  /** Called when a namespace has synced: with the last one, the informer has. */
   #partSynced(): void {
     if (this.hasSynced) {
       this.#processor.distribute({
@@ -392,7 +387,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#changes.changed();
   }
 
-  /** The parts that a wait is about. With one part, that is all there is, whatever its namespace. */
+  /** Returns the parts that a wait concerns. An only part is returned whatever its namespace. */
   #partsOf(namespace: string | undefined): readonly NamespaceSync<T>[] {
     if (namespace === undefined || this.#parts.length === 1) return this.#parts;
     const part = this.#parts.find((part) => part.namespace === namespace);
@@ -411,37 +406,7 @@ function keyOf<T>(entry: Entry<T>): ObjectKey {
   return entry.key;
 }
 
-/**
- * Files by namespace. The objects of a namespace share their values, so that nothing is kept per object; now and then those
- * of namespaces that are not in use any more are dropped.
- */
-function byNamespace<T>(inUse: () => readonly string[]): IndexFunction<Entry<T>> {
-  const shared = new Map<string, readonly string[]>();
-  const few = 64;
-  let limit = few;
-  return ({ namespace }) => {
-    const known = shared.get(namespace);
-    if (known !== undefined) return known;
-    if (shared.size >= limit) {
-      const used = new Set(inUse());
-      for (const name of shared.keys()) if (!used.has(name)) shared.delete(name);
-      limit = 2 * shared.size + few;
-    }
-    const values = [namespace];
-    shared.set(namespace, values);
-    return values;
-  };
-}
-
-/** The options, with what counts where they say nothing. */
-function withDefaults<T extends KubernetesObject, Name extends string>(
-  options: SharedIndexInformerOptions<T, Name>,
-): SharedIndexInformerOptions<T, Name> & typeof CACHE_DEFAULTS {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...CACHE_DEFAULTS, ...Object.fromEntries(given) };
-}
-
-/** Waits for all parts; when one wait fails the others end. */
+/** Waits for all parts; when one wait fails, the others end. */
 async function all<T extends KubernetesObject>(
   parts: readonly NamespaceSync<T>[],
   signal: AbortSignal | undefined,
@@ -452,7 +417,7 @@ async function all<T extends KubernetesObject>(
   await Promise.all(parts.map((part) => wait(part, job.signal)));
 }
 
-/** @throws {TypeError} when there is none, or a namespace is there twice or has no name. */
+/** @throws {TypeError} when there is no source, or a namespace comes twice or has no name. */
 function sourcesOf<T>(
   source: ListerWatcher<T> | readonly NamespaceSource<T>[],
 ): readonly { readonly namespace?: string; readonly source: ListerWatcher<T> }[] {

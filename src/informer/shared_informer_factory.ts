@@ -32,7 +32,7 @@ interface Shared {
   running: Promise<void> | undefined;
 }
 
-/** The options that all callers who share an informer must agree on. */
+/** The options that all callers of one informer must agree on. */
 const COMPARED = [
   "transform",
   "managedFields",

@@ -152,7 +152,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         const result = this.#call(event, options);
         this.#isCalling = false;
         if (isThenable(result)) {
-          this.#callStartedAt = this.#clock.now(); // nobody could have read `slow` before now
+          this.#callStartedAt = this.#clock.now(); // `slow` cannot have been read before now
           await result;
         }
       } catch (error) {
