@@ -141,9 +141,10 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     const cursor = this.#cursor;
     const options = { signal: this.#job.signal };
     await Promise.resolve(); // a handler is not called before the method that adds it has returned
-    while (!cursor.isClosed) {
+    for (;;) {
       const event = cursor.poll();
       if (event === undefined) {
+        if (cursor.isClosed) return;
         await cursor.wait();
         continue;
       }
