@@ -34,7 +34,8 @@
 export type * from "./src/api/object.ts";
 export * from "./src/api/resource.ts";
 export * from "./src/api/key.ts";
-export { type Entry, entryOf } from "./src/api/entry.ts";
+export type { Entry } from "./src/api/entry.ts";
+export { entryOf } from "./src/entry/entry_of.ts";
 export type * from "./src/api/lister_watcher.ts";
 export * from "./src/api/options.ts";
 export * from "./src/api/selector.ts";

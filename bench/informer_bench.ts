@@ -4,11 +4,11 @@
  * (client and walker too); there `JSON.parse` of ready lines is given for comparison.
  */
 import type { Change, ListerWatcher, ListPart } from "../src/api/lister_watcher.ts";
-import { entryOf } from "../src/api/entry.ts";
 import { keyOf } from "../src/api/key.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
 import type { Transport } from "../src/api/transport.ts";
 import { Client } from "../src/client/client.ts";
+import { entryOf } from "../src/entry/entry_of.ts";
 import { SharedIndexInformer } from "../src/informer/shared_index_informer.ts";
 import { Pod } from "../src/kinds/core/v1.ts";
 import { bigPod } from "../src/testing/objects/big_pod.ts";

@@ -12,16 +12,17 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
   {
     api: { folders: [], packages: [] },
     async: { folders: [], packages: ["@std/async"] },
-    client: { folders: ["api", "async"], packages: [] },
+    entry: { folders: ["api"], packages: [] },
+    client: { folders: ["api", "entry", "async"], packages: [] },
     reflector: { folders: ["api", "async"], packages: [] },
     queue: { folders: [], packages: [] },
     store: { folders: [], packages: [] },
-    informer: { folders: ["api", "reflector", "queue", "store", "async"], packages: [] },
+    informer: { folders: ["api", "entry", "reflector", "queue", "store", "async"], packages: [] },
     workqueue: { folders: ["async"], packages: [] },
     kinds: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api"], packages: ["js-yaml"] },
     deno: { folders: ["api", "client", "kubeconfig", "async"], packages: ["node:path", "node:url"] },
-    testing: { folders: ["api"], packages: [] },
+    testing: { folders: ["api", "entry"], packages: [] },
     cli: { folders: ["*"], packages: ["@cliffy/command", "node:path", "node:tls"] },
   };
 

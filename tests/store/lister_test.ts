@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { brokenEntry, type Entry, entryOf } from "../../src/api/entry.ts";
+import type { Entry } from "../../src/api/entry.ts";
 import { DecodeError } from "../../src/api/errors.ts";
 import type { KubernetesObject, ObjectMeta } from "../../src/api/object.ts";
+import { entryOf } from "../../src/entry/entry_of.ts";
+import { brokenEntry } from "../../src/entry/json_entry.ts";
 import { EntryLister } from "../../src/informer/cache/lister.ts";
 import { Quarantine } from "../../src/informer/cache/quarantine.ts";
 import { Indexer } from "../../src/store/indexer.ts";

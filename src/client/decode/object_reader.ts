@@ -1,9 +1,12 @@
-import { brokenEntry, type Entry, entryOf, type Identity, parseObject, unreadEntry } from "../../api/entry.ts";
+import type { Entry, Identity } from "../../api/entry.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/errors.ts";
 import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import type { KnownEntries } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
+import { entryOf } from "../../entry/entry_of.ts";
+import { brokenEntry, unreadEntry } from "../../entry/json_entry.ts";
+import { parseObject } from "../../entry/parse_object.ts";
 import { JsonWalker } from "./json_walker.ts";
 import { utf8 } from "./utf8.ts";
 

@@ -1,7 +1,9 @@
-import { brokenEntry, type Entry, frozenEntry, type Identity } from "../../api/entry.ts";
+import type { Entry, Identity } from "../../api/entry.ts";
 import { DecodeError, messageOf } from "../../api/errors.ts";
 import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import { frozenEntry } from "../../entry/frozen_entry.ts";
+import { brokenEntry } from "../../entry/json_entry.ts";
 import type { IndexFunction } from "../../store/index.ts";
 
 /** Options for an {@linkcode EntryTransform}. */

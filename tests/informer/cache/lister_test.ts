@@ -1,6 +1,7 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { type Entry, unreadEntry } from "../../../src/api/entry.ts";
+import type { Entry } from "../../../src/api/entry.ts";
 import { DecodeError } from "../../../src/api/errors.ts";
+import { unreadEntry } from "../../../src/entry/json_entry.ts";
 import { entry, type Thing, thing, unread } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { holding, Run } from "../../support/informer.ts";
