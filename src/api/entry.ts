@@ -19,13 +19,13 @@ export interface Entry<T> {
   /** The object's resourceVersion. */
   readonly resourceVersion: string;
   /**
-   * The object's metadata. Parsed alone on first read, which costs a fifth of parsing the object, unless the object has been
-   * parsed already. Throws {@linkcode DecodeError}.
+   * The object's metadata. Parsed alone on first read, which costs a fifth of parsing the object, unless the object has
+   * been parsed already. Throws {@linkcode DecodeError}.
    */
   readonly metadata: ObjectMeta;
   /**
-   * The object's labels; undefined when it has none. Parsed alone on first read, which costs a third of parsing the metadata,
-   * unless the metadata or the object has been parsed already. Throws {@linkcode DecodeError}.
+   * The object's labels; undefined when it has none. Parsed alone on first read, which costs a third of parsing the
+   * metadata, unless the metadata or the object has been parsed already. Throws {@linkcode DecodeError}.
    */
   readonly labels: Readonly<Record<string, string>> | undefined;
   /** The object. Parsed on first read and remembered. Throws {@linkcode DecodeError}. */

@@ -1,106 +1,111 @@
 import type { ObjectKey } from "./key.ts";
 import type { Status } from "./status.ts";
 
-/** The API server answered, and the answer was no. */
+/** The API server answered a request with a failure. {@linkcode isNotFound} and similar functions classify it. */
 export class StatusError extends Error {
   /** `"StatusError"`. */
   override readonly name = "StatusError";
-  /** The server's explanation. */
+  /** The failure as the server describes it. */
   readonly status: Status;
 
-  /** An error that says what was asked, and carries what came back. */
+  /**
+   * @param message The action that failed, and its reason.
+   * @param status The failure as the server describes it.
+   */
   constructor(message: string, status: Status, options?: ErrorOptions) {
     super(message, options);
     this.status = status;
   }
 }
 
-/** Something that came from the server, or out of a transform, is not what it says it is. */
+/** Data from the server, or the result of a transform, is malformed. */
 export class DecodeError extends Error {
   /** `"DecodeError"`. */
   override readonly name = "DecodeError";
-  /** The object concerned, where that much could be read. */
+  /** The key of the malformed object, where it could be read. */
   readonly key?: ObjectKey;
 
-  /** An error about the object `key`, or about a whole body. */
+  /** @param options The cause, and the `key` of the object that the error is about. */
   constructor(message: string, options: ErrorOptions & { readonly key?: ObjectKey } = {}) {
     super(message, options);
     if (options.key !== undefined) this.key = options.key;
   }
 }
 
-/** An object is of another kind than the one asked for. */
+/** An object is of another kind than the requested one. */
 export class UnexpectedKindError extends DecodeError {
-  /** The kind it has. */
+  /** The kind of the object. */
   readonly kind: string;
 
-  /** An error about an object of `kind`. */
+  /** @param kind The kind of the object. */
   constructor(message: string, kind: string) {
     super(message);
     this.kind = kind;
   }
 }
 
-/** The message of an error, or the text of any other value that was thrown. Never throws. */
+/** Returns the message of an error, or the text of any other thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message : String(thrown);
   } catch {
-    return "a value that has no text"; // an object without a prototype, for example
+    return "a value that has no text"; // for example an object without a prototype
   }
 }
 
-/** There are no credentials to ask with: a plugin failed, or what it gave is of no use. */
+/** No credentials are available: a credential plugin failed, or returned credentials that cannot be used. */
 export class CredentialsError extends Error {
   /** The name of the class. */
   override readonly name: string = "CredentialsError";
 }
 
-/** The server could not be reached, or stopped answering. */
+/** The server could not be reached, or stopped responding. */
 export class UnreachableError extends Error {
   /** `"UnreachableError"`. */
   override readonly name = "UnreachableError";
 }
 
-/** The version, or the continue token, is no longer in the server's history: list again. */
+/** Returns true when the resourceVersion or the continue token has expired on the server; the remedy is a new list. */
 export function isExpired(error: unknown): error is StatusError {
   return error instanceof StatusError &&
     (error.status.code === 410 || error.status.reason === "Expired" || error.status.reason === "Gone");
 }
 
-/** The object was changed by somebody else since it was read. */
+/** Returns true when an update was refused because the object has changed since it was read. */
 export function isConflict(error: unknown): error is StatusError {
   return is(error, 409, "Conflict");
 }
 
-/** The object is there already. */
+/** Returns true when a create was refused because an object of that name exists. */
 export function isAlreadyExists(error: unknown): error is StatusError {
   return error instanceof StatusError && error.status.reason === "AlreadyExists";
 }
 
-/** The object, or the whole resource, is not there. */
+/** Returns true when the object, or the resource itself, does not exist on the server. */
 export function isNotFound(error: unknown): error is StatusError {
   return is(error, 404, "NotFound");
 }
 
-/** The server does not know who asks. See {@linkcode CredentialsError} for who has nothing to be known by. */
+/** Returns true when the server did not accept the credentials. For missing ones see {@linkcode CredentialsError}. */
 export function isUnauthorized(error: unknown): error is StatusError {
   return is(error, 401, "Unauthorized");
 }
 
-/** Who asks may not do that. */
+/** Returns true when the user is not allowed to perform the request. */
 export function isForbidden(error: unknown): error is StatusError {
   return is(error, 403, "Forbidden");
 }
 
-/** The server asks to be left alone for a while: 429 whatever the reason, or 503. */
+/** Returns true when the server asks clients to retry later: status code 429 or 503, with any reason. */
 export function isThrottled(error: unknown): error is StatusError {
   return error instanceof StatusError && (error.status.code === 429 || error.status.code === 503);
 }
 
 /**
- * The server has not seen the version asked for yet. It says so in three ways, by age: a cause `ResourceVersionTooLarge`,
- * a cause with that message, the message alone (client-go `isTooLargeResourceVersionError`).
+ * Returns true when the requested resourceVersion is newer than the server's state.
+ *
+ * Servers report it in one of three ways, depending on their age: a cause `ResourceVersionTooLarge`, a cause with the
+ * message, or the message alone (client-go `isTooLargeResourceVersionError`).
  */
 export function isTooLargeResourceVersion(error: unknown): error is StatusError {
   if (!(error instanceof StatusError)) return false;

@@ -2,9 +2,9 @@
 export type ObjectKey = string;
 
 /**
- * The key of an object.
+ * Returns the key of an object.
  *
- * A missing name counts as empty; namespace and name are not checked for slashes, which the server never allows.
+ * A missing name counts as empty. Namespace and name are not checked for slashes, which the server never allows.
  *
  * @example
  * ```ts
@@ -23,7 +23,7 @@ export function keyOf(
 }
 
 /**
- * The parts of a key.
+ * Splits a key into namespace and name; `namespace` is absent for a cluster-scoped object.
  *
  * @throws {SyntaxError} when the key has more than two parts.
  */

@@ -1,60 +1,71 @@
-/** Metadata every stored object carries. */
+/**
+ * The vocabulary that all other folders share: objects, resources, keys, entries, changes, selectors, options and
+ * errors.
+ *
+ * Entry points: {@linkcode KubernetesObject}, `Resource` (a kind and its place on the server), `Entry` (one version of
+ * one object) and `Change` (an event of a watch). This folder has types and pure functions: it sends no requests, keeps
+ * no state beyond single values, and imports no other folder.
+ *
+ * @module
+ */
+
+/** Metadata of a stored object. */
 export interface ObjectMeta {
-  /** Unique within a namespace, for one kind. */
+  /** The name; unique among the objects of one kind in one namespace. */
   readonly name: string;
-  /** Absent on cluster-scoped objects. */
+  /** The namespace; absent on cluster-scoped objects. */
   readonly namespace?: string;
-  /** Unique for all time: an object created again under the same name has another. */
+  /** The unique identifier; an object that is created again under the same name has another one. */
   readonly uid: string;
-  /** The version of this state, a string of digits that grows with each change. */
+  /** The version of the object, a string of digits that grows with each change. */
   readonly resourceVersion: string;
-  /** Grows when the desired state changes. */
+  /** A number that grows when the desired state changes. */
   readonly generation?: number;
-  /** What selectors match. */
+  /** Names and values that label selectors match. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** Data for tools and people. */
+  /** Names and values that selectors do not match. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** When it was created, RFC 3339. */
+  /** The time of creation, RFC 3339. */
   readonly creationTimestamp?: string;
-  /** When its deletion was asked for, RFC 3339. */
+  /** The time at which deletion was requested, RFC 3339. */
   readonly deletionTimestamp?: string;
-  /** How long a deletion may take, in seconds. */
+  /** The time that a deletion may take, in seconds. */
   readonly deletionGracePeriodSeconds?: number;
-  /** Who must act before a deletion is carried out. */
+  /** Identifiers of components that must act before the object is removed. */
   readonly finalizers?: readonly string[];
-  /** Whom it belongs to. */
+  /** The objects that own this one. */
   readonly ownerReferences?: readonly OwnerReference[];
-  /** Who set which field. Informers drop it unless told to keep it. */
+  /** The fields that each field manager has set. Informers drop it by default. */
   readonly managedFields?: readonly unknown[];
 }
 
-/** Who owns an object. */
+/** A reference to an object that owns another one. */
 export interface OwnerReference {
   /** Group and version of the owner. */
   readonly apiVersion: string;
   /** Kind of the owner. */
   readonly kind: string;
-  /** Name of the owner, in the same namespace or cluster-scoped. */
+  /** Name of the owner, which is in the same namespace or cluster-scoped. */
   readonly name: string;
-  /** The owner itself, not another one of its name. */
+  /** The uid of the owner, which distinguishes it from a later object of the same name. */
   readonly uid: string;
-  /** Whether this owner manages the object; at most one does. */
+  /** True when this owner is the managing controller; an object has at most one. */
   readonly controller?: boolean;
-  /** Whether the owner waits for this object when it is deleted in the foreground. */
+  /** True when a foreground deletion of the owner waits for this object to be removed. */
   readonly blockOwnerDeletion?: boolean;
 }
 
-/** Anything with `metadata`. */
+/** An object of any kind. */
 export interface KubernetesObject {
   /** Group and version, `"apps/v1"`, or `"v1"` for the core group. */
   readonly apiVersion?: string;
   /** The kind, `"Pod"`. */
   readonly kind?: string;
-  /** Who it is, and which version of it this is. */
+  /** The identity, the version and the labels of the object. */
   readonly metadata: ObjectMeta;
 }
 
-/** What a caller sends: metadata may lack what the server fills in. */
+/** An object to be created or updated: metadata that the server fills in may be absent. */
 export type Draft<T extends KubernetesObject> =
   & Omit<T, "metadata" | "status">
   & { readonly metadata: Partial<ObjectMeta> & { readonly generateName?: string }; readonly status?: unknown };

@@ -1,27 +1,27 @@
 import type { KubernetesObject } from "./object.ts";
 
-/** Where a kind lives on the server, and what its objects look like. */
+/** A kind: its name and place on the server, and the type of its objects. */
 export interface Resource<T extends KubernetesObject = KubernetesObject> {
   /** API group, `""` for the core group. */
   readonly group: string;
   /** API version, `"v1"`. */
   readonly version: string;
-  /** The name of the collection in paths, lower case: `"pods"`. */
+  /** The name of the collection in paths, in lower case: `"pods"`. */
   readonly plural: string;
-  /** The kind of its objects, `"Pod"`. */
+  /** The kind of the objects, `"Pod"`. */
   readonly kind: string;
-  /** Whether its objects live in namespaces. */
+  /** `"Namespaced"` when each object has a namespace, else `"Cluster"`. */
   readonly scope: "Namespaced" | "Cluster";
-  /** How the server is asked to represent objects. @default {"object"} */
+  /** The form in which the server is asked for objects: complete, or their metadata alone. @default {"object"} */
   readonly representation?: "object" | "metadata";
-  /** Carries `T`; never set. */
+  /** Carries the type `T`; never set. */
   readonly $type?: T;
 }
 
 /**
- * Describes a kind, built in or custom.
+ * Defines a resource, of a built-in kind or of a custom one.
  *
- * @throws {TypeError} when a part is missing or is not what paths are made of.
+ * @throws {TypeError} when a part is missing, or cannot be a segment of a path.
  *
  * @example
  * ```ts
@@ -58,37 +58,41 @@ export function defineResource<T extends KubernetesObject>(definition: {
   return Object.freeze({ group, version, plural, kind, scope });
 }
 
-/** The same kind, metadata only (PartialObjectMetadata on the wire): a fraction of the memory for who needs no more. */
+/**
+ * Returns the same resource with objects reduced to their metadata (`PartialObjectMetadata` on the wire).
+ *
+ * An informer of it needs a fraction of the memory.
+ */
 export function metadataOf(resource: Resource): Resource<KubernetesObject> {
   return Object.freeze({ ...resource, representation: "metadata" as const });
 }
 
-/** `"apps/v1"`, or `"v1"` for the core group: what objects carry as `apiVersion`. */
+/** Returns the `apiVersion` of objects: `"apps/v1"`, or `"v1"` for the core group. */
 export function apiVersionOf(resource: { readonly group: string; readonly version: string }): string {
   return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-/** `"deployments.apps"`, or `"pods"` for the core group: how people and messages name a collection. */
+/** Returns the name of a collection for messages: `"deployments.apps"`, or `"pods"` for the core group. */
 export function resourceName(resource: { readonly group: string; readonly plural: string }): string {
   return resource.group === "" ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
-/** What a path addresses within a resource. */
+/** The parts of a path below a resource. */
 export interface PathParts {
-  /** All namespaces when absent or empty; ignored for cluster-scoped resources. */
+  /** The namespace. Absent or empty for all namespaces; ignored for cluster-scoped resources. */
   readonly namespace?: string;
-  /** One object of the collection. */
+  /** The name of one object; absent for the collection. */
   readonly name?: string;
-  /** A part of that object, `"status"`; needs a name. */
+  /** A subresource of that object, such as `"status"`; needs a name. */
   readonly subresource?: string;
 }
 
 /**
- * The path of a collection, object or subresource on the server.
+ * Returns the path of a collection, object or subresource on the server.
  *
- * @throws {TypeError} when a part, or the resource's group, version or plural, holds `/`, `%`, `?`, `#` or `\`, or is `.` or
- * `..`: the server has no such names, and a path must not lead elsewhere (client-go `rest/request.go` refuses most of these
- * too); when the version, plural or name is empty; when there is a subresource, but no name.
+ * @throws {TypeError} when a part, or the resource's group, version or plural, contains `/`, `%`, `?`, `#` or `\`, or
+ * is `.` or `..`: the server has no such names, and the path would address something else (client-go `rest/request.go`
+ * refuses most of them too); when the version, plural or name is empty; when there is a subresource, but no name.
  */
 export function pathOf(resource: Resource, parts: PathParts = {}): string {
   const { namespace, name, subresource } = parts;
@@ -102,14 +106,14 @@ export function pathOf(resource: Resource, parts: PathParts = {}): string {
     if (name === "") throw new TypeError(`Cannot address one of "${resourceName(resource)}": the name is empty`);
     path += `/${checkSegment("name", name)}`;
   }
-  // A subresource may have a path of its own behind it: services/proxy.
+  // A subresource may have several segments, such as that of services/proxy.
   if (subresource) {
     path += `/${subresource.split("/").map((part) => part && checkSegment("subresource", part)).join("/")}`;
   }
   return path;
 }
 
-/** What the paths of a group and version begin with. @throws {TypeError} as {@linkcode pathOf}. */
+/** Returns the start of all paths of a group and version. @throws {TypeError} as {@linkcode pathOf}. */
 function prefixOf({ group, version }: Pick<Resource, "group" | "version">): string {
   const groupPath = group === "" ? "/api" : `/apis/${checkSegment("group", group)}`;
   return `${groupPath}/${checkSegment("version", version)}`;
@@ -118,7 +122,8 @@ function prefixOf({ group, version }: Pick<Resource, "group" | "version">): stri
 function checkSegment(field: string, value: string): string {
   if (value === "" || value === "." || value === ".." || /[/%?#\\]/.test(value)) {
     throw new TypeError(
-      `Cannot use "${value}" as ${field}: it must not be empty, "." or ".." nor hold "/", "%", "?", "#" or "\\"`,
+      `Cannot use "${value}" as ${field}: it must not be empty, "." or "..", and must not contain ` +
+        `"/", "%", "?", "#" or "\\"`,
     );
   }
   return encodeURIComponent(value);

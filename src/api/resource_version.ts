@@ -1,10 +1,10 @@
 /**
- * Orders two versions of one collection: negative when `a` is older, positive when it is newer, 0 when equal.
+ * Compares two versions of one collection: negative when `a` is older, positive when it is newer, 0 when equal.
  *
- * Versions are strings of digits without leading zeros, of any length, so the longer is the newer.
- * (Kubernetes promises the order since 1.35, KEP-5504.)
+ * Versions are decimal numbers of any length, without leading zeros, so a longer one is newer. (Kubernetes guarantees
+ * the order since 1.35, KEP-5504.)
  *
- * @throws {RangeError} when one is not such a string.
+ * @throws {RangeError} when one of them is not such a number.
  */
 export function compareResourceVersions(a: string, b: string): number {
   for (const version of [a, b]) {
@@ -13,24 +13,24 @@ export function compareResourceVersions(a: string, b: string): number {
   return order(a, b);
 }
 
-/** The error about a version that has no order. */
+/** Creates the error for a version that has no order. */
 export function cannotOrder(version: string): RangeError {
   return new RangeError(`Cannot order resource version "${version}": it is not a decimal number without leading zeros`);
 }
 
-/** Whether versions can be ordered by this one: a decimal number without leading zeros. */
+/** Returns true when a version can be compared: it is a decimal number without leading zeros. */
 export function isResourceVersion(version: string): boolean {
   return /^(0|[1-9][0-9]*)$/.test(version);
 }
 
-/** Whether `a` is certainly older than `b`; false when one of them cannot be ordered. */
+/** Returns true when `a` is older than `b`; false when one of them cannot be compared. */
 export function isOlder(a: string, b: string): boolean {
   return a !== b && order(a, b) < 0 && isResourceVersion(a) && isResourceVersion(b);
 }
 
 /**
- * The oldest of several versions; `""` when one of them is, or when they differ and one cannot be ordered: then nobody knows
- * what all of them have.
+ * Returns the oldest of several versions; `""` when one of them is `""`, or when they differ and one of them cannot be
+ * compared.
  */
 export function oldestVersion(versions: readonly string[]): string {
   let oldest = versions[0] ?? "";

@@ -1,17 +1,17 @@
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** One condition of a selector. */
+/** One condition of a label selector. */
 export interface Requirement {
-  /** The label it is about. */
+  /** The key of the label. */
   readonly key: string;
-  /** What is asked of it. */
+  /** The condition that the label must meet. */
   readonly operator: "In" | "NotIn" | "Exists" | "DoesNotExist" | "GreaterThan" | "LessThan";
   /** The values of `In`, `NotIn`, `GreaterThan` and `LessThan`. */
   readonly values: readonly string[];
 }
 
 /**
- * A parsed label selector: conditions that must all hold.
+ * A parsed label selector: a list of conditions that must all hold.
  *
  * @example
  * ```ts
@@ -24,24 +24,24 @@ export interface Requirement {
  * ```
  */
 export class LabelSelector {
-  /** The conditions, in the order they were written; none matches everything. */
+  /** The conditions, in their order in the text. A selector without conditions matches every object. */
   readonly requirements: readonly Requirement[];
 
-  /** A selector of these conditions. */
+  /** @param requirements The conditions that must hold. */
   constructor(requirements: readonly Requirement[]) {
     this.requirements = requirements;
   }
 
   /**
-   * Reads `=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `key` and `!key`, separated by commas.
+   * Parses conditions with `=`, `==`, `!=`, `in`, `notin`, `>`, `<`, `key` and `!key`, separated by commas.
    *
-   * @throws {SyntaxError} that names the character it could not go on at, counted from 1.
+   * @throws {SyntaxError} when the text is no selector; the message names the offending character, counted from 1.
    */
   static parse(text: string): LabelSelector {
     return new LabelSelector(new Parser(text).requirements());
   }
 
-  /** Whether all conditions hold. `!=` and `notin` also hold where the label is missing, as in Kubernetes. */
+  /** Returns true when all conditions hold. `!=` and `notin` also hold when the label is missing, as in Kubernetes. */
   matches(labels: Readonly<Record<string, string>> | undefined): boolean {
     for (const requirement of this.requirements) if (!holds(requirement, labels)) return false;
     return true;
@@ -68,7 +68,7 @@ function holds({ key, operator, values }: Requirement, labels: Labels): boolean 
   }
 }
 
-/** Integers of 64 bits, as in Kubernetes; a label value cannot begin with a sign. */
+/** Accepts integers of 64 bits, as Kubernetes does; a label value cannot begin with a sign. */
 function isInteger(text: string): boolean {
   return INTEGER.test(text) && BigInt(text) <= LARGEST;
 }
@@ -174,7 +174,7 @@ class Parser {
 
   #set(): string[] {
     this.#symbol("(", `"("`);
-    // A set of nothing is an error in Kubernetes too, though "(,)" is not.
+    // An empty set is an error in Kubernetes too, though "(,)" is not.
     if (this.#peek()?.text === ")") this.#fail(this.#peek(), "a label value");
     const values: string[] = [];
     for (;;) {

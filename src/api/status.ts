@@ -1,46 +1,46 @@
-/** One of several reasons of a failure. */
+/** One cause of a failure. */
 export interface StatusCause {
-  /** A word for programs, `"ResourceVersionTooLarge"`. */
+  /** A machine-readable word, such as `"ResourceVersionTooLarge"`. */
   readonly reason?: string;
-  /** A sentence for people. */
+  /** A human-readable sentence. */
   readonly message?: string;
   /** The field at fault, as a path. */
   readonly field?: string;
 }
 
-/** What a failure is about. */
+/** Details of a failure: the object, and the causes. */
 export interface StatusDetails {
   /** Name of the object. */
   readonly name?: string;
   /** API group of the resource. */
   readonly group?: string;
-  /** The resource or kind. */
+  /** Resource or kind of the object. */
   readonly kind?: string;
-  /** The object it was about. */
+  /** Uid of the object. */
   readonly uid?: string;
-  /** More reasons. */
+  /** The causes of the failure. */
   readonly causes?: readonly StatusCause[];
-  /** How long the server asks to be left alone, in seconds. */
+  /** The wait before a retry that the server asks for, in seconds. */
   readonly retryAfterSeconds?: number;
 }
 
-/** The server's explanation of a failure. */
+/** A failure as the server describes it (Kubernetes `meta/v1` Status). */
 export interface Status {
   /** HTTP status code. */
   readonly code: number;
-  /** A word for programs: `"NotFound"`, `"Expired"`; `"Unknown"` when the server gave none. */
+  /** A machine-readable word: `"NotFound"`, `"Expired"`; `"Unknown"` when the server gave none. */
   readonly reason: string;
-  /** A sentence for people. */
+  /** A human-readable sentence. */
   readonly message: string;
-  /** How long the server asks to be left alone, in seconds: from the body or the `Retry-After` header. */
+  /** The wait before a retry that the server asks for, in seconds, from the body or the `Retry-After` header. */
   readonly retryAfterSeconds?: number;
-  /** What it is about, where the server says. */
+  /** Details, where the server gives them. */
   readonly details?: StatusDetails;
-  /** With an expired continue token: another one, that goes on with an inconsistent list. */
+  /** A new token after an expired continue token; it continues the list with inconsistent pages. */
   readonly continue?: string;
 }
 
-/** The reason that belongs to a status code when the server gives none (client-go `NewGenericServerResponse`). */
+/** Returns the reason of a status code, for answers without one (client-go `NewGenericServerResponse`). */
 export function reasonOf(code: number): string {
   return REASONS[code] ?? (code >= 500 ? "InternalError" : "Unknown");
 }
@@ -62,7 +62,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Timeout",
 };
 
-/** Reads a `Status` object as the server writes it; what is missing is filled in from `code`. */
+/** Converts a `Status` object of the server; missing fields are derived from `code`. */
 export function statusFrom(value: unknown, code = 500): Status {
   const status = (value ?? {}) as {
     code?: unknown;
@@ -86,10 +86,15 @@ export function statusFrom(value: unknown, code = 500): Status {
   };
 }
 
-/** The longest wait that a server can ask for, in milliseconds: a mistaken `Retry-After` must not stop a client for a day. */
+/**
+ * The upper limit of a wait that a server asks for, in milliseconds; it bounds the effect of a mistaken `Retry-After`.
+ */
 export const RETRY_AFTER_MAX_MS: number = 5 * 60_000;
 
-/** How long the server asks to wait before another request, in milliseconds, at most 5 minutes; `undefined` when it does not. */
+/**
+ * Returns the wait before a retry that the server asks for, in milliseconds, at most {@linkcode RETRY_AFTER_MAX_MS};
+ * `undefined` when it asks for none.
+ */
 export function retryAfterMs(status: Status): number | undefined {
   const { retryAfterSeconds } = status;
   return retryAfterSeconds === undefined ? undefined : Math.min(retryAfterSeconds * 1_000, RETRY_AFTER_MAX_MS);

@@ -1,7 +1,10 @@
-/** Carries one request to a server. */
+/** Sends requests to an API server. */
 export interface Transport {
-  /** Sends it and answers when the headers have come; the request's signal ends the body too. */
+  /**
+   * Sends a request, and resolves when the headers of the response have arrived. Aborting the request's signal also
+   * cancels the body.
+   */
   fetch(request: Request): Promise<Response>;
-  /** Frees connections. */
+  /** Closes connections. */
   [Symbol.dispose]?(): void;
 }

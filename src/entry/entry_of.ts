@@ -7,7 +7,8 @@ import { brokenEntry, parsedEntry } from "./json_entry.ts";
 /**
  * Creates an entry of an object.
  *
- * An object without a name makes a broken entry with the key `""`; an informer reports such entries and does not store them.
+ * An object without a name makes a broken entry with the key `""`; an informer reports such entries and does not store
+ * them.
  */
 export function entryOf<T extends KubernetesObject>(object: T): Entry<T> {
   const metadata: Partial<ObjectMeta> | undefined = object?.metadata;

@@ -5,11 +5,11 @@ import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import { brokenEntry } from "./json_entry.ts";
 
 /**
- * Wraps an entry so that its object, metadata and labels are frozen, deeply, when they are first read: writing to them throws
- * a `TypeError`. A frozen entry is returned as it is.
+ * Wraps an entry so that its object, metadata and labels are frozen, deeply, when they are first read: writing to them
+ * throws a `TypeError`. A frozen entry is returned as it is.
  *
- * Freezing costs about a third of a parse, once per object that is read. An object that cannot be frozen, such as one that
- * holds a typed array, makes the entry broken.
+ * Freezing costs about a third of a parse, once per object that is read. An object that cannot be frozen, such as one
+ * that holds a typed array, makes the entry broken.
  */
 export function frozenEntry<T extends KubernetesObject>(entry: Entry<T>): Entry<T> {
   return entry instanceof FrozenEntry ? entry : new FrozenEntry(entry);

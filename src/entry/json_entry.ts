@@ -1,9 +1,9 @@
 /**
  * Implementations of `Entry`, the form in which objects pass through reflector, queue, store and event log.
  *
- * Entry points: {@linkcode unreadEntry} for JSON text from the server, `entryOf` for an object, {@linkcode brokenEntry} for
- * an object that cannot be read, and `frozenEntry`, which freezes what is read of another entry. This folder parses objects,
- * but does not split bodies into objects (`client/decode` does) and does not store entries.
+ * Entry points: {@linkcode unreadEntry} for JSON text from the server, `entryOf` for an object, {@linkcode brokenEntry}
+ * for an object that cannot be read, and `frozenEntry`, which freezes what is read of another entry. This folder parses
+ * objects, but does not split bodies into objects (`client/decode` does) and does not store entries.
  *
  * @module
  */
@@ -70,27 +70,28 @@ class LabelsAlone {
 /**
  * An entry in one of three states: it holds unread text, an object, or an error.
  *
- * One class for all three, so that readers see one hidden class. It has few fields, because there is one entry per object.
+ * One class for all three, so that readers see one hidden class. It has few fields, because there is one entry per
+ * object.
  */
 export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
   /** See {@linkcode Entry.key}. */
   readonly key: ObjectKey;
   /** See {@linkcode Entry.namespace}. */
   readonly namespace: string;
-  /** See {@linkcode Entry.uid}. After the parse it is the object's own string, so that only one copy stays in memory. */
+  /** See {@linkcode Entry.uid}. After the parse it is the string of the object, so that one copy stays in memory. */
   uid: string;
-  /** See {@linkcode Entry.resourceVersion}; the object's own string after the parse, as `uid`. */
+  /** See {@linkcode Entry.resourceVersion}; the string of the object after the parse, as `uid`. */
   resourceVersion: string;
-  /** The parsed object if `#metadataEnd` is {@linkcode READ}, undefined if it is {@linkcode BROKEN}, else the unread text. */
+  /** The object if `#metadataEnd` is {@linkcode READ}, undefined if it is {@linkcode BROKEN}, else the unread text. */
   #body: string | Uint8Array | T | undefined;
   readonly #metadataStart: number;
-  /** The end of the metadata in the text if and only if `#body` is text; else {@linkcode READ} or {@linkcode BROKEN}. */
+  /** Above 0, the end of the metadata, if and only if `#body` is text; else {@linkcode READ} or {@linkcode BROKEN}. */
   #metadataEnd: number;
   readonly #labelsStart: number;
   readonly #labelsEnd: number;
   /**
-   * The error if `#metadataEnd` is {@linkcode BROKEN}, undefined if it is {@linkcode READ}. Beside unread text: the metadata
-   * once it has been read, else the labels once these have been read, else undefined.
+   * The error if `#metadataEnd` is {@linkcode BROKEN}, undefined if it is {@linkcode READ}. Beside unread text: the
+   * metadata once it has been read, else the labels once these have been read, else undefined.
    */
   #aside: ObjectMeta | LabelsAlone | DecodeError | undefined;
 
@@ -137,7 +138,7 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
 
   /** See {@linkcode Entry.labels}. */
   get labels(): Labels | undefined {
-    if (this.#metadataEnd <= READ || this.#labelsStart === UNKNOWN) return this.metadata.labels ?? undefined; // as in Go
+    if (this.#metadataEnd <= READ || this.#labelsStart === UNKNOWN) return this.metadata.labels ?? undefined; // as Go
     if (this.#labelsStart === this.#labelsEnd) return undefined;
     this.#aside ??= new LabelsAlone(this.#part(this.#labelsStart, this.#labelsEnd) as Labels);
     return (this.#aside as ObjectMeta | LabelsAlone).labels;

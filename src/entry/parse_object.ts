@@ -1,8 +1,8 @@
 /**
  * Parses the JSON object that `text` begins with.
  *
- * The object of a watch event, `{"type":…,"object":{…}}`, is cut out of the event without a search for its end. Members that
- * a server writes behind the object are then part of `text`; they are ignored.
+ * The object of a watch event, `{"type":…,"object":{…}}`, is cut out of the event without a search for its end. Members
+ * that a server writes behind the object are then part of `text`; they are ignored.
  *
  * @throws {SyntaxError} when `text` is not JSON.
  */

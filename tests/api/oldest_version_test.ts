@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { oldestVersion } from "../../src/api/resource_version.ts";
 
-Deno.test("oldestVersion is the one up to which all have come, or none where nobody knows", () => {
+Deno.test("oldestVersion is the smallest version, and empty when versions cannot be compared", () => {
   const cases: [string[], string][] = [
     [["9"], "9"],
     [["10", "9", "11"], "9"],

@@ -10,7 +10,7 @@ Deno.test("compareResourceVersions orders as numbers do, of any length", () => {
   }));
 });
 
-Deno.test("compareResourceVersions tells apart what a number of JavaScript could not", () => {
+Deno.test("compareResourceVersions distinguishes versions that are equal as JavaScript numbers", () => {
   assert(compareResourceVersions("9007199254740993", "9007199254740992") > 0);
   assert(compareResourceVersions("99999999999999999999", "100000000000000000000") < 0);
 });

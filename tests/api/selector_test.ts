@@ -37,7 +37,7 @@ Deno.test("LabelSelector parse reads every operator", async (t) => {
   }
 });
 
-Deno.test("LabelSelector parse points at the character where it cannot go on", async (t) => {
+Deno.test("LabelSelector parse names the character that it cannot parse", async (t) => {
   const cases: readonly [string, string][] = [
     ["app=web tier", `found "tier" at character 9, expected "," or the end`],
     ["app,", "found its end at character 5, expected a label key"],

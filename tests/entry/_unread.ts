@@ -12,8 +12,8 @@ export interface Thing extends KubernetesObject {
 }
 
 /**
- * An entry of `text` with the positions of `metadata` and `labels` in it; `""` says that there are no labels, undefined leaves
- * their position out.
+ * An entry of `text` with the positions of `metadata` and `labels` in it; `""` says that there are no labels, undefined
+ * leaves their position out.
  */
 export function unread(text: string | Uint8Array = TEXT, metadata = METADATA, labels?: string): Entry<Thing> {
   const all = typeof text === "string" ? text : new TextDecoder().decode(text);

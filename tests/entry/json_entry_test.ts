@@ -31,7 +31,7 @@ Deno.test("unreadEntry parses the object once, and remembers it", () => {
   assertEquals(parses(() => assertStrictEquals(entry.metadata, entry.object.metadata)), 0);
 });
 
-Deno.test("unreadEntry parses metadata alone and once, and returns the object's own metadata once the object is parsed", () => {
+Deno.test("unreadEntry parses metadata alone and once, and returns the object's own once that is parsed", () => {
   const entry = unread();
   assertEquals(parses(() => assertStrictEquals(entry.metadata, entry.metadata)), 1);
   assertEquals(entry.metadata, JSON.parse(METADATA));
@@ -85,7 +85,7 @@ Deno.test("unreadEntry whose metadata cannot be parsed is broken: every read thr
   assertStrictEquals(entry.error, error);
 });
 
-Deno.test("unreadEntry parses labels alone and once, and returns those of the metadata or object once that is parsed", () => {
+Deno.test("unreadEntry parses labels alone and once, and returns those of the parsed metadata or object", () => {
   const entry = unread(TEXT, METADATA, `{"app":"cart"}`);
   const texts: string[] = [];
   const count = parses(() => assertStrictEquals(entry.labels, entry.labels), texts);
@@ -110,7 +110,7 @@ Deno.test("unreadEntry reads labels from UTF-8 bytes, with positions in bytes", 
   assertEquals(entry.object, JSON.parse(text));
 });
 
-Deno.test("unreadEntry without labels parses nothing for them, and parses the metadata when their position is not known", () => {
+Deno.test("unreadEntry parses nothing when there are no labels, and the metadata when their position is unknown", () => {
   const metadata = METADATA.replace(`,"labels":{"app":"cart"}`, "");
   const none = unread(TEXT.replace(METADATA, metadata), metadata, "");
   assertEquals(parses(() => assertEquals(none.labels, undefined)), 0);
