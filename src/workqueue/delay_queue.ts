@@ -2,40 +2,45 @@ import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
 
 /**
- * Keys that become ready later.
+ * A queue of keys that become ready after a delay.
  *
- * - A key is in it once; of several times asked for, the earliest counts.
- * - Keys come out by their times, those of equal times in the order in which the times were set.
- * - One timer, for the earliest, however many keys; adding and taking out cost the logarithm of their number.
+ * - A key is queued once; when it is added again, the earlier of the two times applies.
+ * - Keys become ready in the order of their times, and at equal times in the order in which the times were set.
+ * - One timer serves all keys. Adding and removing a key take time logarithmic in the number of keys.
  */
 export class DelayQueue<K> {
   readonly #onReady: (key: K) => void;
-  readonly #entries = new Map<K, Entry<K>>();
-  /** A binary heap: no entry is due before the one at half its index. */
-  readonly #heap: Entry<K>[] = [];
+  /** Has a key if and only if its entry is in `#heap`. */
+  readonly #delayed = new Map<K, DelayedKey<K>>();
+  /**
+   * A binary heap: no entry is before its parent (see `isBefore`), and `#heap[entry.index] === entry` for each entry.
+   */
+  readonly #heap: DelayedKey<K>[] = [];
+  /** Armed if and only if `#heap` has an entry (except inside `add` and `#fire`). */
   readonly #timer = new LongTimer(() => this.#fire());
-  /** When the timer is due. */
+  /** The time for which `#timer` was last armed; while it is armed, no entry is ready before. */
   #timerMs = 0;
+  /** Greater than the `sequence` of each entry. */
   #sequence = 0;
 
-  /** Tells `onReady` of each key when its time has come. */
+  /** @param onReady Called with each key when its time has come; the key has then left the queue. */
   constructor(onReady: (key: K) => void) {
     this.#onReady = onReady;
   }
 
-  /** How many keys wait for their time. */
+  /** The number of keys in the queue. */
   get size(): number {
     return this.#heap.length;
   }
 
-  /** Makes `key` ready after `delayMs` milliseconds, or when it was to be anyway if that is earlier. */
+  /** Makes `key` ready after `delayMs` milliseconds, or at its present time if that is earlier. */
   add(key: K, delayMs: number): void {
     const nowMs = monotonicMs();
     const readyMs = nowMs + delayMs;
-    const known = this.#entries.get(key);
+    const known = this.#delayed.get(key);
     if (known === undefined) {
       const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length };
-      this.#entries.set(key, entry);
+      this.#delayed.set(key, entry);
       this.#heap.push(entry);
       this.#siftUp(entry);
     } else if (readyMs < known.readyMs) {
@@ -48,11 +53,11 @@ export class DelayQueue<K> {
     this.#arm(nowMs);
   }
 
-  /** Forgets all keys and the timer; says how many keys there were. */
+  /** Removes all keys and stops the timer. Returns the number of keys removed. */
   clear(): number {
     const { length } = this.#heap;
     this.#heap.length = 0;
-    this.#entries.clear();
+    this.#delayed.clear();
     this.#timer[Symbol.dispose]();
     return length;
   }
@@ -65,7 +70,7 @@ export class DelayQueue<K> {
   }
 
   #fire(): void {
-    // What the timer was armed for is due, even if timers are a little early.
+    // A timer may fire a little early: the key for which it was armed is ready all the same.
     const nowMs = Math.max(monotonicMs(), this.#timerMs);
     for (let first = this.#heap.at(0); first !== undefined && first.readyMs <= nowMs; first = this.#heap.at(0)) {
       this.#removeFirst(first);
@@ -74,8 +79,8 @@ export class DelayQueue<K> {
     this.#arm(nowMs);
   }
 
-  #removeFirst(first: Entry<K>): void {
-    this.#entries.delete(first.key);
+  #removeFirst(first: DelayedKey<K>): void {
+    this.#delayed.delete(first.key);
     const last = this.#heap.pop()!;
     if (last === first) return;
     this.#heap[0] = last;
@@ -83,7 +88,7 @@ export class DelayQueue<K> {
     this.#siftDown(last);
   }
 
-  #siftUp(entry: Entry<K>): void {
+  #siftUp(entry: DelayedKey<K>): void {
     while (entry.index > 0) {
       const parent = this.#heap[(entry.index - 1) >> 1];
       if (!isBefore(entry, parent)) return;
@@ -91,7 +96,7 @@ export class DelayQueue<K> {
     }
   }
 
-  #siftDown(entry: Entry<K>): void {
+  #siftDown(entry: DelayedKey<K>): void {
     for (;;) {
       const left = this.#heap.at(2 * entry.index + 1);
       const right = this.#heap.at(2 * entry.index + 2);
@@ -102,20 +107,21 @@ export class DelayQueue<K> {
     }
   }
 
-  #swap(a: Entry<K>, b: Entry<K>): void {
+  #swap(a: DelayedKey<K>, b: DelayedKey<K>): void {
     [a.index, b.index] = [b.index, a.index];
     this.#heap[a.index] = a;
     this.#heap[b.index] = b;
   }
 }
 
-interface Entry<K> {
+/** A key with the time at which it becomes ready, and its index in the heap. */
+interface DelayedKey<K> {
   readonly key: K;
   readyMs: number;
   sequence: number;
   index: number;
 }
 
-function isBefore<K>(a: Entry<K>, b: Entry<K>): boolean {
+function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {
   return a.readyMs < b.readyMs || (a.readyMs === b.readyMs && a.sequence < b.sequence);
 }

@@ -1,4 +1,4 @@
-/** Keys that wait to be worked on, and how long they wait after a failure. Nothing here knows Kubernetes. */
+/** A queue of keys for workers, with delays and rate limits; see `work_queue.ts`. */
 export { WorkQueue, type WorkQueueOptions } from "./work_queue.ts";
 export type { WorkItem } from "./work_item.ts";
 export type { WorkContext, WorkFunction, WorkQueueRunOptions } from "./run.ts";

@@ -1,17 +1,17 @@
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { checkDurations } from "../async/time/duration.ts";
 
-/** Says how long a key has to wait before it is tried again. */
+/** Determines the wait before a key is tried again. */
 export interface RateLimiter<K> {
-  /** The wait before the next try of `key`, in milliseconds, from now; counts as a try. */
+  /** Counts a try of `key`, and returns the wait before it, in milliseconds from now. */
   when(key: K): number;
-  /** `key` has succeeded, or will not be tried any more: its next wait is that of a new key. */
+  /** Resets `key`, because it has succeeded or is given up: its next wait is that of a new key. */
   forget(key: K): void;
-  /** How many tries of `key` were counted since it was last forgotten. */
+  /** The number of tries of `key` since it was last forgotten. */
   retries(key: K): number;
 }
 
-/** How waits grow. */
+/** Options for {@linkcode exponentialBackoff}. */
 export interface ExponentialBackoffOptions {
   /** The first wait of a key, in milliseconds; each further one is twice as long. @default {5} */
   readonly baseMs?: number;
@@ -20,10 +20,10 @@ export interface ExponentialBackoffOptions {
 }
 
 /**
- * Each key waits twice as long as the last time: `baseMs`, twice that, four times, up to `maxMs`.
+ * Creates a limiter that doubles the wait of a key with each try: `baseMs`, twice that, four times that, up to `maxMs`.
  *
- * Keys are remembered until they are forgotten. (client-go `ItemExponentialFailureRateLimiter`; its item-based default starts
- * at 1 ms.)
+ * The limiter remembers each key until it is forgotten. (client-go `ItemExponentialFailureRateLimiter`; its item-based
+ * default starts at 1 ms.)
  *
  * @throws {RangeError} when `baseMs` is not positive, or `maxMs` is below it.
  */
@@ -31,60 +31,67 @@ export function exponentialBackoff<K>(options: ExponentialBackoffOptions = {}): 
   const { baseMs = 5, maxMs = 1_000_000 } = options;
   check("back off exponentially", "baseMs", baseMs, baseMs > 0, "positive");
   check("back off exponentially", "maxMs", maxMs, maxMs >= baseMs, `at least baseMs (${baseMs})`);
-  // 2 ** failures becomes Infinity in the end, which maxMs caps.
+  // For many failures 2 ** failures is Infinity; maxMs limits it.
   return new PerKey((failures) => Math.min(baseMs * 2 ** failures, maxMs));
 }
 
-/** When quick tries end. */
+/** Options for {@linkcode fastSlow}. */
 export interface FastSlowOptions {
   /** The wait of the first tries, in milliseconds. */
   readonly fastMs: number;
   /** The wait of all further tries, in milliseconds. */
   readonly slowMs: number;
-  /** How many tries of a key are quick. */
+  /** The number of tries of a key that wait `fastMs`. */
   readonly maxFast: number;
 }
 
 /**
- * The first `maxFast` tries of a key wait `fastMs`, all further ones `slowMs`.
+ * Creates a limiter whose first `maxFast` tries of a key wait `fastMs`, and all further ones `slowMs`.
  *
- * Keys are remembered until they are forgotten. (client-go `ItemFastSlowRateLimiter`.)
+ * The limiter remembers each key until it is forgotten. (client-go `ItemFastSlowRateLimiter`.)
  *
  * @throws {RangeError} when a time is negative or not finite, or `maxFast` is not a whole number of at least 0.
  */
 export function fastSlow<K>(options: FastSlowOptions): RateLimiter<K> {
   const { fastMs, slowMs, maxFast } = options;
   checkDurations("limit by fast and slow tries", { fastMs, slowMs }, { finite: true });
-  check("limit by fast and slow tries", "maxFast", maxFast, Number.isInteger(maxFast) && maxFast >= 0, "a count");
+  check(
+    "limit by fast and slow tries",
+    "maxFast",
+    maxFast,
+    Number.isInteger(maxFast) && maxFast >= 0,
+    "a whole number",
+  );
   return new PerKey((failures) => failures < maxFast ? fastMs : slowMs);
 }
 
-/** How many tries a bucket lets through. */
+/** Options for {@linkcode tokenBucket}. */
 export interface TokenBucketOptions {
-  /** How many tries a second there may be in the long run, of all keys together. @default {10} */
+  /** The number of tries per second in the long run, of all keys together. @default {10} */
   readonly perSecond?: number;
-  /** How many there may be at once after a pause. @default {100} */
+  /** The number of tries that pass at once after a pause. @default {100} */
   readonly burst?: number;
 }
 
 /**
- * All keys together: `burst` tries at once, then `perSecond` tries a second.
+ * Creates a limiter for all keys together: `burst` tries at once, then `perSecond` tries a second.
  *
- * It does not know one key from another: `retries` is always 0, and `forget` changes nothing. (client-go `BucketRateLimiter`.)
+ * It does not distinguish keys: `retries` is always 0, and `forget` changes nothing. (client-go `BucketRateLimiter`.)
  *
  * @throws {RangeError} when `perSecond` is not positive, or `burst` is not a whole number of at least 1.
  */
 export function tokenBucket<K>(options: TokenBucketOptions = {}): RateLimiter<K> {
   const { perSecond = 10, burst = 100 } = options;
   check("fill a token bucket", "perSecond", perSecond, perSecond > 0, "positive");
-  check("fill a token bucket", "burst", burst, Number.isInteger(burst) && burst >= 1, "a count of at least 1");
+  check("fill a token bucket", "burst", burst, Number.isInteger(burst) && burst >= 1, "a whole number of at least 1");
   return new TokenBucket(perSecond, burst);
 }
 
 /**
- * The longest wait any of the limiters asks for. Each of them counts every try; `retries` is the highest of theirs.
+ * Creates a limiter whose wait is the longest of those of `limiters`. Each of them counts every try; `retries` is the
+ * highest of theirs.
  *
- * @throws {RangeError} when there is no limiter.
+ * @throws {RangeError} when no limiter is given.
  */
 export function maxOf<K>(...limiters: readonly RateLimiter<K>[]): RateLimiter<K> {
   if (limiters.length === 0) {
@@ -98,7 +105,7 @@ export function maxOf<K>(...limiters: readonly RateLimiter<K>[]): RateLimiter<K>
 }
 
 /**
- * The waits of `limiter`, but none longer than `maxMs` milliseconds; `Infinity` is no cap.
+ * Creates a limiter with the waits of `limiter`, limited to `maxMs` milliseconds; `Infinity` means no limit.
  *
  * @throws {RangeError} when `maxMs` is negative.
  */
@@ -112,18 +119,20 @@ export function withMaxWait<K>(limiter: RateLimiter<K>, maxMs: number): RateLimi
 }
 
 /**
- * What a {@linkcode WorkQueue} uses unless told otherwise: 5 ms to 1000 s per key, and beyond 100 at once 10 tries a second
- * of all keys together (client-go `DefaultTypedControllerRateLimiter`).
+ * Creates the default limiter of a `WorkQueue`: an exponential back-off from 5 ms to 1000 s per key, and a token bucket
+ * of 100 tries at once and 10 a second for all keys together (client-go `DefaultTypedControllerRateLimiter`).
  *
- * The bucket is shared: when ten thousand keys fail at once, their retries take a quarter of an hour. Where that is too
- * careful, use {@linkcode exponentialBackoff} alone.
+ * The bucket is shared: when 10,000 keys fail at once, their retries take a quarter of an hour. Where that is too slow,
+ * use {@linkcode exponentialBackoff} alone.
  */
 export function defaultRateLimiter<K>(): RateLimiter<K> {
   return maxOf<K>(exponentialBackoff<K>(), tokenBucket<K>());
 }
 
+/** A limiter that counts the tries of each key. */
 class PerKey<K> implements RateLimiter<K> {
   readonly #waitMs: (failures: number) => number;
+  /** Has a key if and only if it was tried since it was last forgotten; the value is the number of these tries. */
   readonly #failures = new Map<K, number>();
 
   constructor(waitMs: (failures: number) => number) {
@@ -145,11 +154,16 @@ class PerKey<K> implements RateLimiter<K> {
   }
 }
 
+/** A limiter that takes one token per try from a bucket that fills at a constant rate. */
 class TokenBucket<K> implements RateLimiter<K> {
   readonly #perMs: number;
   readonly #burst: number;
-  /** Below 0: so many tries have been promised a token that is not there yet. */
+  /**
+   * The tokens at `#filledMs`, at most `#burst`. Below 0, its absolute value is the number of tokens owed to earlier
+   * tries.
+   */
   #tokens: number;
+  /** The time for which `#tokens` was last computed. */
   #filledMs: number;
 
   constructor(perSecond: number, burst: number) {
@@ -167,7 +181,7 @@ class TokenBucket<K> implements RateLimiter<K> {
   }
 
   forget(_key: K): void {
-    // The tokens belong to all keys; none comes back.
+    // The tokens belong to all keys: forgetting one returns none.
   }
 
   retries(_key: K): number {

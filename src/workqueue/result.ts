@@ -1,18 +1,20 @@
 import { checkDurations } from "../async/time/duration.ts";
 
 /**
- * What a worker asks for by returning it. Made by {@linkcode retry} or {@linkcode requeueAfter}, and by nothing else: an
- * object of the same shape is refused.
+ * A return value by which a worker asks for its key again. Create it with {@linkcode retry} or
+ * {@linkcode requeueAfter}; an object of the same shape is refused.
  */
 export class Result {
   readonly #afterMs: number | undefined;
 
-  /** A key comes back after `afterMs` milliseconds, or as long as the rate limiter says. */
+  /**
+   * @param afterMs The delay before the key is added again, in milliseconds. @default {the wait of the rate limiter}
+   */
   constructor(afterMs?: number) {
     this.#afterMs = afterMs;
   }
 
-  /** When the key comes back, in milliseconds; undefined leaves that to the rate limiter. */
+  /** The delay before the key is added again, in milliseconds; undefined for the wait of the rate limiter. */
   get afterMs(): number | undefined {
     return this.#afterMs;
   }
@@ -21,10 +23,11 @@ export class Result {
 const RETRY = new Result();
 
 /**
- * Asks for the key to come back after as long as the rate limiter says, longer each time: the work is not done, but nothing
- * has failed. Counts as a retry of the key, and neither as an error nor as success: its earlier failures are not forgotten.
+ * Asks for the key again after the wait of the rate limiter, which grows with each retry: the work is not done, but it
+ * has not failed. Counts as a retry of the key, and neither as an error nor as a success: its earlier failures are not
+ * forgotten.
  *
- * @example Wait for something that is not there yet
+ * @example Wait for a dependency that does not exist yet
  * ```ts
  * import { retry, WorkQueue } from "@kube/informer";
  * import { assertEquals } from "@std/assert";
@@ -34,7 +37,7 @@ const RETRY = new Result();
  * queue.add("shop/cart-0");
  * await queue.run((key, { retries }) => {
  *   tries.push(retries);
- *   if (retries < 2) return retry(); // back after 5 ms, then 10 ms
+ *   if (retries < 2) return retry(); // after 5 ms, then 10 ms
  *   queue.shutDown();
  * });
  * assertEquals(tries, [0, 1, 2]);
@@ -45,10 +48,10 @@ export function retry(): Result {
 }
 
 /**
- * Asks for the key to come back after `ms` milliseconds. The work has succeeded: earlier failures of the key are forgotten.
- * The key comes back earlier, too, when somebody adds it.
+ * Asks for the key again after `ms` milliseconds. The work has succeeded: earlier failures of the key are forgotten.
+ * The key is also processed earlier when it is added meanwhile.
  *
- * @example Look again after a while
+ * @example Check again later
  * ```ts
  * import { requeueAfter, WorkQueue } from "@kube/informer";
  *

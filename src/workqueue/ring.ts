@@ -1,29 +1,32 @@
-/** First in, first out, in a circle of slots: both ends in constant time, and nothing taken is held on to. */
+/** A first-in, first-out queue in a circular array. Both ends take constant time, and taken values can be collected. */
 export class Ring<T> {
+  /** Its length is a power of two, at least `MIN_SLOTS`; slots outside the `#length` from `#head` on are undefined. */
   #slots: (T | undefined)[] = emptySlots(MIN_SLOTS);
+  /** The index of the first value; the others follow it, modulo the length of `#slots`. */
   #head = 0;
+  /** The number of values, at most the length of `#slots`. */
   #length = 0;
 
-  /** How many are in it. */
+  /** The number of values in the queue. */
   get length(): number {
     return this.#length;
   }
 
-  /** Puts one at the end. */
+  /** Adds a value at the end. */
   push(value: T): void {
     if (this.#length === this.#slots.length) this.#resize(this.#slots.length * 2);
     this.#slots[(this.#head + this.#length) & (this.#slots.length - 1)] = value;
     this.#length++;
   }
 
-  /** Takes the first; undefined when there is none. */
+  /** Removes the first value and returns it; undefined when the queue is empty. */
   shift(): T | undefined {
     if (this.#length === 0) return undefined;
     const value = this.#slots[this.#head];
     this.#slots[this.#head] = undefined;
     this.#head = (this.#head + 1) & (this.#slots.length - 1);
     this.#length--;
-    // After a burst the slots are given back; by halves, so that a queue about that long does not resize at every step.
+    // Frees slots after a burst, at a quarter full: a queue whose length varies a little does not resize at every step.
     if (this.#slots.length > MIN_SLOTS && this.#length * 4 <= this.#slots.length) this.#resize(this.#slots.length / 2);
     return value;
   }
@@ -36,7 +39,7 @@ export class Ring<T> {
   }
 }
 
-/** A power of two, as are all sizes: a mask then wraps an index. */
+/** The smallest size. All sizes are powers of two, so that a mask wraps an index. */
 const MIN_SLOTS = 16;
 
 function emptySlots<T>(size: number): (T | undefined)[] {

@@ -3,68 +3,69 @@ import { Result } from "./result.ts";
 import type { Item } from "./work_item.ts";
 
 /**
- * Does what a key asks for. It has succeeded when it returns nothing, or its promise resolves with nothing; it can return
- * `retry()` or `requeueAfter(ms)` to get the key again.
+ * Processes a key. It succeeds by returning nothing, or a promise that resolves with nothing; it returns `retry()` or
+ * `requeueAfter(ms)` to receive the key again.
  */
 export type WorkFunction<K> = (key: K, context: WorkContext) => void | Result | Promise<void | Result>;
 
-/** What a worker should know besides the key. */
+/** The second argument of a worker. */
 export interface WorkContext {
-  /** Aborts when the run is told to stop, or another worker's failure ends it. */
+  /** Aborts when the run is stopped: by its own signal, by an error of `onError`, or by disposing the queue. */
   readonly signal: AbortSignal;
-  /** How often this key has failed since it last succeeded. */
+  /** The number of retries of this key since it was last forgotten, as by a success. */
   readonly retries: number;
 }
 
-/** How workers are run. */
+/** Options for `WorkQueue.run`. */
 export interface WorkQueueRunOptions<K> {
-  /** Tells the run to stop: no further key is taken, and workers see their signal abort. */
+  /** Stops the run: it takes no further key, and the signals of its workers abort. */
   readonly signal?: AbortSignal;
-  /** How many keys are worked on at a time. @default {1} */
+  /** The number of keys that are processed at a time. @default {1} */
   readonly concurrency?: number;
   /**
-   * Hears of each failure; the key is then already on its way back. Throwing, or rejecting, ends the run with that error.
-   * Failures are counted in `status()` with or without it.
+   * Called with each failure, after the key was added again. When it throws or rejects, the run ends with that error.
+   * `status()` counts failures with or without it.
    */
   readonly onError?: (error: unknown, key: K) => void | Promise<void>;
 }
 
-/** Is told a key, or undefined when there will be none. */
+/** Receives the item of the next key, or undefined when there will be none. */
 export type Taker<K> = (item: Item<K> | undefined) => void;
 
-/** All that running workers asks of a queue. */
+/** The queue as {@linkcode runWorkers} needs it. */
 export interface WorkSource<K> {
-  /** The next key, if one waits. */
+  /** Takes the next key; undefined when no key waits. */
   tryGet(): Item<K> | undefined;
-  /** Tells `taker` the next key that comes, once, or undefined when there will be none. For when none waits. */
+  /** Registers `taker` for one key, while no key waits. It receives undefined when there will be none. */
   wait(taker: Taker<K>): void;
-  /** Tells `taker` nothing any more; false when it does not wait. */
+  /** Removes `taker`; false when it was not registered. */
   leave(taker: Taker<K>): boolean;
-  /** Back at once. */
+  /** Adds a key again, without a delay. */
   add(key: K): void;
-  /** Back after a while. */
+  /** Adds a key again, after the wait of the rate limiter. */
   addRateLimited(key: K): void;
-  /** Back after `delayMs` milliseconds. */
+  /** Adds a key again, after `delayMs` milliseconds. */
   addAfter(key: K, delayMs: number): void;
-  /** Forgets the failures of a key, unless it was added rate-limited while it was being processed. */
+  /** Resets the failures of a key, unless it was added rate-limited while it was processed. */
   succeed(item: Item<K>): void;
-  /** A worker has failed. */
+  /** Records the failure of a worker. */
   report(error: unknown, key: K): void;
 }
 
-/** A run, checked and ready. */
+/** A run with checked options. */
 export interface Run<K> {
-  /** See {@linkcode WorkQueueRunOptions}. */
+  /** See {@linkcode WorkQueueRunOptions.concurrency}. */
   readonly concurrency: number;
-  /** See {@linkcode WorkQueueRunOptions}. */
+  /** See {@linkcode WorkQueueRunOptions.onError}. */
   readonly onError: WorkQueueRunOptions<K>["onError"];
-  /** What tells the workers to stop, from outside or when one of them ends the run. */
+  /** Stops the workers; aborted by the owner of the run, or by a worker whose error ends it. */
   readonly stop: { readonly signal: AbortSignal; abort(reason: unknown): void };
 }
 
 /**
- * Gives keys to `worker`, `concurrency` at a time, until `stop` aborts or the source ends; resolves when no worker runs any
- * more, and rejects then if `onError`, or the source itself, has thrown.
+ * Gives keys to `worker`, `concurrency` at a time, until `stop` aborts or the source ends.
+ *
+ * Settles when no worker runs any more: rejects if `onError`, or the source itself, has thrown, and resolves otherwise.
  */
 export async function runWorkers<K>(
   source: WorkSource<K>,
@@ -77,7 +78,7 @@ export async function runWorkers<K>(
   let failure: { readonly error: unknown } | undefined;
 
   async function fail(key: K, error: unknown): Promise<void> {
-    // A worker that gave up because it was told to has not failed; its key waits for the next run.
+    // A worker that rejects with the reason of the stop has not failed; its key waits for the next run.
     if (signal.aborted && error === signal.reason) return source.add(key);
     source.report(error, key);
     source.addRateLimited(key);
@@ -104,7 +105,7 @@ export async function runWorkers<K>(
       while (!signal.aborted) {
         const item = source.tryGet() ?? await new Promise(wait);
         if (item === undefined) return;
-        // Neither `using` nor a function per key: either costs as much as half of all else here.
+        // No `using`, and no function per key: each of them would add half of the cost of this loop.
         try {
           const { key, retries } = item;
           let hasFailed = false;
@@ -120,7 +121,7 @@ export async function runWorkers<K>(
         } finally {
           item[Symbol.dispose]();
         }
-        // Workers that never wait for anything real would otherwise keep timers and sockets from their turn.
+        // Workers that await only resolved promises would otherwise starve timers and sockets.
         if (pacer.step()) await pacer.turn();
       }
     } catch (error) {
@@ -129,7 +130,7 @@ export async function runWorkers<K>(
     }
   }
 
-  // One for all: to listen anew for each key costs more than to hand it over.
+  // One listener for all: a listener per key would cost more than handing the key over.
   signal.addEventListener("abort", () => {
     for (const taker of takers) {
       if (source.leave(taker)) taker(undefined);
@@ -139,7 +140,7 @@ export async function runWorkers<K>(
   if (failure !== undefined) throw failure.error;
 }
 
-/** Refuses other values at run time, as the type does at compile time. */
+/** Refuses values of other types, which the type of `WorkFunction` does not allow either. */
 function checkResult(result: unknown): void {
   if (result instanceof Result) return;
   throw new TypeError(

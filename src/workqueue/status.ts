@@ -1,61 +1,64 @@
-/** Durations, summed up. */
+/** A summary of measured durations. */
 export interface Durations {
-  /** How many there were. */
+  /** The number of durations. */
   readonly count: number;
-  /** All of them together, in milliseconds. */
+  /** Their sum, in milliseconds. */
   readonly sumMs: number;
   /** The longest, in milliseconds. */
   readonly maxMs: number;
 }
 
-/** What is true of a {@linkcode WorkQueue} right now. Counts start with the queue and never go down. */
+/** The state of a `WorkQueue` at one time. Counters start at 0 with the queue and never decrease. */
 export interface WorkQueueStatus {
-  /** The name given to the queue. */
+  /** The name of the queue. */
   readonly name: string;
-  /** Whether it was shut down: no key is accepted any more. */
+  /** True when the queue was shut down and accepts no more keys. */
   readonly isShutDown: boolean;
-  /** Keys that wait for a worker now. */
+  /** The number of keys that wait for a worker. */
   readonly waiting: number;
-  /** Keys that workers have now. */
+  /** The number of keys that workers process. */
   readonly processing: number;
-  /** Those of `processing` that were added meanwhile, and will wait again once they are done. */
+  /** The number of keys in `processing` that were added again, and will wait again when they are done. */
   readonly returning: number;
-  /** Keys whose delay is not over. */
+  /** The number of keys whose delay has not ended. */
   readonly delayed: number;
-  /** How many keys were added, without those that waited already. */
+  /** The number of additions of keys that did not wait already. */
   readonly adds: number;
-  /** How often a key was added with a delay, by `addAfter` or `addRateLimited`. */
+  /** The number of additions by `addAfter` or `addRateLimited`. */
   readonly retries: number;
-  /** How often a key was not accepted, or its delay was given up, because the queue was shut down. */
+  /** The number of additions that were refused, and of delays that were cancelled, because the queue was shut down. */
   readonly dropped: number;
-  /** How many calls of a worker given to `run` have failed. */
+  /** The number of failed calls of workers that were given to `run`. */
   readonly errors: number;
-  /** The last of these errors, and the key it was about. */
+  /** The last of these errors, and its key. */
   readonly lastError?: { readonly key: string | number; readonly error: unknown };
-  /** From when a key was added to when a worker got it. Delays before it was added do not count. */
+  /** The times between adding a key and handing it to a worker. Delays before the addition do not count. */
   readonly queueLatencyMs: Durations;
-  /** From when a worker got a key to when it was done with it. */
+  /** The times between handing a key to a worker and the worker being done with it. */
   readonly workDurationMs: Durations;
-  /** How long the workers have had the keys they have now, all together, in milliseconds. Grows while they hang. */
+  /** The sum of the present processing times of all keys in `processing`, in milliseconds. Grows while workers hang. */
   readonly unfinishedWorkMs: number;
-  /** The longest of these, in milliseconds; 0 when there is none. */
+  /** The longest of these times, in milliseconds; 0 when no key is processed. */
   readonly longestRunningMs: number;
 }
 
-/** Sums up durations. */
+/** Counts durations, and keeps their sum and maximum. */
 export class Tally {
+  /** The number of calls of `add`. */
   #count = 0;
+  /** The sum of all durations added. */
   #sumMs = 0;
+  /** The longest duration added; 0 when there is none. */
   #maxMs = 0;
 
-  /** Counts one more. */
+  /** Adds a duration. */
   add(ms: number): void {
     this.#count++;
     this.#sumMs += ms;
     if (ms > this.#maxMs) this.#maxMs = ms;
   }
 
-  /** What came together so far. */
+  /** A summary of the durations added so far. */
   get durations(): Durations {
     return { count: this.#count, sumMs: this.#sumMs, maxMs: this.#maxMs };
   }

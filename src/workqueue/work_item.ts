@@ -1,50 +1,51 @@
 /**
- * A key taken from a {@linkcode WorkQueue}; disposing it means being done with it.
+ * A key taken from a `WorkQueue`. Disposing the item marks the key as done.
  *
- * An item stands for one taking: disposing it twice, or late, never touches the same key taken again by somebody else.
+ * An item belongs to one taking of its key: disposing it twice, or late, does not affect a later taking of the same
+ * key.
  */
 export interface WorkItem<K> extends Disposable {
-  /** What to work on. */
+  /** The key to process. */
   readonly key: K;
-  /** How often the key was added rate-limited since it was last forgotten. */
+  /** The number of rate-limited additions of the key since it was last forgotten. */
   readonly retries: number;
 }
 
-/** Whose item it is. */
+/** The queue that an item belongs to. */
 export interface ItemOwner<K> {
-  /** See `WorkItem.retries`. */
+  /** See {@linkcode WorkItem.retries}. */
   retries(key: K): number;
-  /** The item was disposed. */
+  /** Called when the item is disposed. */
   finish(item: Item<K>): void;
 }
 
-/** One stay of a key in the queue, from when it is added until it is done. Never used for a second stay. */
+/** One pass of a key through the queue, from its addition until it is done. Never reused for a second pass. */
 export class Item<K> implements WorkItem<K> {
-  /** See {@linkcode WorkItem}. */
+  /** See {@linkcode WorkItem.key}. */
   readonly key: K;
-  /** How far it is. */
+  /** The progress of the key. */
   phase: "waiting" | "processing" | "done" = "waiting";
-  /** When the phase began, in milliseconds. */
+  /** The time at which the phase began, in milliseconds. */
   sinceMs: number;
-  /** When the key was added again while it was being processed, in milliseconds. */
+  /** The time at which the key was added again while it was processed, in milliseconds; undefined when it was not. */
   addedAgainMs: number | undefined = undefined;
-  /** Whether the key was added rate-limited while it was being processed: then its failures are kept. */
+  /** True when the key was added rate-limited while it was processed: its failures are then kept. */
   isRateLimited = false;
   readonly #owner: ItemOwner<K>;
 
-  /** One that was added at `addedMs`. */
+  /** @param addedMs The time at which the key was added. */
   constructor(key: K, owner: ItemOwner<K>, addedMs: number) {
     this.key = key;
     this.#owner = owner;
     this.sinceMs = addedMs;
   }
 
-  /** See {@linkcode WorkItem}. */
+  /** See {@linkcode WorkItem.retries}. */
   get retries(): number {
     return this.#owner.retries(this.key);
   }
 
-  /** Done with it. */
+  /** Marks the key as done. */
   [Symbol.dispose](): void {
     this.#owner.finish(this);
   }

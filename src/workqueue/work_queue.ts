@@ -1,3 +1,12 @@
+/**
+ * A queue of keys for workers, with delays and rate limits.
+ *
+ * Entry point: {@linkcode WorkQueue}; `run` gives its keys to workers, and `rate_limiter.ts` has the waits after
+ * failures. The queue holds keys, not objects: workers read the present state from a cache. It does not persist keys,
+ * and knows nothing of Kubernetes.
+ *
+ * @module
+ */
 import { CoarseClock } from "../async/time/coarse_clock.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { Latch } from "../async/latch.ts";
@@ -9,26 +18,26 @@ import { runWorkers, type Taker, type WorkFunction, type WorkQueueRunOptions } f
 import { Tally, type WorkQueueStatus } from "./status.ts";
 import { Item, type ItemOwner, type WorkItem } from "./work_item.ts";
 
-/** How a {@linkcode WorkQueue} is made. */
+/** Options for {@linkcode WorkQueue}. */
 export interface WorkQueueOptions<K> {
-  /** What status and messages call it. @default {""} */
+  /** The name of the queue in its status and in messages. @default {""} */
   readonly name?: string;
-  /** How long `addRateLimited` makes a key wait. @default {defaultRateLimiter()} */
+  /** Determines the waits of `addRateLimited`. @default {defaultRateLimiter()} */
   readonly rateLimiter?: RateLimiter<K>;
 }
 
 /**
- * Keys that wait to be worked on, for any number of workers.
+ * A first-in, first-out queue of keys for any number of workers.
  *
- * - No key is ever with two workers.
- * - A key waits once, however often it is added; different keys are handed out in the order in which they came.
- * - A key added while a worker has it waits again, once, as soon as that worker is done.
- * - Who waits in `get` is served in the order of asking.
- * - A key handed out must be given back: by `using item`, by `item[Symbol.dispose]()` or by `done(key)`. Until then it is not
- *   handed out again, and a drain does not end.
+ * - No two workers process the same key at the same time.
+ * - A key waits once, however often it is added; keys are handed out in the order in which they were added.
+ * - A key that is added while a worker processes it waits again, once, as soon as that worker is done.
+ * - Waiting calls of `get` are served in their order.
+ * - A key that was handed out must be marked as done: by `using item`, by `item[Symbol.dispose]()` or by `done(key)`.
+ *   Until then it is not handed out again, and a drain does not end.
  *
- * Adding, taking and giving back cost constant time; a delay costs the logarithm of the number of delayed keys. There is one
- * timer, armed only while some key is delayed.
+ * Adding, taking and marking as done take constant time; a delay takes time logarithmic in the number of delayed keys.
+ * The queue has one timer, armed only while a key is delayed.
  *
  * @example Two workers, retries with back-off
  * ```ts
@@ -39,7 +48,7 @@ export interface WorkQueueOptions<K> {
  * await using queue = new WorkQueue();
  * queue.add("shop/cart-0");
  * queue.add("shop/cart-1");
- * queue.add("shop/cart-0"); // waits already
+ * queue.add("shop/cart-0"); // no effect: it waits already
  *
  * const running = queue.run(async (key) => void seen.push(await Promise.resolve(key)), { concurrency: 2 });
  * await queue.shutDownWithDrain();
@@ -47,7 +56,7 @@ export interface WorkQueueOptions<K> {
  * assertEquals(seen, ["shop/cart-0", "shop/cart-1"]);
  * ```
  *
- * @example By hand
+ * @example A loop in place of `run`
  * ```ts
  * import { WorkQueue } from "@kube/informer";
  *
@@ -55,38 +64,54 @@ export interface WorkQueueOptions<K> {
  * queue.add(1);
  * queue.shutDown();
  * for await (using item of queue) {
- *   queue.forget(item.key); // leaving the body is done(item.key)
+ *   queue.forget(item.key); // the end of the block calls done(item.key)
  * }
  * ```
  */
 export class WorkQueue<K extends string | number = string> implements AsyncIterable<WorkItem<K>>, AsyncDisposable {
-  /** The name given to it. */
+  /** The name of the queue. */
   readonly name: string;
   readonly #limiter: RateLimiter<K>;
   readonly #clock = new CoarseClock();
-  /** Every key that waits or is being processed. */
+  /** Has a key if and only if its item is in `#waiting` or in `#processing`. */
   readonly #items = new Map<K, Item<K>>();
+  /** Has an item if and only if its phase is `waiting`, in the order of addition. Empty while `#takers` is not. */
   readonly #waiting = new Ring<Item<K>>();
-  /** In the order of taking. */
+  /** Has an item if and only if its phase is `processing`; in the order in which they were taken. */
   readonly #processing = new Set<Item<K>>();
+  /** Has a key if and only if a delay of it has not ended, whether or not `#items` has it; empty after shutdown. */
   readonly #delayed = new DelayQueue<K>((key) => this.add(key));
-  /** Who waits for a key, in the order of asking; nobody does while a key waits. */
+  /**
+   * Has a taker if and only if it waits for a key, in the order of calls. Empty while `#waiting` is not, and after
+   * shutdown.
+   */
   readonly #takers = new Set<Taker<K>>();
+  /** Has the controller and the promise of each call of `run` that has not settled. */
   readonly #runs = new Map<DerivedController, Promise<void>>();
   readonly #owner: ItemOwner<K> = { retries: (key) => this.retries(key), finish: (item) => this.#finish(item) };
+  /** Has one duration for each item that was handed out: from its addition until then. */
   readonly #latency = new Tally();
+  /** Has one duration for each item that is done: from being handed out until then. */
   readonly #duration = new Tally();
+  /** Set from the first waiting `shutDownWithDrain` on, until `#items` becomes empty or `shutDown` is called. */
   #drained: Latch | undefined;
+  /** True once the queue was shut down; it never becomes false again. */
   #isShutDown = false;
+  /** The number of items in `#processing` whose `addedAgainMs` is set. */
   #returning = 0;
+  /** See `WorkQueueStatus.adds`; never decreases. */
   #adds = 0;
+  /** See `WorkQueueStatus.retries`; never decreases. */
   #retries = 0;
+  /** See `WorkQueueStatus.dropped`; 0 until shutdown, and never decreases. */
   #dropped = 0;
+  /** See `WorkQueueStatus.errors`; never decreases. */
   #errors = 0;
+  /** Set if and only if `#errors` is above 0: the last of these errors. */
   #lastError: WorkQueueStatus["lastError"];
 
   /**
-   * An empty queue.
+   * Creates an empty queue.
    *
    * @throws {TypeError} when `rateLimiter` lacks one of its methods.
    */
@@ -101,17 +126,17 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     this.#limiter = rateLimiter;
   }
 
-  /** How many keys wait for a worker now. Those with a worker, and those whose delay is not over, do not count. */
+  /** The number of keys that wait for a worker. Keys that are processed or delayed do not count. */
   get length(): number {
     return this.#waiting.length;
   }
 
-  /** Whether it was shut down. Keys that waited by then are still handed out. */
+  /** True when the queue was shut down. Keys that waited by then are still handed out. */
   get isShutDown(): boolean {
     return this.#isShutDown;
   }
 
-  /** How the queue and its workers are doing. Costs a look at each key being processed. */
+  /** Returns the state and the counters of the queue. Takes time linear in the number of keys that are processed. */
   status(): WorkQueueStatus {
     const nowMs = this.#clock.now();
     let unfinishedWorkMs = 0;
@@ -140,9 +165,9 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Adds a key, unless it waits already. A delay the same key may be in goes on, and adds it once more in the end.
+   * Adds a key, unless it waits already. A delay of the same key continues, and adds it once more at its end.
    *
-   * After shutdown nothing is added; `status().dropped` counts that.
+   * After shutdown the key is not added, and counts in `status().dropped`.
    */
   add(key: K): void {
     if (this.#isShutDown) {
@@ -162,10 +187,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Adds a key after `delayMs` milliseconds; at once if that is 0 or less. If the key is delayed already, the earlier of the
-   * two times counts, and it is added once.
+   * Adds a key after `delayMs` milliseconds; immediately if that is 0 or less. If the key is delayed already, the
+   * earlier of the two times applies, and the key is added once.
    *
-   * Shutting down gives up all delays.
+   * Shutting down cancels all delays.
    *
    * @throws {RangeError} when `delayMs` is not a finite number.
    */
@@ -185,8 +210,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Adds a key after as long as the rate limiter says, and counts as a retry of it. A worker given to {@linkcode run} returns
-   * `retry()` instead.
+   * Adds a key after the wait of the rate limiter, and counts as a retry of the key. A worker that was given to
+   * {@linkcode run} returns `retry()` instead.
    */
   addRateLimited(key: K): void {
     const item = this.#items.get(key);
@@ -195,28 +220,29 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Makes the rate limiter forget the failures of a key, because it has succeeded or is given up.
+   * Resets the failures of a key in the rate limiter, because it has succeeded or is given up.
    *
-   * That is all: a key that waits, or is delayed, is still handed out, and one that is being processed must still be done.
+   * Does not remove the key: if it waits or is delayed it is still handed out, and if it is processed it must still be
+   * marked as done.
    */
   forget(key: K): void {
     this.#limiter.forget(key);
   }
 
-  /** How often a key was added rate-limited since it was last forgotten. */
+  /** Returns the number of rate-limited additions of a key since it was last forgotten. */
   retries(key: K): number {
     return this.#limiter.retries(key);
   }
 
-  /** Takes the next key, if one waits now. */
+  /** Takes the next key; undefined when no key waits. */
   tryGet(): WorkItem<K> | undefined {
     return this.#take();
   }
 
   /**
-   * Takes the next key, as soon as there is one; undefined when the queue was shut down and no key waits.
+   * Takes the next key, as soon as there is one; resolves with undefined when the queue was shut down and no key waits.
    *
-   * Rejects with the signal's reason when that aborts first, and then takes nothing.
+   * Rejects with the signal's reason when that aborts first, and then takes no key.
    */
   get(options: { readonly signal?: AbortSignal } = {}): Promise<WorkItem<K> | undefined> {
     const { signal } = options;
@@ -238,9 +264,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Gives a key back. If it was added meanwhile, it waits again, even after shutdown.
+   * Marks a key as done. If it was added while it was processed, it waits again, even after shutdown.
    *
-   * Does nothing when no worker has the key. Prefer disposing the item, which cannot hit somebody else's.
+   * Does nothing when the key is not processed. Prefer disposing the item, which cannot affect a later taking of the
+   * key.
    */
   done(key: K): void {
     const item = this.#items.get(key);
@@ -250,17 +277,17 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /**
    * Gives every key to `worker`, up to `concurrency` of them at a time.
    *
-   * - A worker that returns nothing has succeeded: its key is done, and its failures are forgotten, unless the key was added
-   *   by `addRateLimited` meanwhile.
-   * - A worker that returns `retry()` gets its key again by `addRateLimited`; one that returns `requeueAfter(ms)` has
-   *   succeeded, and gets it again by `addAfter`. Any other value counts as a failure.
-   * - A worker that throws or rejects has failed: it is counted and reported, and its key comes back by `addRateLimited`. Once
-   *   the queue is shut down it does not come back.
-   * - A worker that rejects with its signal's reason, told to stop, has not failed: its key waits again at once,
-   *   for the next run, unless the queue is shut down.
+   * - A worker that returns nothing has succeeded: its key is done, and the failures of the key are forgotten, unless
+   *   the key was added by `addRateLimited` meanwhile.
+   * - A worker that returns `retry()` receives its key again by `addRateLimited`; one that returns `requeueAfter(ms)`
+   *   has succeeded, and receives it again by `addAfter`. Any other value counts as a failure.
+   * - A worker that throws or rejects has failed: the failure is counted and reported, and the key is added by
+   *   `addRateLimited`. After shutdown it is not added.
+   * - A worker that rejects with its signal's reason, after the run was stopped, has not failed: its key waits again
+   *   immediately, for the next run, unless the queue is shut down.
    *
-   * Resolves when no worker runs any more after the signal has aborted, or after the queue was shut down and emptied. A queue
-   * can have several runs at a time.
+   * Resolves when no worker runs any more, after the signal has aborted, or after the queue was shut down and emptied.
+   * A queue can have several runs at a time.
    *
    * @throws {RangeError} when `concurrency` is not a whole number of at least 1.
    */
@@ -297,8 +324,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Accepts no more keys and gives up all delays. Keys that wait are still handed out, then everybody who asks gets
-   * undefined. Does not wait for workers, and ends the wait of a {@linkcode shutDownWithDrain} under way.
+   * Shuts the queue down: it accepts no more keys, and cancels all delays. Keys that wait are still handed out; after
+   * them `get` resolves with undefined. Does not wait for workers, and ends the wait of {@linkcode shutDownWithDrain}.
    */
   shutDown(): void {
     this.#close();
@@ -306,10 +333,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Like {@linkcode shutDown}, and resolves when nothing waits and no worker has a key, or when `shutDown` is called.
+   * Shuts the queue down as {@linkcode shutDown} does, and resolves when no key waits or is processed, or when
+   * `shutDown` is called.
    *
-   * Somebody must go on taking keys, or it never ends. A worker that waits for it before being done waits for itself.
-   * Rejects with the signal's reason when that aborts first; the queue stays shut down.
+   * Keys must still be taken meanwhile, or it never resolves. A worker that awaits it before its key is done waits for
+   * itself. Rejects with the signal's reason when that aborts first; the queue stays shut down.
    */
   shutDownWithDrain(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     this.#close();
@@ -318,7 +346,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     return this.#drained.wait(options);
   }
 
-  /** Takes one key after the other, until the queue is shut down and empty. Each must be given back, as by `using item`. */
+  /** Takes each key in turn, until the queue is shut down and empty. Mark each as done, for example by `using item`. */
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<K>, undefined> {
     const pending = new Set<Taker<K>>();
     const pacer = new Pacer();
@@ -336,11 +364,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       });
     };
     return {
-      // A loop whose body waits for nothing real would otherwise keep timers and sockets from their turn.
+      // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
       next: () => pacer.step() ? pacer.turn().then(next) : next(),
       return: () => {
         isOver = true;
-        // A step still waiting must not take a key that nobody would work on.
+        // A call of `next` that still waits must not take a key: no body would process it.
         for (const taker of pending) {
           this.#takers.delete(taker);
           taker(undefined);
@@ -351,18 +379,18 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   /**
-   * Shuts down, tells all runs to stop, and resolves when their workers have ended. Keys that wait stay where they are; keys
-   * taken by hand are not waited for.
+   * Shuts the queue down, stops all runs, and resolves when their workers have ended. Keys that wait remain in the
+   * queue. Keys that were taken without `run` are not waited for.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.shutDown();
     const runs = [...this.#runs];
     for (const [stop] of runs) stop.abort(new DOMException(`Work queue "${this.name}" was disposed`, "AbortError"));
-    // How a run ends is told to whoever started it.
+    // The result of a run belongs to the caller of `run`.
     await Promise.allSettled(runs.map(([, running]) => running));
   }
 
-  /** Tells `taker` the next key that comes; there is none that waits. */
+  /** Registers `taker` for the next key; called only while no key waits. */
   #wait(taker: Taker<K>): void {
     if (this.#isShutDown) taker(undefined);
     else this.#takers.add(taker);

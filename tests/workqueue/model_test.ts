@@ -55,7 +55,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constantFrom("shutDown" as const, "shutDownWithDrain" as const) }) },
 );
 
-/** What both sides are compared by. `gets` and `drains` tell how each call so far has ended. */
+/** The state that both sides are compared by. `gets` and `drains` have the result of each call so far. */
 interface State {
   readonly counts: Readonly<Record<string, number | boolean>>;
   readonly retries: readonly number[];

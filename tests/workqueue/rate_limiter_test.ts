@@ -77,7 +77,7 @@ Deno.test("maxOf reports the most retries of its limiters", () => {
   assertEquals(limiter.retries("one"), 1);
 });
 
-Deno.test("withMaxWait caps the waits of a limiter, which goes on counting", () => {
+Deno.test("withMaxWait limits the waits of a limiter, which keeps counting", () => {
   const limiter = withMaxWait(exponentialBackoff<string>({ baseMs: 1 }), 4);
   assertEquals(waits(limiter, "one", 5), [1, 2, 4, 4, 4]);
   assertEquals(limiter.retries("one"), 5);

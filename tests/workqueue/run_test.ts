@@ -52,7 +52,7 @@ Deno.test("WorkQueue run tries a failing key again with back-off, and forgets it
   await running;
 });
 
-Deno.test("WorkQueue run keeps errors in the status when nobody else hears of them", async () => {
+Deno.test("WorkQueue run keeps errors in the status when there is no onError", async () => {
   using time = new FakeTime();
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
   const error = new Error("boom");
@@ -78,7 +78,7 @@ Deno.test("WorkQueue run does not try again what fails after shutdown, and count
   assertEquals({ errors, dropped, waiting, delayed }, { errors: 1, dropped: 1, waiting: 0, delayed: 0 });
 });
 
-Deno.test("WorkQueue run told to stop resolves once its workers have ended, and takes no further key", async () => {
+Deno.test("WorkQueue run whose signal aborts takes no further key, and resolves once its workers have ended", async () => {
   const queue = new WorkQueue();
   const controller = new AbortController();
   const { promise: finish, resolve } = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ Deno.test("WorkQueue run told to stop resolves once its workers have ended, and 
   assertEquals([sawAbort, queue.length, queue.status().processing, queue.status().errors], [true, 1, 0, 0]);
 });
 
-Deno.test("WorkQueue run told to stop takes no key that comes while its workers are told", async () => {
+Deno.test("WorkQueue run whose signal aborts takes no key that is added while its workers stop", async () => {
   const queue = new WorkQueue();
   const controller = new AbortController();
   const seen: string[] = [];
@@ -164,7 +164,7 @@ Deno.test("WorkQueue run ends with what a rate limiter throws, and gives its key
   }
 });
 
-Deno.test("WorkQueue run puts back a key whose worker gave up because it was told to stop", async () => {
+Deno.test("WorkQueue run adds a key again when its worker rejects with the signal's reason", async () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   const controller = new AbortController();
@@ -181,7 +181,7 @@ Deno.test("WorkQueue run puts back a key whose worker gave up because it was tol
   assertEquals(queue.retries("a"), 0);
 });
 
-Deno.test("WorkQueue run resolves at once when told to stop before it begins", async () => {
+Deno.test("WorkQueue run resolves immediately when its signal has aborted before", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   await queue.run(() => Promise.reject(new Error("never called")), { signal: AbortSignal.abort() });
@@ -264,7 +264,7 @@ Deno.test("WorkQueue run refuses a concurrency that is no count", async () => {
   }
 });
 
-Deno.test("WorkQueue disposed tells its runs to stop, and waits for their workers", async () => {
+Deno.test("WorkQueue disposed stops its runs, and waits for their workers", async () => {
   using time = new FakeTime();
   let ended = false;
   let reason: unknown;

@@ -63,7 +63,7 @@ Deno.test("WorkQueue status follows a key from being added to being done [C127] 
   });
 });
 
-Deno.test("WorkQueue status sums unfinished work, and tells the longest", () => {
+Deno.test("WorkQueue status has the sum and the longest time of unfinished work", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.add("a");

@@ -174,7 +174,7 @@ Deno.test("WorkQueue shutDown leaves what waits to be taken, then answers undefi
   assertEquals([item?.key, await queue.get(), queue.tryGet()], ["a", undefined, undefined]);
 });
 
-Deno.test("WorkQueue shutDown answers everybody who waits", async () => {
+Deno.test("WorkQueue shutDown resolves all waiting calls of get", async () => {
   const queue = new WorkQueue();
   const waits = [
     queue.get(),
@@ -185,7 +185,7 @@ Deno.test("WorkQueue shutDown answers everybody who waits", async () => {
   assertEquals(await Promise.all(waits), [undefined, undefined, { done: true, value: undefined }]);
 });
 
-Deno.test("WorkQueue get serves who waits in the order of asking", async () => {
+Deno.test("WorkQueue get serves waiting calls in their order", async () => {
   const queue = new WorkQueue();
   const waits = [queue.get(), queue.get(), queue.get()];
   for (const key of ["a", "b", "c"]) queue.add(key);
@@ -223,7 +223,7 @@ Deno.test("WorkQueue get leaves no listener on the signal once it has a key", as
   assertEquals(listeners, 0);
 });
 
-Deno.test("WorkQueue done of a key nobody has does nothing", () => {
+Deno.test("WorkQueue done of a key that is not processed does nothing", () => {
   const queue = new WorkQueue();
   queue.done("unknown");
   queue.add("a");
@@ -337,7 +337,7 @@ Deno.test("WorkQueue forget clears the failures of a key, and leaves the key whe
   queue.shutDown();
 });
 
-Deno.test("WorkItem tells how often its key was retried", () => {
+Deno.test("WorkItem has the number of retries of its key", () => {
   const queue = new WorkQueue({ rateLimiter: { when: () => 0, forget: () => {}, retries: () => 7 } });
   queue.addRateLimited("a");
   using item = queue.tryGet()!;
