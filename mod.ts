@@ -1,9 +1,10 @@
 /**
- * A Kubernetes informer toolkit: a cache that stays equal to the server, handlers that hear every change in order, and
- * listers and indexes to read from.
+ * A Kubernetes informer toolkit: a cache that stays equal to the server, handlers that receive every change in order,
+ * and listers and indexes to read from.
  *
- * *An API server is asked by a client, followed by a reflector, whose changes are ordered by a queue, remembered in a
- * store, and told by an informer to handlers and listers; what handlers want done waits in a workqueue.*
+ * A client sends requests to the API server. A reflector lists and watches a collection through it. A queue orders the
+ * changes, and a store caches the objects. An informer joins these, delivers events to handlers, and has listers. A
+ * workqueue holds the keys that handlers enqueue for workers.
  *
  * @example
  * ```ts
@@ -30,7 +31,7 @@
  * @module
  */
 
-// The vocabulary.
+// api and entry: objects, resources, keys, entries, selectors, options and errors.
 export type * from "./src/api/object.ts";
 export * from "./src/api/resource.ts";
 export * from "./src/api/key.ts";
@@ -45,14 +46,14 @@ export * from "./src/api/errors.ts";
 export type { Transport } from "./src/api/transport.ts";
 export type { BackoffOptions } from "./src/async/time/backoff.ts";
 
-// A client asks.
+// client: requests, watches and discovery.
 export { Client, type ClientOptions } from "./src/client/client.ts";
 export type { Credentials } from "./src/client/http/credentials.ts";
 export type * from "./src/client/resource_client.ts";
 export type { ApiResource, DiscoverOptions } from "./src/client/discover.ts";
 export { findResource } from "./src/client/find_resource.ts";
 
-// A reflector follows.
+// reflector: lists, watches and recovers.
 export type * from "./src/reflector/reflector_store.ts";
 export type {
   AttemptHistory,
@@ -68,17 +69,17 @@ export type { ReflectorOptions } from "./src/reflector/options.ts";
 export type { ReflectorCounters, WatchEnd } from "./src/reflector/counters.ts";
 export * from "./src/reflector/reflector.ts";
 
-// A queue orders.
+// queue: orders changes by key.
 export type * from "./src/queue/delta.ts";
 export * from "./src/queue/delta_fifo.ts";
 export type { QueueReplacement } from "./src/queue/replacement.ts";
 
-// A store remembers.
+// store: caches objects, with indexes.
 export type { Indexers, IndexFunction } from "./src/store/index.ts";
 export * from "./src/store/indexer.ts";
 export type { StoreReplacement, StoreReplacementOptions } from "./src/store/replacement.ts";
 
-// An informer tells.
+// informer: delivers events to handlers, and reads from the cache.
 export * from "./src/informer/sync/controller.ts";
 export type {
   AddedEvent,
@@ -104,5 +105,5 @@ export type { InformerView } from "./src/informer/informer_view.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { SharedInformerFactory, type SharedInformerFactoryOptions } from "./src/informer/shared_informer_factory.ts";
 
-// A workqueue lets workers act.
+// workqueue: keys for workers, with delays and rate limits.
 export * from "./src/workqueue/mod.ts";
