@@ -60,7 +60,7 @@ export function fastSlow<K>(options: FastSlowOptions): RateLimiter<K> {
     "maxFast",
     maxFast,
     Number.isInteger(maxFast) && maxFast >= 0,
-    "a whole number",
+    "a whole number of at least 0",
   );
   return new PerKey((failures) => failures < maxFast ? fastMs : slowMs);
 }

@@ -114,10 +114,10 @@ Deno.test("rate limiters refuse options that make no sense, and name them", () =
   assertThrows(
     () => fastSlow({ fastMs: 1, slowMs: 1, maxFast: 1.5 }),
     RangeError,
-    "maxFast must be a count, found 1.5",
+    "maxFast must be a whole number of at least 0, found 1.5",
   );
   assertThrows(() => tokenBucket({ perSecond: 0 }), RangeError, "perSecond must be positive, found 0");
-  assertThrows(() => tokenBucket({ burst: 0 }), RangeError, "burst must be a count of at least 1, found 0");
+  assertThrows(() => tokenBucket({ burst: 0 }), RangeError, "burst must be a whole number of at least 1, found 0");
   assertThrows(() => maxOf(), RangeError, "found no rate limiter");
   assertThrows(
     () => withMaxWait(tokenBucket(), -1),
