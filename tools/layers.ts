@@ -1,11 +1,16 @@
 /**
- * Checks the layers of `src`: no import goes up, no cycles, only `src/deno` and `src/cli` say `Deno`, and nothing prints.
+ * Checks the structure of `src`:
+ *
+ * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the folder
+ *   above it. There are no cycles, of files or of subfolders.
+ * - No exported name exists twice, and each file has an export that it is named for.
+ * - Only `src/deno` and `src/cli` say `Deno`, and nothing prints.
  *
  * Prints what is wrong, a line each, and exits with 1; prints a summary and exits with 0 when nothing is.
  *
  * @module
  */
-import { dirname, join, normalize, relative } from "node:path/posix";
+import { basename, dirname, join, normalize, relative } from "node:path/posix";
 
 /** What the files of a folder may import from other folders of `src`, and from packages. */
 const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; readonly packages: readonly string[] }>> =
@@ -30,6 +35,12 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "informer/shared_informer_factory.ts": ["client"],
 };
+
+/** Folders whose names are not checked: kinds have the names that Kubernetes gives them. */
+const UNNAMED = ["kinds"];
+
+/** Entry points re-export, and have no export of their own. */
+const ENTRY_POINTS = ["deno/mod.ts", "testing/mod.ts", "workqueue/mod.ts", "cli/main.ts"];
 
 /** Folders that may name the runtime. */
 const RUNTIME = ["deno", "cli"];
@@ -69,7 +80,66 @@ export function problems(sources: readonly Source[]): string[] {
       found.push(`src/${path}: prints; the library never does`);
     }
   }
-  return [...found, ...cycles(sources)];
+  return [...found, ...cycles(sources), ...subfolders(sources), ...names(sources)];
+}
+
+/** What is wrong with the subfolders: imports from the folder above, and cycles among subfolders of one folder. */
+function subfolders(sources: readonly Source[]): string[] {
+  const found: string[] = [];
+  const edges = new Map<string, Map<string, string>>();
+  for (const { path, imports } of sources) {
+    const from = dirname(path);
+    for (const specifier of imports.filter((it) => it.startsWith("."))) {
+      const target = resolve(path, specifier);
+      const to = dirname(target);
+      if (folderOf(path) !== folderOf(target) || from === to) continue;
+      if (from.startsWith(`${to}/`)) found.push(`src/${path}: imports ${target} from the folder above it`);
+      else if (!to.startsWith(`${from}/`)) {
+        edges.set(from, (edges.get(from) ?? new Map()).set(to, path));
+      }
+    }
+  }
+  const walk = (folder: string, above: readonly string[]): void => {
+    if (above.includes(folder)) {
+      found.push(`cycle of subfolders: ${[...above.slice(above.indexOf(folder)), folder].join(" → ")}`);
+      return;
+    }
+    for (const next of edges.get(folder)?.keys() ?? []) walk(next, [...above, folder]);
+  };
+  for (const folder of edges.keys()) walk(folder, []);
+  return [...new Set(found)];
+}
+
+/** Exported names that exist twice, and files without an export that they are named for. */
+function names(sources: readonly Source[]): string[] {
+  const found: string[] = [];
+  const places = new Map<string, string>();
+  for (const { path, text } of sources) {
+    if (UNNAMED.includes(folderOf(path)) || ENTRY_POINTS.includes(path)) continue;
+    const exported = exportsOf(text);
+    for (const name of exported) {
+      const other = places.get(name);
+      if (other !== undefined) found.push(`src/${path}: exports "${name}", as src/${other} does`);
+      places.set(name, path);
+    }
+    const stem = basename(path, ".ts").replaceAll("_", "");
+    const named = exported.some((name) => name.replaceAll("_", "").toLowerCase().includes(singular(stem)));
+    if (!named) found.push(`src/${path}: has no export that it is named for (${exported.join(", ")})`);
+  }
+  return found;
+}
+
+function singular(word: string): string {
+  return word.endsWith("s") ? word.slice(0, -1) : word;
+}
+
+/** The names that a module declares and exports. */
+function exportsOf(text: string): string[] {
+  const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
+  const declared = code.matchAll(
+    /^export (?:declare )?(?:abstract )?(?:async )?(?:class|interface|type|const|let|function)\b\*? ?([A-Za-z_$][\w$]*)/gm,
+  );
+  return [...new Set([...declared].map((match) => match[1]))];
 }
 
 function cycles(sources: readonly Source[]): string[] {

@@ -87,7 +87,7 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "[]",
   },
   {
-    id: "late-handler-hears-twice",
+    id: "late-handler-receives-twice",
     breaks: "a late handler hears something twice",
     find: /entries\(key\)/,
     replace: "[...entries(key), ...entries(key).slice(0, 1)]",

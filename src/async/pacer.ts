@@ -2,7 +2,7 @@ import { type Schedule, scheduleTurn } from "./next_turn.ts";
 
 /**
  * Shares the event loop between a group of workers and everything else. When the group has worked for a while in one turn, its
- * workers give way: they queue, and go on in later turns, in the order in which they gave way, as many in each turn as its time
+ * workers give way: they queue, and continue in later turns, in the order in which they gave way, as many in each turn as its time
  * allows.
  */
 export class Pacer {
@@ -17,7 +17,7 @@ export class Pacer {
   #isOver = false;
   /** `true` if and only if `#begin` is scheduled. */
   #isScheduled = false;
-  /** Only rises: by one in each turn in which workers go on. */
+  /** Only rises: by one in each turn in which workers continue. */
   #turns = 0;
   /** Has a callback if and only if its worker waits for its turn. */
   readonly #waiting = new Set<() => void>();

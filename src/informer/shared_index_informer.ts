@@ -92,7 +92,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Makes an informer, which sends no request before `run()`.
    *
    * Several sources, each of its own namespace, make one informer, which lists and watches each namespace separately: when the
-   * server refuses one, the others go on. There is no order between namespaces; the cache has synced when all of them have.
+   * server refuses one, the others continue. There is no order between namespaces; the cache has synced when all of them have.
    *
    * @throws {RangeError} when an option is out of range. @throws {TypeError} when there is no source, or a namespace comes
    * twice or has no name.

@@ -1,12 +1,12 @@
-/** A new whole, staged as it arrives, taken in one step. */
+/** A replacement of a store's contents: staged as a list arrives, and committed in one step. */
 export interface Replacement<V> {
-  /** Stages values; of two with the same key the later counts. */
+  /** Stages values; of two with the same key the later one counts. */
   add(values: readonly V[]): void;
-  /** Takes a staged value back: it was deleted while the whole arrived. */
+  /** Removes a staged value, which was deleted while the list arrived. */
   delete(value: V): void;
-  /** The staged values are the store's from now on, and no others. */
+  /** Makes the staged values the store's contents, at `resourceVersion`. */
   commit(resourceVersion: string): void;
-  /** Forgets what was staged; the store stays as it is. */
+  /** Discards the staged values; the store keeps its contents. */
   abandon(): void;
 }
 

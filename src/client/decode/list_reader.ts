@@ -36,7 +36,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   readonly #scanner: ItemScanner;
   /** The bytes of the list so far, without its items. */
   readonly #outline = new ByteBuffer();
-  /** The beginning of an item that goes on in the next chunk. */
+  /** The beginning of an item that continues in the next chunk. */
   readonly #carry = new ByteBuffer();
   readonly #maxBytes: number;
   /** The entries of the current part. */

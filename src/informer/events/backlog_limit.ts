@@ -59,7 +59,7 @@ export class BacklogLimit<T extends KubernetesObject> implements LogFollower<T> 
     this.#fresh = 0;
     while (this.#behind > max) {
       await this.#pacer.turn(); // behind the reader, if that has given way
-      await nextTurn(); // the reader goes on until it waits for something or gives way again
+      await nextTurn(); // the reader continues until it waits for something or gives way again
       const before = left;
       left = this.#behind - this.#fresh;
       if (this.#behind > max && (left === before || (left <= 0 && this.#behind > due))) {

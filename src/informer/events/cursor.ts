@@ -94,7 +94,7 @@ export abstract class Cursor<T extends KubernetesObject> {
    */
   wait(): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
-    // Not an async function: what the reader does next must come before the pacer lets another one go on.
+    // Not an async function: what the reader does next must come before the pacer lets another one continue.
     return new Promise((resolve) => {
       const isQueued = this.#givesWay;
       const end = (): void => {

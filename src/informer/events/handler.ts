@@ -64,6 +64,6 @@ export interface HandlerRegistration extends AsyncDisposable {
   readonly pending: number;
   /** Resolves once {@linkcode hasSynced}; rejects when the handler is removed or the informer stops before that. */
   waitForSync(options?: Abortable): Promise<void>;
-  /** Removes the handler. A running call goes on, with its signal aborted. May be called from inside the handler. */
+  /** Removes the handler. A running call continues, with its signal aborted. May be called from inside the handler. */
   remove(): void;
 }

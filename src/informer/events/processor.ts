@@ -188,7 +188,7 @@ export class Processor<T extends KubernetesObject> {
   #start(key?: ObjectKey): CursorStart<T> {
     const { entries, quarantine } = this.#options;
     return {
-      // mutant: late-handler-misses-cache, late-handler-hears-twice
+      // mutant: late-handler-misses-cache, late-handler-receives-twice
       entries: entries(key),
       synced: this.#synced && this.#syncedNow(),
       log: this.#log,

@@ -21,7 +21,7 @@ export class ResyncTimer {
     if (this.#periodMs > 0 && !this.#isOver && !this.#timer.isArmed) this.#timer.arm(this.#periodMs);
   }
 
-  /** Stops the timer for good. */
+  /** Stops the timer permanently. */
   end(): void {
     this.#isOver = true;
     this.#timer[Symbol.dispose]();

@@ -21,7 +21,7 @@ export interface OutdatedChangesOptions {
  * Decides whether a change that is older than the cached object leads to a list.
  *
  * A server that orders its versions sends such a change only as a replay: a watch resumed at some version begins with
- * changes at or below it, and sends the cached state of each of their objects, or a later one, before it goes on above that
+ * changes at or below it, and sends the cached state of each of their objects, or a later one, before it continues above that
  * version. The uid does not matter, for a replay includes earlier objects of the same name.
  *
  * Every other outdated change shows that versions are not ordered, so that the cache may be stale. A list, which is always

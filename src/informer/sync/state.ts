@@ -10,7 +10,7 @@ import type { ReflectorPhase } from "../../reflector/phase.ts";
  * - `stale`: it does not watch at the moment, and the cache is the last known state.
  * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: as `stale`, because the server does not answer, or refuses for
  *   that reason. The informer keeps trying.
- * - `stopped`: it was stopped or has failed for good. The cache stays readable.
+ * - `stopped`: it was stopped or has failed permanently. The cache stays readable.
  */
 export type InformerState =
   | "idle"
