@@ -1,16 +1,15 @@
-import {
-  BACKSLASH,
-  BRACE_BIT,
-  CLOSE_BRACE,
-  CLOSE_BRACKET,
-  COLON,
-  COMMA,
-  OPEN_BRACE,
-  OPEN_BRACKET,
-  QUOTE,
-  SPACE,
-} from "./json_walker.ts";
-
+// The same bytes as in json_walker.ts: with imported constants the scan of a list takes 1.5 times as long.
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+/** The bit in which a brace differs from the bracket of the same side. */
+const BRACE_BIT = 32;
 const ITEMS = new TextEncoder().encode(`"items"`);
 
 /** Receives the parts of a list. Bytes are valid during the call. */

@@ -1,23 +1,14 @@
-/** Byte of a space; smaller bytes are white space or control characters. */
-export const SPACE = 32;
-/** Byte of `"`. */
-export const QUOTE = 34;
-/** Byte of `,`. */
-export const COMMA = 44;
-/** Byte of `:`. */
-export const COLON = 58;
-/** Byte of `[`. */
-export const OPEN_BRACKET = 91;
-/** Byte of a backslash. */
-export const BACKSLASH = 92;
-/** Byte of `]`. */
-export const CLOSE_BRACKET = 93;
-/** Byte of `{`. */
-export const OPEN_BRACE = 123;
-/** Byte of `}`. */
-export const CLOSE_BRACE = 125;
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
 /** The bit in which a brace differs from the bracket of the same side. */
-export const BRACE_BIT = 32;
+const BRACE_BIT = 32;
 
 const encoder = new TextEncoder();
 const METADATA = encoder.encode("metadata");
