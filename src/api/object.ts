@@ -3,8 +3,8 @@
  * errors.
  *
  * Entry points: {@linkcode KubernetesObject}, `Resource` (a kind and its place on the server), `Entry` (one version of
- * one object) and `Change` (an event of a watch). This folder has types and pure functions: it sends no requests, keeps
- * no state beyond single values, and imports no other folder.
+ * one object) and `ListerWatcher` (the requests of a reflector). This folder has types and small functions on them: it
+ * sends no requests, caches nothing, and imports no other folder.
  *
  * @module
  */
