@@ -12,6 +12,7 @@ export class StatusError extends Error {
    * @param message The action that failed, and its reason.
    * @param status The failure as the server describes it.
    */
+  /** Creates an error for a status that the server sent. */
   constructor(message: string, status: Status, options?: ErrorOptions) {
     super(message, options);
     this.status = status;
@@ -26,6 +27,7 @@ export class DecodeError extends Error {
   readonly key?: ObjectKey;
 
   /** @param options The cause, and the `key` of the object that the error is about. */
+  /** Creates an error about the object with a key, or about an entire body. */
   constructor(message: string, options: ErrorOptions & { readonly key?: ObjectKey } = {}) {
     super(message, options);
     if (options.key !== undefined) this.key = options.key;
@@ -38,6 +40,7 @@ export class UnexpectedKindError extends DecodeError {
   readonly kind: string;
 
   /** @param kind The kind of the object. */
+  /** Creates an error about an object of `kind`. */
   constructor(message: string, kind: string) {
     super(message);
     this.kind = kind;

@@ -28,6 +28,7 @@ export class LabelSelector {
   readonly requirements: readonly Requirement[];
 
   /** @param requirements The conditions that must hold. */
+  /** Creates a selector that matches what meets all requirements. */
   constructor(requirements: readonly Requirement[]) {
     this.requirements = requirements;
   }

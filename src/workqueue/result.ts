@@ -10,6 +10,7 @@ export class Result {
   /**
    * @param afterMs The delay before the key is added again, in milliseconds. @default {the wait of the rate limiter}
    */
+  /** Creates a result; workers call `retry()` and `requeueAfter()` instead. */
   constructor(afterMs?: number) {
     this.#afterMs = afterMs;
   }
