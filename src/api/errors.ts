@@ -9,10 +9,11 @@ export class StatusError extends Error {
   readonly status: Status;
 
   /**
+   * Creates an error about a failure.
+   *
    * @param message The action that failed, and its reason.
    * @param status The failure as the server describes it.
    */
-  /** Creates an error for a status that the server sent. */
   constructor(message: string, status: Status, options?: ErrorOptions) {
     super(message, options);
     this.status = status;
@@ -26,8 +27,7 @@ export class DecodeError extends Error {
   /** The key of the malformed object, where it could be read. */
   readonly key?: ObjectKey;
 
-  /** @param options The cause, and the `key` of the object that the error is about. */
-  /** Creates an error about the object with a key, or about an entire body. */
+  /** Creates an error; `options` has its cause and the `key` of the malformed object. */
   constructor(message: string, options: ErrorOptions & { readonly key?: ObjectKey } = {}) {
     super(message, options);
     if (options.key !== undefined) this.key = options.key;
@@ -39,7 +39,6 @@ export class UnexpectedKindError extends DecodeError {
   /** The kind of the object. */
   readonly kind: string;
 
-  /** @param kind The kind of the object. */
   /** Creates an error about an object of `kind`. */
   constructor(message: string, kind: string) {
     super(message);

@@ -27,8 +27,7 @@ export class LabelSelector {
   /** The conditions, in their order in the text. A selector without conditions matches every object. */
   readonly requirements: readonly Requirement[];
 
-  /** @param requirements The conditions that must hold. */
-  /** Creates a selector that matches what meets all requirements. */
+  /** Creates a selector of these conditions. */
   constructor(requirements: readonly Requirement[]) {
     this.requirements = requirements;
   }

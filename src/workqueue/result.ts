@@ -7,10 +7,7 @@ import { checkDurations } from "../async/time/duration.ts";
 export class Result {
   readonly #afterMs: number | undefined;
 
-  /**
-   * @param afterMs The delay before the key is added again, in milliseconds. @default {the wait of the rate limiter}
-   */
-  /** Creates a result; workers call `retry()` and `requeueAfter()` instead. */
+  /** Creates a result: the key is added again after `afterMs` milliseconds, or after the wait of the rate limiter. */
   constructor(afterMs?: number) {
     this.#afterMs = afterMs;
   }
