@@ -110,17 +110,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: " throw error;",
   },
   {
-    id: "deltas-swapped",
-    breaks: "updates of one key swapped",
-    find: /push/,
-    replace: "unshift",
-  },
-  {
-    id: "deltas-folded",
-    breaks: "two deltas of a key folded into the last",
-    replace: "deltas[0] = delta;",
-  },
-  {
     id: "deletion-of-predecessor-applied",
     breaks: "DELETED applied to a recreated uid",
     replace: 'return delta.type !== "Deleted";',

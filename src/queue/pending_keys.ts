@@ -50,7 +50,6 @@ export class PendingKeys<V> {
     if (deltas === undefined) return this.add(key, delta);
     const last = deltas[deltas.length - 1];
     if (last.type !== "Deleted" || delta.type !== "Deleted") {
-      // mutant: deltas-swapped, deltas-folded
       deltas.push(delta);
     } else if (last.finalStateUnknown && !delta.finalStateUnknown) deltas[deltas.length - 1] = delta;
   }

@@ -14,7 +14,8 @@ export interface ReflectorOptions {
   readonly streamingList?: "auto" | "on" | "off";
   /**
    * The duration that is requested for a watch, in milliseconds: a random time between this and 1.8 times it. A watch
-   * that stays open 10 s longer is given up, and resumed. @default {120_000}
+   * that stays open 10 s longer is given up, and resumed. `Infinity` leaves the duration to the server; then a dead
+   * connection is not noticed. @default {120_000}
    */
   readonly watchTimeoutMs?: number;
   /**
@@ -70,7 +71,7 @@ export function checkReflectorOptions(options: ReflectorOptions): ReflectorSetti
   if (!Number.isInteger(pageSize) || pageSize < 1) {
     throw new RangeError(`Cannot ${action}: pageSize must be a positive integer, found ${pageSize}`);
   }
-  checkDurations(action, { watchTimeoutMs }, { min: 1, finite: true });
+  checkDurations(action, { watchTimeoutMs }, { min: 1 });
   checkDurations(action, { listIdleMs, initialEventsTimeoutMs }, { min: 1 });
   checkDurations(action, { resyncMs });
   checkDurations(action, { reconnectMs }, { finite: true });

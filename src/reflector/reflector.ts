@@ -245,7 +245,7 @@ export class Reflector<T extends KubernetesObject> {
       (signal) =>
         this.#source.watchChanges({
           signal,
-          timeoutSeconds,
+          ...(timeoutSeconds === Infinity ? {} : { timeoutSeconds }),
           allowBookmarks: true,
           ...(version === "" ? {} : { resourceVersion: version }),
           ...(sendInitialEvents ? { sendInitialEvents } : {}),

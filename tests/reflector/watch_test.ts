@@ -223,6 +223,16 @@ Deno.test("Reflector gives a silent watch up 10 s after the time that it was ask
   assertEquals([follow.waits, source.watches.length], [[800], 2]);
 });
 
+Deno.test("Reflector leaves the length of a watch to the server when its timeout is Infinity", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([]);
+  await using _follow = await live(time, source, { watchTimeoutMs: Infinity });
+  await time.tickAsync(2 ** 31);
+  source.newest.send([bookmark(20)]);
+  await time.tickAsync(0);
+  assertEquals([source.watches.length, source.newest.options.timeoutSeconds], [1, undefined]);
+});
+
 Deno.test("Reflector resumes a watch 10 s after the time that it was asked to last, whatever trickles in [F03]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]).watch([]);
