@@ -139,6 +139,17 @@ Deno.test("Client reads the body of an answer it will not use to its end, or can
   assertEquals(cancelled, 2);
 });
 
+Deno.test("Client waits five minutes at most, whatever Retry-After says", async () => {
+  using time = new FakeTime();
+  const { transport, client } = setUp({}, throttled("86400"), json(podList([])));
+  const listed = client.resource(Pod).list();
+  await time.tickAsync(299_999);
+  assertEquals(transport.requests.length, 1);
+  await time.tickAsync(1);
+  await listed;
+  assertEquals(transport.requests.length, 2);
+});
+
 Deno.test("Client stops waiting for Retry-After when the signal aborts", async () => {
   using time = new FakeTime();
   const { transport, pods } = setUp({}, throttled("60"));
