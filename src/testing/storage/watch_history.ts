@@ -80,5 +80,5 @@ export class WatchHistory {
   }
 }
 
-/** Placeholder of a dropped event; it is never yielded. */
+/** Marks a dropped event; it is never yielded. */
 const GONE = Object.freeze({}) as StoreEvent;
