@@ -86,6 +86,8 @@ class World {
   readonly #truth = new Truth();
   readonly #following: Following[] = [];
   readonly #lasting: Disposable[] = [];
+  /** True once the history is over: writes whose moment comes later are left out, so that handlers can catch up. */
+  #isSettling = false;
   readonly #timers: ReturnType<typeof setTimeout>[] = [];
   readonly #reading: Promise<void>[] = [];
   #lastDeleted: KubernetesObject | undefined;
@@ -185,6 +187,7 @@ class World {
     this.#server.latency(0);
     // A history that was cut down may have lost its own relist.
     if (this.#lost) this.#happen({ do: "forceRelist" });
+    this.#isSettling = true;
     for (const lasting of this.#lasting.splice(0)) lasting[Symbol.dispose]();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     for (let tries = 0; tries < PATIENCE; tries++) {
@@ -350,7 +353,9 @@ class World {
   /** Does a step to the server, and takes down which objects ended by it, for whom. */
   #happen(step: HistoryStep): void {
     if (step.do === "writeAt") {
-      return onceAt(this.#server, step.moment, () => step.writes.forEach((write) => this.#happen(write)));
+      return onceAt(this.#server, step.moment, () => {
+        if (!this.#isSettling) step.writes.forEach((write) => this.#happen(write));
+      });
     }
     this.#harmful += harmOf(step);
     if (step.do !== "write" && step.do !== "delete" && step.do !== "spread") {
