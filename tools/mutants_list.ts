@@ -20,7 +20,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "version-before-batch",
     breaks: "the version moves before the store has the batch",
-    replace: "setTimeout(() => { while (this.#queue.pop(process)); });",
+    replace:
+      'if (type !== "Deleted") return void setTimeout(() => process({ key, deltas: [{ type, value: taken }], initial: false }));',
   },
   {
     id: "update-after-batch",

@@ -98,19 +98,16 @@ class DrainedQueue<T extends KubernetesObject> implements ReflectorStore<Entry<T
   }
 
   add(entry: Entry<T>): void {
-    this.#queue.add(entry);
-    this.#drain();
+    this.#queue.pass("Added", entry, this.#options.process);
   }
 
   update(entry: Entry<T>): void {
     // mutant: update-after-batch
-    this.#queue.update(entry);
-    this.#drain();
+    this.#queue.pass("Updated", entry, this.#options.process);
   }
 
   delete(entry: Entry<T>): void {
-    this.#queue.delete(entry);
-    this.#drain();
+    this.#queue.pass("Deleted", entry, this.#options.process);
   }
 
   replacing(): Replacement<Entry<T>> {
@@ -123,13 +120,7 @@ class DrainedQueue<T extends KubernetesObject> implements ReflectorStore<Entry<T
   }
 
   flush(resourceVersion: string): void {
-    this.#drain();
+    while (this.#queue.pop(this.#options.process));
     this.#options.onProgress?.(resourceVersion);
-  }
-
-  #drain(): void {
-    const { process } = this.#options;
-    // mutant: version-before-batch
-    while (this.#queue.pop(process));
   }
 }
