@@ -46,7 +46,7 @@ Deno.test("StatusError, DecodeError and UnreachableError carry their data and th
   for (const error of [refused, decode, unreachable]) assertInstanceOf(error, Error);
 });
 
-Deno.test("predicates of errors: what each failure is, and is not", async (t) => {
+Deno.test("error predicates hold for the errors that they are named for, and for no other", async (t) => {
   const cases: readonly [Partial<Status>, readonly (keyof typeof predicates)[]][] = [
     [{ code: 410, reason: "Expired" }, ["isExpired"]],
     [{ code: 410, reason: "Gone" }, ["isExpired"]],
@@ -75,14 +75,14 @@ Deno.test("predicates of errors: what each failure is, and is not", async (t) =>
   }
 });
 
-Deno.test("predicates of errors hold for nothing but a StatusError", () => {
+Deno.test("error predicates hold for nothing but a StatusError", () => {
   const lookalike = { status: { code: 410, reason: "Expired", message: "Too large resource version" } };
   for (const value of [undefined, null, "410", new Error("410 Gone"), new UnreachableError("gone"), lookalike]) {
     for (const [name, holds] of Object.entries(predicates)) assertFalse(holds(value), name);
   }
 });
 
-Deno.test("isTooLargeResourceVersion knows the three ways in which servers say it", () => {
+Deno.test("isTooLargeResourceVersion recognizes the three ways in which servers report it", () => {
   assert(isTooLargeResourceVersion(failure({
     code: 504,
     reason: "Timeout",
@@ -101,7 +101,7 @@ Deno.test("isTooLargeResourceVersion knows the three ways in which servers say i
   })));
 });
 
-Deno.test("isTooLargeResourceVersion is not taken in by other timeouts, nor by its words elsewhere", () => {
+Deno.test("isTooLargeResourceVersion is false for other timeouts, and for its words elsewhere in a Status", () => {
   const message = "Too large resource version: 9, current: 5";
   for (
     const status of [

@@ -34,7 +34,7 @@ Deno.test("keyOf and splitKey: namespaced, cluster-scoped, and an error on more 
   });
 });
 
-Deno.test("splitKey undoes keyOf, whatever the parts", () => {
+Deno.test("splitKey reverses keyOf for any namespace and name", () => {
   const part = fc.string({ minLength: 1 }).map((text) => text.replaceAll("/", "-"));
   fc.assert(fc.property(fc.option(part, { nil: undefined }), part, (namespace, name) => {
     const parts = namespace === undefined ? { name } : { namespace, name };

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { namespacesOf } from "../../src/api/options.ts";
 
-Deno.test("namespacesOf gives each namespace once, in the order given, and nothing for all of them", () => {
+Deno.test("namespacesOf returns each namespace once, in the order given, and none for all namespaces", () => {
   assertEquals(namespacesOf({ namespaces: ["b", "a", "b"] }), ["b", "a"]);
   assertEquals(namespacesOf({ namespaces: ["a"] }), ["a"]);
   assertEquals(namespacesOf({ namespace: "a" }), ["a"]);
@@ -9,7 +9,7 @@ Deno.test("namespacesOf gives each namespace once, in the order given, and nothi
   for (const all of [{}, { namespace: "" }, { namespace: undefined }]) assertEquals(namespacesOf(all), undefined);
 });
 
-Deno.test("namespacesOf refuses what would mean all, or two things at once", () => {
+Deno.test("namespacesOf refuses an empty list, an empty name, and namespace together with namespaces", () => {
   const wrong: [Parameters<typeof namespacesOf>[0], string][] = [
     [{ namespaces: [] }, "Cannot select namespaces: found []; name at least one, or leave them out for all"],
     [{ namespaces: "a" as unknown as string[] }, 'Cannot select namespaces: found "a"; name at least one'],

@@ -22,12 +22,12 @@ Deno.test("PageProgress fails on a token that is repeated, in a cycle of any len
   }
 });
 
-Deno.test("PageProgress takes any number of tokens that differ", () => {
+Deno.test("PageProgress accepts any number of different tokens", () => {
   const progress = new PageProgress('list "pods"');
   for (let page = 0; page < 10_000; page++) progress.follow(`token-${page}`);
 });
 
-Deno.test("PageProgress shows the beginning of a long token", () => {
+Deno.test("PageProgress shortens a long token in its error", () => {
   const progress = new PageProgress('list "pods"');
   const token = "t".repeat(1_000);
   progress.follow(token);

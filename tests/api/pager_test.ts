@@ -32,7 +32,7 @@ async function read(
   return { keys, requests, parts };
 }
 
-Deno.test("readPages gives the objects of all pages in order, however many pages there are [C046]", async () => {
+Deno.test("readPages yields the objects of all pages in order, however many pages there are [C046]", async () => {
   const empty = await read(new ScriptedSource().list({ entries: [], resourceVersion: "9" }, END));
   assertEquals([empty.keys, empty.requests], [[], 1]);
   for (const count of [1, 2, 3]) {
@@ -54,7 +54,7 @@ Deno.test("readPages names the version in the first request, and only the token 
   assertEquals(source.calls.map(({ options }) => options.labelSelector), ["a=b", "a=b", "a=b"]);
 });
 
-Deno.test("readPages begins anew, in one page, when a token has expired, and says so [C048]", async () => {
+Deno.test("readPages starts the list again, in one page, when a token has expired, and reports it [C048]", async () => {
   const source = new ScriptedSource()
     .list(part(9, [entry("a", 1)], { continue: "t" }), END)
     .list(expired())
@@ -70,14 +70,14 @@ Deno.test("readPages begins anew, in one page, when a token has expired, and say
   assertEquals([requests, source.open], [3, 0]);
 });
 
-Deno.test("readPages gives up when the list that began anew has expired too", async () => {
+Deno.test("readPages fails when the list that was started again expires too", async () => {
   const source = new ScriptedSource().list(part(9, [entry("a", 1)], { continue: "t" }), END);
   for (let attempt = 0; attempt < 5; attempt++) source.list(expired());
   const error = await assertRejects(() => read(source), StatusError);
   assertEquals([error.status.code, source.calls.length, source.open], [410, 3, 0]);
 });
 
-Deno.test("readPages begins anew once, even if the server pages what it was asked for whole, and forgets it again", async () => {
+Deno.test("readPages starts again only once, even if the server pages a list without a limit and expires its token", async () => {
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 5; attempt++) {
     source.list(part(9, [entry("a", 1)], { continue: "t" }), END).list(expired());
@@ -87,7 +87,7 @@ Deno.test("readPages begins anew once, even if the server pages what it was aske
   assertEquals(source.open, 0);
 });
 
-Deno.test("readPages passes on what the first page expires with, and any other error of any page", async () => {
+Deno.test("readPages throws when the first page has expired, and for any other error of any page", async () => {
   const first = new ScriptedSource().list(expired());
   await assertRejects(() => read(first), StatusError, "410");
   assertEquals(first.calls.length, 1);
@@ -96,7 +96,7 @@ Deno.test("readPages passes on what the first page expires with, and any other e
   assertEquals([later.calls.length, later.open], [2, 0]);
 });
 
-Deno.test("readPages restarts behind a page that expired in its middle, and lets go of the one fetched ahead", async () => {
+Deno.test("readPages starts again after a page that expired in its middle, and cancels the page fetched ahead", async () => {
   const source = new ScriptedSource()
     .list(part(9, [entry("a", 1)], { continue: "t" }), END)
     .list({ entries: [entry("b", 2)], continue: "u" }, expired())
@@ -108,7 +108,7 @@ Deno.test("readPages restarts behind a page that expired in its middle, and lets
   assertEquals([source.calls[2].over, source.open], ["returned", 0]);
 });
 
-Deno.test("readPages gives each object once, and leaving it ends its requests [C049]", async () => {
+Deno.test("readPages yields each object once, and cancels its requests when its loop is left [C049]", async () => {
   const source = pages(3);
   const seen: string[] = [];
   const parts = pagesOfSource(source, { limit: 1 });
@@ -127,7 +127,7 @@ Deno.test("readPages gives each object once, and leaving it ends its requests [C
   assertEquals(silent.open, 0);
 });
 
-Deno.test("readPages asks for one page ahead as soon as its token is known, and for no more [C050]", async () => {
+Deno.test("readPages requests one page ahead as soon as its token is known, and no more [C050]", async () => {
   const source = new ScriptedSource()
     .list({ entries: [entry("a", 1)] }, part(9, [entry("b", 1)], { continue: "t" }), part(9, [entry("c", 1)]), END)
     .list(part(9, [entry("d", 1)], { continue: "u" }), END)
@@ -161,7 +161,7 @@ Deno.test("readPages ends a list of which 100 pages in a row have no object", as
   assertEquals([source.calls.length, source.open], [50 + 1 + 100 + 1, 0]); // one is under way
 });
 
-Deno.test("readPages takes the same tokens again when the list has begun anew", async () => {
+Deno.test("readPages accepts the same tokens again in a list that was started again", async () => {
   const source = new ScriptedSource()
     .list(part(9, [entry("a", 1)], { continue: "t" }), END)
     .list(expired())

@@ -23,7 +23,7 @@ Deno.test("defineResource fills in group and scope, and freezes", () => {
   assertThrows(() => Object.assign(Pod, { plural: "nodes" }), TypeError);
 });
 
-Deno.test("defineResource names the part that is missing or cannot be part of a path", () => {
+Deno.test("defineResource names the part that is missing or not allowed in a path", () => {
   const good = { group: "apps", version: "v1", plural: "deployments", kind: "Deployment" };
   for (const field of ["version", "plural", "kind"]) {
     for (const [bad, printed] of [["", `""`], [undefined, "undefined"], [7, "7"]]) {
@@ -81,7 +81,7 @@ Deno.test("pathOf addresses collections, objects and subresources", () => {
   );
 });
 
-Deno.test("pathOf refuses parts that would lead elsewhere", () => {
+Deno.test("pathOf refuses names and namespaces that would change the path", () => {
   for (const bad of ["..", ".", "a/b", "a%2fb", "a?b", "a#b", "a\\b"]) {
     assertThrows(() => pathOf(Pod, { namespace: bad }), TypeError, `Cannot use "${bad}" as namespace`);
     assertThrows(() => pathOf(Pod, { namespace: "shop", name: bad }), TypeError, `Cannot use "${bad}" as name`);
@@ -91,7 +91,7 @@ Deno.test("pathOf refuses parts that would lead elsewhere", () => {
   }
 });
 
-Deno.test("pathOf refuses a resource that would lead elsewhere", () => {
+Deno.test("pathOf refuses a resource that would change the path", () => {
   for (const field of ["group", "version", "plural"]) {
     for (const bad of ["..", ".", "a/b", "a%2fb", "a?b", "a#b", "a\\b", ...(field === "group" ? [] : [""])]) {
       assertThrows(() => pathOf({ ...Deployment, [field]: bad }), TypeError, `Cannot use "${bad}" as ${field}`);
@@ -99,7 +99,7 @@ Deno.test("pathOf refuses a resource that would lead elsewhere", () => {
   }
 });
 
-Deno.test("pathOf refuses an empty name, and a subresource of no object", () => {
+Deno.test("pathOf refuses an empty name, and a subresource without a name", () => {
   assertThrows(
     () => pathOf(Deployment, { namespace: "shop", name: "" }),
     TypeError,

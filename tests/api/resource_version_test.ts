@@ -15,7 +15,7 @@ Deno.test("compareResourceVersions distinguishes versions that are equal as Java
   assert(compareResourceVersions("99999999999999999999", "100000000000000000000") < 0);
 });
 
-Deno.test("compareResourceVersions refuses what cannot be ordered, on either side", () => {
+Deno.test("compareResourceVersions refuses versions that are not numbers, on either side", () => {
   for (const bad of ["", "01", "-1", "+1", "1.5", "1e3", " 1", "1\n", "0x1", "abc", "१"]) {
     assertFalse(isResourceVersion(bad), `isResourceVersion(${JSON.stringify(bad)})`);
     for (const [a, b] of [[bad, "1"], ["1", bad], [bad, bad]]) {

@@ -84,7 +84,7 @@ Deno.test("LabelSelector parse names the character that it cannot parse", async 
   }
 });
 
-Deno.test("LabelSelector matches: every operator on a label that is there, differs, or is missing", async (t) => {
+Deno.test("LabelSelector matches: every operator on a label that is equal, different, or missing", async (t) => {
   const labels = [{ size: "5" }, { size: "7" }, { size: "big" }, { size: "" }, {}, undefined] as const;
   const cases: readonly [string, readonly boolean[]][] = [
     ["size", [true, true, true, true, false, false]],
@@ -107,7 +107,7 @@ Deno.test("LabelSelector matches: every operator on a label that is there, diffe
   }
 });
 
-Deno.test("LabelSelector matches compares integers of 64 bits exactly, and nothing else", () => {
+Deno.test("LabelSelector matches compares 64-bit integers exactly, and refuses other values", () => {
   const least = LabelSelector.parse("size>9223372036854775806");
   assert(least.matches({ size: "9223372036854775807" }));
   assertFalse(least.matches({ size: "9223372036854775806" }));
@@ -116,7 +116,7 @@ Deno.test("LabelSelector matches compares integers of 64 bits exactly, and nothi
   for (const size of ["1e3", "0x10", "1.5", "1_0"]) assertFalse(LabelSelector.parse("size>0").matches({ size }), size);
 });
 
-Deno.test("LabelSelector matches does not take what every object inherits for a label", () => {
+Deno.test("LabelSelector matches does not mistake properties of Object.prototype for labels", () => {
   assertFalse(LabelSelector.parse("constructor").matches({}));
   assert(LabelSelector.parse("!toString").matches({}));
 });
@@ -127,7 +127,7 @@ Deno.test("LabelSelector parse reads back any selector that was printed", () => 
   }));
 });
 
-Deno.test("LabelSelector parse throws nothing but SyntaxErrors that lie within the text", () => {
+Deno.test("LabelSelector parse throws only SyntaxErrors, with a position inside the text", () => {
   const piece = fc.oneof(
     fc.constantFrom("a", "in", "notin", "=", "==", "!=", "!", "(", ")", ",", "<", ">", " ", "1", "x/y", "-", "é"),
     fc.string({ maxLength: 3 }),

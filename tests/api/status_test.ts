@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { reasonOf, type Status, statusFrom } from "../../src/api/status.ts";
 
-Deno.test("statusFrom reads what the server writes", () => {
+Deno.test("statusFrom reads a Status as servers write it", () => {
   const details = {
     kind: "pods",
     name: "cart-0",
@@ -30,7 +30,7 @@ Deno.test("statusFrom reads what the server writes", () => {
   );
 });
 
-Deno.test("statusFrom fills in what is missing or not what it should be", async (t) => {
+Deno.test("statusFrom fills in members that are missing or of the wrong type", async (t) => {
   const cases: readonly [string, unknown, number | undefined, Status][] = [
     ["null", null, 503, { code: 503, reason: "ServiceUnavailable", message: "the server answered 503" }],
     ["text", "gone", 404, { code: 404, reason: "NotFound", message: "the server answered 404" }],
@@ -61,7 +61,7 @@ Deno.test("statusFrom fills in what is missing or not what it should be", async 
   }
 });
 
-Deno.test("reasonOf knows the reasons of status codes", () => {
+Deno.test("reasonOf maps HTTP status codes to reasons", () => {
   assertEquals(
     [400, 401, 403, 404, 405, 406, 409, 410, 413, 415, 418, 422, 429, 500, 501, 503, 504, 507].map(reasonOf),
     [

@@ -54,7 +54,7 @@ Deno.test("cancellable passes on all items, then ends, and leaves no listener be
   assertEquals([source.asked, source.ended, stop.listeners], [4, 0, 0]);
 });
 
-Deno.test("cancellable rejects at once when the signal aborts, even if the source is stuck in next and return", async () => {
+Deno.test("cancellable rejects at once when the signal aborts, even if the source's next() and return() never resolve", async () => {
   const stop = new AbortController();
   const source = new Source<number>([1]);
   const items = cancellable(source, stop.signal);
@@ -67,7 +67,7 @@ Deno.test("cancellable rejects at once when the signal aborts, even if the sourc
   assertEquals(await items.next(), { done: true, value: undefined });
 });
 
-Deno.test("cancellable rejects when the signal aborts between two items, and does not ask a stuck source again", async () => {
+Deno.test("cancellable rejects when the signal aborts between two items, and does not call next() of a stuck source again", async () => {
   const stop = new AbortController();
   const source = new Source<number>([1]);
   const items = cancellable(source, stop.signal);
@@ -78,7 +78,7 @@ Deno.test("cancellable rejects when the signal aborts between two items, and doe
   assertEquals([source.asked, source.ended], [1, 1]);
 });
 
-Deno.test("cancellable does not hand out an item that came together with the abort", async () => {
+Deno.test("cancellable drops an item that arrives together with the abort", async () => {
   const stop = new AbortController();
   const items = cancellable(new Source([1, 2], "end"), stop.signal);
   const next = items.next(); // the source has answered, but nobody has been told
@@ -86,13 +86,13 @@ Deno.test("cancellable does not hand out an item that came together with the abo
   await assertRejects(() => next, Error, "stop");
 });
 
-Deno.test("cancellable does not touch the source when the signal has aborted before", async () => {
+Deno.test("cancellable does not touch the source when the signal has aborted already", async () => {
   const source = new Source([1]);
   await assertRejects(() => cancellable(source, AbortSignal.abort(new Error("before"))).next(), Error, "before");
   assertEquals([source.asked, source.ended], [0, 0]);
 });
 
-Deno.test("cancellable ends the source when its reader leaves early, and waits for that", async () => {
+Deno.test("cancellable calls return() of the source when its loop is left early, and waits for that", async () => {
   const stop = new CountedController();
   let closed = false;
   async function* source(): AsyncGenerator<number> {
@@ -108,7 +108,7 @@ Deno.test("cancellable ends the source when its reader leaves early, and waits f
   assertEquals(stop.listeners, 0);
 });
 
-Deno.test("cancellable passes on what ending the source throws, when its reader left early", async () => {
+Deno.test("cancellable throws what the source's return() throws when its loop is left early", async () => {
   async function* source(): AsyncGenerator<number> {
     try {
       yield await Promise.resolve(1);
@@ -122,7 +122,7 @@ Deno.test("cancellable passes on what ending the source throws, when its reader 
   await assertRejects(() => items.return(), Error, "cannot close");
 });
 
-Deno.test("cancellable rejects with the reason even if ending the source throws", async () => {
+Deno.test("cancellable rejects with the abort reason even if the source's return() throws", async () => {
   const source = (end: () => Promise<never>): AsyncIterable<number> => ({
     [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}), return: end }),
   });
@@ -140,7 +140,7 @@ Deno.test("cancellable rejects with the reason even if ending the source throws"
   }
 });
 
-Deno.test("cancellable passes on what the source throws, and does not end it again", async () => {
+Deno.test("cancellable throws what the source throws, and does not call return() after that", async () => {
   const stop = new CountedController();
   const source = new Source([1], new Error("broken"));
   const items = cancellable(source, stop.signal);
@@ -149,7 +149,7 @@ Deno.test("cancellable passes on what the source throws, and does not end it aga
   assertEquals([source.ended, stop.listeners], [0, 0]);
 });
 
-Deno.test("cancellable copes with a source that has no return", async () => {
+Deno.test("cancellable accepts a source that has no return()", async () => {
   const source: AsyncIterable<number> = {
     [Symbol.asyncIterator]: () => ({ next: () => Promise.resolve({ done: false, value: 1 }) }),
   };
@@ -159,14 +159,14 @@ Deno.test("cancellable copes with a source that has no return", async () => {
   }
 });
 
-Deno.test("cancellable keeps one listener on the signal, however many items pass", async () => {
+Deno.test("cancellable adds one listener to the signal, however many items pass", async () => {
   const stop = new CountedController();
   const source = new Source(Array.from({ length: 100 }, (_, n) => n), "end");
   for await (const _ of cancellable(source, stop.signal)) assertEquals(stop.listeners, 1);
   assertEquals(stop.listeners, 0);
 });
 
-Deno.test("CancellableStream opens its source by the first next, and ends with it", async () => {
+Deno.test("CancellableStream opens its source at the first next(), and ends when the source ends", async () => {
   let started = 0;
   const counting = new CountingSignal();
   const iterator = streamOf(counting.signal, async function* (): AsyncGenerator<number, void, undefined> {
@@ -181,7 +181,7 @@ Deno.test("CancellableStream opens its source by the first next, and ends with i
   assertEquals([started, counting.listeners], [1, 0]);
 });
 
-Deno.test("CancellableStream never opens its source after return", async () => {
+Deno.test("CancellableStream never opens its source after return()", async () => {
   let started = 0;
   const iterator = streamOf(undefined, async function* (): AsyncGenerator<number, void, undefined> {
     started++;
@@ -192,7 +192,7 @@ Deno.test("CancellableStream never opens its source after return", async () => {
   assertEquals(started, 0);
 });
 
-Deno.test("CancellableStream ends a pending next on return", async () => {
+Deno.test("CancellableStream ends a pending next() on return()", async () => {
   let reason: unknown;
   const iterator = streamOf(undefined, async function* (signal): AsyncGenerator<number, void, undefined> {
     yield 1;
@@ -217,7 +217,7 @@ Deno.test("CancellableStream throws an error of its source once, and leaves no l
   assertEquals(counting.listeners, 0);
 });
 
-Deno.test("CancellableStream throws the error of a source that cannot end, unless the signal has aborted", async () => {
+Deno.test("CancellableStream throws the error of a source whose return() fails, unless the signal has aborted", async () => {
   const source = async function* (): AsyncGenerator<number, void, undefined> {
     try {
       yield await Promise.resolve(1);
@@ -236,7 +236,7 @@ Deno.test("CancellableStream throws the error of a source that cannot end, unles
   assertEquals(await stopped.return(), { done: true, value: undefined });
 });
 
-Deno.test("CancellableStream rejects with the reason of a signal that aborted before", async () => {
+Deno.test("CancellableStream rejects with the reason of a signal that has aborted already", async () => {
   const reason = { because: "told to" };
   const iterator = streamOf(
     AbortSignal.abort(reason),
@@ -248,7 +248,7 @@ Deno.test("CancellableStream rejects with the reason of a signal that aborted be
   assertStrictEquals(await iterator.next().then(() => undefined, (error) => error), reason);
 });
 
-Deno.test("CancellableStream answers calls of next during another one in order", async () => {
+Deno.test("CancellableStream answers overlapping calls of next() in order", async () => {
   let asked = 0;
   const answers: ((result: IteratorResult<number, void>) => void)[] = [];
   const iterator = streamOf(undefined, () => ({
@@ -271,7 +271,7 @@ Deno.test("CancellableStream answers calls of next during another one in order",
   assertEquals(await items[2], { done: true, value: undefined });
 });
 
-Deno.test("CancellableStream ends at once on return while its source neither answers nor ends", async () => {
+Deno.test("CancellableStream ends at once on return() while its source's next() and return() never resolve", async () => {
   const source = new Source<number>([]);
   const stop = new CountedController();
   let signal: AbortSignal | undefined;
@@ -285,7 +285,7 @@ Deno.test("CancellableStream ends at once on return while its source neither ans
   assertEquals([source.asked, source.ended, stop.listeners, signal?.aborted], [1, 1, 0, true]);
 });
 
-Deno.test("CancellableStream asks its source to end as soon as the signal aborts, also between two reads", async () => {
+Deno.test("CancellableStream calls return() of its source as soon as the signal aborts, also between two reads", async () => {
   const source = new Source([1]);
   const stop = new CountedController();
   const stream = cancellable(source, stop.signal);
@@ -297,7 +297,7 @@ Deno.test("CancellableStream asks its source to end as soon as the signal aborts
   assertEquals(source.ended, 1);
 });
 
-Deno.test("CancellableStream rejects the first of several pending calls of next when the signal aborts", async () => {
+Deno.test("CancellableStream rejects the first of several pending calls of next() when the signal aborts", async () => {
   const stop = new AbortController();
   const stream = cancellable(new Source<number>([]), stop.signal);
   const [first, second] = [stream.next(), stream.next()];
@@ -306,7 +306,7 @@ Deno.test("CancellableStream rejects the first of several pending calls of next 
   assertEquals(await second, { done: true, value: undefined });
 });
 
-Deno.test("CancellableStream rejects with what opening its source throws", async () => {
+Deno.test("CancellableStream rejects with the error of opening its source", async () => {
   const stop = new CountedController();
   const stream = streamOf(stop.signal, () => {
     throw new Error("cannot open");
@@ -315,7 +315,7 @@ Deno.test("CancellableStream rejects with what opening its source throws", async
   assertEquals([await stream.next(), stop.listeners], [{ done: true, value: undefined }, 0]);
 });
 
-Deno.test("cancellable returns a stream that the signal cancels already, and wraps one of another signal", async () => {
+Deno.test("cancellable returns a stream of the same signal as it is, and wraps one of another signal", async () => {
   const [stop, other] = [new AbortController(), new AbortController()];
   const inner = cancellable(new Source<number>([]), stop.signal);
   assertStrictEquals(cancellable(inner, stop.signal), inner);
@@ -325,7 +325,7 @@ Deno.test("cancellable returns a stream that the signal cancels already, and wra
   await assertRejects(() => next, Error, "stop");
 });
 
-Deno.test("CancellableStream drops what its source answers after the stream was cancelled", async () => {
+Deno.test("CancellableStream drops items that its source yields after the stream was cancelled", async () => {
   const calls: string[] = [];
   const stop = new AbortController();
   for (const answer of ["resolve", "reject"] as const) {

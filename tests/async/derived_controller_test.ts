@@ -11,7 +11,7 @@ Deno.test("DerivedController aborts with its parent, for the same reason", () =>
   assertStrictEquals(derived.signal.reason, reason);
 });
 
-Deno.test("DerivedController is aborted from the start when its parent is, and keeps nothing on it", () => {
+Deno.test("DerivedController is aborted from the start when its parent is, and adds no listener to it", () => {
   const parent = new CountedController();
   const reason = new Error("over before");
   parent.abort(reason);
@@ -20,7 +20,7 @@ Deno.test("DerivedController is aborted from the start when its parent is, and k
   assertEquals(parent.listeners, 0);
 });
 
-Deno.test("DerivedController does not touch its parent, and the first reason counts", () => {
+Deno.test("DerivedController does not abort its parent, and keeps the first of several reasons", () => {
   const parent = new AbortController();
   using derived = new DerivedController(parent.signal);
   const reason = new Error("mine");
@@ -45,7 +45,7 @@ Deno.test("DerivedController leaves no listener on its parent once aborted or di
   assertEquals([parent.listeners, parent.signal.aborted], [0, false]);
 });
 
-Deno.test("DerivedController aborts on disposal what still hangs on it, with or without a parent", () => {
+Deno.test("DerivedController aborts its signal on disposal, with or without a parent", () => {
   for (const parent of [undefined, new AbortController()]) {
     const derived = new DerivedController(parent?.signal);
     let aborts = 0;

@@ -3,7 +3,7 @@ import { Latch } from "../../src/async/latch.ts";
 import { collectGarbage } from "../support/garbage.ts";
 import { CountedController } from "../support/listeners.ts";
 
-Deno.test("Latch lets all go on who wait, and all who come later", async () => {
+Deno.test("Latch open resolves all waits, pending and later ones", async () => {
   const latch = new Latch();
   assertFalse(latch.isOpen);
   const waits = [latch.wait(), latch.wait()];
@@ -12,7 +12,7 @@ Deno.test("Latch lets all go on who wait, and all who come later", async () => {
   await Promise.all([...waits, latch.wait()]);
 });
 
-Deno.test("Latch fails all who wait, and all who come later, with one error", async () => {
+Deno.test("Latch fail rejects all waits, pending and later ones, with one error", async () => {
   const latch = new Latch();
   const wait = latch.wait();
   const error = new Error("will not happen");
@@ -37,7 +37,7 @@ Deno.test("Latch counts only the first of open and fail", async () => {
   assertEquals(await Promise.allSettled([failed.wait()]), [{ status: "rejected", reason: undefined }]);
 });
 
-Deno.test("Latch interrupt rejects those who wait now, and it may still happen", async () => {
+Deno.test("Latch interrupt rejects pending waits only; the latch may still open", async () => {
   const latch = new Latch();
   const wait = latch.wait();
   latch.interrupt(new Error("for a reason"));
@@ -83,14 +83,14 @@ Deno.test("Latch wait rejects with the reason of its signal, and leaves no liste
       );
     });
   }
-  await t.step("open already: an aborted signal changes nothing", async () => {
+  await t.step("open before: an aborted signal changes nothing", async () => {
     const latch = new Latch();
     latch.open();
     await latch.wait({ signal: AbortSignal.abort() });
   });
 });
 
-Deno.test("Latch keeps nothing of a wait that is over", async (t) => {
+Deno.test("Latch keeps no reference to a wait that has ended", async (t) => {
   for (const end of ["open", "fail", "interrupt", "abort"] as const) {
     await t.step(end, async () => {
       const latch = new Latch();

@@ -3,7 +3,7 @@ import { nextTurn } from "../../src/async/next_turn.ts";
 import { withoutImmediate } from "./_without_immediate.ts";
 
 for (const [name, load] of [["", () => ({ nextTurn })], [" without setImmediate", withoutImmediate]] as const) {
-  Deno.test(`nextTurn${name} comes after promises`, async () => {
+  Deno.test(`nextTurn${name} resolves after microtasks`, async () => {
     const { nextTurn } = await load();
     const seen: string[] = [];
     const turn = nextTurn().then(() => seen.push("turn"));
@@ -13,7 +13,7 @@ for (const [name, load] of [["", () => ({ nextTurn })], [" without setImmediate"
     assertEquals(seen, [...Array(100).fill("promise"), "turn"]);
   });
 
-  Deno.test(`nextTurn${name} resolves for all who ask, in order, and when asked again`, async () => {
+  Deno.test(`nextTurn${name} resolves for all callers, in order, and when called again`, async () => {
     const { nextTurn } = await load();
     const seen: number[] = [];
     await Promise.all([1, 2, 3].map((n) => nextTurn().then(() => void seen.push(n))));
@@ -21,7 +21,7 @@ for (const [name, load] of [["", () => ({ nextTurn })], [" without setImmediate"
     assertEquals(seen, [1, 2, 3, 4]);
   });
 
-  Deno.test(`nextTurn${name} lets timers have their turn`, async () => {
+  Deno.test(`nextTurn${name} lets timers fire`, async () => {
     const { nextTurn } = await load();
     let fired = false;
     setTimeout(() => fired = true, 0);

@@ -42,7 +42,7 @@ class FakeClock implements Disposable {
   }
 }
 
-Deno.test("Pacer looks at the clock only every few steps", () => {
+Deno.test("Pacer reads the clock only every few steps", () => {
   using clock = new FakeClock();
   const pacer = new Pacer(5, 4);
   const before = clock.looks;
@@ -52,7 +52,7 @@ Deno.test("Pacer looks at the clock only every few steps", () => {
   assert(pacer.step());
 });
 
-Deno.test("Pacer gives way when its budget is used up, and then starts anew", async () => {
+Deno.test("Pacer step is true when the time budget of a turn is used up, and the budget is renewed", async () => {
   using clock = new FakeClock();
   const pacer = new Pacer(5, 1);
   clock.goesOn(4.9);
@@ -68,7 +68,7 @@ Deno.test("Pacer gives way when its budget is used up, and then starts anew", as
   assert(pacer.step());
 });
 
-Deno.test("Pacer turn also forgets the steps that were counted", async () => {
+Deno.test("Pacer turn also resets the count of steps", async () => {
   const pacer = new Pacer(0, 2);
   assertFalse(pacer.step());
   await pacer.turn();
@@ -86,7 +86,7 @@ for (const [name, load] of [["", () => ({ Pacer })], [" without setImmediate", p
     await turn;
   });
 
-  Deno.test(`Pacer${name} lets those who gave way go on in order, and in later turns when one is used up`, async () => {
+  Deno.test(`Pacer${name} resumes waiting callers in order, and in a later turn when one has used up its budget`, async () => {
     const { Pacer } = await load();
     using clock = new FakeClock();
     const pacer = new Pacer(5, 1);
@@ -116,7 +116,7 @@ for (const [name, load] of [["", () => ({ Pacer })], [" without setImmediate", p
     ]);
   });
 
-  Deno.test(`Pacer${name} lets as many go on in one turn as have time`, async () => {
+  Deno.test(`Pacer${name} resumes as many callers in one turn as its budget allows`, async () => {
     const { Pacer } = await load();
     using clock = new FakeClock();
     const pacer = new Pacer(5, 1);
@@ -129,7 +129,7 @@ for (const [name, load] of [["", () => ({ Pacer })], [" without setImmediate", p
     assertEquals(seen.slice(1), [[0, 1, 2], [3, 4, 5], [6]]);
   });
 
-  Deno.test(`Pacer${name} lets timers have their turn between two who wait`, async () => {
+  Deno.test(`Pacer${name} lets timers fire between two waiting callers`, async () => {
     const { Pacer } = await load();
     const pacer = new Pacer(0, 1);
     let fired = false;
@@ -146,7 +146,7 @@ for (const [name, load] of [["", () => ({ Pacer })], [" without setImmediate", p
   });
 }
 
-Deno.test("Pacer onTurn does not call who has left, and calls those behind", async () => {
+Deno.test("Pacer onTurn does not call a callback that was withdrawn, and calls those after it", async () => {
   const pacer = new Pacer(5, 1);
   const seen: string[] = [];
   const leave = ["a", "b", "c"].map((name) => pacer.onTurn(() => seen.push(name)));
@@ -159,7 +159,7 @@ Deno.test("Pacer onTurn does not call who has left, and calls those behind", asy
   assertEquals([seen, pacer.turns], [["c"], 2]);
 });
 
-Deno.test("Pacer onTurn calls who comes after a turn that nobody was left to go on in", async () => {
+Deno.test("Pacer onTurn calls a callback that was added after a turn whose callbacks had all been withdrawn", async () => {
   const pacer = new Pacer(5, 1);
   pacer.onTurn(() => {})();
   await nextTurn();
@@ -168,7 +168,7 @@ Deno.test("Pacer onTurn calls who comes after a turn that nobody was left to go 
   assertEquals(pacer.turns, 2);
 });
 
-Deno.test("Pacer holds back who asks in a turn that somebody else has used up", async () => {
+Deno.test("Pacer makes a caller wait in a turn whose budget another caller has used up", async () => {
   using clock = new FakeClock();
   const pacer = new Pacer(5, 64);
   clock.goesOn(5);

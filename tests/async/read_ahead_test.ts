@@ -9,7 +9,7 @@ function readerOf(source: ScriptedSource, signal?: AbortSignal): ReadAhead<ListP
   return new ReadAhead((signal) => source.listEntries({ signal }), signal);
 }
 
-Deno.test("ReadAhead requests the first item before it is waited for, and later ones only then", async () => {
+Deno.test("ReadAhead requests the first item before the first next(), and each later one only at its next()", async () => {
   const source = new ScriptedSource().list({ entries: [], continue: "t" }, { entries: [] }, END);
   const reader = readerOf(source);
   assertEquals(source.calls[0]?.asked ?? false, false);
@@ -22,7 +22,7 @@ Deno.test("ReadAhead requests the first item before it is waited for, and later 
   assertEquals(source.open, 0);
 });
 
-Deno.test("ReadAhead keeps the error of a first item until it is waited for, and none where it is closed before", async () => {
+Deno.test("ReadAhead keeps the error of its first item until next(), and drops it when it is closed before", async () => {
   for (const isRead of [true, false]) {
     const source = new ScriptedSource().list(refused(500));
     const reader = readerOf(source);
@@ -33,7 +33,7 @@ Deno.test("ReadAhead keeps the error of a first item until it is waited for, and
   }
 });
 
-Deno.test("ReadAhead that is closed does not wait for a source that does not answer", async () => {
+Deno.test("ReadAhead close does not wait for a source that never answers", async () => {
   const source = new ScriptedSource().list();
   const reader = readerOf(source);
   reader.request();
@@ -42,7 +42,7 @@ Deno.test("ReadAhead that is closed does not wait for a source that does not ans
   assertEquals(source.calls[0].over, "returned");
 });
 
-Deno.test("ReadAhead leaves nothing on its signal when the source cannot be opened", () => {
+Deno.test("ReadAhead leaves no listener on its signal when the source cannot be opened", () => {
   let listeners = 0;
   const { signal } = new AbortController();
   signal.addEventListener = (): void => void listeners++;

@@ -18,7 +18,7 @@ Deno.test("statistics: the interval of the median is the narrowest pair of order
   assertEquals(medianInterval(values, 0.88)!.from, 5);
 });
 
-Deno.test("statistics: there is no interval of the median of too few values", () => {
+Deno.test("statistics: too few values have no interval of the median", () => {
   assertEquals(medianInterval([1, 2, 3, 4], 0.9), undefined);
   assertEquals(medianInterval([], 0.9), undefined);
 });

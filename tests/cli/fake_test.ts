@@ -11,7 +11,7 @@ async function written(path: string): Promise<string> {
   return await Deno.readTextFile(path);
 }
 
-Deno.test("informer fake replaces no file that it has not written itself", async () => {
+Deno.test("informer fake does not overwrite a file that it has not written itself", async () => {
   await using folder = new Folder();
   const own = await written(folder.file("own"));
   const server = (JSON.parse(own) as { clusters: { cluster: { server: string } }[] }).clusters[0].cluster.server;
@@ -36,7 +36,7 @@ Deno.test("informer fake replaces no file that it has not written itself", async
   assertEquals([code, err], [2, [`error: --kubeconfig: "${folder.path}" is no regular file; name another`]]);
 });
 
-Deno.test("informer fake replaces its own kubeconfig and an empty file, in one step", async () => {
+Deno.test("informer fake replaces its own kubeconfig or an empty file atomically", async () => {
   await using folder = new Folder();
   const path = folder.write("config", "");
   const first = await written(path);

@@ -57,7 +57,7 @@ Deno.test("informer get prints one object by name, also as -o name prints it", a
   assertMatch(row, /^shop /);
 });
 
-Deno.test("informer get redacts Secrets unless told otherwise", async () => {
+Deno.test("informer get redacts Secrets by default", async () => {
   using server = new FakeApiServer();
   server.create(
     Secret,
@@ -74,7 +74,7 @@ Deno.test("informer get redacts Secrets unless told otherwise", async () => {
   assertEquals(JSON.parse(shown.out.join("\n")).data, { password: "aHVudGVyMg==" });
 });
 
-Deno.test("informer get lists in pages and shows how far it is", async () => {
+Deno.test("informer get lists in pages and shows its progress", async () => {
   using server = new FakeApiServer();
   for (const each of pods(1_100)) server.create(Pod, each);
   await using served = await serve(server);
@@ -85,7 +85,7 @@ Deno.test("informer get lists in pages and shows how far it is", async () => {
   assertEquals(session.err.text.endsWith("\r\x1b[2K"), true, "the live line is gone");
 });
 
-Deno.test("informer get told to stop prints nothing half and exits with 0", async () => {
+Deno.test("informer get that is stopped prints no partial result and exits with 0", async () => {
   using server = new FakeApiServer();
   for (const each of pods(3)) server.create(Pod, each);
   server.latency(60_000);

@@ -7,7 +7,7 @@ import { Captured, json } from "../support/session.ts";
 const LINUX = { ignore: Deno.build.os !== "linux" };
 const UNIX = { ignore: Deno.build.os === "windows" };
 
-Deno.test("informer fake, watch and get agree on every pod, whatever changes", UNIX, async () => {
+Deno.test("informer fake, watch and get agree on every pod while pods change", UNIX, async () => {
   for (const mix of ["update", "all"]) {
     await using folder = new Folder();
     const [kubeconfig, cache] = [folder.file("kubeconfig"), folder.file("cache.json")];
@@ -44,7 +44,7 @@ Deno.test("informer fake, watch and get agree on every pod, whatever changes", U
 });
 
 Deno.test(
-  "informer watch goes on while the server is away, in few words, and is live again with the next one",
+  "informer watch survives a restart of the server, prints little about it, and is live again afterwards",
   UNIX,
   async () => {
     await using folder = new Folder();
@@ -68,7 +68,7 @@ Deno.test(
   },
 );
 
-Deno.test("informer ends in good order when nobody reads its output", UNIX, async () => {
+Deno.test("informer exits cleanly when the reader of its output has gone", UNIX, async () => {
   const head = await shell("informer watch pods -A --fake -o name | head -1");
   assertEquals([head.code, head.out.split("\n").length, head.err.includes("error")], [0, 2, false]);
   const get = await shell("informer get pods -A --fake -o json | head -c 5");
@@ -100,7 +100,7 @@ Deno.test("informer answers --help with examples for every command, and --versio
   assertEquals(/\x1b/.test(out), false, "no colours in a pipe");
 });
 
-Deno.test("informer completions prints what shells understand", UNIX, async () => {
+Deno.test("informer completions prints completions for each shell", UNIX, async () => {
   const { code, out } = await shell(
     "for s in bash zsh fish; do informer completions $s || exit 1; echo =====; done; informer completions bash | bash -n",
   );
@@ -109,7 +109,7 @@ Deno.test("informer completions prints what shells understand", UNIX, async () =
   for (const script of scripts) for (const word of ["informer", "watch"]) assert(script.includes(word), script);
 });
 
-Deno.test("informer fake says in one line that a port is taken, and exits with 1", UNIX, async () => {
+Deno.test("informer fake reports in one line that a port is taken, and exits with 1", UNIX, async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   await using fake = informer("fake", "--port", String(port));
@@ -117,7 +117,7 @@ Deno.test("informer fake says in one line that a port is taken, and exits with 1
   assertMatch(fake.err.text, new RegExp(`^error: port ${port} is taken; choose another, or 0 for any free one`));
 });
 
-Deno.test("informer demo sums up where nobody looks, and exits with 0", UNIX, async () => {
+Deno.test("informer demo prints a summary outside a terminal, and exits with 0", UNIX, async () => {
   await using demo = informer("demo", "--pods", "200", "--churn", "100", "--for", "500ms");
   assertEquals([await demo.code, demo.err.lines.length], [0, 2], demo.err.text);
   const summary = demo.out.lines;
@@ -127,7 +127,7 @@ Deno.test("informer demo sums up where nobody looks, and exits with 0", UNIX, as
   assertEquals(summary.at(-1), "equal     yes: the cache equals the server");
 });
 
-Deno.test("informer watch leaves a terminal clean after Ctrl-C", LINUX, async () => {
+Deno.test("informer watch restores the terminal after Ctrl-C", LINUX, async () => {
   // `script` of util-linux gives it a terminal, and types there what it is sent.
   const command =
     `stty cols 60 && exec "${Deno.execPath()}" run --quiet -A src/cli/main.ts watch pods -A --no-object --fake`;

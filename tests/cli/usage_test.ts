@@ -10,7 +10,7 @@ async function refused(code: number, message: RegExp, ...args: string[]): Promis
   assertMatch(result.err[0], message, about);
 }
 
-Deno.test("informer says in one line what is wrong with the command line, and exits with 2", async () => {
+Deno.test("informer reports a usage error in one line, and exits with 2", async () => {
   const cases: [RegExp, ...string[]][] = [
     [/^error: no command given; try "informer watch pods --fake", or see informer --help$/],
     [/^error: Unknown command "wacth"\. Did you mean command "watch"\? See informer --help$/, "wacth"],
@@ -82,7 +82,7 @@ Deno.test("informer says in one line what is wrong with the command line, and ex
   for (const [message, ...args] of cases) await refused(2, message, ...args);
 });
 
-Deno.test("informer says in one line what is wrong with a kubeconfig, and exits with 3", async () => {
+Deno.test("informer reports a kubeconfig error in one line, and exits with 3", async () => {
   await using folder = new Folder();
   const config = (fields: Record<string, unknown>): string =>
     JSON.stringify({

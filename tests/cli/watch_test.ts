@@ -8,7 +8,7 @@ import { json, run, Session } from "../support/session.ts";
 
 const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
 
-Deno.test("informer watch -o json prints each event on a line, synced once, and nothing else", async () => {
+Deno.test("informer watch -o json prints one event per line, and synced once", async () => {
   using server = new FakeApiServer();
   server.create(Pod, pod({ name: "a" }));
   await using served = await serve(server);
@@ -43,7 +43,7 @@ Deno.test("informer watch -o json prints each event on a line, synced once, and 
   }
 });
 
-Deno.test("informer watch prints a table or names, and what it selects", async () => {
+Deno.test("informer watch prints a table or names, of the selected objects only", async () => {
   using server = new FakeApiServer();
   server.create(Pod, pod({ name: "web-0", namespace: "shop", labels: { app: "web" }, node: "n1" }));
   server.create(Pod, pod({ name: "web-1", namespace: "bank", labels: { app: "web" }, node: "n2" }));
@@ -63,7 +63,7 @@ Deno.test("informer watch prints a table or names, and what it selects", async (
   assertEquals([bare.length, bare.some((event) => "object" in event)], [4, false]);
 });
 
-Deno.test("informer watch follows several resources, each event with its resource", async () => {
+Deno.test("informer watch watches several resources, and prints the resource with each event", async () => {
   await using folder = new Folder();
   using server = new FakeApiServer();
   server.create(Pod, pod({ name: "web-0" }));
@@ -89,7 +89,7 @@ Deno.test("informer watch follows several resources, each event with its resourc
   assertMatch(table.out.join("\n"), /added {3}deployments {3}default {3}web /);
 });
 
-Deno.test("informer watch asks for metadata alone, and streams or pages the first state, as it is told", async () => {
+Deno.test("informer watch requests metadata alone, and a streaming list or pages, by its flags", async () => {
   using server = new FakeApiServer();
   server.create(Deployment, deployment({ name: "web" }));
   await using served = await serve(server);
@@ -119,7 +119,7 @@ Deno.test("informer watch asks for metadata alone, and streams or pages the firs
   }
 });
 
-Deno.test("informer watch falls back to pages on a server without streaming lists, unless it is told not to", async () => {
+Deno.test("informer watch falls back to pages on a server without streaming lists, unless a flag forbids it", async () => {
   using server = new FakeApiServer({ streamingList: false });
   server.create(Pod, pod({ name: "a" }));
   await using served = await serve(server);
@@ -130,7 +130,7 @@ Deno.test("informer watch falls back to pages on a server without streaming list
   assertMatch(err[0], /^error: .*422/);
 });
 
-Deno.test("informer watch tells everything again at each resync", async () => {
+Deno.test("informer watch prints all objects again at each resync", async () => {
   using server = new FakeApiServer();
   server.create(Pod, pod({ name: "a" }));
   await using served = await serve(server);
@@ -151,7 +151,7 @@ Deno.test("informer watch tells everything again at each resync", async () => {
   assertMatch(session.out.lines[2], /^\{"type":"updated","key":"default\/a","resourceVersion":"\d+","resync":true\}$/);
 });
 
-Deno.test("informer watch redacts Secrets in what it prints and in the cache, unless told otherwise", async () => {
+Deno.test("informer watch redacts Secrets in its output and in the cache file by default", async () => {
   await using folder = new Folder();
   using server = new FakeApiServer();
   const secret = { metadata: { name: "login", namespace: "default" }, data: { password: "aHVudGVyMg==" } };
@@ -168,7 +168,7 @@ Deno.test("informer watch redacts Secrets in what it prints and in the cache, un
   if (Deno.build.os !== "windows") assertEquals((await Deno.stat(cache)).mode! & 0o077, 0, "for its owner alone");
 });
 
-Deno.test("informer watch writes a cache that equals what get prints", async () => {
+Deno.test("informer watch writes a cache file that equals the output of get", async () => {
   await using folder = new Folder();
   using server = new FakeApiServer();
   for (const each of pods(700)) server.create(Pod, each);
@@ -196,7 +196,7 @@ Deno.test("informer watch writes a cache that equals what get prints", async () 
   for (const object of saved) assertEquals(object, byKey.get(keyOf(object)));
 });
 
-Deno.test("informer watch --timeout ends it in good order, with --until-synced as a failure", async () => {
+Deno.test("informer watch --timeout ends without an error, and with --until-synced as a failure", async () => {
   await using folder = new Folder();
   const cache = folder.write("cache.json", "[1]");
   using server = new FakeApiServer();
@@ -229,7 +229,7 @@ Deno.test("informer watch --timeout ends it in good order, with --until-synced a
   });
 });
 
-Deno.test("informer watch on a terminal shows a live line under what it prints, and takes it away", async () => {
+Deno.test("informer watch on a terminal shows a live line below its output, and erases it at the end", async () => {
   using server = new FakeApiServer();
   for (const each of pods(20)) server.create(Pod, each);
   await using served = await serve(server);
@@ -247,7 +247,7 @@ Deno.test("informer watch on a terminal shows a live line under what it prints, 
   }
 });
 
-Deno.test("informer watch ends when nobody reads it any more", async () => {
+Deno.test("informer watch ends when the reader of its output has gone", async () => {
   using server = new FakeApiServer();
   for (const each of pods(20)) server.create(Pod, each);
   await using served = await serve(server);
@@ -256,7 +256,7 @@ Deno.test("informer watch ends when nobody reads it any more", async () => {
   assertEquals(await session.code, 0);
 });
 
-Deno.test("informer watch told to stop prints to a slow reader all that the cache has, in order", async () => {
+Deno.test("informer watch that is stopped prints the whole cache to a slow reader, in order", async () => {
   await using folder = new Folder();
   using server = new FakeApiServer();
   for (const each of pods(1_500)) server.create(Pod, each);

@@ -12,7 +12,7 @@ async function namesIn(folder: Folder): Promise<string[]> {
   return (await Array.fromAsync(Deno.readDir(folder.path))).map(({ name }) => name).sort();
 }
 
-Deno.test("checkCacheFile refuses what could not be written in the end", async () => {
+Deno.test("checkCacheFile refuses a path that cannot be written", async () => {
   await using folder = new Folder();
   const file = folder.write("file", "");
   const cases: [string, string][] = [
@@ -25,7 +25,7 @@ Deno.test("checkCacheFile refuses what could not be written in the end", async (
   for (const [path, message] of cases) await assertRejects(() => checkCacheFile(path), UsageError, message, path);
 });
 
-Deno.test("checkCacheFile leaves the folder and an earlier cache as they are", async () => {
+Deno.test("checkCacheFile does not change the folder or an existing cache file", async () => {
   await using folder = new Folder();
   const file = folder.write("cache.json", "[1]");
   await checkCacheFile(file);
@@ -44,7 +44,7 @@ Deno.test("writeCacheFile writes a JSON array of one line per object", async () 
   assertEquals(await namesIn(folder), ["cache.json"]);
 });
 
-Deno.test("writeCacheFile writes more than fits into one piece", async () => {
+Deno.test("writeCacheFile writes caches that are larger than one buffer", async () => {
   await using folder = new Folder();
   const file = folder.file("cache.json");
   const objects = Array.from({ length: 3_000 }, (_, i) => named(`${i}-${"x".repeat(1_000)}`));
@@ -53,7 +53,7 @@ Deno.test("writeCacheFile writes more than fits into one piece", async () => {
 });
 
 Deno.test({
-  name: "writeCacheFile gives a file the mode it is asked for",
+  name: "writeCacheFile gives the file the requested mode",
   ignore: Deno.build.os === "windows",
   fn: async () => {
     await using folder = new Folder();
@@ -63,7 +63,7 @@ Deno.test({
   },
 });
 
-Deno.test("writeCacheFile keeps what was there when it fails half way", async () => {
+Deno.test("writeCacheFile keeps the old file when writing fails half way", async () => {
   await using folder = new Folder();
   const file = folder.write("cache.json", "[1]");
   const broken = (function* (): Generator<KubernetesObject> {

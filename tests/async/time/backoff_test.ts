@@ -11,7 +11,7 @@ Deno.test("backoffMs grows by its factor up to its longest wait", () => {
   assertEquals(waits({ initialMs: 10, maxMs: 100, factor: 2, jitter: 0 }, 6), [10, 20, 40, 80, 100, 100]);
 });
 
-Deno.test("backoffMs is 0.8 s to 30 s with its jitter unless told otherwise, and 5 s at most while unreachable", () => {
+Deno.test("backoffMs defaults to 0.8 s to 30 s with its jitter, and to at most 5 s while the server is unreachable", () => {
   for (const [random, share] of [[0, 1], [0.5, 1.5]]) {
     using _random = fixedRandom(random);
     const growing = [800, 1600, 3200, 6400, 12800, 15_000, 15_000];
@@ -24,7 +24,7 @@ Deno.test("backoffMs is 0.8 s to 30 s with its jitter unless told otherwise, and
   }
 });
 
-Deno.test("backoffMs keeps within its jitter and its longest wait, whatever the options and the luck", () => {
+Deno.test("backoffMs stays within its jitter and its longest wait, for any options and random numbers", () => {
   const options = fc.record({
     initialMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
     maxMs: fc.double({ min: 0, max: 1e6, noNaN: true }),
@@ -46,7 +46,7 @@ Deno.test("backoffMs keeps within its jitter and its longest wait, whatever the 
   }));
 });
 
-Deno.test("checkBackoff refuses what is no wait", () => {
+Deno.test("checkBackoff refuses options that are not valid waits", () => {
   const refused: [BackoffOptions, string][] = [
     [{ initialMs: -1 }, "initialMs"],
     [{ maxMs: NaN }, "maxMs"],

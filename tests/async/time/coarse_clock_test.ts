@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { CoarseClock } from "../../../src/async/time/coarse_clock.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 
-Deno.test("a coarse clock goes on with time", () => {
+Deno.test("a coarse clock advances with time", () => {
   using time = new FakeTime();
   const clock = new CoarseClock();
   const startMs = clock.now();

@@ -4,7 +4,7 @@ import { FakeTime } from "../../support/fake_time.ts";
 
 const DAY_MS = 86_400_000;
 
-Deno.test("a long timer fires once, after its delay, when that is longer than a timer of the runtime can be", async () => {
+Deno.test("a long timer fires once, after its delay, also when that is longer than the runtime's timers allow", async () => {
   using time = new FakeTime();
   let fired = 0;
   using timer = new LongTimer(() => fired++);
@@ -21,7 +21,7 @@ Deno.test("a long timer fires once, after its delay, when that is longer than a 
   }
 });
 
-Deno.test("a long timer armed with Infinity arms nothing, and is disarmed by that", () => {
+Deno.test("a long timer armed with Infinity sets no timer, and clears the one before", () => {
   using time = new FakeTime();
   using timer = new LongTimer(() => {});
   timer.arm(Infinity);
@@ -31,7 +31,7 @@ Deno.test("a long timer armed with Infinity arms nothing, and is disarmed by tha
   assertEquals([timer.isArmed, time.timers], [false, 0]);
 });
 
-Deno.test("a long timer fires at the time it was armed for last, and may be armed by what it fires", async () => {
+Deno.test("a long timer fires at the time that it was last armed for, and its callback may arm it again", async () => {
   using time = new FakeTime();
   const firedAt: number[] = [];
   const startMs = time.now;
@@ -59,7 +59,7 @@ Deno.test("a disposed long timer does not fire, and leaves no timer behind", asy
   assertEquals(fired, 0);
 });
 
-Deno.test("the time of day does not move a long timer", async () => {
+Deno.test("a change of the time of day does not move a long timer", async () => {
   using time = new FakeTime();
   let fired = 0;
   using timer = new LongTimer(() => fired++);

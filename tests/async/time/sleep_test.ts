@@ -27,7 +27,7 @@ Deno.test("sleep rejects with the reason as soon as its signal aborts, and clear
   assertEquals(time.timers, 0);
 });
 
-Deno.test("sleep lasts as long as it is to, be it longer than a timer can be, whatever the time of day is set to", async () => {
+Deno.test("sleep may be longer than the runtime's timers allow, and ignores changes of the time of day", async () => {
   using time = new FakeTime();
   const ms = 60 * 86_400_000;
   for (const jumpMs of [0, ms, -ms]) {
@@ -44,7 +44,7 @@ Deno.test("sleep lasts as long as it is to, be it longer than a timer can be, wh
   }
 });
 
-Deno.test("an endless sleep ends with its signal", async () => {
+Deno.test("a sleep of Infinity ends with its signal", async () => {
   using time = new FakeTime();
   const stop = new AbortController();
   const slept = sleep(Infinity, stop);

@@ -9,7 +9,7 @@ function limitOf(time: FakeTime, ms: number): { readonly limit: TimeLimit; reado
   return { limit: new TimeLimit(() => expired.push(time.now - startMs), ms), expired };
 }
 
-Deno.test("TimeLimit expires once, after its time, and keeps one timer until then", async () => {
+Deno.test("TimeLimit expires once, after its time, and uses one timer until then", async () => {
   using time = new FakeTime();
   const { limit, expired } = limitOf(time, 100);
   assertEquals([time.timers, limit.leftMs], [1, 100]);
@@ -21,7 +21,7 @@ Deno.test("TimeLimit expires once, after its time, and keeps one timer until the
   assertEquals(time.timers, 0);
 });
 
-Deno.test("TimeLimit that is moved expires at its new time, later or earlier", async () => {
+Deno.test("TimeLimit that is extended or shortened expires at its new time", async () => {
   using time = new FakeTime();
   const { limit, expired } = limitOf(time, 100);
   await time.tickAsync(60);
@@ -46,7 +46,7 @@ Deno.test("TimeLimit that is disposed does not expire", async () => {
   assertEquals(expired, []);
 });
 
-Deno.test("TimeLimit counts the time of pauses, except for the last part of its time", async () => {
+Deno.test("TimeLimit counts pauses, but leaves a minimum of time after each", async () => {
   const cases: readonly (readonly [paused: number, expires: number])[] = [[20, 100], [50, 100], [70, 100], [75, 105], [
     500,
     530,
@@ -63,7 +63,7 @@ Deno.test("TimeLimit counts the time of pauses, except for the last part of its 
   }
 });
 
-Deno.test("TimeLimit is not prolonged by many short pauses", async () => {
+Deno.test("TimeLimit is not extended by many short pauses", async () => {
   using time = new FakeTime();
   const { limit, expired } = limitOf(time, 100);
   while (expired.length === 0 && limit.leftMs > -1_000) {

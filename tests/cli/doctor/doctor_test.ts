@@ -23,7 +23,7 @@ const SHORT = { stepMs: 400, pluginMs: 400 };
 const ALL = ["configuration", "address", "credentials", "certificate", "server", "clock", "login", "discovery"];
 const PODS = ["list pods", "watch pods", "streaming list pods", "bookmarks pods"];
 
-Deno.test("informer doctor finds nothing wrong where nothing is", async () => {
+Deno.test("informer doctor reports no problem where there is none", async () => {
   await using certificates = await makeCertificates();
   await using server = await fakeServed({ tokens: { "s3cret-token": "ada" } }, certificates);
   const kubeconfig = await writeKubeconfig(certificates.path("config"), {
@@ -49,7 +49,7 @@ Deno.test("informer doctor finds nothing wrong where nothing is", async () => {
   assertEquals(text.includes("s3cret"), false, "the token is not printed");
 });
 
-Deno.test("informer doctor names the authority that nobody trusts", async () => {
+Deno.test("informer doctor names a certificate authority that is not trusted", async () => {
   await using certificates = await makeCertificates();
   await using server = await fakeServed({}, certificates);
   const kubeconfig = await writeKubeconfig(certificates.path("config"), {
@@ -64,7 +64,7 @@ Deno.test("informer doctor names the authority that nobody trusts", async () => 
   );
 });
 
-Deno.test("informer doctor tells an expired certificate from a clock that is wrong", async () => {
+Deno.test("informer doctor distinguishes an expired certificate from a wrong clock", async () => {
   await using certificates = await makeCertificates();
   const { cert, key } = await datedCertificate(certificates.folder, "old", "20200101000000Z", "20210101000000Z");
   const configFor = (url: string): Promise<string> =>
@@ -89,7 +89,7 @@ Deno.test("informer doctor tells an expired certificate from a clock that is wro
   }
 });
 
-Deno.test("informer doctor says of a certificate that it is not valid yet, is for other names, or ends soon", async () => {
+Deno.test("informer doctor reports a certificate that is not valid yet, is for other names, or expires soon", async () => {
   await using certificates = await makeCertificates();
   const cluster = { "certificate-authority": certificates.path("ca.crt") };
   const saidOf = async (cert: string, key: string): Promise<string> => {
@@ -115,7 +115,7 @@ Deno.test("informer doctor says of a certificate that it is not valid yet, is fo
   );
 });
 
-Deno.test("informer doctor says that a server wants a client certificate", async () => {
+Deno.test("informer doctor reports that a server requires a client certificate", async () => {
   await using certificates = await makeCertificates();
   const [cert, key] = [certificates.text("server.crt"), certificates.text("server.key")];
   await using server = await serveVersion(cert, key, { clientCa: certificates.text("ca.crt") });
@@ -128,7 +128,7 @@ Deno.test("informer doctor says that a server wants a client certificate", async
   assertMatch(ill.certificate, /^fail: the server refuses connections without a client certificate.*client-key-data/);
 });
 
-Deno.test("informer doctor says where nobody is", async () => {
+Deno.test("informer doctor reports an unknown host and a refused connection", async () => {
   const nowhere = await examine({ server: "https://no-such-host.invalid:6443" });
   assertEquals([nowhere.code, Object.keys(nowhere.ill)], [3, ["address"]]);
   assertMatch(nowhere.ill.address, /^fail: https:\/\/no-such-host\.invalid:6443: there is no such host; check the/);
@@ -137,7 +137,7 @@ Deno.test("informer doctor says where nobody is", async () => {
   assertMatch(refused.ill.address, /: the connection was refused; check the port/);
 });
 
-Deno.test("informer doctor ends in time at a server that takes connections and says nothing", async () => {
+Deno.test("informer doctor ends within its time limit at a server that accepts connections and never answers", async () => {
   await using hole = new BlackHole();
   for (const [scheme, step] of [["https", "certificate"], ["http", "server"]]) {
     const { code, ill, report, ms } = await examine({ server: `${scheme}://${hole.host}` }, { limits: SHORT });
@@ -147,7 +147,7 @@ Deno.test("informer doctor ends in time at a server that takes connections and s
   }
 });
 
-Deno.test("informer doctor ends in time at a server that is slow in everything", async () => {
+Deno.test("informer doctor ends within its time limit at a server that answers everything slowly", async () => {
   await using server = await fakeServed();
   server.fake.latency(150);
   const { code, report, ms } = await examine({ server: server.url }, { limits: { stepMs: 400, totalMs: 500 } });
@@ -158,7 +158,7 @@ Deno.test("informer doctor ends in time at a server that is slow in everything",
   assert(ms < 3_000, `it took ${ms} ms`);
 });
 
-Deno.test("informer doctor says which protocol is spoken", async () => {
+Deno.test("informer doctor reports which protocol the server speaks", async () => {
   await using certificates = await makeCertificates();
   await using plain = await fakeServed();
   const http = await examine({ server: plain.url.replace("http:", "https:") });
@@ -170,7 +170,7 @@ Deno.test("informer doctor says which protocol is spoken", async () => {
   assertMatch(https.ill.server, /^fail: the server does not speak plain HTTP; write "https:\/\/" instead/);
 });
 
-Deno.test("informer doctor says that the server does not know the credentials", async () => {
+Deno.test("informer doctor reports that the server rejects the credentials", async () => {
   await using folder = new Folder();
   await using server = await fakeServed({ tokens: { good: "ada" } });
   const tokenFile = folder.write("token", "w0rthless-token");
@@ -184,7 +184,7 @@ Deno.test("informer doctor says that the server does not know the credentials", 
   assertEquals(text.includes("w0rthless"), false, "the token is not printed");
 });
 
-Deno.test("informer doctor reads how long a token lasts", async () => {
+Deno.test("informer doctor reports when a token expires", async () => {
   await using folder = new Folder();
   const token = webToken(-7_200_000, -3_600_000);
   await using server = await fakeServed({ tokens: { [token]: "ada" } });
@@ -204,7 +204,7 @@ Deno.test("informer doctor reads how long a token lasts", async () => {
   assertEquals(rotated.ill.credentials, undefined, "a file is renewed by whoever wrote it");
 });
 
-Deno.test("informer doctor runs the credential plugin, and says why it gives nothing", async () => {
+Deno.test("informer doctor runs the credential plugin, and reports why it fails", async () => {
   await using scripts = await Scripts.make();
   await using server = await fakeServed({ tokens: { "from-a-plugin": "ada" } });
   const withPlugin = async (command: string): Promise<ReturnType<typeof examine>> => {
@@ -226,7 +226,7 @@ Deno.test("informer doctor runs the credential plugin, and says why it gives not
   assertMatch(hangs.ill.credentials, /^fail: no answer within 0\.4 s; run ".*hangs" by itself/);
 });
 
-Deno.test("informer doctor says which verb is not allowed, and which role to ask for", async () => {
+Deno.test("informer doctor names the verb that is not allowed, and the role to ask for", async () => {
   await using server = await fakeServed({ authorize: ({ verb }) => verb !== "watch" });
   const one = await examine({ server: server.url });
   assertEquals([one.code, Object.keys(one.ill)], [3, ["certificate", "watch pods"]]);
@@ -244,7 +244,7 @@ Deno.test("informer doctor says which verb is not allowed, and which role to ask
   assertMatch(all.ill["watch nodes"], /in the cluster; ask for a ClusterRole .* on "nodes"$/);
 });
 
-Deno.test("informer doctor tries where the server does not tell what is allowed", async () => {
+Deno.test("informer doctor lists and watches where the server does not answer access reviews", async () => {
   const authorize = ({ verb, resource }: { readonly verb: string; readonly resource: string }): boolean =>
     resource !== "selfsubjectaccessreviews" && verb !== "list";
   await using server = await fakeServed({ authorize });
@@ -253,7 +253,7 @@ Deno.test("informer doctor tries where the server does not tell what is allowed"
   assertMatch(ill["list pods"], /^fail: not allowed in namespace "default"/);
 });
 
-Deno.test("informer doctor says what informers do without streaming lists and bookmarks", async () => {
+Deno.test("informer doctor reports how informers work without streaming lists and bookmarks", async () => {
   await using server = await fakeServed({ streamingList: false });
   server.fake.sendBookmarks(false);
   const { code, report, ill } = await examine({ server: server.url }, { limits: SHORT });
@@ -263,7 +263,7 @@ Deno.test("informer doctor says what informers do without streaming lists and bo
   assertMatch(ill["bookmarks pods"], /^skip: none in 3 s/);
 });
 
-Deno.test("informer doctor notices watches whose answers are held back", async () => {
+Deno.test("informer doctor notices watches whose answers are buffered on the way", async () => {
   await using server = await fakeServed();
   using _held = server.fake.stallNext(10, ({ verb }) => verb === "watch");
   const { code, ill } = await examine({ server: server.url }, { limits: SHORT });
@@ -274,7 +274,7 @@ Deno.test("informer doctor notices watches whose answers are held back", async (
   );
 });
 
-Deno.test("informer doctor measures how far the clocks are apart", async () => {
+Deno.test("informer doctor measures the difference between the clocks", async () => {
   await using server = await fakeServed();
   for (const [skewMs, words] of [[120_000, "behind"], [-120_000, "ahead of"]] as const) {
     server.fake.clockSkew(skewMs);
@@ -287,7 +287,7 @@ Deno.test("informer doctor measures how far the clocks are apart", async () => {
   }
 });
 
-Deno.test("informer doctor tells an API server from what else answers", async () => {
+Deno.test("informer doctor distinguishes an API server from other servers", async () => {
   await using server = await fakeServed();
   const version = ({ path }: { readonly path: string }): boolean => path === "/version";
   server.fake.htmlNext(1, version);
@@ -303,7 +303,7 @@ Deno.test("informer doctor tells an API server from what else answers", async ()
   assertMatch(balancer.ill.server, /^fail: answers with 503: no backend; look into the log/);
 });
 
-Deno.test("informer doctor says which proxy does not lead to the server", async () => {
+Deno.test("informer doctor names a proxy that does not reach the server", async () => {
   await using certificates = await makeCertificates();
   await using server = await fakeServed({}, certificates);
   const saidBy = async (proxy: string): Promise<Awaited<ReturnType<typeof examine>>> => {
@@ -331,7 +331,7 @@ Deno.test("informer doctor says which proxy does not lead to the server", async 
   assertStringIncludes(good.report.permissions.at(-1)!, proxy.host);
 });
 
-Deno.test("informer doctor says whether plain HTTP leaves this machine", async () => {
+Deno.test("informer doctor reports whether plain HTTP leaves this machine", async () => {
   await using server = await fakeServed();
   await using proxy = serveProxy({ kind: "connect" });
   const env = { HTTP_PROXY: `http://${proxy.host}`, NO_PROXY: "" };
@@ -350,7 +350,7 @@ Deno.test("informer doctor says whether plain HTTP leaves this machine", async (
   assertMatch((await examine({ kubeconfig: proxied })).ill.certificate, /^warn: plain HTTP: others can read/);
 });
 
-Deno.test("informer doctor says what is wrong with the kubeconfig", async () => {
+Deno.test("informer doctor reports errors of the kubeconfig", async () => {
   await using folder = new Folder();
   const missing = await examine({ kubeconfig: folder.file("missing") });
   assertEquals([missing.code, missing.report.steps.length, missing.report.permissions], [3, 1, []]);
@@ -366,7 +366,7 @@ Deno.test("informer doctor says what is wrong with the kubeconfig", async () => 
   );
 });
 
-Deno.test("informer doctor names the flag of Deno that a configuration asks for", async () => {
+Deno.test("informer doctor names the Deno flag that a configuration needs", async () => {
   await using certificates = await makeCertificates();
   await using server = await fakeServed({}, certificates);
   const cluster = { server: server.url, "insecure-skip-tls-verify": true };
@@ -381,7 +381,7 @@ Deno.test("informer doctor names the flag of Deno that a configuration asks for"
   assertMatch(ill.certificate, new RegExp(`^fail: .* "server", signed by "ca"; run Deno with ${flag}$`));
 });
 
-Deno.test("informer doctor names the permission that is missing, and needs no more than it prints", async () => {
+Deno.test("informer doctor names the missing permission, and needs no more than those that it prints", async () => {
   await using folder = new Folder();
   await using server = await fakeServed();
   const kubeconfig = await writeKubeconfig(folder.file("config"), { server: server.url });
@@ -409,14 +409,14 @@ Deno.test("informer doctor names the permission that is missing, and needs no mo
   assertStringIncludes(enough.out, `${read} ${net}\n`);
 });
 
-Deno.test("informer doctor exits with 1 for a resource that is not there, and looks at the others", async () => {
+Deno.test("informer doctor exits with 1 for a resource that does not exist, and checks the others", async () => {
   const { code, ill, report } = await examine({ fake: true }, { resources: ["podz", "cm"] });
   assertEquals([code, Object.keys(ill)], [1, ["list podz"]]);
   assertMatch(ill["list podz"], /did you mean "pods"; check the name/);
   assertEquals(report.steps.some(({ name }) => name === "bookmarks configmaps"), true);
 });
 
-Deno.test("informer doctor prints a line to each check where nobody looks, and refuses flags that contradict", async () => {
+Deno.test("informer doctor prints one line per check outside a terminal, and refuses flags that contradict each other", async () => {
   const { code, out, err } = await run("doctor", "--fake");
   assertEquals([code, err], [0, []]);
   assertMatch(out[0], /^ok {4}configuration +a fake API server in this process$/);
@@ -437,7 +437,7 @@ Deno.test("informer doctor prints a line to each check where nobody looks, and r
   }
 });
 
-Deno.test("informer doctor ends without a page when it is interrupted", async () => {
+Deno.test("informer doctor prints no report when it is interrupted", async () => {
   await using hole = new BlackHole();
   const session = new Session(["doctor", "--server", `http://${hole.host}`], { terminal: true });
   await session.err.until(() => session.err.text.includes("looking at server"));

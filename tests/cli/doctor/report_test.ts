@@ -20,7 +20,7 @@ const REPORT: Report = {
   ms: 3_210,
 };
 
-Deno.test("reportLines prints a line to each check for logs", () => {
+Deno.test("reportLines prints one line per check for logs", () => {
   assertEquals(reportLines(REPORT, { pretty: false, colours: false, columns: 40 }), [
     "ok    address         https://farm.example:6443 is 10.0.0.1, connected in 3 ms",
     "warn  clock           120 s behind the server's; to do: set this machine's clock",
@@ -32,7 +32,7 @@ Deno.test("reportLines prints a line to each check for logs", () => {
   ]);
 });
 
-Deno.test("reportLines folds and aligns for people, and leaves flags whole", () => {
+Deno.test("reportLines wraps and aligns text for terminals, and does not split flags", () => {
   assertEquals(reportLines(REPORT, { pretty: true, colours: false, columns: 64 }), [
     "informer doctor  https://farm.example:6443",
     "",
@@ -51,7 +51,7 @@ Deno.test("reportLines folds and aligns for people, and leaves flags whole", () 
   ]);
 });
 
-Deno.test("reportLines adds colours and nothing else", () => {
+Deno.test("reportLines adds nothing but colours", () => {
   const style = { pretty: true, columns: 80 };
   const coloured = reportLines(REPORT, { ...style, colours: true });
   // deno-lint-ignore no-control-regex -- the colours themselves
@@ -60,7 +60,7 @@ Deno.test("reportLines adds colours and nothing else", () => {
   assertEquals(coloured.find((line) => line.includes("watch pods"))?.includes("\x1b[31m✗\x1b[0m"), true);
 });
 
-Deno.test("reportLines says in the end whether informers can run", () => {
+Deno.test("reportLines ends with a verdict: informers can run, or cannot", () => {
   const verdict = (steps: Report["steps"]): string | undefined =>
     reportLines({ ...REPORT, steps }, { pretty: false, colours: false, columns: 80 }).at(-1);
   const [ok, warn] = REPORT.steps;

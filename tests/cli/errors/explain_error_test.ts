@@ -11,7 +11,7 @@ function status(code: number, reason: string): StatusError {
   return new StatusError(`Cannot list "pods": ${code} ${reason}: no`, { code, reason, message: "no" });
 }
 
-Deno.test("explain gives each kind of error its exit code", () => {
+Deno.test("explainError gives each kind of error its exit code", () => {
   const cases: [unknown, number][] = [
     [new UsageError("--port must be at least 0"), 2],
     [new ValidationError("Missing argument(s): resources"), 2],
@@ -33,7 +33,7 @@ Deno.test("explain gives each kind of error its exit code", () => {
   for (const [error, code] of cases) assertEquals(explainError(error).code, code, String(error));
 });
 
-Deno.test("explain says what to do by the names of flags", () => {
+Deno.test("explainError names the flags that help", () => {
   const attempts = [{ source: "KUBECONFIG", problem: "it is not set" }, { source: "in-cluster", problem: "no pod" }];
   assertEquals(
     explainError(new ConnectError(`Cannot connect: found nothing; pass "server" or "kubeconfig"`, attempts)).message,
@@ -49,7 +49,7 @@ Deno.test("explain says what to do by the names of flags", () => {
   );
 });
 
-Deno.test("explain tells a wrong certificate from a wrong protocol and a server that is away", () => {
+Deno.test("explainError distinguishes a bad certificate, a wrong protocol and an unreachable server", () => {
   const adviceFor = (reason: string): string =>
     explainError(new UnreachableError(reason)).message.slice(reason.length + 2);
   assertEquals(
@@ -63,7 +63,7 @@ Deno.test("explain tells a wrong certificate from a wrong protocol and a server 
   assertEquals(adviceFor("Connection refused"), "check the address, and whether the server runs");
 });
 
-Deno.test("lineOf adds causes that the message does not name, on one line", () => {
+Deno.test("errorLine adds causes that the message does not contain, on one line", () => {
   const inner = new Error("disk\n full");
   assertEquals(errorLine(new Error("Cannot write", { cause: inner })), "Cannot write: disk full");
   assertEquals(errorLine(new Error("Cannot write: disk full", { cause: inner })), "Cannot write: disk full");
@@ -71,7 +71,7 @@ Deno.test("lineOf adds causes that the message does not name, on one line", () =
   assertEquals(errorLine(7), "7");
 });
 
-Deno.test("lineOf leaves out what a named error has said in other words", () => {
+Deno.test("errorLine leaves out a cause that the error has rephrased", () => {
   const cause = new TypeError("error sending request for url (http://x/): refused");
   assertEquals(errorLine(new UnreachableError("Cannot reach: refused", { cause })), "Cannot reach: refused");
   assertEquals(

@@ -2,7 +2,7 @@ import { assertThrows } from "@std/assert";
 import { UsageError } from "../../../src/cli/errors/usage_error.ts";
 import { checkFieldSelector } from "../../../src/cli/target/check_field_selector.ts";
 
-Deno.test("checkFieldSelector takes what servers can read", () => {
+Deno.test("checkFieldSelector accepts selectors that servers can parse", () => {
   for (
     const text of [
       "",
@@ -23,7 +23,7 @@ Deno.test("checkFieldSelector takes what servers can read", () => {
   }
 });
 
-Deno.test("checkFieldSelector points at the character", () => {
+Deno.test("checkFieldSelector shows the position of the error", () => {
   const cases: [string, string][] = [
     ["&&&", `found "&&&" at character 1, expected "key=value" or "key!=value"`],
     ["a=b,cd", `found "cd" at character 5, expected`],

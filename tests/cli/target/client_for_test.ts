@@ -6,7 +6,7 @@ import { writeKubeconfig } from "../../support/host.ts";
 import { Folder, serve } from "../../support/serve.ts";
 import { run, Session } from "../../support/session.ts";
 
-Deno.test("informer trusts the CA of the kubeconfig and no other, and exits with 3", async () => {
+Deno.test("informer trusts only the CA of the kubeconfig, and exits with 3 for another", async () => {
   await using certificates = await makeCertificates();
   using server = new FakeApiServer();
   server.create(Pod, pod({ name: "web-0" }));
@@ -29,7 +29,7 @@ Deno.test("informer trusts the CA of the kubeconfig and no other, and exits with
   }
 });
 
-Deno.test("informer exits with 3 where nobody answers", async () => {
+Deno.test("informer exits with 3 where no server listens", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
@@ -40,7 +40,7 @@ Deno.test("informer exits with 3 where nobody answers", async () => {
   }
 });
 
-Deno.test("informer says so where no TLS is spoken", async () => {
+Deno.test("informer reports a server that does not speak TLS", async () => {
   using server = new FakeApiServer();
   await using served = await serve(server);
   const { code, err } = await run("get", "pods", "--server", served.url.replace("http:", "https:"));
@@ -48,7 +48,7 @@ Deno.test("informer says so where no TLS is spoken", async () => {
   assertMatch(err[0], /; the server does not speak TLS; check whether it should be "http:\/\/"$/);
 });
 
-Deno.test("informer exits with 3 when the server does not know the credentials", async () => {
+Deno.test("informer exits with 3 when the server rejects the credentials", async () => {
   await using folder = new Folder();
   using server = new FakeApiServer({ tokens: (token) => token === "good" ? "ada" : undefined });
   server.create(Pod, pod({ name: "web-0" }));
@@ -78,7 +78,7 @@ Deno.test("informer exits with 3 when list or watch is forbidden", async () => {
   }
 });
 
-Deno.test("informer exits with 1 for an object that is not there, and with 2 for a field nobody knows", async () => {
+Deno.test("informer exits with 1 for an object that does not exist, and with 2 for an unknown field", async () => {
   using server = new FakeApiServer();
   await using served = await serve(server);
   const missing = await run("get", "pods", "nosuch", "--server", served.url);
@@ -92,7 +92,7 @@ Deno.test("informer exits with 1 for an object that is not there, and with 2 for
   }
 });
 
-Deno.test("informer watch goes on when the server refuses after the first sync, and says so once", async () => {
+Deno.test("informer watch continues when the server refuses after the first sync, and reports it once", async () => {
   let allowed = true;
   using server = new FakeApiServer({ authorize: () => allowed });
   await using served = await serve(server);
@@ -110,7 +110,7 @@ Deno.test("informer watch goes on when the server refuses after the first sync, 
   assertEquals(session.err.lines.length, 2, session.err.text);
 });
 
-Deno.test("informer watch goes on when the resource goes away, and says so", async () => {
+Deno.test("informer watch continues when the resource is removed, and reports it", async () => {
   using server = new FakeApiServer();
   const Widget = { group: "acme.dev", version: "v1", plural: "widgets", kind: "Widget", scope: "Namespaced" as const };
   server.define(Widget);

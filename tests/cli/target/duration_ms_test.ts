@@ -3,7 +3,7 @@ import { durationMs } from "../../../src/cli/target/duration_ms.ts";
 import { ageOf } from "../../../src/cli/terminal/age_of.ts";
 import { UsageError } from "../../../src/cli/errors/usage_error.ts";
 
-Deno.test("durationMs adds up units", () => {
+Deno.test("durationMs adds up units such as 1h30m", () => {
   const cases: [string, number][] = [
     ["0", 0],
     ["250ms", 250],
@@ -16,13 +16,13 @@ Deno.test("durationMs adds up units", () => {
   for (const [text, ms] of cases) assertEquals(durationMs(text, "timeout"), ms, text);
 });
 
-Deno.test("durationMs refuses what is no duration, by the name of the flag", () => {
+Deno.test("durationMs refuses invalid durations, and names the flag", () => {
   for (const text of ["", "3", "3x", "s", "-3s", "1m 30s", "30s,", "1e3s", "∞"]) {
     assertThrows(() => durationMs(text, "resync"), UsageError, `--resync must be a duration`, text);
   }
 });
 
-Deno.test("durationMs refuses what no timer can hold", () => {
+Deno.test("durationMs refuses durations longer than a timer allows", () => {
   assertThrows(() => durationMs("597h", "timeout"), UsageError, `--timeout must be at most "596h", found "597h"`);
 });
 

@@ -37,20 +37,20 @@ function counted(options: SteadyChurnOptions, ms: number): { readonly done: numb
   return { done: churn.done, timers };
 }
 
-Deno.test("Churn makes as many changes as the rate says", () => {
+Deno.test("SteadyChurn makes as many changes as the rate says", () => {
   assertEquals(counted({ perSecond: 500 }, 2_000), { done: 1_000, timers: 1 });
   assertEquals(counted({ perSecond: 0.5 }, 4_000), { done: 2, timers: 1 });
 });
 
-Deno.test("Churn ends after its time, having made what is due", () => {
+Deno.test("SteadyChurn stops at the end of its time, with all changes due by then", () => {
   assertEquals(counted({ perSecond: 300, forMs: 1_005 }, 5_000), { done: 301, timers: 0 });
 });
 
-Deno.test("Churn at rate 0 starts nothing", () => {
+Deno.test("SteadyChurn at rate 0 sets no timer", () => {
   assertEquals(counted({ perSecond: 0 }, 1_000), { done: 0, timers: 0 });
 });
 
-Deno.test("Churn of updates alone leaves the same pods, and the same seed makes the same changes", () => {
+Deno.test("SteadyChurn of updates alone leaves the same pods, and the same seed makes the same changes", () => {
   const results = [1, 2].map(() => {
     using time = new Clock();
     using server = serverWith(10);
@@ -68,7 +68,7 @@ Deno.test("Churn of updates alone leaves the same pods, and the same seed makes 
   assertEquals(results[0], results[1]);
 });
 
-Deno.test("Churn of all kinds creates and deletes, in balance", () => {
+Deno.test("SteadyChurn of all kinds creates and deletes equally often", () => {
   using time = new Clock();
   using server = serverWith(50);
   const before = new Set(server.keys(Pod));

@@ -6,7 +6,7 @@ function listen(): { readonly reporter: FailureReporter; readonly said: string[]
   return { reporter: new FailureReporter("pods", (line) => said.push(line)), said };
 }
 
-Deno.test("FailureReporter says the same once until all is well", () => {
+Deno.test("FailureReporter prints the same failure once until the informer is live again", () => {
   const { reporter, said } = listen();
   for (let i = 0; i < 3; i++) {
     reporter.report(new Error("no answer"), true);
@@ -23,14 +23,14 @@ Deno.test("FailureReporter says the same once until all is well", () => {
   ]);
 });
 
-Deno.test("FailureReporter does not say live again after what was not tried again", () => {
+Deno.test('FailureReporter does not print "live again" after a failure that was not retried', () => {
   const { reporter, said } = listen();
   reporter.report(new Error("object a/b cannot be read", { cause: new Error("end of text") }), false);
   reporter.recovered();
   assertEquals(said, ["pods: object a/b cannot be read: end of text"]);
 });
 
-Deno.test("FailureReporter remembers a limited number", () => {
+Deno.test("FailureReporter remembers at most 1,000 messages", () => {
   const { reporter, said } = listen();
   for (let i = 0; i < 1_001; i++) reporter.report(new Error(`object ${i}`), false);
   reporter.report(new Error("object 1000"), false);

@@ -25,7 +25,7 @@ function status(part: Partial<InformerStatus>): InformerStatus {
   };
 }
 
-Deno.test("LiveView shows how an informer is doing", async () => {
+Deno.test("LiveView shows the status of an informer", async () => {
   using time = new FakeTime();
   const err = new Captured(true);
   const screen = { stdout: new Captured(), stderr: err, columns: () => 120, capable: true };

@@ -13,7 +13,7 @@ function object(fields: Record<string, unknown>, name = "web-0"): KubernetesObje
   return { metadata: { name, namespace: "shop", creationTimestamp: new Date().toISOString() }, ...fields } as never;
 }
 
-Deno.test("redacted hides what Secrets hold and keeps their keys", () => {
+Deno.test("redactObject hides the values of Secrets and keeps their keys", () => {
   const secret = object({
     data: { password: "aHVudGVyMg==" },
     stringData: { token: "hunter2" },
@@ -39,7 +39,7 @@ Deno.test("redacted hides what Secrets hold and keeps their keys", () => {
   );
 });
 
-Deno.test("redacted leaves alone what is no Secret, and Secrets when asked to", () => {
+Deno.test("redactObject does not change other objects, nor Secrets when asked not to", () => {
   const secret = object({ data: { a: "b" } });
   assertStrictEquals(redactObject(secret, Secret, true), secret);
   assertStrictEquals(redactObject(secret, ConfigMap, false), secret);
@@ -47,18 +47,18 @@ Deno.test("redacted leaves alone what is no Secret, and Secrets when asked to", 
   assertStrictEquals(redactObject(secret, other, false), secret);
 });
 
-Deno.test("redacted hides the last applied state in a Secret's metadata alone", () => {
+Deno.test("redactObject removes only the last applied state from a Secret's metadata", () => {
   const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "hunter2" };
   const shown = redactObject(object({ metadata: { name: "login", annotations } }), metadataOf(Secret), false);
   assertEquals(JSON.stringify(shown).includes("hunter2"), false);
 });
 
-Deno.test("nameOf is what kubectl takes back", () => {
+Deno.test("qualifiedName is a name that kubectl accepts", () => {
   assertEquals(qualifiedName(Pod, "web-0"), "pod/web-0");
   assertEquals(qualifiedName(Deployment, "web"), "deployment.apps/web");
 });
 
-Deno.test("rowOf says of an object what matters, by kind", () => {
+Deno.test("objectRow shows the columns of each kind", () => {
   const cases: [Resource, KubernetesObject, string][] = [
     [Pod, object({ spec: { nodeName: "n1" }, status: { phase: "Running" } }), "Running on n1"],
     [Pod, object({}), ""],
@@ -79,7 +79,7 @@ Deno.test("rowOf says of an object what matters, by kind", () => {
   assertEquals(columnHeads(Pod), ["NAMESPACE", "NAME", "STATE", "AGE"]);
 });
 
-Deno.test("rowOf lets no object steer the terminal", () => {
+Deno.test("objectRow removes terminal control characters", () => {
   assertEquals(objectRow(Pod, object({ status: { phase: "\x1b]0;pwned\x07" } }))[2], "\\u001b]0;pwned\\u0007");
 });
 

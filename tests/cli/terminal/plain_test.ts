@@ -5,10 +5,10 @@ Deno.test("plain keeps ordinary text of any language", () => {
   assertEquals(plain("größe → 東京 🎉 a  b"), "größe → 東京 🎉 a  b");
 });
 
-Deno.test("plain makes one line of several", () => {
+Deno.test("plain joins several lines into one", () => {
   assertEquals(plain("  one\n  two \r\n\nthree\n"), "one two three");
 });
 
-Deno.test("plain leaves nothing that steers a terminal", () => {
+Deno.test("plain removes all terminal control characters", () => {
   assertEquals(plain("a\x1b[2Jb\x07\x7f\x9bc\u202ed"), "a\\u001b[2Jb\\u0007\\u007f\\u009bc\\u202ed");
 });

@@ -37,7 +37,7 @@ function screenOf(text: string): string[] {
   return lines;
 }
 
-Deno.test("Terminal keeps results and words for people apart, in order", async () => {
+Deno.test("Terminal writes results to stdout and messages to stderr, in order", async () => {
   const { terminal, out, err } = make({ err: new Captured() });
   terminal.result("one");
   terminal.say("hello");
@@ -46,7 +46,7 @@ Deno.test("Terminal keeps results and words for people apart, in order", async (
   assertEquals([out.text, err.text], ["one\ntwo\n", "hello\n"]);
 });
 
-Deno.test("Terminal shows no live line where nobody looks, or the screen cannot take it back", async () => {
+Deno.test("Terminal shows no live line outside a terminal, or on one that cannot erase it", async () => {
   const err = new Captured(true);
   const dumb = new Terminal(() => {}, { stdout: new Captured(), stderr: err, columns: () => 80, capable: false });
   dumb.live("working");
@@ -56,7 +56,7 @@ Deno.test("Terminal shows no live line where nobody looks, or the screen cannot 
   assertEquals([dumb.interactive, err.text, piped.terminal.interactive, piped.err.text], [false, "", false, ""]);
 });
 
-Deno.test("Terminal takes the live line away before it prints, and puts it back", async () => {
+Deno.test("Terminal erases the live line before it prints, and draws it again", async () => {
   const both = new Captured(true);
   const { terminal } = make({ out: both, err: both });
   terminal.live("live 1");
@@ -78,13 +78,13 @@ Deno.test("Terminal cuts the live line to the width of the screen", () => {
   assertEquals(err.text, "012345678");
 });
 
-Deno.test("Terminal prints words for people on one line that steers nothing", () => {
+Deno.test("Terminal prints each message on one line, without control characters", () => {
   const { terminal, err } = make();
   terminal.say("warning: \x1b[31mred\n  and more");
   assertEquals(err.text, "warning: \\u001b[31mred and more\n");
 });
 
-Deno.test("Terminal stops the command when nobody reads the results any more", async () => {
+Deno.test("Terminal stops the command when the reader of its results has gone", async () => {
   const { terminal, out, stopped } = make();
   out.failure = new Deno.errors.BrokenPipe("Broken pipe");
   terminal.result("one");
@@ -94,7 +94,7 @@ Deno.test("Terminal stops the command when nobody reads the results any more", a
   assertEquals(stopped(), 1);
 });
 
-Deno.test("Terminal goes on printing results when nobody hears its words", async () => {
+Deno.test("Terminal goes on printing results when the reader of its messages has gone", async () => {
   const { terminal, out, err, stopped } = make();
   err.failure = new Deno.errors.BrokenPipe("Broken pipe");
   terminal.say("hello?");
@@ -112,7 +112,7 @@ Deno.test("Terminal stops the command when results cannot be written, and flush 
   assertEquals([(error.cause as Error).message, stopped()], ["No space left on device", 1]);
 });
 
-Deno.test("Terminal asks who prints much to wait for the reader, and no longer once it is in a hurry", async () => {
+Deno.test("Terminal asks the command to wait for a slow reader, and no longer once it is ending", async () => {
   const { terminal, out } = make();
   const reader = Promise.withResolvers<void>();
   out.blocked = reader.promise;
@@ -129,7 +129,7 @@ Deno.test("Terminal asks who prints much to wait for the reader, and no longer o
   assertEquals(out.text.length, 5_000_007);
 });
 
-Deno.test("Terminal has room again once all is read", async () => {
+Deno.test("Terminal has room again when everything has been read", async () => {
   const { terminal, out } = make();
   const reader = Promise.withResolvers<void>();
   out.blocked = reader.promise;

@@ -19,7 +19,7 @@ function silent(): Promise<Finding> {
   return new Promise(() => {});
 }
 
-Deno.test("Checkup writes down what is found, with a remedy where it is not well", async () => {
+Deno.test("Checkup records each finding, with a remedy for those that are not ok", async () => {
   const checkup = begin();
   assertEquals(await checkup.check("a", OPTIONS, found("ok")), true);
   assertEquals(await checkup.check("b", OPTIONS, found("warn")), true);
@@ -31,7 +31,7 @@ Deno.test("Checkup writes down what is found, with a remedy where it is not well
   ]);
 });
 
-Deno.test("Checkup ends a check in time that does not listen to its signal", async () => {
+Deno.test("Checkup ends a check at its time limit even if the check ignores its signal", async () => {
   using time = new FakeTime();
   const checkup = begin();
   let told: AbortSignal | undefined;
@@ -47,7 +47,7 @@ Deno.test("Checkup ends a check in time that does not listen to its signal", asy
   assertEquals([status, what, remedy], ["fail", "no answer within 3 s", "wait"]);
 });
 
-Deno.test("Checkup takes being late for what a check says it is", async () => {
+Deno.test("Checkup records the finding that a check names for its own timeout", async () => {
   using time = new FakeTime();
   const checkup = begin();
   const late: Finding = { status: "skip", what: "none in 3 s" };
@@ -57,7 +57,7 @@ Deno.test("Checkup takes being late for what a check says it is", async () => {
   assertEquals([checkup.steps[0].status, checkup.exitCode], ["skip", 0]);
 });
 
-Deno.test("Checkup ends in time however many checks are slow, and says which were not made", async () => {
+Deno.test("Checkup ends at its total time limit, however many checks are slow, and names the checks that were not run", async () => {
   const limits = { stepMs: 100, pluginMs: 100, totalMs: 250 };
   const checkup = new Checkup(new AbortController().signal, limits, () => {});
   const startedAt = performance.now();
@@ -84,7 +84,7 @@ Deno.test("Checkup exits with 3 when a failure is about connections or rights, e
   assertEquals([checkup.exitCode, checkup.steps.map(({ name }) => name)], [3, ["a", "b", "c"]]);
 });
 
-Deno.test("Checkup hides secrets and control characters wherever they turn up", async () => {
+Deno.test("Checkup redacts secrets and escapes control characters in all findings", async () => {
   const checkup = begin();
   checkup.hide("hunter2");
   const beside = checkup.beside();
@@ -93,7 +93,7 @@ Deno.test("Checkup hides secrets and control characters wherever they turn up", 
   assertEquals(checkup.steps[0].what, `Cannot use "[redacted]"\\u001b[2J: [redacted]`);
 });
 
-Deno.test("Checkup ends with the reason of an interrupt, also while a check does not listen", async () => {
+Deno.test("Checkup rejects with the reason of an interrupt, also while a check ignores its signal", async () => {
   const stop = new AbortController();
   const checkup = begin(stop.signal);
   const checking = checkup.check("a", OPTIONS, silent);

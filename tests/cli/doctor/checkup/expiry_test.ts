@@ -5,7 +5,7 @@ import { webToken } from "../_doctor.ts";
 const DAY = 86_400_000;
 const NOW = Date.UTC(2030, 0, 1);
 
-Deno.test("expiryOf fails what is over or has not begun, and warns of what ends within a week", () => {
+Deno.test("expiryOf fails what has expired or is not valid yet, and warns of what expires within a week", () => {
   const year = { fromMs: NOW - 300 * DAY };
   const cases: [Parameters<typeof expiryOf>[0], boolean, string, string][] = [
     [{ ...year, untilMs: NOW + 65 * DAY }, false, "ok", "until 2030-03-07 (65 days)"],
@@ -29,12 +29,12 @@ Deno.test("expiryOf fails what is over or has not begun, and warns of what ends 
   }
 });
 
-Deno.test("span says a length of time in one unit", () => {
+Deno.test("span prints a length of time in one unit", () => {
   const said = [59_000, 119_999, 120_000, 7_199_999, 7_200_000, 2 * DAY - 1, 2 * DAY, 3650 * DAY].map(span);
   assertEquals(said, ["59 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 days", "3650 days"]);
 });
 
-Deno.test("termOfToken reads when a JSON Web Token ends, and nothing from what is none", () => {
+Deno.test("termOfToken reads the expiry of a JSON Web Token, and is undefined for other tokens", () => {
   const at = Math.floor(Date.now() / 1_000) * 1_000;
   const term = termOfToken(webToken(-3_600_000, 3_600_000));
   assertEquals(Math.abs((term?.untilMs ?? 0) - at - 3_600_000) <= 2_000, true);
