@@ -8,7 +8,7 @@ import { json, LiveBody, pod, podList, refusal, ScriptedTransport, text, watchOf
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
-Deno.test("Client refuses what is no address of a server", () => {
+Deno.test("Client refuses a server address that is not a URL of a server", () => {
   const cases: [string, string][] = [
     ["", "it is not a URL"],
     ["localhost", "it is not a URL"],
@@ -22,7 +22,7 @@ Deno.test("Client refuses what is no address of a server", () => {
   assertThrows(() => new Client({ server: "https://kube.test", maxObjectBytes: 0.5 }), RangeError, "maxObjectBytes");
 });
 
-Deno.test("Client refuses credentials in the address without showing them", () => {
+Deno.test("Client refuses credentials in the address, and does not show them in the error", () => {
   const servers = [
     "https://admin:hunter2@kube.test:6443/x",
     "https://hunter2@kube.test",
@@ -43,7 +43,7 @@ Deno.test("Client.server is a copy of the address", () => {
   assertEquals(client.namespace, "");
 });
 
-Deno.test("Client says who it is, and leaves compression to the runtime unless told not to", async () => {
+Deno.test("Client sends a User-Agent, and leaves compression to the runtime by default", async () => {
   const sent = new ScriptedTransport(json(podList([])), json(podList([])), watchOf(), json({}));
   await new Client({ server: "https://kube.test", transport: sent }).resource(Pod).list();
   assertEquals(VERSION, config.version);
@@ -59,7 +59,7 @@ Deno.test("Client says who it is, and leaves compression to the runtime unless t
   assertEquals([sent.last.headers.get("user-agent"), sent.last.headers.get("accept-encoding")], ["mine", "gzip"]);
 });
 
-Deno.test("Client.fetch answers what the server says, with credentials, below the server's path", async () => {
+Deno.test("Client.fetch returns the server's response, with credentials, below the path of the server's address", async () => {
   const sent = new ScriptedTransport(
     text(200, "v1", { "x-kind": "version" }),
     new Response(null, { status: 204 }),
@@ -80,7 +80,7 @@ Deno.test("Client.fetch answers what the server says, with credentials, below th
   assertEquals([sent.last.method, sent.last.body, sent.last.headers.get("content-type")], ["POST", "a=b", "text/x"]);
 });
 
-Deno.test("Client.fetch throws what is not 2xx", async () => {
+Deno.test("Client.fetch throws for a response that is not 2xx", async () => {
   const sent = new ScriptedTransport(refusal(403, "Forbidden", "no"), new Response(null, { status: 304 }));
   const client = new Client({ server: "https://kube.test", transport: sent });
   const error = await assertRejects(() => client.fetch("/metrics?secret=1", { method: "post" }), StatusError);
@@ -88,7 +88,7 @@ Deno.test("Client.fetch throws what is not 2xx", async () => {
   await assertRejects(() => client.fetch("/x"), StatusError, "304");
 });
 
-Deno.test("Client.fetch refuses paths that lead elsewhere", async () => {
+Deno.test("Client.fetch refuses paths that lead to another server or out of its path", async () => {
   const sent = new ScriptedTransport();
   const client = new Client({ server: "https://kube.test/k8s/c-1", transport: sent });
   for (const path of ["", "version", "https://evil.test/", "@evil.test/", ".evil.test/", "/../c-2/x", "/..", ":1/x"]) {
@@ -97,7 +97,7 @@ Deno.test("Client.fetch refuses paths that lead elsewhere", async () => {
   assertEquals(sent.requests.length, 0);
 });
 
-Deno.test("Client.fetch streams the body, which the signal, a cancel and disposal end", async () => {
+Deno.test("Client.fetch streams the body, which ends with the signal, a cancel, or disposal", async () => {
   for (const way of ["abort", "cancel", "dispose"]) {
     const live = new LiveBody();
     const client = new Client({ server: "https://kube.test", transport: new ScriptedTransport(live.answer) });
@@ -123,7 +123,7 @@ Deno.test("Client.fetch streams the body, which the signal, a cancel and disposa
   }
 });
 
-Deno.test("Client.resource takes what the client's namespace is for objects by name only", async () => {
+Deno.test("Client.resource uses the client's default namespace only to address single objects", async () => {
   const sent = new ScriptedTransport(json(podList([])), json(pod("a", "1")));
   const client = new Client({ server: "https://kube.test", transport: sent, namespace: "home" });
   await client.resource(Pod).list();

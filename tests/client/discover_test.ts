@@ -64,7 +64,7 @@ const groups = {
   ],
 };
 
-Deno.test("Client.discover reads everything from two answers where the server aggregates", async () => {
+Deno.test("Client.discover reads all groups from two responses of a server with aggregated discovery", async () => {
   const asked: Sent[] = [];
   const errors: string[] = [];
   const resources = await clientOf({ "/api": json(core), "/apis": json(groups) }, asked).discover({
@@ -142,7 +142,7 @@ const old: Answers = {
   }),
 };
 
-Deno.test("Client.discover asks each group version where the server does not aggregate", async () => {
+Deno.test("Client.discover requests each group version from a server without aggregated discovery", async () => {
   const asked: Sent[] = [];
   const errors: string[] = [];
   const resources = await clientOf(old, asked).discover({ onError: (_, groupVersion) => errors.push(groupVersion) });
@@ -170,7 +170,7 @@ Deno.test("Client.discover asks each group version where the server does not agg
   assertEquals(errors, ["metrics.k8s.io/v1beta1"]); // 404, and the others are there
 });
 
-Deno.test("Client.discover finds the others when a whole root, or the server of a group, fails", async () => {
+Deno.test("Client.discover returns the other groups when /api, /apis, or the server of a group fails", async () => {
   const no = refusal(403, "Forbidden", "no");
   assertEquals((await clientOf({ "/api": no, "/apis": json(groups) }).discover()).length, 2);
   const broken = { ...old, "/apis/apps/v1": text(503, "no"), "/apis/apps/v1beta1": new TypeError("connection lost") };
@@ -184,7 +184,7 @@ Deno.test("Client.discover rejects when nothing can be read", async () => {
   assertEquals(error.message, 'Cannot discover "/api": 403 Forbidden: forbidden');
 });
 
-Deno.test("Client.discover rejects with the signal's reason, and reports no errors of that", async () => {
+Deno.test("Client.discover rejects with the abort reason, and reports no errors for it", async () => {
   const controller = new AbortController();
   const errors: string[] = [];
   const hanging: Answer = ({ signal }) =>
@@ -199,7 +199,7 @@ Deno.test("Client.discover rejects with the signal's reason, and reports no erro
   assertEquals(errors, []);
 });
 
-Deno.test("Client.resource takes what was discovered [F23]", async () => {
+Deno.test("Client.resource accepts a discovered resource [F23]", async () => {
   const asked: Sent[] = [];
   const client = clientOf({
     "/api": json(core),
@@ -210,7 +210,7 @@ Deno.test("Client.resource takes what was discovered [F23]", async () => {
   assertEquals((await client.resource(nodes).list()).resourceVersion, "1");
 });
 
-Deno.test("Client.discover remembers a complete answer for a minute, and asks anew when told to", async () => {
+Deno.test("Client.discover caches a complete result for a minute, and refreshes it on request", async () => {
   const asked: Sent[] = [];
   using time = new FakeTime();
   const client = clientOf({ "/api": json(core), "/apis": json({ ...groups, items: [] }) }, asked);
@@ -235,7 +235,7 @@ Deno.test("Client.discover remembers a complete answer for a minute, and asks an
   await assertRejects(() => client.discover({ maxAgeMs: NaN }), RangeError, "maxAgeMs must be at least 0 milliseconds");
 });
 
-Deno.test("Client.discover does not remember an answer in which a group is missing", async () => {
+Deno.test("Client.discover does not cache a result in which a group is missing", async () => {
   const asked: Sent[] = [];
   const client = clientOf({ "/api": json(core), "/apis": json(groups) }, asked);
   await client.discover();

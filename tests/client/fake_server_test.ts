@@ -24,7 +24,7 @@ function setUp(
   return { server, client: new Client({ server: "http://fake", transport: server, namespace: "shop" }) };
 }
 
-Deno.test("ResourceClient fits ListerWatcher", async () => {
+Deno.test("ResourceClient is assignable to ListerWatcher", async () => {
   const { server, client } = setUp();
   server.create(Pod, pod({ name: "a", namespace: "shop" }));
   const source: ListerWatcher<Pod> = client.resource(Pod);
@@ -57,7 +57,7 @@ Deno.test("ResourceClient creates, reads, changes and deletes objects of the fak
   assertEquals(server.keys(ConfigMap), []);
 });
 
-Deno.test("ResourceClient.deleteCollection deletes what is selected on the fake server", async () => {
+Deno.test("ResourceClient.deleteCollection deletes the selected objects on the fake server", async () => {
   const { server, client } = setUp();
   for (const name of ["a", "b"]) {
     server.create(ConfigMap, configMap({ name, namespace: "shop", labels: { app: name } }));
@@ -66,7 +66,7 @@ Deno.test("ResourceClient.deleteCollection deletes what is selected on the fake 
   assertEquals(server.keys(ConfigMap), ["shop/b"]);
 });
 
-Deno.test("ResourceClient.pages reads a collection of the fake server that changes on the way as it was", async () => {
+Deno.test("ResourceClient.pages reads one version of a collection of the fake server that changes meanwhile", async () => {
   const { server, client } = setUp();
   for (let i = 0; i < 7; i++) server.create(Pod, pod({ name: `p-${i}`, namespace: "shop" }));
   const names: string[][] = [];
@@ -80,7 +80,7 @@ Deno.test("ResourceClient.pages reads a collection of the fake server that chang
   assertEquals(versions.size, 1);
 });
 
-Deno.test("ResourceClient.pages throws when the fake server forgets the version on the way", async () => {
+Deno.test("ResourceClient.pages throws when the version expires on the fake server between pages", async () => {
   const { server, client } = setUp();
   for (let i = 0; i < 7; i++) server.create(Pod, pod({ name: `p-${i}`, namespace: "shop" }));
   let seen = 0;
@@ -95,7 +95,7 @@ Deno.test("ResourceClient.pages throws when the fake server forgets the version 
   assert(seen >= 2 && seen < 7, String(seen));
 });
 
-Deno.test("ResourceClient asks the fake server for metadata only, and for another namespace", async () => {
+Deno.test("ResourceClient requests metadata only, and another namespace, of the fake server", async () => {
   const { server, client } = setUp();
   server.create(Pod, pod({ name: "a", namespace: "shop" }));
   server.create(Pod, pod({ name: "b", namespace: "bank" }));
@@ -118,7 +118,7 @@ Deno.test("ResourceClient asks the fake server for metadata only, and for anothe
   assertEquals((await client.resource(Node, { namespace: "shop" }).list()).items.length, 1);
 });
 
-Deno.test("ResourceClient.follow misses and repeats nothing while the fake server drops, truncates, ends and fails watches", async () => {
+Deno.test("ResourceClient.follow misses and repeats no event while the fake server drops, truncates, ends and fails watches", async () => {
   using time = new FakeTime();
   const { server, client } = setUp();
   const { resourceVersion } = await client.resource(Pod).list();
@@ -171,7 +171,7 @@ Deno.test("ResourceClient.follow misses and repeats nothing while the fake serve
   assertEquals([server.watches, time.timers], [0, 0]);
 });
 
-Deno.test("ResourceClient.follow tells an expired version of the fake server", async () => {
+Deno.test("ResourceClient.follow throws when its version has expired on the fake server", async () => {
   const { server, client } = setUp();
   for (const name of ["a", "b"]) server.create(Pod, pod({ name, namespace: "shop" }));
   const { resourceVersion } = server.get(Pod, "shop/a")!.metadata;
@@ -180,7 +180,7 @@ Deno.test("ResourceClient.follow tells an expired version of the fake server", a
   assert(isExpired(error));
 });
 
-Deno.test("Client.discover and findResource resolve what the fake server has", async () => {
+Deno.test("Client.discover and findResource find the resources of the fake server", async () => {
   const { server, client } = setUp();
   server.define({
     group: "acme.test",
@@ -202,7 +202,7 @@ Deno.test("Client.discover and findResource resolve what the fake server has", a
   assertEquals(findResource(resources, "po").plural, "pods");
 });
 
-Deno.test("Client says of the fake server who may not do what", async () => {
+Deno.test("Client reads access reviews of the fake server", async () => {
   const server = new FakeApiServer({ tokens: { secret: "alice" }, authorize: ({ verb }) => verb !== "delete" });
   let token = "old";
   const client = new Client({

@@ -37,7 +37,7 @@ const certificates = resource("cert-manager.io", "v1", "certificates", "Certific
 const po = resource("games.test", "v1", "po", "Ponytail");
 const all = [pods, services, events, oldDeployments, deployments, newEvents, jobs, podMetrics, certificates];
 
-Deno.test("findResource understands what kubectl understands", () => {
+Deno.test("findResource accepts the names that kubectl accepts", () => {
   const cases: [string, ApiResource][] = [
     ["pods", pods],
     ["Pods", pods],
@@ -70,14 +70,14 @@ Deno.test("findResource understands what kubectl understands", () => {
   for (const [text, found] of cases) assertStrictEquals(findResource(all, text), found, text);
 });
 
-Deno.test("findResource takes a plural before a singular, and that before a short name and a kind", () => {
+Deno.test("findResource prefers a plural to a singular, and that to a short name and a kind", () => {
   assertStrictEquals(findResource([...all, po], "po"), po);
   const named = resource("games.test", "v1", "ponies", "Po", { singular: "pony" });
   assertStrictEquals(findResource([named, pods], "po"), pods);
   assertStrictEquals(findResource([named], "po"), named);
 });
 
-Deno.test("findResource names what is spelt most like it", () => {
+Deno.test("findResource suggests the name that is spelt most alike", () => {
   const cases: [string, string][] = [
     ["pdos", 'Cannot find a resource "pdos": the server has no such name; did you mean "pods"'],
     ["deploymnet", 'did you mean "deployments.apps"'],
@@ -91,7 +91,7 @@ Deno.test("findResource names what is spelt most like it", () => {
   assertThrows(() => findResource([], "pods"), Error, "the server has listed none");
 });
 
-Deno.test("findResource names no more than three, the nearest first", () => {
+Deno.test("findResource suggests at most three names, the nearest first", () => {
   const similar = ["widgets", "gidgets", "gadgets", "midgets"].map((plural) => resource("", "v1", plural, plural));
   const error = assertThrows(() => findResource(similar, "widgetz"), Error);
   assertEquals(

@@ -27,7 +27,7 @@ async function gzip(body: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-Deno.test("Client reads compressed lists over HTTP, and asks for none when told so", async () => {
+Deno.test("Client reads compressed lists over HTTP, and requests none when compression is off", async () => {
   const asked: (string | null)[] = [];
   const names = Array.from({ length: 1_000 }, (_, i) => `pod-${i}`);
   const zipped = await gzip(JSON.stringify(podList(names)));
@@ -45,7 +45,7 @@ Deno.test("Client reads compressed lists over HTTP, and asks for none when told 
   assertEquals(asked[1], "identity");
 });
 
-Deno.test("Client refuses a watch compressed event by event over HTTP, instead of losing all but the first", async () => {
+Deno.test("Client refuses a watch over HTTP whose events are compressed one by one, instead of losing all but the first", async () => {
   const members = await Promise.all(["1", "2", "3"].map((version) => gzip(line("ADDED", pod("a", version)))));
   const encodings: (string | null)[] = [];
   await using fixture = serve((request) => {
@@ -58,7 +58,7 @@ Deno.test("Client refuses a watch compressed event by event over HTTP, instead o
   assertEquals(encodings, ["identity"]);
 });
 
-Deno.test("Client lets the server know over HTTP when a watch is left or aborted", async () => {
+Deno.test("Client closes the connection over HTTP when a watch is left or aborted", async () => {
   const cancelled: (() => void)[] = [];
   const ends = [1, 2].map(() => new Promise<void>((resolve) => cancelled.push(resolve)));
   let watches = 0;
@@ -87,7 +87,7 @@ Deno.test("Client lets the server know over HTTP when a watch is left or aborted
   await ends[1];
 });
 
-Deno.test("Client can be refused often over HTTP without running out of connections", async () => {
+Deno.test("Client does not run out of connections over HTTP after many refusals", async () => {
   let refused = 0;
   await using fixture = serve(() => ++refused > 50 ? json(pod("a", "1")) : text(404, "x".repeat(100_000)));
   const pods = fixture.client.resource(Pod);
@@ -95,7 +95,7 @@ Deno.test("Client can be refused often over HTTP without running out of connecti
   assertEquals((await pods.get("a")).metadata.name, "a");
 });
 
-Deno.test("Client says what the network says when nobody listens", async () => {
+Deno.test("Client's error has the network's message when no server listens", async () => {
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
@@ -106,7 +106,7 @@ Deno.test("Client says what the network says when nobody listens", async () => {
   assert(error.cause instanceof TypeError);
 });
 
-Deno.test("Client tells a connection that is cut in a body from one that ends", async () => {
+Deno.test("Client distinguishes a connection that breaks in a body from a body that ends", async () => {
   const answers = ['8\r\n{"kind":\r\n', '8\r\n{"type":\r\n'];
   const listener = Deno.listen({ port: 0, hostname: "127.0.0.1" });
   const serving = (async (): Promise<void> => {

@@ -23,7 +23,7 @@ function setUp(...answers: Answer[]): { readonly client: Client; readonly sent: 
 const names = (list: { readonly items: readonly { readonly metadata: { readonly name: string } }[] }): string[] =>
   list.items.map((item) => item.metadata.name);
 
-Deno.test("ResourceClient.list answers all objects with kind and apiVersion, and how the list goes on", async () => {
+Deno.test("ResourceClient.list returns all objects with kind and apiVersion, and the continue token", async () => {
   const { client } = setUp(
     json(podList(["a", "b"], { resourceVersion: "10", continue: "next", remainingItemCount: 4 })),
     json(podList([])),
@@ -35,7 +35,7 @@ Deno.test("ResourceClient.list answers all objects with kind and apiVersion, and
   assertEquals(await client.resource(Pod).list(), { items: [], resourceVersion: "10" });
 });
 
-Deno.test("ResourceClient.list reads a body that arrives in bytes", async () => {
+Deno.test("ResourceClient.list reads a body that arrives byte by byte", async () => {
   const live = new LiveBody();
   const { client } = setUp(live.answer);
   for (const char of JSON.stringify(podList(["a", "b"]))) live.push(char);
@@ -43,7 +43,7 @@ Deno.test("ResourceClient.list reads a body that arrives in bytes", async () => 
   assertEquals(names(await client.resource(Pod).list()), ["a", "b"]);
 });
 
-Deno.test("ResourceClient.list keeps managedFields unless told to drop them", async () => {
+Deno.test("ResourceClient.list keeps managedFields by default", async () => {
   const list = podList(["a"]) as { items: { metadata: Record<string, unknown> }[] };
   list.items[0].metadata.managedFields = [{ manager: "tests" }];
   const { client } = setUp(json(list), json(list));
@@ -62,7 +62,7 @@ Deno.test("Client refuses an object that is longer than maxObjectBytes", async (
   assertEquals(live.ended, "cancelled");
 });
 
-Deno.test("ResourceClient.listEntries yields an empty part when the headers are there, then the entries unread", async () => {
+Deno.test("ResourceClient.listEntries yields an empty part when the headers arrive, then unparsed entries", async () => {
   const live = new LiveBody();
   const { client } = setUp(live.answer);
   const parts = client.resource(Pod).listEntries();
@@ -75,7 +75,7 @@ Deno.test("ResourceClient.listEntries yields an empty part when the headers are 
   assertEquals(rest.at(-1)?.resourceVersion, "10");
 });
 
-Deno.test("ResourceClient.listEntries lets go of the body when it is left, also before it was read", async () => {
+Deno.test("ResourceClient.listEntries cancels the body when its loop is left, also before the body was read", async () => {
   for (const parts of [1, 2]) {
     const live = new LiveBody();
     const { client } = setUp(live.answer);
@@ -86,13 +86,13 @@ Deno.test("ResourceClient.listEntries lets go of the body when it is left, also 
   }
 });
 
-Deno.test("ResourceClient.listEntries leaves waiting to its caller", async () => {
+Deno.test("ResourceClient.listEntries does not wait for Retry-After", async () => {
   const { client, sent } = setUp(text(429, "later", { "retry-after": "1" }));
   const error = await assertRejects(() => collect(client.resource(Pod).listEntries()), StatusError);
   assertEquals([error.status.retryAfterSeconds, sent.requests.length], [1, 1]);
 });
 
-Deno.test("ResourceClient.pages follows the tokens, of 500 objects, and names no version with a token", async () => {
+Deno.test("ResourceClient.pages follows the continue tokens, 500 objects a page, and sends no version with a token", async () => {
   const { client, sent } = setUp(
     json(podList(["a", "b"], { resourceVersion: "10", continue: "t1" })),
     json(podList(["c", "d"], { resourceVersion: "10", continue: "t2" })),
@@ -122,7 +122,7 @@ Deno.test("ResourceClient.pages yields one page of an empty list", async () => {
   assertEquals([sent.requests.length, sent.last.query.limit], [1, "2"]);
 });
 
-Deno.test("ResourceClient.pages asks for the next page as soon as its token is known, and for no more than that", async () => {
+Deno.test("ResourceClient.pages requests the next page as soon as its token is known, and none after that", async () => {
   const [first, second, third] = [new LiveBody(), new LiveBody(), new LiveBody()];
   const { client, sent } = setUp(first.answer, second.answer, third.answer);
   const page = (name: string, token?: string): string =>
@@ -149,7 +149,7 @@ Deno.test("ResourceClient.pages asks for the next page as soon as its token is k
   assertEquals(third.ended, "aborted");
 });
 
-Deno.test("ResourceClient.pages cancels the page it fetched ahead when it is left", async () => {
+Deno.test("ResourceClient.pages cancels the page that it fetched ahead when its loop is left", async () => {
   const ahead = new LiveBody();
   const { client, sent } = setUp(json(podList(["a"], { resourceVersion: "10", continue: "t1" })), ahead.answer);
   for await (const page of client.resource(Pod).pages()) {
@@ -160,7 +160,7 @@ Deno.test("ResourceClient.pages cancels the page it fetched ahead when it is lef
   assertEquals([sent.requests.length, ahead.ended], [2, "aborted"]);
 });
 
-Deno.test("ResourceClient.pages throws when the token has expired on the way, after the pages before", async () => {
+Deno.test("ResourceClient.pages throws when the token has expired, after the pages before", async () => {
   const { client } = setUp(
     json(podList(["a"], { resourceVersion: "10", continue: "t1" })),
     refusal(410, "Expired", "The provided continue parameter is too old", {}, { metadata: { continue: "t2" } }),
@@ -173,7 +173,7 @@ Deno.test("ResourceClient.pages throws when the token has expired on the way, af
   assertEquals([seen, error.status.continue], [["a"], "t2"]);
 });
 
-Deno.test("ResourceClient.pages throws a page's error when the page after it is on its way", async () => {
+Deno.test("ResourceClient.pages throws the error of a page while the page after it is being fetched", async () => {
   const [first, ahead] = [new LiveBody(), new LiveBody()];
   const { client } = setUp(first.answer, ahead.answer);
   const pages = client.resource(Pod).pages();

@@ -3,7 +3,7 @@ import { Client } from "../../src/client/client.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 
-Deno.test("Client's resource() refuses several namespaces instead of asking for all", async () => {
+Deno.test("Client.resource refuses several namespaces instead of listing all", async () => {
   using server = new FakeApiServer();
   for (const namespace of ["a", "b"]) server.create(Pod, pod({ namespace, name: "x" }));
   using client = new Client({ server: "http://fake", transport: server });

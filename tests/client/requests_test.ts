@@ -48,7 +48,7 @@ Deno.test("request paths are prefix, group, namespace, plural, name and subresou
   }
 });
 
-Deno.test("ResourceClient sends list options as the server names them", async () => {
+Deno.test("ResourceClient sends list options under the server's parameter names", async () => {
   const transport = new ScriptedTransport(json(podList([])));
   await clientOf(transport).resource(Pod).list({
     namespace: "shop",
@@ -71,13 +71,13 @@ Deno.test("ResourceClient sends list options as the server names them", async ()
   assertEquals(transport.last.headers.get("accept"), "application/json");
 });
 
-Deno.test("ResourceClient leaves out a limit of 0 and an empty token", async () => {
+Deno.test("ResourceClient omits a limit of 0 and an empty continue token", async () => {
   const transport = new ScriptedTransport(json(podList([])));
   await clientOf(transport).resource(Pod).list({ limit: 0, continue: "", labelSelector: "", fieldSelector: "" });
   assertEquals(transport.last.query, { pretty: "false" });
 });
 
-Deno.test("ResourceClient joins the selectors of the collection and of the call, and takes the call's namespace [F21]", async () => {
+Deno.test("ResourceClient combines the selectors of the collection and of the call, and uses the call's namespace [F21]", async () => {
   const transport = new ScriptedTransport(json(podList([])), json(podList([])));
   const pods = clientOf(transport).resource(Pod, { namespace: "shop", labelSelector: "a=b", fieldSelector: "x=1" });
   await pods.list({ labelSelector: "!c", fieldSelector: "y!=2" });
@@ -101,7 +101,7 @@ Deno.test("ResourceClient refuses a broken label selector before anything is sen
   assertEquals(transport.requests.length, 0);
 });
 
-Deno.test("ResourceClient refuses numbers that cannot be meant", async () => {
+Deno.test("ResourceClient refuses negative and fractional numbers", async () => {
   const pods = clientOf(new ScriptedTransport()).resource(Pod, { namespace: "shop" });
   await assertRejects(() => pods.list({ limit: -1 }), RangeError, "limit");
   await assertRejects(() => pods.list({ limit: 1.5 }), RangeError, "limit");
@@ -109,7 +109,7 @@ Deno.test("ResourceClient refuses numbers that cannot be meant", async () => {
   await assertRejects(() => pods.delete("web-0", { gracePeriodSeconds: -1 }), RangeError, "gracePeriodSeconds");
 });
 
-Deno.test("ResourceClient asks for metadata only in the form that each call needs [F32]", async () => {
+Deno.test("ResourceClient requests metadata only in the form that each call needs [F32]", async () => {
   const partial = { ...pod("web-0", "1"), kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
   const list = { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1", metadata: {}, items: [partial] };
   const transport = new ScriptedTransport(json(list), json(partial), json(partial));
@@ -127,7 +127,7 @@ Deno.test("ResourceClient asks for metadata only in the form that each call need
   await assertRejects(() => pods.create({ metadata: { name: "web-0" } }), TypeError, "metadata only");
 });
 
-Deno.test("request refuses to name or make an object where no namespace is known, and keeps a raw path as it is [C133]", async () => {
+Deno.test("ResourceClient refuses to address or create an object without a namespace; Client.fetch sends a raw path as it is [C133]", async () => {
   const transport = new ScriptedTransport();
   const pods = clientOf(transport).resource(Pod);
   const whole = { ...pod("web-0", "1"), metadata: { name: "web-0", uid: "u", resourceVersion: "1" } };

@@ -90,7 +90,7 @@ const failed = (code: number, reason: string): string => line("ERROR", statusObj
 /** A watch that stays open and says nothing. */
 const silent: Answer = (sent) => new LiveBody().answer(sent);
 
-Deno.test('follow refuses a missing version, "" and "0" at once [C115]', () => {
+Deno.test('ResourceClient.follow refuses a missing version, "" and "0" at once [C115]', () => {
   const sent = new ScriptedTransport();
   const pods = new Client({ server: "https://kube.test", transport: sent }).resource(Pod);
   assertThrows(() => pods.follow(), TypeError, 'Cannot follow "pods": resourceVersion is missing');
@@ -104,7 +104,7 @@ Deno.test('follow refuses a missing version, "" and "0" at once [C115]', () => {
   assertEquals(sent.requests.length, 0);
 });
 
-Deno.test("follow gets over refusals and lost connections when it begins, but tells an expired version [C116]", async () => {
+Deno.test("ResourceClient.follow retries when its first watch is refused or lost, but throws for an expired version [C116]", async () => {
   using time = new FakeTime();
   using followed = new Followed([
     new TypeError("connection refused"),
@@ -134,7 +134,7 @@ Deno.test("follow gets over refusals and lost connections when it begins, but te
   assertEquals(time.timers, 0);
 });
 
-Deno.test("follow tells every event once and in order over many watches, and goes on from the newest version [C117]", async () => {
+Deno.test("ResourceClient.follow yields every event once and in order over many watches, and resumes at the newest version [C117]", async () => {
   using time = new FakeTime();
   const watches = [
     [["2", "3"]],
@@ -164,7 +164,7 @@ Deno.test("follow tells every event once and in order over many watches, and goe
   assertEquals(time.timers, 0);
 });
 
-Deno.test("follow ends on 410, 401, 403 and 404, and gets over every other error in the stream [C118]", async () => {
+Deno.test("ResourceClient.follow ends on 410, 401, 403 and 404, and resumes after every other error in the stream [C118]", async () => {
   using time = new FakeTime();
   const final: [Answer, (error: unknown) => boolean][] = [
     [watchOf(added("2"), failed(410, "Expired")), isExpired],
@@ -194,7 +194,7 @@ Deno.test("follow ends on 410, 401, 403 and 404, and gets over every other error
   }
 });
 
-Deno.test("follow that is left or aborted with events unread leaves nothing behind [C119]", async () => {
+Deno.test("ResourceClient.follow that is left or aborted with unread events leaves nothing behind [C119]", async () => {
   using time = new FakeTime();
   for (const way of ["return", "abort"]) {
     const live = new LiveBody();
@@ -219,7 +219,7 @@ Deno.test("follow that is left or aborted with events unread leaves nothing behi
   }
 });
 
-Deno.test("follow waits for one condition after another, until one throws, the signal aborts, or it is over [C120]", async () => {
+Deno.test("a loop over ResourceClient.follow waits for conditions in turn, until one throws, the signal aborts, or the stream ends [C120]", async () => {
   using time = new FakeTime();
   const phases = (versions: string[]): Answer => watchOf(...versions.map(added));
   const sent = new ScriptedTransport(phases(["2", "3"]), phases(["3", "4", "5"]), silent);
@@ -256,7 +256,7 @@ Deno.test("follow waits for one condition after another, until one throws, the s
   await assertRejects(() => until(() => true), Error, "over");
 });
 
-Deno.test("ResourceClient.follow keeps attempts a second apart, and goes on at once after a longer watch", async () => {
+Deno.test("ResourceClient.follow keeps short watches a second apart, and resumes at once after a longer one", async () => {
   using time = new FakeTime();
   const long = new LiveBody();
   using followed = new Followed([watchOf(), watchOf(), long.answer, silent]);
@@ -275,7 +275,7 @@ Deno.test("ResourceClient.follow keeps attempts a second apart, and goes on at o
   await followed.ended;
 });
 
-Deno.test("ResourceClient.follow advances with bookmarks, and passes them on when asked to", async () => {
+Deno.test("ResourceClient.follow advances its version with bookmarks, and yields them on request", async () => {
   using time = new FakeTime();
   for (const allowBookmarks of [false, true]) {
     using followed = new Followed([watchOf(added("2"), bookmark("7"), bookmark("6")), silent], { allowBookmarks });
@@ -288,7 +288,7 @@ Deno.test("ResourceClient.follow advances with bookmarks, and passes them on whe
   }
 });
 
-Deno.test("ResourceClient.follow gives up a watch that stays open 10 s beyond its time, but not one whose reader is slow", async () => {
+Deno.test("ResourceClient.follow cancels a watch that stays open 10 s beyond its time, but not one whose reader is slow", async () => {
   using time = new FakeTime();
   const [first, second] = [new LiveBody(), new LiveBody()];
   const sent = new ScriptedTransport(first.answer, second.answer);
@@ -329,7 +329,7 @@ Deno.test("ResourceClient.follow gives up a watch that stays open 10 s beyond it
   assertEquals([(await last).done, time.timers], [true, 0]);
 });
 
-Deno.test("ResourceClient.follow gives a watch up that is not answered", async () => {
+Deno.test("ResourceClient.follow cancels a watch that is not answered", async () => {
   using time = new FakeTime();
   const unanswered: Answer = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -344,7 +344,7 @@ Deno.test("ResourceClient.follow gives a watch up that is not answered", async (
   await followed.ended;
 });
 
-Deno.test("ResourceClient.follow asks for 2 to 4 minutes unless told otherwise", async () => {
+Deno.test("ResourceClient.follow requests watches of 2 to 4 minutes by default", async () => {
   using time = new FakeTime();
   using followed = new Followed([silent]);
   await time.tickAsync(0);
@@ -354,7 +354,7 @@ Deno.test("ResourceClient.follow asks for 2 to 4 minutes unless told otherwise",
   await followed.ended;
 });
 
-Deno.test("ResourceClient.follow ends on an object or a line that cannot be read the second time either", async () => {
+Deno.test("ResourceClient.follow ends on an object or a line that cannot be read a second time", async () => {
   using time = new FakeTime();
   const versionless = { kind: "Pod", apiVersion: "v1", metadata: { name: "a", namespace: "shop", uid: "u" } };
   const broken = added("3").replace('"name":"p3"', '"name":"p3","labels":[}');
@@ -384,7 +384,7 @@ Deno.test("ResourceClient.follow ends on an object of another kind, and names th
   assertMatch(String(await followed.ended), /found kind "Service", expected "Pod"/);
 });
 
-Deno.test("ResourceClient.follow gets over answers that are no watch", async () => {
+Deno.test("ResourceClient.follow resumes after responses that are not a watch", async () => {
   using time = new FakeTime();
   const page = (): Response => text(200, "<html>", { "content-type": "text/html" });
   const encoded = text(200, "", { "content-type": "application/json", "content-encoding": "gzip" });
@@ -396,7 +396,7 @@ Deno.test("ResourceClient.follow gets over answers that are no watch", async () 
   await followed.ended;
 });
 
-Deno.test("ResourceClient.follow gets over credentials that fail, and ends on every other error of theirs", async () => {
+Deno.test("ResourceClient.follow retries after a CredentialsError, and ends on any other error of its credentials", async () => {
   using time = new FakeTime();
   const failures: (Error | undefined)[] = [new CredentialsError("the plugin timed out"), undefined, new Error("a bug")];
   using followed = new Followed([watchOf(added("2")), watchOf(added("3"))], {}, {
@@ -411,7 +411,7 @@ Deno.test("ResourceClient.follow gets over credentials that fail, and ends on ev
   assertEquals(followed.interruptions, [["CredentialsError", 2_000]]);
 });
 
-Deno.test("ResourceClient.follow yields each deletion once, whatever version it carries", async () => {
+Deno.test("ResourceClient.follow yields each deletion once, whatever version it has", async () => {
   using time = new FakeTime();
   const event = (type: string, name: string, version: string): string => line(type, pod(name, version));
   using followed = new Followed([
@@ -450,7 +450,7 @@ Deno.test("ResourceClient.follow remembers the latest thousand deletions", async
   await followed.ended;
 });
 
-Deno.test("ResourceClient.follow does not take its signal's reason for an interruption", async () => {
+Deno.test("ResourceClient.follow does not mistake its own signal's reason for an interruption", async () => {
   using time = new FakeTime();
   using followed = new Followed([silent]);
   await time.tickAsync(0);
@@ -460,7 +460,7 @@ Deno.test("ResourceClient.follow does not take its signal's reason for an interr
   assertEquals([followed.interruptions, time.timers], [[], 0]);
 });
 
-Deno.test("ResourceClient.follow waits as long as it is to, whatever the time of day says", async () => {
+Deno.test("ResourceClient.follow waits for its full time, whatever the time of day is set to", async () => {
   using time = new FakeTime();
   const [first, second] = [new LiveBody(), new LiveBody()];
   using followed = new Followed([first.answer, second.answer, silent], { timeoutSeconds: 30 });
@@ -481,7 +481,7 @@ Deno.test("ResourceClient.follow waits as long as it is to, whatever the time of
   await followed.ended;
 });
 
-Deno.test("ResourceClient.follow rejects with the signal's reason while it waits for the next attempt", async () => {
+Deno.test("ResourceClient.follow rejects with the abort reason while it waits for the next attempt", async () => {
   using time = new FakeTime();
   using followed = new Followed([new TypeError("no")]);
   await time.tickAsync(1_000);
@@ -491,7 +491,7 @@ Deno.test("ResourceClient.follow rejects with the signal's reason while it waits
   assertEquals([time.timers, followed.sent.requests.length], [0, 1]);
 });
 
-Deno.test("ResourceClient.follow waits short again after a long time of health", async () => {
+Deno.test("ResourceClient.follow starts with short waits again after a healthy watch", async () => {
   using time = new FakeTime();
   const healthy = new LiveBody();
   using followed = new Followed([text(500, "no"), text(500, "no"), healthy.answer, text(500, "no"), silent], {
@@ -506,7 +506,7 @@ Deno.test("ResourceClient.follow waits short again after a long time of health",
   await followed.ended;
 });
 
-Deno.test("ResourceClient.follow notices a silent watch in time when the time of day is set, back or forward", async () => {
+Deno.test("ResourceClient.follow detects a silent watch in time when the time of day is set, back or forward", async () => {
   for (const jumpMs of [-3_600_000, 3_600_000]) {
     using time = new FakeTime();
     const body = new LiveBody();
@@ -523,7 +523,7 @@ Deno.test("ResourceClient.follow notices a silent watch in time when the time of
   }
 });
 
-Deno.test("ResourceClient.follow lets a watch last longer than a timer can", async () => {
+Deno.test("ResourceClient.follow allows a watch to last longer than the runtime's timers allow", async () => {
   using time = new FakeTime();
   const timeoutSeconds = 2 ** 31 / 1_000 | 0;
   using followed = new Followed([new LiveBody().answer, silent], { timeoutSeconds });

@@ -23,7 +23,7 @@ function setUp(...answers: Answer[]): { readonly client: Client; readonly sent: 
   return { client: new Client({ server: "https://kube.test", transport: sent, namespace: "shop" }), sent };
 }
 
-Deno.test("decode refuses a watch of another content type, and reads events whatever chunks they come in", async () => {
+Deno.test("ResourceClient.watch refuses another content type, and reads events from any chunks", async () => {
   const protobuf = text(200, "k8s\0", { "content-type": "application/vnd.kubernetes.protobuf;stream=watch" });
   const { client } = setUp(protobuf);
   await assertRejects(() => collect(client.resource(Pod).watch()), DecodeError, "vnd.kubernetes.protobuf");
@@ -46,7 +46,7 @@ Deno.test("decode refuses a watch of another content type, and reads events what
   }
 });
 
-Deno.test("ResourceClient.watch asks for changes after a version, in no encoding", async () => {
+Deno.test("ResourceClient.watch requests the changes after a version, without content encoding", async () => {
   const { client, sent } = setUp(watchOf(), watchOf(), watchOf());
   const pods = client.resource(Pod, { namespace: "shop", labelSelector: "app=web" });
   await collect(pods.watch({ resourceVersion: "7", timeoutSeconds: 30, allowBookmarks: true }));
@@ -77,12 +77,12 @@ Deno.test("ResourceClient.watch asks for changes after a version, in no encoding
   );
 });
 
-Deno.test("ResourceClient.watch refuses initial events without the bookmark that ends them", () => {
+Deno.test("ResourceClient.watch refuses to request initial events without bookmarks", () => {
   const { client } = setUp();
   assertThrows(() => client.resource(Pod).watch({ sendInitialEvents: true }), TypeError, "needs allowBookmarks");
 });
 
-Deno.test("ResourceClient.watchChanges yields an empty batch when the watch is open, then a batch to each chunk", async () => {
+Deno.test("ResourceClient.watchChanges yields an empty batch when the watch is open, then one batch per chunk", async () => {
   const live = new LiveBody();
   const { client } = setUp(live.answer);
   const batches = client.resource(Pod).watchChanges();
@@ -98,7 +98,7 @@ Deno.test("ResourceClient.watchChanges yields an empty batch when the watch is o
   assertEquals(await batches.next(), { done: true, value: undefined });
 });
 
-Deno.test("ResourceClient.watch tells the changes before an error in the stream, then throws it", async () => {
+Deno.test("ResourceClient.watch yields the changes before an error in the stream, then throws it", async () => {
   const { client } = setUp(watchOf(
     line("ADDED", pod("a", "1")),
     line("ERROR", statusObject(410, "Expired", "too old resource version: 1 (9)")),
@@ -120,7 +120,7 @@ Deno.test("ResourceClient.watch throws for an object that cannot be parsed", asy
   assertEquals(live.ended, "cancelled");
 });
 
-Deno.test("ResourceClient.watch refuses an answer in a content encoding, as events would get lost", async () => {
+Deno.test("ResourceClient.watch refuses a response with a content encoding, which could hide events", async () => {
   for (const encoding of ["gzip", "br"]) {
     const live = new LiveBody();
     const { client } = setUp((sent) => {
@@ -136,7 +136,7 @@ Deno.test("ResourceClient.watch refuses an answer in a content encoding, as even
   assertEquals(await collect(setUp(plain).client.resource(Pod).watch()), []);
 });
 
-Deno.test("ResourceClient.watch ends at once when it is left, also while it waits [F22]", async () => {
+Deno.test("ResourceClient.watch ends at once when its loop is left, also while it waits [F22]", async () => {
   const live = new LiveBody();
   const { client } = setUp(live.answer);
   const events = client.resource(Pod).watch();
@@ -147,7 +147,7 @@ Deno.test("ResourceClient.watch ends at once when it is left, also while it wait
   assertEquals(live.ended, "aborted");
 });
 
-Deno.test("ResourceClient.watch rejects with the signal's reason", async () => {
+Deno.test("ResourceClient.watch rejects with the abort reason", async () => {
   const live = new LiveBody();
   const { client } = setUp(live.answer);
   const controller = new AbortController();
@@ -166,7 +166,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-Deno.test("ResourceClient.watch rejects at once on a transport that ignores its signal, whose late answer is cancelled", async () => {
+Deno.test("ResourceClient.watch rejects at once on a transport that ignores its signal, and cancels its late response", async () => {
   const live = new LiveBody();
   let answer!: (response: Response) => void;
   const { client } = setUp(() => new Promise<Response>((resolve) => answer = resolve));

@@ -44,7 +44,7 @@ Deno.test("ResourceClient.create fills in kind, apiVersion and namespace", async
   assertEquals([sent.last.path, JSON.parse(sent.last.body).metadata], ["/api/v1/nodes", { name: "n1" }]);
 });
 
-Deno.test("ResourceClient.create refuses a draft of another namespace than the collection's", async () => {
+Deno.test("ResourceClient.create refuses a draft of another namespace than that of the collection", async () => {
   const { client, sent } = setUp();
   await assertRejects(
     () => client.resource(Pod, { namespace: "shop" }).create({ metadata: { name: "web-0", namespace: "bank" } }),
@@ -54,7 +54,7 @@ Deno.test("ResourceClient.create refuses a draft of another namespace than the c
   assertEquals(sent.requests.length, 0);
 });
 
-Deno.test("ResourceClient.create makes subresources of the object the draft names", async () => {
+Deno.test("ResourceClient.create creates a subresource of the object that the draft names", async () => {
   const { client, sent } = setUp(json({}, 201));
   const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "web-0" } };
   await client.resource(Pod, { namespace: "shop" }).create(eviction, { subresource: "eviction" });
@@ -79,7 +79,7 @@ Deno.test("ResourceClient writes with dry run, field manager and field validatio
   assertEquals(sent.last.query, query);
 });
 
-Deno.test("ResourceClient.update puts the object where it says it is", async () => {
+Deno.test("ResourceClient.update sends the object to the path of its own name and namespace", async () => {
   const { client, sent } = setUp(json(pod("web-0", "6")), json({}));
   const object = pod("web-0", "5", "bank") as unknown as Pod;
   assertEquals((await client.resource(Pod).update(object)).metadata.resourceVersion, "6");
@@ -92,13 +92,13 @@ Deno.test("ResourceClient.update puts the object where it says it is", async () 
   await assertRejects(() => client.resource(Pod).update(nameless), TypeError, "no metadata.name");
 });
 
-Deno.test("ResourceClient.update tells a conflict", async () => {
+Deno.test("ResourceClient.update throws a conflict as a StatusError", async () => {
   const { client } = setUp(refusal(409, "Conflict", "the object has been modified"));
   const error = await assertRejects(() => client.resource(Pod).update(pod("a", "1") as unknown as Pod), StatusError);
   assert(isConflict(error));
 });
 
-Deno.test("ResourceClient.patch sends each type under its own name [F26]", async () => {
+Deno.test("ResourceClient.patch sends each patch type with its content type [F26]", async () => {
   const { client, sent } = setUp(json({}), json({}), json({}), json({}), json({}));
   const pods = client.resource(Pod, { namespace: "shop" });
   const types: string[] = [];
@@ -136,7 +136,7 @@ Deno.test("ResourceClient.patch sends each type under its own name [F26]", async
   );
 });
 
-Deno.test("ResourceClient.delete tells its options in the body, and answers the object or the status", async () => {
+Deno.test("ResourceClient.delete sends its options in the body, and returns the object or the Status", async () => {
   const success = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details: { name: "web-0" } };
   const { client, sent } = setUp(json(success), json(pod("web-0", "9")));
   const pods = client.resource(Pod, { namespace: "shop" });
@@ -163,7 +163,7 @@ Deno.test("ResourceClient.delete tells its options in the body, and answers the 
   assertEquals(JSON.parse(sent.last.body), { apiVersion: "v1", kind: "DeleteOptions" });
 });
 
-Deno.test("ResourceClient.deleteCollection selects by the query, and lets the answer go", async () => {
+Deno.test("ResourceClient.deleteCollection sends its selection in the query, and cancels the response's body", async () => {
   const { client, sent } = setUp(json(podList(["a", "b"])), json({}));
   await client.resource(Pod, { namespace: "shop", labelSelector: "app=web" }).deleteCollection({
     dryRun: true,
@@ -184,7 +184,7 @@ Deno.test("ResourceClient.deleteCollection selects by the query, and lets the an
   assertEquals(sent.last.path, "/api/v1/nodes");
 });
 
-Deno.test("ResourceClient rejects with the failure that a Status with code 200 tells", async () => {
+Deno.test("ResourceClient rejects with the failure of a Status that comes with code 200", async () => {
   const { client } = setUp(json(statusObject(500, "InternalError", "no"), 200));
   const error = await assertRejects(() => client.resource(Pod).get("web-0"), StatusError);
   assertEquals(error.status.code, 500);

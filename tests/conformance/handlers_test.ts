@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 
-Deno.test("SharedIndexInformer keeps nothing of 20,000 handlers and readers that came and went [F20]", async () => {
+Deno.test("SharedIndexInformer keeps no memory of 20,000 handlers and streams that were added and removed [F20]", async () => {
   // Together they hold 800 MB; the heap has room for a tenth of that.
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [

@@ -33,7 +33,7 @@ const DEFINITION = {
   },
 };
 
-Deno.test("SharedIndexInformer waits for a kind that is not there yet, tells the end of its objects, and waits again [F28]", async () => {
+Deno.test("SharedIndexInformer waits for a kind that is not defined yet, delivers the deletion of its objects, and waits again [F28]", async () => {
   using time = new FakeTime();
   using server = new FakeApiServer();
   using client = new Client({ server: "http://fake", transport: server });

@@ -8,7 +8,7 @@ import { FakeTime } from "../support/fake_time.ts";
 
 const CALLS = 500;
 
-Deno.test("Client holds no request back, however many there are at once [F35]", async () => {
+Deno.test("Client delays no request, however many run at once [F35]", async () => {
   using time = new FakeTime();
   let arrived = 0;
   const answers = Promise.withResolvers<void>();
@@ -42,7 +42,7 @@ const SERVERS: Readonly<Record<string, () => Response | Promise<Response>>> = {
 };
 
 for (const [what, answer] of Object.entries(SERVERS)) {
-  Deno.test(`SharedIndexInformer asks a server that ${what} seldom, and is live soon after that is over [F06]`, async () => {
+  Deno.test(`SharedIndexInformer seldom sends requests to a server that ${what}, and is live soon after the server recovers [F06]`, async () => {
     using time = new FakeTime();
     using server = new FakeApiServer();
     let bad = true;

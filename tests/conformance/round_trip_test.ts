@@ -27,7 +27,7 @@ const UNKNOWN = {
   quantity: "1e3",
 };
 
-Deno.test("ResourceClient.update gives back every member of what an informer has cached, known or not [F25]", async () => {
+Deno.test("ResourceClient.update sends every member of a cached object, known or not [F25]", async () => {
   using server = new FakeApiServer({ resources: [Schema] });
   using client = new Client({ server: "http://fake", transport: server });
   const key = "default/a";

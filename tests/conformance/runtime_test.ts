@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { fileURLToPath } from "node:url";
 
-Deno.test("The core follows a server where there is nothing but the web's own names, without a permission [F40]", async () => {
+Deno.test("the core follows a server with web standards alone, and without a permission [F40]", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--quiet", "--no-lock", "--no-prompt", fileURLToPath(new URL("./_bare.ts", import.meta.url))],
     stdout: "piped",

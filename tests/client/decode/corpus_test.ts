@@ -73,7 +73,7 @@ function eventsOf({ text }: Recorded): { readonly type: string; readonly object:
   return text.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
 }
 
-Deno.test("The recorded answers are lists, watches, tables and refusals in good number", () => {
+Deno.test("the corpus of recorded responses has enough lists, watches, tables and errors", () => {
   assert(lists.length >= 14, `found ${lists.length} lists`);
   assert(lists.flatMap(({ text }) => (JSON.parse(text) as List).items).length >= 25, "found too few listed objects");
   assert(watches.length >= 18, `found ${watches.length} watches`);
@@ -127,7 +127,7 @@ for (const answer of watches.filter((watch) => !tables.includes(watch))) {
   });
 }
 
-Deno.test("ListReader yields the known entries for every recorded list that is read again", async () => {
+Deno.test("ListReader yields the cached entries when a recorded list is read again", async () => {
   for (const { text, name } of lists) {
     const chunks = inChunksOf(utf8Of(text), 64);
     const first = await listReading(chunks);
@@ -139,7 +139,7 @@ Deno.test("ListReader yields the known entries for every recorded list that is r
   }
 });
 
-Deno.test("WatchReader yields the known entry for every recorded event of a version that is there", async () => {
+Deno.test("WatchReader yields the cached entry for a recorded event of a version that is cached", async () => {
   for (const { text } of watches.filter((watch) => !tables.includes(watch) && watch.text !== "")) {
     const chunks = inChunksOf(utf8Of(`${text}\n`), 64);
     const entries = (await watchReading(chunks)).told.flatMap((change) =>
@@ -169,7 +169,7 @@ Deno.test("ListReader refuses the recorded Table", async () => {
   }
 });
 
-Deno.test("WatchReader makes broken entries of the recorded Tables, which are nobody's objects", async () => {
+Deno.test("WatchReader turns the recorded Tables into broken entries without a key", async () => {
   const answer = tables.find(({ name }) => name === "watch-table")!;
   for (const { chunks, options } of readings(`${answer.text}\n`)) {
     const { told, error } = await watchReading(chunks, options);
@@ -187,7 +187,7 @@ for (const answer of refusals) {
   const { name, method, status, text, answerHeaders } = answer;
   const isStatus = answerHeaders.get("content-type") === "application/json";
 
-  Deno.test(`statusErrorOf tells what the recorded "${name}" says`, async () => {
+  Deno.test(`statusErrorOf reads the recorded error "${name}"`, async () => {
     const headers = new Headers(answerHeaders);
     headers.delete("content-length"); // of the bytes as they came, with the newline at their end
     const error = await statusErrorOf(`ask for "${name}"`, method, new Response(text, { status, headers }));
@@ -198,7 +198,7 @@ for (const answer of refusals) {
     assertStringIncludes(error.message, `Cannot ask for "${name}": ${status} `);
   });
 
-  Deno.test(`ListReader throws what the recorded "${name}" says, should it come with a 200`, async () => {
+  Deno.test(`ListReader throws the recorded error "${name}" if it comes with status 200`, async () => {
     for (const { chunks, options } of readings(text)) {
       const { told, error } = await listReading(chunks, options);
       assertEquals(told, []);

@@ -37,7 +37,7 @@ function check(text: string): number {
   return labelled;
 }
 
-Deno.test("Entry labels are what JSON.parse finds in texts that look like what they are not", () => {
+Deno.test("Entry labels equal those of JSON.parse in texts with look-alike members", () => {
   let labelled = 0;
   fc.assert(
     fc.property(memberText, (text) => void (labelled += check(text))),
@@ -82,7 +82,7 @@ const member = fc.oneof(
   fc.constantFrom('"uid":"u-1"', '"resourceVersion":"7"', '"namespace":"shop"', '"generation":1', '"label":{"a":"b"}'),
 );
 
-Deno.test("Entry labels are what JSON.parse finds in metadata in any order, with keys that come twice or are spelled otherwise", () => {
+Deno.test("Entry labels equal those of JSON.parse with metadata in any order, repeated keys and escaped keys", () => {
   let labelled = 0;
   fc.assert(
     fc.property(fc.array(member, { maxLength: 6 }), fc.nat(6), fc.boolean(), (members, at, first) => {

@@ -16,14 +16,14 @@ function linesOf(chunks: readonly Uint8Array[], maxBytes?: number): string[] {
   return lines;
 }
 
-Deno.test("LineSplitter trims CRLF and white space, and leaves empty lines out, whatever the chunks", () => {
+Deno.test("LineSplitter trims CRLF and white space, and skips empty lines, for any chunks", () => {
   const bytes = utf8Of(`{"a":1}\r\n\r\n\n  {"ä":"日本"}\t\n \n{"b":2}\n{"unfinished":3}`);
   for (let size = 1; size <= bytes.length; size++) {
     assertEquals(linesOf(inChunksOf(bytes, size)), [`{"a":1}`, `{"ä":"日本"}`, `{"b":2}`]);
   }
 });
 
-Deno.test("LineSplitter holds an unfinished line and says how long it is", () => {
+Deno.test("LineSplitter keeps an unfinished line and reports its length", () => {
   const splitter = new LineSplitter();
   const seen: string[] = [];
   const line = (bytes: Uint8Array, start: number, end: number): void => {
@@ -39,7 +39,7 @@ Deno.test("LineSplitter holds an unfinished line and says how long it is", () =>
   assertEquals(seen, ["one", "two"]);
 });
 
-Deno.test("LineSplitter gives the same verdict on a line's length whatever the chunks, after the lines before it", () => {
+Deno.test("LineSplitter limits a line's length in the same way for any chunks, after yielding the lines before it", () => {
   const bytes = utf8Of("12345\n123456\n1\n");
   for (let size = 1; size <= bytes.length; size++) {
     assertEquals(linesOf(inChunksOf(bytes, size), 6), ["12345", "123456", "1"]);
@@ -58,7 +58,7 @@ Deno.test("LineSplitter gives the same verdict on a line's length whatever the c
   }
 });
 
-Deno.test("LineSplitter refuses a line that never ends as soon as it is too long", () => {
+Deno.test("LineSplitter refuses an endless line as soon as it is too long", () => {
   const splitter = new LineSplitter(100_000);
   const chunk = new Uint8Array(60_000).fill(97);
   const none = (): void => assert(false, "there is no line");
@@ -66,7 +66,7 @@ Deno.test("LineSplitter refuses a line that never ends as soon as it is too long
   assertThrows(() => splitter.push(chunk, none), DecodeError, "longer than 100000 bytes");
 });
 
-Deno.test("ByteBuffer grows by what is appended, and lets a large buffer go", () => {
+Deno.test("ByteBuffer grows as bytes are appended, and releases a large buffer", () => {
   const buffer = new ByteBuffer();
   const large = Uint8Array.from({ length: 1_500_000 }, (_, index) => index % 251);
   buffer.append(large, 10, 20);
@@ -88,7 +88,7 @@ for (const kind of ["bytes", "default"] as const) {
     assertEquals(stream.locked, false);
   });
 
-  Deno.test(`chunksOf cancels a ${kind} stream that is left early`, async () => {
+  Deno.test(`chunksOf cancels a ${kind} stream when its loop is left early`, async () => {
     const body = bodyOf(inChunksOf(utf8Of("hello, world"), 5), kind);
     for await (const chunk of chunksOf(body.stream)) {
       assertEquals(decoder.decode(chunk), "hello");
@@ -99,7 +99,7 @@ for (const kind of ["bytes", "default"] as const) {
   });
 }
 
-Deno.test("chunksOf reads a byte stream into one recycled buffer, also chunks larger than it", async () => {
+Deno.test("chunksOf reads a byte stream into one reused buffer, also chunks larger than it", async () => {
   const body = bodyOf([new Uint8Array(150_000).fill(1), new Uint8Array(10).fill(2)], "bytes");
   const sizes: number[] = [];
   let sum = 0;

@@ -50,7 +50,7 @@ function keys(reading: ListReading): string[] {
   return reading.told.map((entry) => entry.key);
 }
 
-Deno.test("ListReader decodes a built-in kind's items as a watch does, in one text [F24]", async () => {
+Deno.test("ListReader decodes items of a built-in kind to the same text as a watch does [F24]", async () => {
   const list = await listReading([utf8Of(BUILT_IN)]);
   const watch = await watchReading([utf8Of(WATCHED.map((item) => `{"type":"ADDED","object":${item}}\n`).join(""))]);
   assertEquals(keys(list), ["shop/a", "shop/b", "c"]);
@@ -68,13 +68,13 @@ Deno.test("ListReader decodes a built-in kind's items as a watch does, in one te
   );
 });
 
-Deno.test("ListReader keeps the kind that a custom resource's items have", async () => {
+Deno.test("ListReader keeps the kind of a custom resource's items", async () => {
   const { told: entries } = await listReading([utf8Of(CUSTOM)]);
   assertEquals(entries.map((entry) => entry.object.kind), ["Widget", "Widget", "Widget"]);
   assertEquals(Object.keys(entries[0].object), ["apiVersion", "kind", "metadata", "spec"]);
 });
 
-Deno.test("ListReader passes on the version and the next page as soon as they are known, and at the end", async () => {
+Deno.test("ListReader yields the version and the continue token as soon as they are read, and at the end", async () => {
   const at = (text: string, mark: string): number => text.indexOf(mark);
   const about = (reading: ListReading): unknown[] =>
     reading.parts.map(({ entries, ...rest }) => [entries.length, rest]);
@@ -113,7 +113,7 @@ for (const [name, text] of [["built-in", BUILT_IN], ["custom resource", CUSTOM],
     }
   });
 
-  Deno.test(`ListReader refuses a ${name} list that is cut off anywhere, and is never silently short`, async () => {
+  Deno.test(`ListReader refuses a ${name} list that is cut off anywhere, and never returns a shorter one`, async () => {
     const bytes = utf8Of(text.trimEnd());
     for (let end = 0; end < bytes.length; end++) {
       const reading = await listReading([bytes.slice(0, end)]);
@@ -139,7 +139,7 @@ Deno.test("ListReader reads the same short list wherever it is split in three", 
   }
 });
 
-Deno.test("ListReader finds the items, and nothing that only looks like them", async () => {
+Deno.test("ListReader finds the items member, and no look-alike", async () => {
   const item = `{"metadata":{"name":"a"}}`;
   const other = `{"metadata":{"name":"wrong"}}`;
   const texts = [
@@ -163,7 +163,7 @@ Deno.test("ListReader finds the items, and nothing that only looks like them", a
   }
 });
 
-Deno.test("ListReader cuts items out as they arrive, whatever stands before them", async () => {
+Deno.test("ListReader yields items as they arrive, whatever members come before them", async () => {
   for (
     const before of [
       `"x":"\\""`,
@@ -184,12 +184,12 @@ Deno.test("ListReader cuts items out as they arrive, whatever stands before them
   }
 });
 
-Deno.test("ListReader says so when a list ends in the middle of its items", async () => {
+Deno.test("ListReader reports a list that ends in the middle of its items", async () => {
   const reading = await listReading([utf8Of(`{"kind":"PodList","items":[{"metadata":{"name":"a"}},`)]);
   assertEquals(messageOf(reading), `Cannot read the list of "pods": it ends in the middle of its items`);
 });
 
-Deno.test("ListReader fills in kind and drops managedFields also where items come out of the outline", async () => {
+Deno.test("ListReader fills in kind and drops managedFields also for items that are parsed with the rest of the list", async () => {
   const text =
     `{"kind":"PodList","apiVersion":"v1","\\u0069tems":[${ITEMS.join()}],"metadata":{"resourceVersion":"9"}}`;
   const outline = await listReading([utf8Of(text)]);
@@ -212,7 +212,7 @@ Deno.test("ListReader reads a list without items as empty", async () => {
   }
 });
 
-Deno.test("ListReader passes on the next page also where the version is missing", async () => {
+Deno.test("ListReader yields the continue token also where the version is missing", async () => {
   for (const text of [`{"metadata":{"continue":"t"},"items":[]}`, `{"items":[],"metadata":{"continue":"t"}}`]) {
     assertEquals(told(await listReading([utf8Of(text)])), `[{"continue":"t"},[]]`);
   }
@@ -220,14 +220,14 @@ Deno.test("ListReader passes on the next page also where the version is missing"
   assertEquals(told(await listReading([utf8Of(`{"kind":"PodList","metadata":null,"items":[]}`)])), `[{},[]]`);
 });
 
-Deno.test("ListReader does not make up a kind from one that names none", async () => {
+Deno.test("ListReader adds no kind to items of a list without one", async () => {
   const text =
     `{"kind":"List","apiVersion":"v1","items":[{"metadata":{"name":"a"}},{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b"}}]}`;
   const { told: entries } = await listReading([utf8Of(text)]);
   assertEquals(entries.map((entry) => entry.object.kind), [undefined, "Pod"]);
 });
 
-Deno.test("ListReader throws the Status that came in a list's place", async () => {
+Deno.test("ListReader throws the Status that came instead of a list", async () => {
   const text =
     `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":"The provided continue parameter is too old","reason":"Expired","code":410}\n`;
   for (const size of [1, text.length]) {
@@ -256,7 +256,7 @@ Deno.test("ListReader refuses a Table of meta.k8s.io, and reads a list of that k
   assertEquals(keys(other), ["oak"]);
 });
 
-Deno.test("ListReader refuses what is no list, and says what it found", async () => {
+Deno.test("ListReader refuses a body that is not a list, and names what it found", async () => {
   const cases = [
     [
       `<html><body>Please log in</body></html>`,
@@ -302,7 +302,7 @@ Deno.test("ListReader refuses what is no list, and says what it found", async ()
   }
 });
 
-Deno.test("ListReader makes broken entries of items without a name, and goes on [F15]", async () => {
+Deno.test("ListReader makes broken entries of items without a name, and continues [F15]", async () => {
   const { told: entries, error } = await listReading([
     utf8Of(
       `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"namespace":"shop"}},{"metadata":{"name":"a"}}]}`,
@@ -313,7 +313,7 @@ Deno.test("ListReader makes broken entries of items without a name, and goes on 
   assertEquals(entries[0].error?.message, `Cannot file Pod in namespace "shop": it has no metadata.name`);
 });
 
-Deno.test("ListReader makes broken entries of items without metadata, and goes on", async () => {
+Deno.test("ListReader makes broken entries of items without metadata, and continues", async () => {
   const found = ["{}", `{"data":{}}`, `{"metadata":null}`, `{"metadata":7}`];
   const items = found.map((item) => `${item},{"metadata":{"name":"a"}}`).join();
   for (const member of [`"items"`, `"\\u0069tems"`]) {
@@ -329,7 +329,7 @@ Deno.test("ListReader makes broken entries of items without metadata, and goes o
   }
 });
 
-Deno.test("ListReader gives the same verdict on an item's length whatever the chunks", async () => {
+Deno.test("ListReader limits an item's length in the same way for any chunks", async () => {
   const item = (size: number): string => `{"metadata":{"name":"a"},"d":"${"x".repeat(size - 32)}"}`;
   assertEquals(item(200).length, 200);
   const text = `{"kind":"PodList","items":[${item(150)},${item(200)}]}`;
@@ -344,7 +344,7 @@ Deno.test("ListReader gives the same verdict on an item's length whatever the ch
   }
 });
 
-Deno.test("ListReader keeps entries apart from the chunks, which are used again", async () => {
+Deno.test("ListReader copies entries out of chunks whose buffer is reused", async () => {
   const chunk = utf8Of(BUILT_IN);
   const { told: entries } = await listReading([chunk]);
   chunk.fill(0);
@@ -353,7 +353,7 @@ Deno.test("ListReader keeps entries apart from the chunks, which are used again"
 });
 
 for (const kind of ["bytes", "default"] as const) {
-  Deno.test(`ListReader cancels a body of the ${kind} reader when it is left early or is refused`, async () => {
+  Deno.test(`ListReader cancels a body of the ${kind} reader when its loop is left early or the list is refused`, async () => {
     const left = bodyOf(inChunksOf(utf8Of(BUILT_IN), 300), kind);
     for await (const part of readList(left.stream, { resource: Pod, managedFields: "drop" })) {
       if (part.entries.length > 0) break;
@@ -366,7 +366,7 @@ for (const kind of ["bytes", "default"] as const) {
   });
 }
 
-Deno.test("ListReader ends with the reason when the body breaks", async () => {
+Deno.test("ListReader rejects with the error of a body that breaks", async () => {
   const reason = new Error("connection reset");
   let pulls = 0;
   const stream = new ReadableStream<Uint8Array>({
@@ -382,7 +382,7 @@ Deno.test("ListReader ends with the reason when the body breaks", async () => {
   assertEquals(stream.locked, false);
 });
 
-Deno.test("ListReader decodes what JSON.parse would, of any objects in any chunks", async () => {
+Deno.test("ListReader decodes the same as JSON.parse, for any objects in any chunks", async () => {
   const layouts = fc.constantFrom("built-in", "custom", "untyped", "spaced");
   await fc.assert(
     fc.asyncProperty(

@@ -17,7 +17,7 @@ function read(objects: ObjectReader<KubernetesObject>, text: string): ReturnType
   return entry;
 }
 
-Deno.test("ObjectReader tells the same of an object whether it is walked or parsed, and as JSON.parse does", () => {
+Deno.test("ObjectReader reads the same identity from an object whether it is walked or parsed, and the same as JSON.parse", () => {
   let named = 0;
   fc.assert(
     fc.property(memberText, fc.boolean(), fc.boolean(), (text, drop, filled) => {
@@ -68,7 +68,7 @@ Deno.test("ObjectReader tells the same of an object whether it is walked or pars
   assert(named > 1_000, `only ${named} of 3000 had a name`);
 });
 
-Deno.test("ObjectReader keeps nothing of the bytes it was given", () => {
+Deno.test("ObjectReader keeps no reference to the bytes that it was given", () => {
   const objects = reader();
   const texts = [
     `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"ascii","uid":"u-1","resourceVersion":"1"},"spec":{"a":"b"}}`,
@@ -84,7 +84,7 @@ Deno.test("ObjectReader keeps nothing of the bytes it was given", () => {
   assertEquals(entries[2].object, JSON.parse(texts[2]));
 });
 
-Deno.test("ObjectReader reads broken UTF-8 as U+FFFD, and finds metadata behind it", () => {
+Deno.test("ObjectReader reads broken UTF-8 as U+FFFD, and finds metadata after it", () => {
   for (const broken of [[0xff], [0xff, 0xfe], [0xe2, 0x82], [0xf0, 0x9f, 0xa6], [0xc3]]) {
     const head = utf8Of(`{"spec":"`);
     const tail = utf8Of(`","metadata":{"name":"a","labels":{"b":"c"}}}`);
@@ -96,7 +96,7 @@ Deno.test("ObjectReader reads broken UTF-8 as U+FFFD, and finds metadata behind 
   }
 });
 
-Deno.test("ObjectReader fills in kind and apiVersion in the order of watch objects", () => {
+Deno.test("ObjectReader puts kind and apiVersion first, as in objects of a watch", () => {
   const objects = reader();
   objects.fillIn("Pod", "v1");
   const walked = [
@@ -118,7 +118,7 @@ Deno.test("ObjectReader fills in kind and apiVersion in the order of watch objec
   assertEquals([late.object.kind, late.object.apiVersion], ["X", "x/v1"]);
 });
 
-Deno.test("ObjectReader reads null in a string's place as absent, and refuses other values", () => {
+Deno.test("ObjectReader reads null instead of a string as absent, and refuses other types", () => {
   const absent = read(reader(), `{"metadata":{"name":"a","namespace":null,"uid":null,"resourceVersion":null}}`);
   assertEquals([absent.key, absent.namespace, absent.uid, absent.resourceVersion], ["a", "", "", ""]);
   for (const value of ["7", "true", "{}", `["a"]`]) {
@@ -134,7 +134,7 @@ Deno.test("ObjectReader reads null in a string's place as absent, and refuses ot
   }
 });
 
-Deno.test("ObjectReader throws at what is no object with metadata, and says what it found", () => {
+Deno.test("ObjectReader throws for JSON that is not an object with metadata, and names what it found", () => {
   const cases = [
     [`null`, "found null, expected an object with metadata"],
     [`[1]`, "found [1], expected"],
@@ -147,7 +147,7 @@ Deno.test("ObjectReader throws at what is no object with metadata, and says what
   for (const [text, message] of cases) assertThrows(() => read(reader(), text), DecodeError, message);
 });
 
-Deno.test("ObjectReader tells namespaces apart, whatever it read before", () => {
+Deno.test("ObjectReader does not mix up namespaces of successive objects", () => {
   const objects = reader();
   for (const namespace of ["shop", "shop", "ship", "sho", "shops", "", "s", "shop", "ship"]) {
     const entry = read(objects, `{"metadata":{"namespace":"${namespace}","name":"a"}}`);
@@ -155,7 +155,7 @@ Deno.test("ObjectReader tells namespaces apart, whatever it read before", () => 
   }
 });
 
-Deno.test("ObjectReader reads long names, and objects that outgrow its buffers, with small ones between", () => {
+Deno.test("ObjectReader reads long names, and objects larger than its buffers, with small ones in between", () => {
   const objects = reader();
   for (const size of [1, 2_000, 100_000, 1_200_000, 3, 70_000]) {
     const name = "n".repeat(size);
@@ -170,7 +170,7 @@ Deno.test("ObjectReader reads long names, and objects that outgrow its buffers, 
   }
 });
 
-Deno.test("ObjectReader finds out objects of another kind, walked or parsed", () => {
+Deno.test("ObjectReader recognizes objects of another kind, walked or parsed", () => {
   const metadata = `"metadata":{"name":"a","namespace":"shop","uid":"u-1","resourceVersion":"7"}`;
   const objects = new ObjectReader<KubernetesObject>({ resource: Pod, managedFields: "drop", expectedKind: "Pod" });
   const found = (text: string): string => {

@@ -43,7 +43,7 @@ const line: fc.Arbitrary<Uint8Array> = fc.tuple(memberText, fc.nat(9), fc.boolea
   }
 });
 
-Deno.test("LineSplitter gives the same lines with text and without, whatever the chunks", () => {
+Deno.test("LineSplitter yields the same lines with and without text, for any chunks", () => {
   let withText = 0;
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), chunking, (lines, chunks) => {
@@ -66,7 +66,7 @@ Deno.test("LineSplitter gives the same lines with text and without, whatever the
   assert(withText > 500, `only ${withText} lines came with text`);
 });
 
-Deno.test("LineSplitter gives ASCII lines text again after others, and never a large region", () => {
+Deno.test("LineSplitter decodes ASCII lines to text again after non-ASCII ones, and never a large region", () => {
   const splitter = new LineSplitter();
   const texts = (chunk: Uint8Array): number => {
     let count = 0;
@@ -87,7 +87,7 @@ Deno.test("LineSplitter gives ASCII lines text again after others, and never a l
   assertEquals(texts(utf8Of("one\n")), 1);
 });
 
-Deno.test("asciiOf is the text of ASCII, and nothing of anything else", () => {
+Deno.test("asciiOf decodes ASCII bytes, and is undefined for all others", () => {
   assertEquals(asciiOf(utf8Of("xabcx"), 1, 4), "abc");
   assertEquals(asciiOf(utf8Of("abc"), 0, 3), "abc");
   assertEquals(asciiOf(utf8Of(""), 0, 0), "");
@@ -114,7 +114,7 @@ function findings(walker: JsonWalker): Record<string, unknown> {
   };
 }
 
-Deno.test("JsonWalker finds the same with text and without, in one walk or in two", () => {
+Deno.test("JsonWalker finds the same with and without text, in one walk or in two", () => {
   let walked = 0;
   let stopped = 0;
   const surroundings = fc.constantFrom(
@@ -154,7 +154,7 @@ Deno.test("JsonWalker finds the same with text and without, in one walk or in tw
   assert(walked > 1_000 && stopped > 100, `only ${walked} of 3000 were walked, ${stopped} in two walks`);
 });
 
-Deno.test("ObjectReader reads the same from text as from bytes, what it refuses included", () => {
+Deno.test("ObjectReader reads the same from text as from bytes, and refuses the same", () => {
   const outcome = (read: () => Entry<KubernetesObject>): unknown => {
     try {
       return portrait(read());
@@ -184,7 +184,7 @@ Deno.test("ObjectReader reads the same from text as from bytes, what it refuses 
   );
 });
 
-Deno.test("ObjectReader yields the entry that is known of the same uid and version, and reads all others as ever", () => {
+Deno.test("ObjectReader yields the cached entry of the same uid and version, and reads all other objects", () => {
   let yielded = 0;
   const change = fc.constantFrom("nothing", "resourceVersion", "uid", "name", "spec");
   fc.assert(
@@ -218,7 +218,7 @@ Deno.test("ObjectReader yields the entry that is known of the same uid and versi
   assert(yielded > 100, `only ${yielded} of 2000 were known`);
 });
 
-Deno.test("WatchReader reads the same beside what is not ASCII, and in any chunks", async () => {
+Deno.test("WatchReader reads the same next to non-ASCII text, in any chunks", async () => {
   const cjk = utf8Of(`{"type":"ADDED","object":{"metadata":{"name":"cjk"},"x":"日本"}}`);
   await fc.assert(
     fc.asyncProperty(
@@ -257,7 +257,7 @@ for (
     { parse: "now", managedFields: "keep", most: 3_500 },
   ] as const
 ) {
-  Deno.test(`WatchReader keeps nothing of a chunk but the entries, parsed ${parse}, managedFields ${managedFields}`, async () => {
+  Deno.test(`WatchReader keeps no memory of a chunk except its entries, parsed ${parse}, managedFields ${managedFields}`, async () => {
     // One object of 1 kB, and a line of 60 kB of white space behind it that nobody keeps.
     const one = (i: number): Uint8Array => {
       const metadata = {

@@ -65,7 +65,7 @@ function agrees(text: string, before = "", after = ""): boolean {
   return true;
 }
 
-Deno.test("JsonWalker agrees with JSON.parse or declines, and declines at nothing plain", () => {
+Deno.test("JsonWalker agrees with JSON.parse or declines, and never declines plain JSON", () => {
   let accepted = 0;
   const surroundings = fc.constantFrom(
     ["", ""],
@@ -84,7 +84,7 @@ Deno.test("JsonWalker agrees with JSON.parse or declines, and declines at nothin
   assert(accepted > 2_000, `only ${accepted} of 6000 were walked`);
 });
 
-Deno.test("JsonWalker takes managedFields out wherever they are in metadata", () => {
+Deno.test("JsonWalker cuts out managedFields at any place in metadata", () => {
   const fields = `[{"manager":"a","fieldsV1":{"f:spec":{"k:{\\"name\\":\\"x\\"}":{}}}}]`;
   const cases: [string, string][] = [
     [`{"managedFields":${fields},"name":"a"}`, `{"name":"a"}`],
@@ -120,7 +120,7 @@ Deno.test("JsonWalker takes managedFields out wherever they are in metadata", ()
   }
 });
 
-Deno.test("JsonWalker reads the object's own metadata, not one inside it or behind it", () => {
+Deno.test("JsonWalker reads the object's own metadata, not a nested or later one", () => {
   const found = walked(
     `{"spec":{"template":{"metadata":{"name":"wrong"}}},"metadata":{"labels":{"name":"wrong"},"name":"right"},"status":{"metadata":{"name":"wrong"}}}`,
     `{"metadata":{"name":"wrong"},"x":`,
@@ -131,7 +131,7 @@ Deno.test("JsonWalker reads the object's own metadata, not one inside it or behi
   assertEquals(found?.uid, undefined);
 });
 
-Deno.test("JsonWalker declines at what it might read wrongly", () => {
+Deno.test("JsonWalker declines JSON that it might misread", () => {
   const texts = [
     `{"spec": {"a":1,"metadata":{"name":"wrong"}},"metadata":{"name":"right"}}`,
     `{"spec": "a,","metadata":{"name":"right"}}`,
@@ -159,7 +159,7 @@ Deno.test("JsonWalker declines at what it might read wrongly", () => {
   for (const text of texts) assertFalse(walked(text) !== undefined, text);
 });
 
-Deno.test("JsonWalker never reads behind the end of what it was given", () => {
+Deno.test("JsonWalker never reads past the end of its input", () => {
   const text = `{"kind":"Pod","metadata":{"name":"web","managedFields":[{"a":{}}],"uid":"u"},"spec":{}}`;
   const complete = text.indexOf(`,"spec"`);
   for (let end = 0; end < complete; end++) {

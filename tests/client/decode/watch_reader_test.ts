@@ -75,7 +75,7 @@ Deno.test("WatchReader decodes every change of a body, without managedFields", a
   assertEquals(same.entry.metadata.managedFields?.length, 1);
 });
 
-Deno.test("decode reads the same changes wherever the body is split in two, by either kind of reader [C136]", async () => {
+Deno.test("WatchReader reads the same changes wherever the body is split in two, by either kind of reader [C136]", async () => {
   const bytes = utf8Of(RECORDED);
   const expected = JSON.stringify((await watchReading([bytes])).told.map(changePortrait));
   for (const kind of ["bytes", "default"] as const) {
@@ -87,7 +87,7 @@ Deno.test("decode reads the same changes wherever the body is split in two, by e
   }
 });
 
-Deno.test("decode reads the same changes wherever a short body is split in three, and byte by byte", async () => {
+Deno.test("WatchReader reads the same changes wherever a short body is split in three, and byte by byte", async () => {
   const bytes = utf8Of(
     `{"type":"ADDED","object":{"metadata":{"name":"ä"}}}\r\n\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}\n`,
   );
@@ -110,7 +110,7 @@ Deno.test("decode reads the same changes wherever a short body is split in three
   }
 });
 
-Deno.test("WatchReader decodes what JSON.parse would, of any objects in any chunks", async () => {
+Deno.test("WatchReader decodes the same as JSON.parse, for any objects in any chunks", async () => {
   const lines = fc.array(fc.tuple(fc.constantFrom("ADDED", "MODIFIED", "DELETED"), memberText, fc.nat(5)), {
     maxLength: 4,
   });
@@ -145,7 +145,7 @@ Deno.test("WatchReader decodes what JSON.parse would, of any objects in any chun
   );
 });
 
-Deno.test("WatchReader does not parse a line that the end of the body cut off", async () => {
+Deno.test("WatchReader does not parse a last line that the end of the body cut off", async () => {
   const bytes = utf8Of(event("ADDED", pod("a", "1")) + event("ADDED", pod("b", "2")).trimEnd());
   for (const kind of ["bytes", "default"] as const) {
     const { told, error } = await watchReading([bytes], { kind });
@@ -156,7 +156,7 @@ Deno.test("WatchReader does not parse a line that the end of the body cut off", 
   assertEquals(await watchReading([utf8Of("\n\r\n  \n")]), { told: [] });
 });
 
-Deno.test("WatchReader yields a batch to a chunk, an empty one too", async () => {
+Deno.test("WatchReader yields one batch per chunk, even if it is empty", async () => {
   const text = event("ADDED", pod("a", "1")) + event("ADDED", pod("b", "2"));
   const { stream } = bodyOf(cutAt(utf8Of(text), 10, 20, text.length - 5));
   const sizes: number[] = [];
@@ -164,7 +164,7 @@ Deno.test("WatchReader yields a batch to a chunk, an empty one too", async () =>
   assertEquals(sizes, [0, 0, 1, 1]);
 });
 
-Deno.test("WatchReader keeps entries apart from the chunks, which are used again", async () => {
+Deno.test("WatchReader copies entries out of chunks whose buffer is reused", async () => {
   const chunk = utf8Of(event("ADDED", pod("a", "1", { spec: "x" })) + event("ADDED", pod("b", "2", { spec: "日本" })));
   const { told } = await watchReading([chunk]);
   chunk.fill(0);
@@ -185,7 +185,7 @@ Deno.test("WatchReader reads broken UTF-8 as U+FFFD", async () => {
   }
 });
 
-Deno.test('WatchReader takes a bookmark for the end of the initial events only at the value "true" [C040]', async () => {
+Deno.test('WatchReader recognizes the bookmark that ends the initial events only by the value "true" [C040]', async () => {
   const text = bookmark("1") + bookmark("2", {}) + bookmark("3", { "k8s.io/initial-events-end": "false" }) +
     bookmark("4", { "k8s.io/initial-events-end": "" }) + bookmark("5", { "k8s.io/initial-events-end": "True" }) +
     bookmark("6", { "k8s.io/initial-events-end": "true" });
@@ -216,7 +216,7 @@ Deno.test("WatchReader refuses a bookmark without a version", async () => {
   }
 });
 
-Deno.test("WatchReader passes on the changes before an ERROR event first, then fails with its Status", async () => {
+Deno.test("WatchReader yields the changes before an ERROR event, then throws its Status", async () => {
   const status = { kind: "Status", code: 410, reason: "Expired", message: "too old resource version: 1 (9)" };
   const text = event("ADDED", pod("a", "1")) + event("MODIFIED", pod("a", "2")) + event("ERROR", status) +
     event("ADDED", pod("never", "3"));
@@ -238,7 +238,7 @@ Deno.test("WatchReader cancels the body after an ERROR event", async () => {
   assertEquals(body.stream.locked, false);
 });
 
-Deno.test("WatchReader refuses what is no event, after the changes before it", async () => {
+Deno.test("WatchReader refuses a line that is not a watch event, after yielding the changes before it", async () => {
   const cases = [
     [`<html><body>Please log in</body></html>`, "expected a line of JSON; is a proxy or a login page in between?"],
     [`{"type":"ADDED","object":{"metadata": {}`, `Cannot read an object of "pods": `],
@@ -264,7 +264,7 @@ Deno.test("WatchReader refuses what is no event, after the changes before it", a
   }
 });
 
-Deno.test("WatchReader makes a broken entry of an object without a name, and goes on", async () => {
+Deno.test("WatchReader makes a broken entry of an object without a name, and continues", async () => {
   const nameless = { kind: "Pod", metadata: { namespace: "shop" } };
   const text = event("ADDED", nameless) + event("ADDED", { ...pod("x", "1"), metadata: { name: 7 } }) +
     event("ADDED", pod("a", "2"));
@@ -276,7 +276,7 @@ Deno.test("WatchReader makes a broken entry of an object without a name, and goe
   assertInstanceOf(told[1].entry.error, DecodeError);
 });
 
-Deno.test("WatchReader passes a Table over as a broken entry, and reads a Table of another group", async () => {
+Deno.test("WatchReader makes a broken entry of a Table, and reads a Table of another group as an object", async () => {
   const text =
     event("ADDED", { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: { resourceVersion: "5" }, rows: [] }) +
     event("ADDED", { kind: "Table", apiVersion: "acme.dev/v1", metadata: { name: "oak", resourceVersion: "6" } });
@@ -287,7 +287,7 @@ Deno.test("WatchReader passes a Table over as a broken entry, and reads a Table 
   assertEquals([told[1].entry.key, told[1].entry.error], ["oak", undefined]);
 });
 
-Deno.test("WatchReader holds an entry whose text is broken behind its metadata, which says so when it is read", async () => {
+Deno.test("WatchReader keeps an entry whose text is broken after its metadata, which throws when it is read", async () => {
   const line = `{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"x":}}}\n`;
   const { told, error } = await watchReading([utf8Of(line + event("ADDED", pod("b", "2")))]);
   assertEquals(error, undefined);
@@ -299,7 +299,7 @@ Deno.test("WatchReader holds an entry whose text is broken behind its metadata, 
   assertStrictEquals(entry.error, thrown);
 });
 
-Deno.test("WatchReader refuses a line longer than maxObjectBytes, in one chunk or in many", async () => {
+Deno.test("WatchReader refuses a line longer than maxObjectBytes, in one chunk or several", async () => {
   const small = event("ADDED", pod("a", "1"));
   const text = small + event("ADDED", pod("b", "2", { data: "x".repeat(1_000) }));
   for (const size of [1, 100, text.length]) {
@@ -311,7 +311,7 @@ Deno.test("WatchReader refuses a line longer than maxObjectBytes, in one chunk o
 });
 
 for (const kind of ["bytes", "default"] as const) {
-  Deno.test(`WatchReader cancels a body of the ${kind} reader when it is left early`, async () => {
+  Deno.test(`WatchReader cancels a body of the ${kind} reader when its loop is left early`, async () => {
     const body = bodyOf(inChunksOf(utf8Of(RECORDED), 300), kind);
     for await (const batch of readChanges(body.stream, { resource: Pod, managedFields: "drop" })) {
       if (batch.length > 0) break;
@@ -320,7 +320,7 @@ for (const kind of ["bytes", "default"] as const) {
     assertEquals(body.stream.locked, false);
   });
 
-  Deno.test(`WatchReader ends with the abort's reason when a body of the ${kind} reader is aborted`, async () => {
+  Deno.test(`WatchReader rejects with the abort reason when a body of the ${kind} reader is aborted`, async () => {
     const controller = new AbortController();
     const stream = new ReadableStream<Uint8Array>({
       ...(kind === "bytes" ? { type: "bytes" } : {}),

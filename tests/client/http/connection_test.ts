@@ -36,7 +36,7 @@ function setUp(options: Partial<ClientOptions>, ...answers: Answer[]): SetUp {
 
 const throttled = (seconds = "2"): Response => text(429, "try again later", { "retry-after": seconds });
 
-Deno.test("watch makes no attempt of a request that cannot be meant, one of any other, and types every refusal [C130]", async () => {
+Deno.test("ResourceClient.watchChanges sends nothing for an invalid request, one request otherwise, and throws a typed error for every refusal [C130]", async () => {
   const none = setUp({});
   await assertRejects(() => Promise.try(() => none.pods.watch({ timeoutSeconds: -1 }).next()), RangeError);
   assertEquals(none.transport.requests.length, 0);
@@ -61,7 +61,7 @@ Deno.test("watch makes no attempt of a request that cannot be meant, one of any 
   }
 });
 
-Deno.test("retry repeats what the server puts off, for every verb, and nothing else [C131] [F35]", async () => {
+Deno.test("Client repeats a request of any verb when the server answers Retry-After, and no other [C131] [F35]", async () => {
   using time = new FakeTime();
   const verbs: ((client: Client) => Promise<unknown>)[] = [
     (client) => client.resource(Pod).get("a"),
@@ -121,7 +121,7 @@ Deno.test("retry repeats what the server puts off, for every verb, and nothing e
   assertEquals([never.transport.requests.length, stream.transport.requests.length, time.timers], [1, 1, 0]);
 });
 
-Deno.test("Client reads the body of an answer it will not use to its end, or cancels it [F33]", async () => {
+Deno.test("Client reads an unused body to its end, or cancels it [F33]", async () => {
   using time = new FakeTime();
   let cancelled = 0;
   const long = (): Response =>
@@ -139,7 +139,7 @@ Deno.test("Client reads the body of an answer it will not use to its end, or can
   assertEquals(cancelled, 2);
 });
 
-Deno.test("Client waits five minutes at most, whatever Retry-After says", async () => {
+Deno.test("Client waits at most five minutes, however long Retry-After says", async () => {
   using time = new FakeTime();
   const { transport, client } = setUp({}, throttled("86400"), json(podList([])));
   const listed = client.resource(Pod).list();
@@ -162,7 +162,7 @@ Deno.test("Client stops waiting for Retry-After when the signal aborts", async (
   assertEquals([transport.requests.length, time.timers], [1, 0]);
 });
 
-Deno.test("Client asks its credentials for every request, and once anew after a 401 [F09]", async () => {
+Deno.test("Client gets credentials for every request, and fresh ones once after a 401 [F09]", async () => {
   const asked: boolean[] = [];
   const credentials: Credentials = {
     apply: async (headers, { refresh, signal }) => {
@@ -184,7 +184,7 @@ Deno.test("Client asks its credentials for every request, and once anew after a 
   assertEquals(transport.left, 0);
 });
 
-Deno.test("Client rejects with what its credentials throw", async () => {
+Deno.test("Client rejects with the error that its credentials throw", async () => {
   const reason = new Error("Cannot run the plugin");
   const { transport, pods } = setUp({
     credentials: {
@@ -197,7 +197,7 @@ Deno.test("Client rejects with what its credentials throw", async () => {
   assertEquals(transport.requests.length, 0);
 });
 
-Deno.test("Client says which server it cannot reach, what it wanted there, and why", async () => {
+Deno.test("Client's error names the server that cannot be reached, the request, and the cause", async () => {
   const cause = new TypeError("fetch failed", {
     cause: new Error("error sending request for url (https://kube.test:6443/x): dns error: no such name"),
   });
@@ -210,7 +210,7 @@ Deno.test("Client says which server it cannot reach, what it wanted there, and w
   assertStrictEquals(error.cause, cause);
 });
 
-Deno.test("Client says when the connection is lost in the middle of a body", async () => {
+Deno.test("Client's error says that the connection was lost in the middle of a body", async () => {
   for (const ask of ["get", "list", "watch", "fetch"] as const) {
     const live = new LiveBody();
     const { client, pods } = setUp({}, live.answer);
@@ -231,7 +231,7 @@ Deno.test("Client says when the connection is lost in the middle of a body", asy
   }
 });
 
-Deno.test("Client rejects with the signal's reason, before, during and after the headers", async () => {
+Deno.test("Client rejects with the abort reason, before, during and after the headers", async () => {
   const reason = { because: "told to" };
   const early = setUp({});
   for (
@@ -263,7 +263,7 @@ Deno.test("Client rejects with the signal's reason, before, during and after the
   assertEquals(live.ended, "aborted");
 });
 
-Deno.test("Client keeps nothing on a long-lived signal once a call is over", async () => {
+Deno.test("Client leaves no listener on a long-lived signal after a call", async () => {
   using time = new FakeTime();
   const counting = new CountingSignal();
   const { signal } = counting;
@@ -295,7 +295,7 @@ Deno.test("Client keeps nothing on a long-lived signal once a call is over", asy
   assertEquals(counting.listeners, 0);
 });
 
-Deno.test("Client ends what is under way when it is disposed, and its transport, once", async () => {
+Deno.test("Client aborts its requests when it is disposed, and disposes its transport once", async () => {
   const live = new LiveBody();
   const { transport, client, pods } = setUp({}, live.answer);
   const watching = assertRejects(() => collect(pods.watch()), DOMException, "The client is disposed");

@@ -28,7 +28,7 @@ function podsOf(...answers: Answer[]): ResourceClient<KubernetesObject> {
   return client.resource(Pod, { namespace: "shop" });
 }
 
-Deno.test("response without a Status becomes an error by its code, its text cut at 2048 bytes [C135]", async () => {
+Deno.test("statusErrorOf makes an error by the HTTP status of a response without a Status, its text cut at 2048 bytes [C135]", async () => {
   const reasons: [number, string][] = [
     [400, "BadRequest"],
     [401, "Unauthorized"],
@@ -79,7 +79,7 @@ Deno.test("response without a Status becomes an error by its code, its text cut 
   assertEquals(heard, [["for 0"], ["for 1"]]);
 });
 
-Deno.test("Client reads no more than maxObjectBytes of one answer", async () => {
+Deno.test("Client reads at most maxObjectBytes of one response", async () => {
   const exact = { metadata: { name: "é" } };
   const maxObjectBytes = new TextEncoder().encode(JSON.stringify(exact)).length;
   const transport = new ScriptedTransport();
@@ -109,7 +109,7 @@ Deno.test("Client reads no more than maxObjectBytes of one answer", async () => 
   }
 });
 
-Deno.test("StatusError carries what the server explains, and says what was asked", async () => {
+Deno.test("StatusError has the details of the server's Status, and names the request", async () => {
   const details = { name: "a", kind: "pods", causes: [{ reason: "FieldValueInvalid", field: "metadata.name" }] };
   const message = 'pods is forbidden: User "limited" cannot list resource "pods"';
   const error = await assertRejects(
@@ -121,7 +121,7 @@ Deno.test("StatusError carries what the server explains, and says what was asked
   assertEquals(error.status.details?.causes?.[0].field, "metadata.name");
 });
 
-Deno.test("StatusError is typed also when the body is another object, broken JSON, HTML, or nothing", async () => {
+Deno.test("StatusError has a reason also when the body is another object, broken JSON, HTML, or empty", async () => {
   const bodies: [Response, string][] = [
     [json({ error: "nope" }, 404), '{"error":"nope"}'],
     [text(404, '{"kind":"Status",', { "content-type": "application/json" }), '{"kind":"Status",'],
@@ -136,7 +136,7 @@ Deno.test("StatusError is typed also when the body is another object, broken JSO
   }
 });
 
-Deno.test("StatusError reads a Status of more than 2048 bytes whole, and one that says it is text", async () => {
+Deno.test("StatusError reads a Status longer than 2048 bytes to its end, also with content type text", async () => {
   const message = "x".repeat(5_000);
   const long = await assertRejects(() => podsOf(refusal(422, "Invalid", message)).get("a"), StatusError);
   assertEquals(long.status.message, message);
@@ -146,7 +146,7 @@ Deno.test("StatusError reads a Status of more than 2048 bytes whole, and one tha
   assertEquals(error.status.message, "too old resource version");
 });
 
-Deno.test("StatusError of a 401 says to check the credentials", async () => {
+Deno.test("StatusError of a 401 advises to check the credentials", async () => {
   const error = await assertRejects(() => podsOf(refusal(401, "Unauthorized", "Unauthorized")).list(), StatusError);
   assert(isUnauthorized(error));
   assertEquals(
@@ -155,14 +155,14 @@ Deno.test("StatusError of a 401 says to check the credentials", async () => {
   );
 });
 
-Deno.test("StatusError of a redirect says where to, and nothing is followed", async () => {
+Deno.test("StatusError of a redirect names its target, and the redirect is not followed", async () => {
   const pods = podsOf(new Response(null, { status: 302, headers: { location: "https://login.test/" } }));
   const error = await assertRejects(() => pods.list(), StatusError);
   assertEquals(error.status.code, 302);
   assert(error.message.includes('redirects to "https://login.test/"'), error.message);
 });
 
-Deno.test("StatusError tells what it could when the body breaks off", async () => {
+Deno.test("StatusError has as much of the message as arrived when the body breaks off", async () => {
   const broken = new ReadableStream<Uint8Array>({
     start: (controller): void => controller.enqueue(new TextEncoder().encode("half a sen")),
     pull: (controller): void => controller.error(new TypeError("connection lost")),
@@ -172,7 +172,7 @@ Deno.test("StatusError tells what it could when the body breaks off", async () =
   assertInstanceOf(error.cause, TypeError);
 });
 
-Deno.test("StatusError carries Retry-After in seconds, from the header or else from the body", async () => {
+Deno.test("StatusError has Retry-After in seconds, from the header or else from the body", async () => {
   const header = await assertRejects(
     () => podsOf(text(429, "Too many requests, please try again later.", { "retry-after": "3" })).list(),
     StatusError,
@@ -200,7 +200,7 @@ Deno.test("retryAfterMsOf reads seconds and dates", () => {
   assertEquals(retryAfterMsOf(new Headers()), undefined);
 });
 
-Deno.test("Client refuses an answer that is not JSON, and says what to check", async () => {
+Deno.test("Client refuses a response that is not JSON, and says what to check", async () => {
   const page = (): Response => text(200, "<!doctype html>\n<title>Log in</title>", { "content-type": "text/html" });
   const calls = [
     () => podsOf(page()).get("a"),
@@ -218,7 +218,7 @@ Deno.test("Client refuses an answer that is not JSON, and says what to check", a
   }
 });
 
-Deno.test("Client refuses JSON that is none, or empty, or no list", async () => {
+Deno.test("Client refuses a list response that is broken JSON, empty, or not a list", async () => {
   const type = { "content-type": "application/json" };
   const cut = await assertRejects(() => podsOf(text(200, '{"kind":"Pod"', type)).get("a"), DecodeError);
   assert(cut.message.startsWith('Cannot get "pods/a" in namespace "shop": the answer is not JSON'), cut.message);
@@ -230,7 +230,7 @@ Deno.test("Client refuses JSON that is none, or empty, or no list", async () => 
   await assertRejects(() => podsOf(text(200, list.slice(0, -10), type)).list(), DecodeError);
 });
 
-Deno.test("Client takes JSON in its other names, and an answer without a content type", async () => {
+Deno.test("Client accepts JSON under its other content types, and a response without a content type", async () => {
   for (const type of ["application/json;charset=utf-8", "APPLICATION/JSON", "application/vnd.kube+json", ""]) {
     const answer = new Response(new Blob([JSON.stringify(podList(["a"]))]).stream());
     if (type !== "") answer.headers.set("content-type", type);

@@ -6,7 +6,7 @@ import { json, pod, podList, refusal, ScriptedTransport, watchOf } from "../../s
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
-Deno.test("warningsOf reads quoted texts, several to a header, and leaves other codes out", () => {
+Deno.test("warningsOf reads quoted texts, several per header, and skips other warn codes", () => {
   const cases: [string, string[]][] = [
     ['299 - "v1 ComponentStatus is deprecated in v1.19+"', ["v1 ComponentStatus is deprecated in v1.19+"]],
     ['299 - "a, \\"b\\" and \\\\"', ['a, "b" and \\']],
@@ -23,12 +23,12 @@ Deno.test("warningsOf reads quoted texts, several to a header, and leaves other 
   assertEquals(warningsOf(new Headers()), []);
 });
 
-Deno.test("warningsOf reads the UTF-8 that headers hand out as Latin-1", () => {
+Deno.test("warningsOf decodes UTF-8 that the runtime's headers return as Latin-1", () => {
   assertEquals(warningsOf(new Headers({ warning: '299 - "grÃ¼n"' })), ["grün"]);
   assertEquals(warningsOf(new Headers({ warning: '299 - "gr\u00fcn"' })), ["grün"]);
 });
 
-Deno.test("Client tells onWarning of the warnings of every answer", async () => {
+Deno.test("Client calls onWarning with the warnings of every response", async () => {
   const warnings: string[] = [];
   const warning = (text: string): Record<string, string> => ({ warning: `299 - "${text}"` });
   const transport = new ScriptedTransport(
@@ -53,7 +53,7 @@ Deno.test("Client tells onWarning of the warnings of every answer", async () => 
   assertEquals(warnings, ["list", "refused", "watch", "raw"]);
 });
 
-Deno.test("Client rejects with what onWarning throws, and lets the body go", async () => {
+Deno.test("Client rejects with the error that onWarning throws, and cancels the body", async () => {
   let cancelled = false;
   const body = new ReadableStream({ cancel: (): void => void (cancelled = true) });
   const transport = new ScriptedTransport(
