@@ -30,27 +30,31 @@ function example(
     readonly story: (run: Running) => Promise<void>;
   },
 ): void {
-  Deno.test(`examples/${name}.ts does what it says`, { ignore: Deno.build.os === "windows" }, async () => {
-    await using folder = new Folder();
-    using server = new FakeApiServer();
-    server.create(Pod, pod({ name: "web-0", node: "n1", labels: { app: "web" } }));
-    server.create(Pod, pod({ name: "web-1", node: "n2", labels: { app: "web" } }));
-    server.create(Pod, pod({ name: "db-0", node: "n1", namespace: "data" }));
-    server.create(Deployment, deployment({ name: "web", replicas: 2, labels: { app: "web" } }));
-    server.create(Deployment, deployment({ name: "db", namespace: "data" }));
-    await using served = await serve(server);
-    const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
-    await using program = new Program(`examples/${name}.ts`, [], { KUBECONFIG: kubeconfig });
-    await options.story({
-      server,
-      says: (wanted) =>
-        program.out.until((lines) =>
-          lines.some((line) => typeof wanted === "string" ? line === wanted : wanted.test(line))
-        ),
-    });
-    if (!options.ends) program.kill("SIGINT");
-    assertEquals([await program.code, program.err.text], [0, ""]);
-  });
+  Deno.test(
+    `examples/${name}.ts prints what its comments promise`,
+    { ignore: Deno.build.os === "windows" },
+    async () => {
+      await using folder = new Folder();
+      using server = new FakeApiServer();
+      server.create(Pod, pod({ name: "web-0", node: "n1", labels: { app: "web" } }));
+      server.create(Pod, pod({ name: "web-1", node: "n2", labels: { app: "web" } }));
+      server.create(Pod, pod({ name: "db-0", node: "n1", namespace: "data" }));
+      server.create(Deployment, deployment({ name: "web", replicas: 2, labels: { app: "web" } }));
+      server.create(Deployment, deployment({ name: "db", namespace: "data" }));
+      await using served = await serve(server);
+      const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
+      await using program = new Program(`examples/${name}.ts`, [], { KUBECONFIG: kubeconfig });
+      await options.story({
+        server,
+        says: (wanted) =>
+          program.out.until((lines) =>
+            lines.some((line) => typeof wanted === "string" ? line === wanted : wanted.test(line))
+          ),
+      });
+      if (!options.ends) program.kill("SIGINT");
+      assertEquals([await program.code, program.err.text], [0, ""]);
+    },
+  );
 }
 
 Deno.test("examples are programs of fewer than 40 lines, each with a test", async () => {
@@ -156,14 +160,18 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
 const tested = Object.keys(STORIES);
 for (const [name, story] of Object.entries(STORIES)) example(name, story);
 
-Deno.test("examples/pods.ts follows the namespace it is given", { ignore: Deno.build.os === "windows" }, async () => {
-  await using folder = new Folder();
-  using server = new FakeApiServer();
-  server.create(Pod, pod({ name: "db-0", namespace: "data" }));
-  await using served = await serve(server);
-  const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
-  await using program = new Program("examples/pods.ts", ["data"], { KUBECONFIG: kubeconfig });
-  await program.out.line(/^synced: 1 pods in data$/);
-  program.kill("SIGINT");
-  assertEquals([await program.code, program.out.text], [0, "found db-0\nsynced: 1 pods in data\n"]);
-});
+Deno.test(
+  "examples/pods.ts watches the namespace of its argument",
+  { ignore: Deno.build.os === "windows" },
+  async () => {
+    await using folder = new Folder();
+    using server = new FakeApiServer();
+    server.create(Pod, pod({ name: "db-0", namespace: "data" }));
+    await using served = await serve(server);
+    const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
+    await using program = new Program("examples/pods.ts", ["data"], { KUBECONFIG: kubeconfig });
+    await program.out.line(/^synced: 1 pods in data$/);
+    program.kill("SIGINT");
+    assertEquals([await program.code, program.out.text], [0, "found db-0\nsynced: 1 pods in data\n"]);
+  },
+);

@@ -202,7 +202,7 @@ Deno.test("Client.discover and findResource find the resources of the fake serve
   assertEquals(findResource(resources, "po").plural, "pods");
 });
 
-Deno.test("Client reads access reviews of the fake server", async () => {
+Deno.test("Client's error names the call that the fake server forbids", async () => {
   const server = new FakeApiServer({ tokens: { secret: "alice" }, authorize: ({ verb }) => verb !== "delete" });
   let token = "old";
   const client = new Client({

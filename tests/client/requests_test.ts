@@ -11,7 +11,7 @@ function clientOf(transport: ScriptedTransport, server = "https://kube.test:6443
   return new Client({ server, transport, namespace });
 }
 
-Deno.test("request paths are prefix, group, namespace, plural, name and subresource, each checked and encoded [C129]", async () => {
+Deno.test("ResourceClient builds paths of prefix, group, namespace, plural, name and subresource, each checked and encoded [C129]", async () => {
   const cases: [string, string, (client: Client) => Promise<unknown>][] = [
     ["https://kube.test", "/api/v1/pods", (client) => client.resource(Pod).list()],
     [

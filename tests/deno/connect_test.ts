@@ -12,7 +12,7 @@ async function get(client: Client, path = "/version"): Promise<Seen> {
   return await (await client.fetch(path)).json();
 }
 
-Deno.test("connect makes a client of a kubeconfig, which sends groups one by one", async () => {
+Deno.test("connect makes a client from a kubeconfig, which sends each impersonated group as its own header", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true });
   const kubeconfig = await writeKubeconfig(
@@ -39,7 +39,7 @@ Deno.test("connect makes a client of a kubeconfig, which sends groups one by one
   assertEquals(values(seen, "user-agent"), ["shopkeeper/1"]);
 });
 
-Deno.test("connect makes a client that reads its token file again when the server says 401", async () => {
+Deno.test("connect makes a client that reads its token file again when the server answers 401", async () => {
   await using certificates = await makeCertificates();
   let expected = "Bearer first";
   await using server = await serve({ certificates, authorization: () => expected });
@@ -55,7 +55,7 @@ Deno.test("connect makes a client that reads its token file again when the serve
   assertEquals(isUnauthorized(error), true);
 });
 
-Deno.test("connect to an unknown authority ends in UnreachableError that says so", async () => {
+Deno.test("connect to a server of an unknown authority ends in an UnreachableError that says so", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   using client = await connect({ server: server.url });
@@ -63,7 +63,7 @@ Deno.test("connect to an unknown authority ends in UnreachableError that says so
   assertStringIncludes(error.message, "UnknownIssuer");
 });
 
-Deno.test("connect with a server needs no kubeconfig, variables or files", async () => {
+Deno.test("connect with a server option needs no kubeconfig, variables or files", async () => {
   await using server = await serve();
   const host = hostWith({}, { env: notCapable, readTextFile: () => Promise.resolve().then(notCapable) });
   const connection = await findConnection({ server: server.url, token: "abc", namespace: "shop" }, host);
@@ -79,7 +79,7 @@ Deno.test("connect with a server needs no kubeconfig, variables or files", async
   });
 });
 
-Deno.test("connect refuses options that contradict each other or cannot be used", async () => {
+Deno.test("connect refuses options that contradict each other or are invalid", async () => {
   const cases = [
     [{ server: "https://a", token: "t", tokenFile: "f" }, `"token" and "tokenFile" are both given`],
     [{ server: "" }, `"server" is empty`],
@@ -104,7 +104,7 @@ Deno.test("connect refuses options that contradict each other or cannot be used"
   }
 });
 
-Deno.test("connect names the option whose file is of no use", async () => {
+Deno.test("connect names the option whose file does not exist", async () => {
   for (const name of ["tokenFile", "caFile"]) {
     const error = await assertRejects(
       () => findConnection({ server: "https://a", [name]: "/nonexistent/file" }, hostWith()),
@@ -114,7 +114,7 @@ Deno.test("connect names the option whose file is of no use", async () => {
   }
 });
 
-Deno.test("connect lists every place it tried, with what was missing", async () => {
+Deno.test("connect lists every place that it tried, and what was missing there", async () => {
   const nothing = await assertRejects(() => findConnection({}, hostWith({ HOME: "/nonexistent" })), ConnectError);
   assertEquals(nothing.message.split("\n"), [
     `Cannot connect: found no configuration; pass "server" or "kubeconfig", or set KUBECONFIG`,
@@ -134,7 +134,7 @@ Deno.test("connect lists every place it tried, with what was missing", async () 
   assertInstanceOf(denied.cause, Deno.errors.NotCapable);
 });
 
-Deno.test("connect goes on when it may not read the home folder, which nobody named", async () => {
+Deno.test("connect continues when it may not read the default kubeconfig in the home folder", async () => {
   const host = hostWith({ HOME: "/home/ada" }, { readTextFile: () => Promise.resolve().then(notCapable) });
   const error = await assertRejects(() => findConnection({}, host), ConnectError);
   assertEquals(error.attempts.length, 2);
@@ -152,7 +152,7 @@ Deno.test("connect with a context does not fall back to the pod", async () => {
 });
 
 Deno.test({
-  name: "connect and inCluster without permissions name the flags",
+  name: "connect and inCluster name the Deno flags that are missing",
   permissions: "none",
   fn: async () => {
     const outside = await assertRejects(() => connect(), ConnectError);
@@ -189,7 +189,7 @@ Deno.test("connect reads KUBECONFIG of this process", async () => {
   }
 });
 
-Deno.test("denoTransport carries the requests of a client, and is disposed with it", async () => {
+Deno.test("denoTransport is disposed with its client", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const transport = denoTransport({ caCerts: [certificates.text("ca.crt")] });

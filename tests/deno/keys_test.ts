@@ -30,7 +30,7 @@ const FORMS: Readonly<Record<string, { readonly make: string[]; readonly write: 
   "Ed25519, PKCS#8": { make: ["-algorithm", "ED25519"], write: ["pkcs8", "-topk8", "-nocrypt"], label: "PRIVATE KEY" },
 };
 
-Deno.test("connect takes client keys of every form that openssl writes, but for encrypted ones", async (t) => {
+Deno.test("connect accepts client keys of every form that openssl writes, except encrypted ones", async (t) => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true });
   const { folder } = certificates;
@@ -78,7 +78,7 @@ function certificateOf(...times: readonly (readonly [tag: number, text: string])
   return `-----BEGIN CERTIFICATE-----\n${btoa(der(0x30, tbs))}\n-----END CERTIFICATE-----\n`;
 }
 
-Deno.test("validityOf reads what openssl has written, and both forms of years", async () => {
+Deno.test("validityOf reads certificates of openssl, with both forms of years", async () => {
   await using certificates = await makeCertificates();
   const dates = await openssl(certificates.folder, "x509", "-in", "client.crt", "-noout", "-dates");
   const [from, until] = dates.split("\n").map((line) => Date.parse(line.split("=")[1]));
@@ -93,7 +93,7 @@ Deno.test("validityOf reads what openssl has written, and both forms of years", 
   });
 });
 
-Deno.test("validityOf finds nothing in what is no certificate, or was cut", async () => {
+Deno.test("validityOf is undefined for other data, and for a certificate that was cut off", async () => {
   await using certificates = await makeCertificates();
   for (
     const text of [
@@ -115,7 +115,7 @@ Deno.test("validityOf finds nothing in what is no certificate, or was cut", asyn
   }
 });
 
-Deno.test("validityProblem tells a certificate that is too young, too old, or about to be", () => {
+Deno.test("validityProblem distinguishes certificates that are not valid yet, have expired, or expire soon", () => {
   const validity = { fromMs: Date.UTC(2026, 0, 1), untilMs: Date.UTC(2026, 1, 1) };
   assertEquals(validityProblem(validity, Date.UTC(2026, 0, 15)), undefined);
   assertEquals(
@@ -126,7 +126,7 @@ Deno.test("validityProblem tells a certificate that is too young, too old, or ab
   assertEquals(validityProblem(validity, Date.UTC(2026, 0, 31, 23, 30)), "expires on 2026-02-01T00:00:00.000Z");
 });
 
-Deno.test("connect warns of a client certificate that has expired, and says when it will", async () => {
+Deno.test("connect warns of a client certificate that has expired, and reports when one will expire", async () => {
   await using certificates = await makeCertificates();
   const kubeconfig = await writeKubeconfig(
     certificates.path("config"),

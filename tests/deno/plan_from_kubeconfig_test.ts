@@ -56,7 +56,7 @@ Deno.test("connect does not trust a server of another authority [F34]", async ()
   }
 });
 
-Deno.test("connect shows a client certificate from files, from data, and from one of each", async () => {
+Deno.test("connect presents a client certificate from files, from data, and from one of each", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true });
   const cluster = { server: server.url, "certificate-authority": "ca.crt" };
@@ -126,7 +126,7 @@ Deno.test("connect sends the token of a token file, follows its rotation, and re
   assertEquals(connection.origin.login, "tokenFile");
 });
 
-Deno.test("connect takes the token while the token file beside it cannot be read", async () => {
+Deno.test("connect uses the token while the tokenFile beside it cannot be read", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const warnings: string[] = [];
@@ -143,7 +143,7 @@ Deno.test("connect takes the token while the token file beside it cannot be read
   assertEquals(values(await ask(connection), "authorization"), ["Bearer file"]);
 });
 
-Deno.test("connect takes up a CA file that was replaced", async () => {
+Deno.test("connect uses a CA file that was replaced", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, other: true });
   await Deno.writeTextFile(certificates.path("bundle.crt"), certificates.text("ca.crt"));
@@ -154,7 +154,7 @@ Deno.test("connect takes up a CA file that was replaced", async () => {
   assertEquals((await ask(connection)).path, "/version");
 });
 
-Deno.test("connect names file, entry and field of a file that is of no use", async () => {
+Deno.test("connect names file, entry and field of a file that it cannot use", async () => {
   await using certificates = await makeCertificates();
   await Deno.writeTextFile(certificates.path("junk"), "junk");
   await Deno.writeTextFile(certificates.path("empty"), "");
@@ -192,7 +192,7 @@ Deno.test("connect names file, entry and field of a file that is of no use", asy
   }
 });
 
-Deno.test("connect refuses a certificate that only TLS knows to be none", async () => {
+Deno.test("connect refuses a CA certificate that is valid PEM but no certificate", async () => {
   await using certificates = await makeCertificates();
   const cluster = {
     server: "https://127.0.0.1:1",
@@ -202,7 +202,7 @@ Deno.test("connect refuses a certificate that only TLS knows to be none", async 
   assertEquals(error.field, "certificate-authority-data");
 });
 
-Deno.test("connect needs each kubeconfig that the option names [C141]", async () => {
+Deno.test("connect requires every kubeconfig that the option names [C141]", async () => {
   await using folder = await makeFolder();
   const path = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
   const missing = `${folder.path}/missing`;
@@ -224,7 +224,7 @@ Deno.test("connect needs each kubeconfig that the option names [C141]", async ()
   assertStringIncludes(empty.message, "it has no clusters, contexts or users");
 });
 
-Deno.test("connect passes over files of KUBECONFIG that are missing or empty, and takes each once", async () => {
+Deno.test("connect skips files of KUBECONFIG that are missing or empty, and reads each once", async () => {
   await using folder = await makeFolder();
   const path = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
   await Deno.writeTextFile(`${folder.path}/empty`, "");
@@ -242,7 +242,7 @@ Deno.test("connect passes over files of KUBECONFIG that are missing or empty, an
   assertEquals(connection.origin.files, [`${folder.path}/empty`, path]);
 });
 
-Deno.test("connect does not pass over a file of KUBECONFIG that is broken or may not be read", async () => {
+Deno.test("connect does not skip a file of KUBECONFIG that is broken or may not be read", async () => {
   await using folder = await makeFolder();
   const good = await writeKubeconfig(`${folder.path}/config`, { server: "https://farm.example" });
   await Deno.writeTextFile(`${folder.path}/broken`, "users: [");
@@ -256,7 +256,7 @@ Deno.test("connect does not pass over a file of KUBECONFIG that is broken or may
   assertStringIncludes(error.message, `this program may not read it, run it with --allow-read=${good}`);
 });
 
-Deno.test("connect merges files, and each file's paths start from its own folder [C142]", async () => {
+Deno.test("connect merges files, and resolves each file's paths from its own folder [C142]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await using folder = await makeFolder();
@@ -325,7 +325,7 @@ Deno.test("connect on Windows separates by semicolons and looks in USERPROFILE",
   assertEquals(reads, ["C:\\a", "D:\\b", "C:\\Users\\ada\\.kube\\config"]);
 });
 
-Deno.test("connect takes a file: URL, which may hold a colon", async () => {
+Deno.test("connect accepts a file: URL, which may have a colon", async () => {
   await using folder = await makeFolder();
   const path = await writeKubeconfig(`${folder.path}/a b:c`, { server: "https://farm.example" });
   const url = new URL(`file://${folder.path}/a%20b:c`);
@@ -339,7 +339,7 @@ Deno.test("connect takes a file: URL, which may hold a colon", async () => {
   );
 });
 
-Deno.test("connect uses the context of the options, and its namespace unless one is given", async () => {
+Deno.test("connect uses the context and the namespace of its options", async () => {
   await using folder = await makeFolder();
   const kubeconfig = `${folder.path}/config`;
   await Deno.writeTextFile(
@@ -365,7 +365,7 @@ Deno.test("connect uses the context of the options, and its namespace unless one
   assertStringIncludes(error.message, `the contexts are "a", "b"`);
 });
 
-Deno.test("connect puts the options' login in the place of the kubeconfig's user, exec and all", async () => {
+Deno.test("connect replaces the kubeconfig's user, exec included, by the login in its options", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await Deno.writeTextFile(certificates.path("token"), "from-file");
@@ -387,7 +387,7 @@ Deno.test("connect puts the options' login in the place of the kubeconfig's user
   }
 });
 
-Deno.test("connect with another server or CA replaces the cluster's [C144]", async () => {
+Deno.test("connect with a server or CA in its options replaces those of the cluster [C144]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const cluster = {
@@ -402,7 +402,7 @@ Deno.test("connect with another server or CA replaces the cluster's [C144]", asy
   assertEquals(connection.origin.source, "kubeconfig");
 });
 
-Deno.test("connect with a CA of its own overrides insecure-skip-tls-verify", async () => {
+Deno.test("connect with a CA in its options overrides insecure-skip-tls-verify", async () => {
   await using certificates = await makeCertificates();
   const cluster = { server: "https://farm.example", "insecure-skip-tls-verify": true };
   for (const [options, insecure] of [[{}, true], [{ caFile: certificates.path("ca.crt") }, undefined]] as const) {
@@ -412,7 +412,7 @@ Deno.test("connect with a CA of its own overrides insecure-skip-tls-verify", asy
   }
 });
 
-Deno.test("connect hands on disable-compression", async () => {
+Deno.test("connect passes disable-compression to the client", async () => {
   await using certificates = await makeCertificates();
   for (const disabled of [true, false]) {
     const connection = await connectBy(certificates, {
@@ -424,7 +424,7 @@ Deno.test("connect hands on disable-compression", async () => {
   }
 });
 
-Deno.test("connect says which permissions a connection needs", async () => {
+Deno.test("connect returns the permissions that a connection needs", async () => {
   await using certificates = await makeCertificates();
   await Deno.writeTextFile(certificates.path("token"), "t");
   const path = await writeKubeconfig(

@@ -40,7 +40,7 @@ class Pod {
   }
 }
 
-Deno.test("connect uses the service account of its pod, when there is no kubeconfig [C146]", async () => {
+Deno.test("connect uses the service account of its pod if there is no kubeconfig [C146]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const pod = await Pod.make(certificates);
@@ -82,7 +82,7 @@ Deno.test("connect follows the rotation of token and CA in a pod", async () => {
   assertEquals((await ask(there)).path, "/version");
 });
 
-Deno.test("connect prefers a kubeconfig that says something to the pod", async () => {
+Deno.test("connect prefers a kubeconfig that is not empty to the pod's service account", async () => {
   await using certificates = await makeCertificates();
   const pod = await Pod.make(certificates);
   const KUBECONFIG = await writeKubeconfig(certificates.path("config"), { server: "https://farm.example" });
@@ -100,7 +100,7 @@ Deno.test("connect prefers a kubeconfig that says something to the pod", async (
   assertEquals(inside.origin.source, "in-cluster");
 });
 
-Deno.test("connect takes the namespace of the options, of POD_NAMESPACE, of the file, or default", async () => {
+Deno.test("connect takes the namespace from its options, POD_NAMESPACE, the pod's file, or uses default", async () => {
   await using certificates = await makeCertificates();
   const pod = await Pod.make(certificates);
   const url = "https://10.0.0.1:6443";
@@ -124,7 +124,7 @@ Deno.test("connect takes the namespace of the options, of POD_NAMESPACE, of the 
   assertEquals(connection.namespace, "default");
 });
 
-Deno.test("connect puts the options' token and CA in the place of the pod's", async () => {
+Deno.test("connect replaces the pod's token and CA by those in its options", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, other: true });
   const pod = await Pod.make(certificates);
@@ -145,7 +145,7 @@ Deno.test("connect writes an IPv6 address of the API server in brackets", async 
   assertEquals(connection.origin.permissions.at(-1), "--allow-net=[fd00::1]:443");
 });
 
-Deno.test("inCluster says what is missing", async () => {
+Deno.test("inCluster names what is missing", async () => {
   await using certificates = await makeCertificates();
   const pod = await Pod.make(certificates);
   const url = "https://10.0.0.1:443";
@@ -178,7 +178,7 @@ Deno.test("inCluster says what is missing", async () => {
   }
 });
 
-Deno.test("connect says what went wrong when the pod's token cannot be read any more and was refused", async () => {
+Deno.test("connect explains a pod's token that was refused and cannot be read again", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, authorization: () => "Bearer other" });
   const pod = await Pod.make(certificates);

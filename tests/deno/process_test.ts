@@ -58,7 +58,7 @@ async function inline(
   return await writeKubeconfig(certificates.path("config"), { ...ca, ...cluster }, user);
 }
 
-Deno.test("requiredPermissions names what a kubeconfig of KUBECONFIG needs, no more and no less", async () => {
+Deno.test("requiredPermissions lists what a kubeconfig of KUBECONFIG needs, and no more", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await Deno.writeTextFile(certificates.path("token"), "abc");
@@ -70,7 +70,7 @@ Deno.test("requiredPermissions names what a kubeconfig of KUBECONFIG needs, no m
   });
 });
 
-Deno.test("requiredPermissions names the plugin of a kubeconfig", async () => {
+Deno.test("requiredPermissions lists the plugin of a kubeconfig", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
   await using server = await serve({ certificates, authorization: () => "Bearer abc" });
@@ -83,7 +83,7 @@ Deno.test("requiredPermissions names the plugin of a kubeconfig", async () => {
   }
 });
 
-Deno.test("requiredPermissions names the proxy, and the way of tls-server-name", async () => {
+Deno.test("requiredPermissions lists the proxy, and the relay of tls-server-name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   await using plain = await serve({ certificates });
@@ -112,7 +112,7 @@ Deno.test("requiredPermissions names the proxy, and the way of tls-server-name",
   );
 });
 
-Deno.test("connect with insecure-skip-tls-verify checks certificates, unless Deno is told not to", async () => {
+Deno.test("connect with insecure-skip-tls-verify verifies certificates, unless a Deno flag turns that off", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const kubeconfig = await writeKubeconfig(certificates.path("config"), {
@@ -127,7 +127,7 @@ Deno.test("connect with insecure-skip-tls-verify checks certificates, unless Den
   assertStringIncludes(await ask([...flags, flag!], [kubeconfig]), "ok /version");
 });
 
-Deno.test("connect goes by the proxy of the environment, unless NO_PROXY names the server", async () => {
+Deno.test("connect uses the proxy of the environment, unless NO_PROXY names the server", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await using proxy = serveProxy({ kind: "connect" });
@@ -140,7 +140,7 @@ Deno.test("connect goes by the proxy of the environment, unless NO_PROXY names t
   assertEquals(proxy.asked.length, 1);
 });
 
-Deno.test("connect takes no proxy of the environment for plain HTTP to this machine", async () => {
+Deno.test("connect uses no proxy of the environment for plain HTTP to this machine", async () => {
   await using server = await serve({ authorization: () => "Bearer abc" });
   const { port } = new URL(server.url);
   const folder = await Deno.makeTempDir();
@@ -163,7 +163,7 @@ Deno.test("connect takes no proxy of the environment for plain HTTP to this mach
   }
 });
 
-Deno.test("connect says so when NO_PROXY forbids the way of tls-server-name", async () => {
+Deno.test("connect explains that NO_PROXY conflicts with tls-server-name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   const kubeconfig = await inline(certificates, { server: server.url, "tls-server-name": "kubernetes.test" });
@@ -172,7 +172,7 @@ Deno.test("connect says so when NO_PROXY forbids the way of tls-server-name", as
   assert(printed.startsWith("Cannot reach "), printed);
 });
 
-Deno.test("connect by way of a relay keeps no program running that does not dispose its client", async () => {
+Deno.test("connect with a relay lets a program end that does not dispose its client", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   const kubeconfig = await inline(certificates, { server: server.url, "tls-server-name": "kubernetes.test" });

@@ -67,7 +67,7 @@ async function cluster(
   return await writeKubeconfig(certificates.path("config"), cluster, user);
 }
 
-Deno.test("SharedIndexInformer over TLS goes on when its token and certificate are replaced, and loses nothing [F09]", async () => {
+Deno.test("SharedIndexInformer over TLS continues when its token and certificate are replaced, and misses nothing [F09]", async () => {
   await using certificates = await makeCertificates();
   let known = { token: "first", name: "client" };
   await using server = await serveApi(
@@ -99,7 +99,7 @@ Deno.test("SharedIndexInformer over TLS goes on when its token and certificate a
   assertEquals(follower.informer.lister.list().length, 5);
 });
 
-Deno.test("SharedIndexInformer with a revoked token is unauthorized, says why, and recovers", async () => {
+Deno.test("SharedIndexInformer with a revoked token is unauthorized, reports why, and recovers", async () => {
   await using certificates = await makeCertificates();
   let known = "first";
   await using server = await serveApi(certificates, ({ token }) => token === known);
@@ -120,7 +120,7 @@ Deno.test("SharedIndexInformer with a revoked token is unauthorized, says why, a
   assertEquals(follower.told, ["a-0", "a-1", "a-2"]);
 });
 
-Deno.test("SharedIndexInformer goes on with the certificate and token a plugin gives when the server says 401", async () => {
+Deno.test("SharedIndexInformer continues with the plugin's new certificate and token when the server answers 401", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
   let known = { token: "first", name: "client" };
@@ -148,7 +148,7 @@ Deno.test("SharedIndexInformer goes on with the certificate and token a plugin g
   assertEquals(follower.informer.status().errors, 0);
 });
 
-Deno.test("SharedIndexInformer whose plugin fails says what it said, and does not run it without end", async () => {
+Deno.test("SharedIndexInformer whose plugin fails reports the plugin's message, and does not run it endlessly", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
   await using server = await serveApi(certificates, () => true);

@@ -21,7 +21,7 @@ async function run(file: string, flags: string, ...args: string[]): Promise<unkn
   return JSON.parse(new TextDecoder().decode(stdout));
 }
 
-Deno.test("SharedIndexInformer keeps nothing of two million changes but the last of each object", async () => {
+Deno.test("SharedIndexInformer keeps only the last version of each object after two million changes", async () => {
   // A heap that has room for the cache and what is on its way, and for nothing that grows: 2,000,000 events of even
   // 50 bytes each, kept anywhere, are more than all of it.
   const { told, objects, beforeBytes, afterBytes } = await run(
@@ -37,7 +37,7 @@ Deno.test("SharedIndexInformer keeps nothing of two million changes but the last
   );
 });
 
-Deno.test("SharedIndexInformer keeps no outdated object alive, whatever handlers and iterators come and go", async () => {
+Deno.test("SharedIndexInformer keeps no outdated object alive while handlers and iterators are added and removed", async () => {
   const alive = Object.entries(await run("./_generations.ts", "") as Record<string, number>);
   assert(alive.length > 40, `found ${alive.length} cases`);
   // The last event of the log has the state before it: one object.

@@ -3,7 +3,7 @@ import type { KubernetesObject } from "../../src/api/object.ts";
 import { entryOf } from "../../src/entry/entry_of.ts";
 import { TEXT, type Thing } from "./_unread.ts";
 
-Deno.test("entryOf identifies an object by its metadata", () => {
+Deno.test("entryOf takes the entry's identity from the object's metadata", () => {
   const object = JSON.parse(TEXT) as Thing;
   const entry = entryOf(object);
   assertEquals(

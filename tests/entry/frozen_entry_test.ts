@@ -49,7 +49,7 @@ Deno.test("frozenEntry of an object that cannot be frozen is broken from its fir
   }
 });
 
-Deno.test("frozenEntry freezes objects that are nested deeper than the stack is", () => {
+Deno.test("frozenEntry freezes objects that are nested more deeply than the call stack allows", () => {
   let nested: unknown = {};
   for (let depth = 0; depth < 100_000; depth++) nested = { nested };
   const metadata = {

@@ -13,7 +13,7 @@ import { entryOf } from "../../src/entry/entry_of.ts";
 import { brokenEntry } from "../../src/entry/json_entry.ts";
 import { IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "./_unread.ts";
 
-Deno.test("unreadEntry has the identity of the object without parsing it", () => {
+Deno.test("unreadEntry has the object's identity without parsing it", () => {
   const entry = unread();
   const count = parses(() => {
     assertEquals(
@@ -31,7 +31,7 @@ Deno.test("unreadEntry parses the object once, and remembers it", () => {
   assertEquals(parses(() => assertStrictEquals(entry.metadata, entry.object.metadata)), 0);
 });
 
-Deno.test("unreadEntry parses metadata alone and once, and returns the object's own once that is parsed", () => {
+Deno.test("unreadEntry parses metadata alone and once, and returns the object's own metadata once the object is parsed", () => {
   const entry = unread();
   assertEquals(parses(() => assertStrictEquals(entry.metadata, entry.metadata)), 1);
   assertEquals(entry.metadata, JSON.parse(METADATA));
@@ -50,7 +50,7 @@ Deno.test("unreadEntry reads UTF-8 bytes, with positions in bytes", () => {
   assertEquals(entry.object, JSON.parse(text));
 });
 
-Deno.test("unreadEntry ignores members that stand behind the object in its event", () => {
+Deno.test("unreadEntry ignores members after the object in its event", () => {
   for (const behind of [`,"extra":1`, `,"a":{"metadata":{"name":"wrong"}},"b":[]`]) {
     for (const text of [TEXT + behind, new TextEncoder().encode(TEXT + behind)]) {
       const entry = unread(text);
@@ -85,7 +85,7 @@ Deno.test("unreadEntry whose metadata cannot be parsed is broken: every read thr
   assertStrictEquals(entry.error, error);
 });
 
-Deno.test("unreadEntry parses labels alone and once, and returns those of the parsed metadata or object", () => {
+Deno.test("unreadEntry parses labels alone and once, and returns those of the metadata or object once that is parsed", () => {
   const entry = unread(TEXT, METADATA, `{"app":"cart"}`);
   const texts: string[] = [];
   const count = parses(() => assertStrictEquals(entry.labels, entry.labels), texts);
@@ -110,7 +110,7 @@ Deno.test("unreadEntry reads labels from UTF-8 bytes, with positions in bytes", 
   assertEquals(entry.object, JSON.parse(text));
 });
 
-Deno.test("unreadEntry parses nothing when there are no labels, and the metadata when their position is unknown", () => {
+Deno.test("unreadEntry parses nothing when there are no labels, and the metadata when the labels' position is unknown", () => {
   const metadata = METADATA.replace(`,"labels":{"app":"cart"}`, "");
   const none = unread(TEXT.replace(METADATA, metadata), metadata, "");
   assertEquals(parses(() => assertEquals(none.labels, undefined)), 0);

@@ -12,7 +12,7 @@ function sent(credentials: { apply(headers: Headers): void }, init?: HeadersInit
   return headers.get("authorization");
 }
 
-Deno.test("BearerToken sends the token", () => {
+Deno.test("BearerToken sends its token", () => {
   assertEquals(sent(new BearerToken("abc.def")), "Bearer abc.def");
 });
 
@@ -22,13 +22,13 @@ Deno.test("BasicLogin sends name and password in UTF-8 [C147]", () => {
   assertEquals(sent(new BasicLogin("ada", "")), `Basic ${btoa("ada:")}`);
 });
 
-Deno.test("BearerToken and BasicLogin leave a request's own Authorization alone [C138]", () => {
+Deno.test("BearerToken and BasicLogin do not replace a request's own Authorization [C138]", () => {
   for (const credentials of [new BearerToken("abc"), new BasicLogin("ada", "b")]) {
     assertEquals(sent(credentials, { authorization: "Bearer own" }), "Bearer own");
   }
 });
 
-Deno.test("BearerToken refuses what cannot be sent and does not say it", () => {
+Deno.test("BearerToken refuses characters that a header cannot have, without showing the token", () => {
   for (const token of ["", "hunter2\nhunter3", "hunter✓"]) {
     const error = assertThrows(() => new BearerToken(token), TypeError, "Cannot use token: it ");
     assertFalse(Deno.inspect(error).includes("hunter"));

@@ -25,7 +25,7 @@ class Counted {
   });
 }
 
-Deno.test("ExecLogin keeps what the plugin gave until shortly before it expires [C149]", async () => {
+Deno.test("ExecLogin reuses the plugin's credentials until shortly before they expire [C149]", async () => {
   using time = new FakeTime();
   const plugin = new Counted();
   plugin.expiresMs = Date.now() + 60_000;
@@ -39,7 +39,7 @@ Deno.test("ExecLogin keeps what the plugin gave until shortly before it expires 
   assertEquals(await authorization(plugin.login), "Bearer token-2");
 });
 
-Deno.test("ExecLogin uses what lives for seconds, and what is expired by this clock, for some seconds", async () => {
+Deno.test("ExecLogin reuses credentials that live for seconds, or have expired by this clock, for some seconds", async () => {
   using time = new FakeTime();
   const plugin = new Counted();
   for (const [lifeMs, usedMs] of [[16_000, 8_000], [-60_000, 5_000], [1_000, 5_000]]) {
@@ -53,7 +53,7 @@ Deno.test("ExecLogin uses what lives for seconds, and what is expired by this cl
   }
 });
 
-Deno.test("ExecLogin runs the plugin once for requests that come together", async () => {
+Deno.test("ExecLogin runs the plugin once for simultaneous requests", async () => {
   await using scripts = await Scripts.make();
   await scripts.printer({ token: "abc" });
   const login = loginBy(pluginOf(scripts.folder, { command: "./plugin" }));
@@ -63,13 +63,13 @@ Deno.test("ExecLogin runs the plugin once for requests that come together", asyn
   assertEquals(await scripts.runs(), 2);
 });
 
-Deno.test("ExecLogin is not run for a request that brings its own Authorization", async () => {
+Deno.test("ExecLogin does not run the plugin for a request with its own Authorization", async () => {
   const plugin = new Counted();
   assertEquals(await authorization(plugin.login, { headers: { authorization: "Bearer own" } }), "Bearer own");
   assertEquals(plugin.runs, 0);
 });
 
-Deno.test("ExecLogin renews once what the server refuses, and then leaves the plugin alone for longer and longer", async () => {
+Deno.test("ExecLogin runs the plugin again when the server refuses its credentials, then waits longer and longer", async () => {
   using time = new FakeTime();
   const plugin = new Counted();
   await authorization(plugin.login);
@@ -90,7 +90,7 @@ Deno.test("ExecLogin renews once what the server refuses, and then leaves the pl
   assertEquals(plugin.runs, 1 + runsAt.length + 2);
 });
 
-Deno.test("ExecLogin gives the error of a plugin that failed for a while, then tries again", async () => {
+Deno.test("ExecLogin rejects with the error of a failed plugin for a while, then runs it again", async () => {
   using time = new FakeTime();
   const plugin = new Counted();
   plugin.failure = new Error("no login");
@@ -104,7 +104,7 @@ Deno.test("ExecLogin gives the error of a plugin that failed for a while, then t
   assertEquals(await authorization(plugin.login), "Bearer token-4");
 });
 
-Deno.test("ExecLogin keeps its pauses when the time of day is set, back or forward", async () => {
+Deno.test("ExecLogin keeps its waits when the time of day is set, back or forward", async () => {
   for (const jumpMs of [-3_600_000, 3_600_000]) {
     using time = new FakeTime();
     const plugin = new Counted();
@@ -135,7 +135,7 @@ Deno.test("ExecLogin keeps its pauses when the time of day is set, back or forwa
   }
 });
 
-Deno.test("ExecLogin asks for credentials anew when the time of day has come to their end", async () => {
+Deno.test("ExecLogin runs the plugin again when the time of day has reached its credentials' expiry", async () => {
   using time = new FakeTime();
   const plugin = new Counted();
   plugin.expiresMs = Date.now() + 3_600_000;
@@ -146,7 +146,7 @@ Deno.test("ExecLogin asks for credentials anew when the time of day has come to 
   assertEquals(await authorization(plugin.login), "Bearer token-2");
 });
 
-Deno.test("ExecLogin ends its plugin when the last who waits has given up, and not before", async () => {
+Deno.test("ExecLogin ends its plugin when all waiting requests have been aborted, and not before", async () => {
   const signals: AbortSignal[] = [];
   const login = new ExecLogin({
     run: (signal) => {
@@ -164,7 +164,7 @@ Deno.test("ExecLogin ends its plugin when the last who waits has given up, and n
   assertEquals([signals.length, signals[0].aborted], [1, true]);
 });
 
-Deno.test("connect runs the plugin when it is needed, and again when the server says 401", async () => {
+Deno.test("connect runs the plugin at the first request, and again when the server answers 401", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
   let expected = "Bearer first";
@@ -195,7 +195,7 @@ Deno.test("connect runs the plugin when it is needed, and again when the server 
   assertEquals(await scripts.runs(), 2);
 });
 
-Deno.test("connect shows the certificate a plugin brings, and another one on new connections", async () => {
+Deno.test("connect presents the plugin's client certificate, and a newer one on new connections", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
   await using server = await serve({ certificates, requestCert: true });

@@ -3,7 +3,7 @@ import { redactMessage } from "../../../src/deno/credentials/redact_message.ts";
 
 const NOTHING = { args: [], env: [] };
 
-Deno.test("redactMessage takes out what is a secret by its form or by what stands before it", () => {
+Deno.test("redactMessage removes secrets recognized by their form or by the word before them", () => {
   const hex = "0123456789abcdef".repeat(2);
   const cases: readonly [said: string, shown: string][] = [
     ["running: oc login --token hunter2hunter2", "running: oc login --token [redacted]"],
@@ -18,7 +18,7 @@ Deno.test("redactMessage takes out what is a secret by its form or by what stand
   for (const [said, shown] of cases) assertEquals(redactMessage(said, NOTHING), shown);
 });
 
-Deno.test("redactMessage leaves in what helps", () => {
+Deno.test("redactMessage keeps text that is not secret", () => {
   for (
     const said of [
       "the --token flag must be given, or --token-file must be",
@@ -29,7 +29,7 @@ Deno.test("redactMessage leaves in what helps", () => {
   ) assertEquals(redactMessage(said, NOTHING), said);
 });
 
-Deno.test("redactMessage takes no long time for any megabyte", () => {
+Deno.test("redactMessage is fast for any text of a megabyte", () => {
   for (const part of [" ", "token", "--token", "a-", "key = ", "eyJ", "://a:", `--key "`, "0a"]) {
     const startedAt = performance.now();
     redactMessage(part.repeat(1_048_576 / part.length), NOTHING);

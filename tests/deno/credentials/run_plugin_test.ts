@@ -9,7 +9,7 @@ import { pluginOf, run, Scripts, V1 } from "../../support/plugin.ts";
 const V1BETA1 = "client.authentication.k8s.io/v1beta1";
 const GOOD = JSON.stringify({ apiVersion: V1, kind: "ExecCredential", status: { token: "abc" } });
 
-Deno.test("runPlugin hands over arguments, variables and the occasion, for both versions [C148]", async () => {
+Deno.test("runPlugin passes arguments, variables and KUBERNETES_EXEC_INFO, for both versions [C148]", async () => {
   await using scripts = await Scripts.make();
   await scripts.write(
     "plugin",
@@ -35,7 +35,7 @@ echo '{"apiVersion":"'"$VERSION"'","kind":"ExecCredential","status":{"token":"ab
   }
 });
 
-Deno.test("runPlugin gives the terminal to a plugin by its mode and the terminal there is", async () => {
+Deno.test("runPlugin gives the plugin the terminal according to interactiveMode and whether there is one", async () => {
   const cases = [
     ["Never", true, false],
     ["Never", false, false],
@@ -63,7 +63,7 @@ Deno.test("runPlugin gives the terminal to a plugin by its mode and the terminal
   assertStringIncludes(error.message, "standard input is not a terminal");
 });
 
-Deno.test("runPlugin finds a path beside the kubeconfig, and a name in PATH only", async () => {
+Deno.test("runPlugin finds a command with a slash beside the kubeconfig, and one without in PATH only", async () => {
   await using scripts = await Scripts.make();
   await Deno.mkdir(`${scripts.folder}/bin`);
   await scripts.write("bin/plugin", `echo '${GOOD}'`);
@@ -83,7 +83,7 @@ Deno.test("runPlugin finds a path beside the kubeconfig, and a name in PATH only
   assertStringIncludes(path.message, `there is no file "${scripts.folder}/no"`);
 });
 
-Deno.test("commandOf keeps a path a path, and a name a name", () => {
+Deno.test("pluginCommand resolves a command with a slash, and does not change one without", () => {
   const cases = [
     ["config", "./plugin", "./plugin"],
     ["config", "bin/plugin", "bin/plugin"],
@@ -100,7 +100,7 @@ Deno.test("commandOf keeps a path a path, and a name a name", () => {
   }
 });
 
-Deno.test("runPlugin names exit code and last words of a plugin that failed, without secrets", async () => {
+Deno.test("runPlugin's error has the exit code and last output of a failed plugin, without secrets", async () => {
   await using scripts = await Scripts.make();
   await scripts.write(
     "plugin",
@@ -121,7 +121,7 @@ echo "Bearer hunter2-d eyJhbGciOiJIUzI1NiJ9.eyJodW50ZXIyIjoxfQ.c2ln" >&2; echo '
   assertFalse(Deno.inspect(error, { showHidden: true }).includes("hunter2"));
 });
 
-Deno.test("runPlugin refuses output that is no credential, or a key of another certificate", async () => {
+Deno.test("runPlugin refuses output that is not a credential, or has a key of another certificate", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
   await scripts.printer({});
@@ -143,7 +143,7 @@ Deno.test("runPlugin refuses output that is no credential, or a key of another c
   }
 });
 
-Deno.test("runPlugin ends a plugin that takes too long, even where a child of it keeps its output open", async () => {
+Deno.test("runPlugin ends a plugin that takes too long, even if its child process keeps the output open", async () => {
   await using scripts = await Scripts.make();
   await scripts.write("plugin", "sleep 3; echo late");
   const plugin = pluginOf(scripts.folder, { command: "./plugin" });
@@ -156,7 +156,7 @@ Deno.test("runPlugin ends a plugin that takes too long, even where a child of it
   assertEquals(await running.catch((error) => error), reason);
 });
 
-Deno.test("runPlugin ends a plugin that writes without end", async () => {
+Deno.test("runPlugin ends a plugin that writes endlessly", async () => {
   await using scripts = await Scripts.make();
   await scripts.write("plugin", "cat /dev/zero");
   const error = await assertRejects(
@@ -166,7 +166,7 @@ Deno.test("runPlugin ends a plugin that writes without end", async () => {
   assertStringIncludes(error.message, "it wrote more than 1048576 bytes");
 });
 
-Deno.test("runPlugin names the flag that lets it run", async () => {
+Deno.test("runPlugin names the Deno flag that it needs", async () => {
   for (
     const [exec, flag] of [
       [{ command: "aws" }, "--allow-run=aws"],

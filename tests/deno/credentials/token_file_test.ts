@@ -43,7 +43,7 @@ Deno.test("TokenFile reads its file again 50 s after it was last read", async ()
   assertEquals(file.reads, 2);
 });
 
-Deno.test("TokenFile reads its file at once when the server refused the token", async () => {
+Deno.test("TokenFile reads its file again at once when the server has refused the token", async () => {
   using _time = new FakeTime();
   const file = new FakeFile();
   const token = file.tokenFile();
@@ -54,7 +54,7 @@ Deno.test("TokenFile reads its file at once when the server refused the token", 
   assertEquals(file.reads, 2);
 });
 
-Deno.test("TokenFile keeps to its 50 s when the time of day is set, back or forward", async () => {
+Deno.test("TokenFile keeps its period of 50 s when the time of day is set, back or forward", async () => {
   for (const jumpMs of [-3_600_000, 3_600_000]) {
     using time = new FakeTime();
     const file = new FakeFile();
@@ -69,7 +69,7 @@ Deno.test("TokenFile keeps to its 50 s when the time of day is set, back or forw
   }
 });
 
-Deno.test("TokenFile shares one reading among requests that come together", async () => {
+Deno.test("TokenFile reads its file once for simultaneous requests", async () => {
   const file = new FakeFile();
   const token = file.tokenFile();
   const all = await Promise.all(Array.from({ length: 20 }, () => sent(token, { refresh: true })));
@@ -77,7 +77,7 @@ Deno.test("TokenFile shares one reading among requests that come together", asyn
   assertEquals(file.reads, 1);
 });
 
-Deno.test("TokenFile keeps the last token when the file cannot be read any more, and says so once", async () => {
+Deno.test("TokenFile keeps the last token when the file cannot be read any more, and reports that once", async () => {
   using time = new FakeTime();
   const warnings: string[] = [];
   const file = new FakeFile();
@@ -99,7 +99,7 @@ Deno.test("TokenFile keeps the last token when the file cannot be read any more,
   assertEquals(warnings.length, 2);
 });
 
-Deno.test("TokenFile does not send a token again that was refused", async () => {
+Deno.test("TokenFile does not send a refused token again", async () => {
   const file = new FakeFile();
   const token = file.tokenFile();
   await sent(token);
@@ -120,7 +120,7 @@ Deno.test("TokenFile uses the static token while the file has never been read", 
   assertEquals(await sent(token), "Bearer first");
 });
 
-Deno.test("TokenFile refuses a file without a token and never says what is in it", async () => {
+Deno.test("TokenFile refuses a file without a token, and never shows its contents", async () => {
   const file = new FakeFile();
   for (const content of ["", " \n", "two words", "hunter2\nhunter3"]) {
     file.content = content;
@@ -133,21 +133,21 @@ Deno.test("TokenFile refuses a file without a token and never says what is in it
   }
 });
 
-Deno.test("TokenFile names the flag that a missing permission needs", async () => {
+Deno.test("TokenFile names the Deno flag for a missing permission", async () => {
   const file = new FakeFile();
   file.content = new Deno.errors.NotCapable("Requires read access");
   const error = await assertRejects(() => file.tokenFile().ready(), Error);
   assertStringIncludes(error.message, "run it with --allow-read=/run/token");
 });
 
-Deno.test("TokenFile leaves a request's own Authorization alone", async () => {
+Deno.test("TokenFile does not replace a request's own Authorization", async () => {
   const file = new FakeFile();
   const headers = new Headers({ authorization: "Basic own" });
   await file.tokenFile().apply(headers, { refresh: true });
   assertEquals([headers.get("authorization"), file.reads], ["Basic own", 0]);
 });
 
-Deno.test("TokenFile rejects with the reason of an aborted signal", async () => {
+Deno.test("TokenFile rejects with the abort reason", async () => {
   const file = new FakeFile();
   const reason = new Error("enough");
   const error = await assertRejects(() => sent(file.tokenFile(), { signal: AbortSignal.abort(reason) }));

@@ -49,7 +49,7 @@ class SlowServer implements AsyncDisposable {
   }
 }
 
-Deno.test("denoTransport gives up on an answer that does not begin, after 65 s", async () => {
+Deno.test("denoTransport gives up after 65 s without a response", async () => {
   await using server = new SlowServer(false);
   using time = new FakeTime();
   using client = new Client({ server: server.url, transport: denoTransport() });
@@ -62,7 +62,7 @@ Deno.test("denoTransport gives up on an answer that does not begin, after 65 s",
   assertEquals(time.timers, 0);
 });
 
-Deno.test("denoTransport lets a body take as long as it takes [F03]", async () => {
+Deno.test("denoTransport sets no time limit on a response's body [F03]", async () => {
   await using server = new SlowServer(true);
   using time = new FakeTime();
   using transport = denoTransport({ answerTimeoutMs: 1_000 });
@@ -73,7 +73,7 @@ Deno.test("denoTransport lets a body take as long as it takes [F03]", async () =
   assertEquals(await response.text(), "begun done");
 });
 
-Deno.test("denoTransport has no deadline for what may be silent, nor where it is told so", async () => {
+Deno.test("denoTransport has no deadline for logs and proxied requests, nor when the deadline is turned off", async () => {
   for (
     const [path, answerTimeoutMs, timers] of [
       ["/api/v1/namespaces/a/pods/b/log?follow=true", 1_000, 0],
@@ -95,7 +95,7 @@ Deno.test("denoTransport has no deadline for what may be silent, nor where it is
   }
 });
 
-Deno.test("denoTransport waits for an answer longer than a timer can", async () => {
+Deno.test("denoTransport can wait for a response longer than the runtime's timers allow", async () => {
   await using server = new SlowServer(false);
   using time = new FakeTime();
   const answerTimeoutMs = 2 ** 31;

@@ -20,7 +20,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
   return text;
 }
 
-Deno.test("denoTransport trusts the authorities it is given, and no other", async () => {
+Deno.test("denoTransport trusts only the authorities that it is given", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   using transport = denoTransport({ caCerts: [certificates.text("other-ca.crt"), certificates.text("ca.crt")] });
@@ -31,7 +31,7 @@ Deno.test("denoTransport trusts the authorities it is given, and no other", asyn
   assertStringIncludes(await failure(get(none, server.url)), "UnknownIssuer");
 });
 
-Deno.test("denoTransport shows its client certificate", async () => {
+Deno.test("denoTransport presents its client certificate", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true });
   const caCerts = [certificates.text("ca.crt")];
@@ -51,7 +51,7 @@ Deno.test("denoTransport shows its client certificate", async () => {
   await assertRejects(() => get(stranger, server.url), TypeError);
 });
 
-Deno.test("denoTransport uses one connection again and again [C137] [F33]", async () => {
+Deno.test("denoTransport reuses one connection [C137] [F33]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   using transport = denoTransport({ caCerts: [certificates.text("ca.crt")] });
@@ -59,7 +59,7 @@ Deno.test("denoTransport uses one connection again and again [C137] [F33]", asyn
   assertEquals(server.connections, 1);
 });
 
-Deno.test("denoTransport offers HTTP/2 only when told to", async () => {
+Deno.test("denoTransport offers HTTP/2 only when that is enabled", async () => {
   await using certificates = await makeCertificates();
   using listener = Deno.listenTls({
     ...{ hostname: "127.0.0.1", port: 0, alpnProtocols: ["h2", "http/1.1"] },
@@ -76,7 +76,7 @@ Deno.test("denoTransport offers HTTP/2 only when told to", async () => {
   }
 });
 
-Deno.test("denoTransport sends each header line as a line, unless the request has that name", async () => {
+Deno.test("denoTransport sends its extra headers one by one, unless the request has a header of that name", async () => {
   await using server = await serve();
   using transport = denoTransport({
     headers: [["impersonate-user", "J\u00c3\u00bcrgen"], ["Impersonate-Group", "dev"], [
@@ -95,7 +95,7 @@ Deno.test("denoTransport sends each header line as a line, unless the request ha
   assertEquals(values(own, "impersonate-user").length, 1);
 });
 
-Deno.test("denoTransport sends the lines once when a request is sent again", async () => {
+Deno.test("denoTransport sends its extra headers once when a request is sent again", async () => {
   await using server = await serve();
   using transport = denoTransport({ headers: [["impersonate-group", "dev"], ["impersonate-group", "ops"]] });
   const request = new Request(server.url);
@@ -103,7 +103,7 @@ Deno.test("denoTransport sends the lines once when a request is sent again", asy
   assertEquals(values(await (await transport.fetch(request)).json(), "impersonate-group"), ["dev", "ops"]);
 });
 
-Deno.test("denoTransport checks certificates and keys before Deno takes them", async () => {
+Deno.test("denoTransport validates certificates and keys before it passes them to Deno", async () => {
   await using certificates = await makeCertificates();
   const cert = certificates.text("client.crt");
   const key = certificates.text("client.key");
@@ -125,7 +125,7 @@ Deno.test("denoTransport checks certificates and keys before Deno takes them", a
   }
 });
 
-Deno.test("denoTransport ends with the request's signal, and frees its body", async () => {
+Deno.test("denoTransport aborts with the request's signal, and releases the body", async () => {
   let cancelled = 0;
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
     return new Response(
@@ -150,7 +150,7 @@ Deno.test("denoTransport ends with the request's signal, and frees its body", as
   assertEquals(cancelled, 1);
 });
 
-Deno.test("denoTransport refuses requests when it is disposed, which it may be twice", async () => {
+Deno.test("denoTransport refuses requests after its disposal, and may be disposed twice", async () => {
   await using server = await serve();
   const transport = denoTransport();
   await get(transport, server.url);
@@ -159,7 +159,7 @@ Deno.test("denoTransport refuses requests when it is disposed, which it may be t
   await assertRejects(() => get(transport, server.url), TypeError, "the connection is disposed");
 });
 
-Deno.test("denoTransport lets a watch go on that was open when it was disposed, until its signal ends it", async () => {
+Deno.test("denoTransport that is disposed lets an open watch continue until its signal aborts", async () => {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => {
     return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(10)) }));
   });
@@ -179,7 +179,7 @@ Deno.test("denoTransport lets a watch go on that was open when it was disposed, 
 });
 
 Deno.test({
-  name: "denoTransport names the flag when the program may not reach the host",
+  name: "denoTransport names the Deno flag when the program may not connect to the host",
   permissions: { net: ["127.0.0.1:1"] },
   fn: async () => {
     using transport = denoTransport();
@@ -214,7 +214,7 @@ class Files {
   }
 }
 
-Deno.test("DenoTransport looks at its CA file again after 5 minutes, and not before [C139]", async () => {
+Deno.test("DenoTransport reads its CA file again after 5 minutes, and not before [C139]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await using moved = await serve({ certificates, other: true });
@@ -234,7 +234,7 @@ Deno.test("DenoTransport looks at its CA file again after 5 minutes, and not bef
   assertEquals(files.reads, 1);
 });
 
-Deno.test("DenoTransport looks at its CA file again after a request that failed", async () => {
+Deno.test("DenoTransport reads its CA file again after a failed request", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, other: true });
   const files = new Files();
@@ -246,7 +246,7 @@ Deno.test("DenoTransport looks at its CA file again after a request that failed"
   assertEquals(files.reads, 1);
 });
 
-Deno.test("DenoTransport keeps what it has when the files are gone, junk or as before", async () => {
+Deno.test("DenoTransport keeps its certificates when the files are missing, invalid or unchanged", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   using time = new FakeTime();
@@ -267,7 +267,7 @@ Deno.test("DenoTransport keeps what it has when the files are gone, junk or as b
   assertEquals(server.connections, 1);
 });
 
-Deno.test("DenoTransport shows a new client certificate on new connections, and lets open bodies be [C140]", async () => {
+Deno.test("DenoTransport presents a new client certificate on new connections, and keeps open bodies open [C140]", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true });
   using time = new FakeTime();
@@ -283,7 +283,7 @@ Deno.test("DenoTransport shows a new client certificate on new connections, and 
   assertEquals((await open.json() as Seen).clientName, "client");
 });
 
-Deno.test("DenoTransport reads its files once for requests that come together", async () => {
+Deno.test("DenoTransport reads its files once for simultaneous requests", async () => {
   await using server = await serve();
   using time = new FakeTime();
   const files = new Files();
@@ -294,7 +294,7 @@ Deno.test("DenoTransport reads its files once for requests that come together", 
   assert(server.connections > 0);
 });
 
-Deno.test("DenoTransport keeps to its period of looking at files when the time of day is set, back or forward", async () => {
+Deno.test("DenoTransport keeps its period of reading files when the time of day is set, back or forward", async () => {
   await using server = await serve();
   for (const jumpMs of [-3_600_000, 3_600_000]) {
     using time = new FakeTime();

@@ -8,7 +8,7 @@ import { ask, hostWith, writeKubeconfig } from "../../support/host.ts";
 import { serveProxy } from "../../support/proxy.ts";
 import { serve } from "../../support/tls_server.ts";
 
-Deno.test("connect goes by the proxy of proxy-url: http, https and socks5, with and without a login", async () => {
+Deno.test("connect uses the proxy of proxy-url: http, https and socks5, with and without a login", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   await using http = serveProxy({ kind: "connect" });
@@ -41,7 +41,7 @@ Deno.test("connect goes by the proxy of proxy-url: http, https and socks5, with 
   }
 });
 
-Deno.test("connect says which proxy is not there or refuses", async () => {
+Deno.test("connect reports which proxy cannot be reached or refuses", async () => {
   await using certificates = await makeCertificates();
   await using refusing = serveProxy({ kind: "connect", refuse: "407 Proxy Authentication Required" });
   const closed = serveProxy({ kind: "connect" });
@@ -59,7 +59,7 @@ Deno.test("connect says which proxy is not there or refuses", async () => {
   }
 });
 
-Deno.test("connect sends a token of its options over plain HTTP by way of no proxy", async () => {
+Deno.test("connect refuses to send a token of its options over plain HTTP through a proxy", async () => {
   await using certificates = await makeCertificates();
   const kubeconfig = await writeKubeconfig(certificates.path("config"), {
     server: "http://127.0.0.1:8001",
@@ -71,7 +71,7 @@ Deno.test("connect sends a token of its options over plain HTTP by way of no pro
   }
 });
 
-Deno.test("denoTransport refuses a proxy that it cannot use, without its password", () => {
+Deno.test("denoTransport refuses an unsupported proxy, without showing its password", () => {
   for (
     const [proxyUrl, includes] of [
       ["socks4://ada:hunter2@p", `must begin with "http://"`],

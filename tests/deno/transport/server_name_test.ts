@@ -24,7 +24,7 @@ async function connectAs(
   return await findConnection({ kubeconfig }, hostWith());
 }
 
-Deno.test("connect checks the certificate for tls-server-name, and keeps Host and client certificate", async () => {
+Deno.test("connect verifies the certificate against tls-server-name, and keeps Host and client certificate", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, requestCert: true, named: true });
   const user = { "client-certificate": "client.crt", "client-key": "client.key", as: "grace", "as-groups": ["a", "b"] };
@@ -41,7 +41,7 @@ Deno.test("connect checks the certificate for tls-server-name, and keeps Host an
   assertEquals(connection.origin.tlsServerName, "kubernetes.test");
 });
 
-Deno.test("connect refuses a certificate without the name of tls-server-name", async () => {
+Deno.test("connect refuses a certificate that is not for tls-server-name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   for (const [name, includes] of [["other.test", "not valid for name"], ["127.0.0.1", "not valid for name"]]) {
@@ -57,7 +57,7 @@ Deno.test("connect refuses a certificate without the name of tls-server-name", a
   );
 });
 
-Deno.test("connect takes an IP address as tls-server-name, for an address by name", async () => {
+Deno.test("denoTransport accepts an IP address as tlsServerName of a server addressed by name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });
   const { port } = new URL(server.url);
@@ -66,7 +66,7 @@ Deno.test("connect takes an IP address as tls-server-name, for an address by nam
   assertEquals(values(await response.json(), "host"), [`localhost:${port}`]);
 });
 
-Deno.test("denoTransport with tlsServerName sends bodies, and serves only one server", async () => {
+Deno.test("denoTransport with tlsServerName sends bodies, and connects to one server only", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   using transport = denoTransport({ caCerts: [certificates.text("ca.crt")], tlsServerName: "kubernetes.test" });
@@ -78,7 +78,7 @@ Deno.test("denoTransport with tlsServerName sends bodies, and serves only one se
   assertThrows(() => denoTransport({ tlsServerName: "a", proxyUrl: "http://p" }), TypeError, "it excludes proxyUrl");
 });
 
-Deno.test("connect says why a server behind tls-server-name cannot be reached", async () => {
+Deno.test("connect explains why a server with tls-server-name cannot be reached", async () => {
   await using certificates = await makeCertificates();
   const server = await serve({ certificates });
   await server[Symbol.asyncDispose]();
@@ -89,7 +89,7 @@ Deno.test("connect says why a server behind tls-server-name cannot be reached", 
   );
 });
 
-Deno.test("connect follows a CA file that changes, behind tls-server-name too", async () => {
+Deno.test("connect uses a CA file that changes, also with tls-server-name", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates, named: true });
   await Deno.writeTextFile(certificates.path("bundle.crt"), certificates.text("other-ca.crt"));
@@ -108,7 +108,7 @@ Deno.test("connect follows a CA file that changes, behind tls-server-name too", 
   assertEquals((await ask(connection)).path, "/version");
 });
 
-Deno.test("Relay closes connections that ask for no tunnel in time, and the oldest of too many", async () => {
+Deno.test("Relay closes connections that send no CONNECT in time, and the oldest of too many", async () => {
   await using server = await serve();
   using time = new FakeTime();
   using relay = new Relay({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
@@ -153,7 +153,7 @@ Deno.test("Relay closes connections that ask for no tunnel in time, and the olde
   assertFalse(await isClosed(tunnel), "a tunnel lasts");
 });
 
-Deno.test("Relay is of no use to those who do not know its password, and for nothing but tunnels", async () => {
+Deno.test("Relay refuses clients without its password, and requests that are not for a tunnel", async () => {
   await using server = await serve();
   using relay = new Relay({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
   const { url, login } = relay.proxy;
