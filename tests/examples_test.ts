@@ -31,7 +31,7 @@ function example(
   },
 ): void {
   Deno.test(
-    `examples/${name}.ts prints what its comments promise`,
+    `examples/${name}.ts prints the expected lines against a server, and exits with 0`,
     { ignore: Deno.build.os === "windows" },
     async () => {
       await using folder = new Folder();

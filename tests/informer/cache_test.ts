@@ -25,7 +25,7 @@ import { PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { holding, Notes, Run } from "../support/informer.ts";
 
-Deno.test("SharedIndexInformer tells of a new list what it changes, deletions first, and shows all of it before [C073] [F07]", async () => {
+Deno.test("SharedIndexInformer delivers the changes of a relist, deletions first, after the cache has all of them [C073] [F07]", async () => {
   for (const streaming of [false, true]) {
     using time = new FakeTime();
     const before = [entry("pod-1", 1), entry("pod-2", 2), entry("pod-3", 3), entry("pod-5", 5)];
@@ -60,7 +60,7 @@ Deno.test("SharedIndexInformer tells of a new list what it changes, deletions fi
   }
 });
 
-Deno.test("SharedIndexInformer tells each object as deleted when a new list is empty [C074]", async () => {
+Deno.test("SharedIndexInformer delivers the deletion of every object when a relist is empty [C074]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
   const notes = new Notes();
@@ -72,7 +72,7 @@ Deno.test("SharedIndexInformer tells each object as deleted when a new list is e
   assertEquals([run.cached, run.informer.lastSyncResourceVersion], [[], "20"]);
 });
 
-Deno.test("SharedIndexInformer stores its first list in one change, and a relist in one for each object that differs", async () => {
+Deno.test("SharedIndexInformer stores its first list in one step, and a relist in one step per changed object", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 2), entry("c", 3)));
   const store = run.informer.entries as Indexer<Entry<Thing>>;
@@ -82,7 +82,7 @@ Deno.test("SharedIndexInformer stores its first list in one change, and a relist
   assertEquals([run.cached, store.revision], [["default/a@1", "default/b@12"], 3]);
 });
 
-Deno.test("SharedIndexInformer marks as initial only what was there at first [C075]", async () => {
+Deno.test("SharedIndexInformer marks only objects of the first list as initial [C075]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const notes = new Notes();
@@ -93,7 +93,7 @@ Deno.test("SharedIndexInformer marks as initial only what was there at first [C0
   assertEquals(notes.lines, ["+ default/a@1 (initial)", "= 1 at 10", "~ default/a@1→11", "+ default/b@12"]);
 });
 
-Deno.test("SharedIndexInformer's version is that of the last change, bookmark or list, also when a transform drops it [C076]", async () => {
+Deno.test("SharedIndexInformer's version is that of the last change, bookmark or list, also when a transform removes an object's version [C076]", async () => {
   for (const transform of [undefined, strip]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1)), { transform });
@@ -116,7 +116,7 @@ function strip(object: Thing): Thing {
 }
 
 // client-go tells of those that succeeded and loses the others; here the next list brings them.
-Deno.test("Controller whose process throws lists again, so that nothing is lost [C077]", async () => {
+Deno.test("Controller lists again when its process function throws, so that no change is lost [C077]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([], [added("a", 2), added("b", 3), added("c", 4)])
     .list(part(4, [entry("a", 2), entry("b", 3), entry("c", 4)]), END);
@@ -151,7 +151,7 @@ Deno.test("Controller whose process throws lists again, so that nothing is lost 
   assertEquals([source.open, time.timers], [0, 0]);
 });
 
-Deno.test("SharedIndexInformer caches and tells what a transform made, and not what the server sent [C081] [F32]", async () => {
+Deno.test("SharedIndexInformer caches and delivers the result of a transform, not the server's object [C081] [F32]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1, { size: 2 })), {
     transform: (object) => ({ ...object, spec: { size: object.spec.size * 10 } }),
@@ -170,7 +170,7 @@ Deno.test("SharedIndexInformer caches and tells what a transform made, and not w
 });
 
 // client-go's reflector may apply it twice to what a streaming list brings; here it is once.
-Deno.test("SharedIndexInformer transforms each object once, however it was listed [C026]", async () => {
+Deno.test("SharedIndexInformer transforms each object once, in every way of listing [C026]", async () => {
   for (const streamingList of ["off", "on"] as const) {
     using time = new FakeTime();
     const source = streamingList === "off"
@@ -191,7 +191,7 @@ Deno.test("SharedIndexInformer transforms each object once, however it was liste
   }
 });
 
-Deno.test("SharedIndexInformer fills an index that is added late, and keeps all up to date [C085]", async () => {
+Deno.test("SharedIndexInformer fills an index that is added later, and keeps all indexes up to date [C085]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1, { size: 1 }), entry("b", 1, { size: 2 })), {
     indexers: { size: ({ spec }) => [String(spec.size)] },
@@ -217,7 +217,7 @@ Deno.test("SharedIndexInformer fills an index that is added late, and keeps all 
   assertThrows(() => late.withIndexers({ later: () => [] }), Error, "it has stopped already");
 });
 
-Deno.test("SharedIndexInformer files an object under nothing when the index function throws, and reports it", async () => {
+Deno.test("SharedIndexInformer leaves an object out of an index whose function throws, and reports it", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)), {
     indexers: {
@@ -242,7 +242,7 @@ Deno.test("SharedIndexInformer files an object under nothing when the index func
   assertEquals([notes.lines.length, run.informer.hasSynced], [3, true]);
 });
 
-Deno.test("SharedIndexInformer fills a late index past objects that cannot be read, which it knows of from then on", async () => {
+Deno.test("SharedIndexInformer fills a later index although some objects cannot be read, and then counts those", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(spoilt("a", 1), unread("b", 2))).start();
   assertEquals(run.informer.status().quarantined, 0);
@@ -251,7 +251,7 @@ Deno.test("SharedIndexInformer fills a late index past objects that cannot be re
   assertEquals([run.informer.status().quarantined, run.errors.length], [1, 1]);
 });
 
-Deno.test("SharedIndexInformer tells only what a new list changed, and resyncs tell the rest to who wants them [C089]", async () => {
+Deno.test("SharedIndexInformer delivers only the changes of a relist, and resyncs deliver the other objects to handlers with a resync period [C089]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("pod1", 1), entry("pod2", 2)));
   const plain = new Notes();
@@ -272,7 +272,7 @@ Deno.test("SharedIndexInformer tells only what a new list changed, and resyncs t
   ]);
 });
 
-Deno.test("SharedIndexInformer files objects under the name that a transform gives them [C091]", async () => {
+Deno.test("SharedIndexInformer keys objects by the name that a transform sets [C091]", async () => {
   using time = new FakeTime();
   const upper = (object: Thing): Thing => {
     const { metadata } = object;
@@ -292,7 +292,7 @@ Deno.test("SharedIndexInformer files objects under the name that a transform giv
   assertEquals(notes.take(), ["- default/C@12 (unknown)"]);
 });
 
-Deno.test("SharedIndexInformer quarantines an object for which the transform throws, until another state comes", async () => {
+Deno.test("SharedIndexInformer quarantines an object whose transform throws, until its next version", async () => {
   using time = new FakeTime();
   const cause = new Error("no such thing");
   await using run = new Run(time, holding(entry("a", 1), entry("b", 2)), {
@@ -341,7 +341,7 @@ const BAD_TRANSFORMS: Readonly<Record<string, readonly [transform: (object: Thin
   ],
 };
 
-Deno.test("SharedIndexInformer goes on whatever a transform throws or returns", async () => {
+Deno.test("SharedIndexInformer survives any error or result of a transform", async () => {
   for (const [what, [bad, message]] of Object.entries(BAD_TRANSFORMS)) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1, { size: 9 }), entry("b", 2)), {
@@ -355,7 +355,7 @@ Deno.test("SharedIndexInformer goes on whatever a transform throws or returns", 
   }
 });
 
-Deno.test("SharedIndexInformer keeps, skips, counts and replaces objects that cannot be read [F15]", async () => {
+Deno.test("SharedIndexInformer caches, skips, counts and replaces objects that cannot be read [F15]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } }), spoilt("b", 2), unread("c", 3)));
   const { informer } = run;
@@ -380,7 +380,7 @@ Deno.test("SharedIndexInformer keeps, skips, counts and replaces objects that ca
   assertEquals([informer.status().quarantined, names(informer.indexer.list())], [0, ["a", "b", "c"]]);
 });
 
-Deno.test("SharedIndexInformer counts as quarantined only what is cached, not what events of the past are about", async () => {
+Deno.test("SharedIndexInformer counts only cached objects as quarantined, not those of past events", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(spoilt("a", 1), spoilt("b", 2)));
   const { informer } = run;
@@ -404,7 +404,7 @@ Deno.test("SharedIndexInformer counts as quarantined only what is cached, not wh
   assertEquals([informer.status().quarantined, run.cached], [0, ["default/a@11"]]);
 });
 
-Deno.test("SharedIndexInformer passes over an object without a name, and reports it", async () => {
+Deno.test("SharedIndexInformer skips an object without a name, and reports it", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), nameless(2)));
   const notes = new Notes();
@@ -414,7 +414,7 @@ Deno.test("SharedIndexInformer passes over an object without a name, and reports
   assertEquals([run.errors.length, run.informer.status().quarantined], [1, 0]);
 });
 
-Deno.test("SharedIndexInformer tells an object of the same name and another uid as deleted, then as added", async () => {
+Deno.test("SharedIndexInformer delivers an object of the same name and another uid as deleted, then added", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("watched", 1), entry("listed", 2), entry("both", 3)));
   const notes = new Notes();
@@ -434,7 +434,7 @@ Deno.test("SharedIndexInformer tells an object of the same name and another uid 
   assertEquals(run.informer.entries.getByKey("default/listed")?.uid, "other");
 });
 
-Deno.test("SharedIndexInformer does not apply an older version than it has, but from a list [F16]", async () => {
+Deno.test("SharedIndexInformer does not apply an older version than the cached one, except from a list [F16]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 9)));
   const notes = new Notes();
@@ -449,7 +449,7 @@ Deno.test("SharedIndexInformer does not apply an older version than it has, but 
   assertEquals([notes.take(), run.cached], [["~ default/a@9→6"], ["default/a@6"]]);
 });
 
-Deno.test("SharedIndexInformer keeps the very entry when a new list has the same version of it", async () => {
+Deno.test("SharedIndexInformer keeps the same entry when a relist has the same version of it", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(unread("a", 1), unread("b", 2)));
   await run.start();
@@ -461,7 +461,7 @@ Deno.test("SharedIndexInformer keeps the very entry when a new list has the same
   assertEquals(run.cached, ["default/a@1", "default/b@3"]);
 });
 
-Deno.test("SharedIndexInformer freezes what is read, deeply, when told to [F17]", async () => {
+Deno.test("SharedIndexInformer with freeze deeply freezes objects that are read [F17]", async () => {
   for (const freeze of [false, true]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } })), { freeze });
@@ -476,7 +476,7 @@ Deno.test("SharedIndexInformer freezes what is read, deeply, when told to [F17]"
   }
 });
 
-Deno.test("SharedIndexInformer quarantines an object that cannot be frozen, until another state comes", async () => {
+Deno.test("SharedIndexInformer quarantines an object that cannot be frozen, until its next version", async () => {
   // Where objects are parsed as they arrive, and where somebody reads them.
   for (const options of [{ parse: "eager" }, { indexers: { x: () => ["1"] } }, {}] as const) {
     using time = new FakeTime();
@@ -497,7 +497,7 @@ Deno.test("SharedIndexInformer quarantines an object that cannot be frozen, unti
   }
 });
 
-Deno.test("SharedIndexInformer parses when somebody reads, or as objects arrive when told to", async () => {
+Deno.test("SharedIndexInformer parses objects when they are first read, or with parse: eager as they arrive", async () => {
   for (
     const [options, quarantined] of [[{}, 0], [{ parse: "eager" }, 1], [{ indexers: { x: () => [] } }, 1]] as const
   ) {
@@ -508,7 +508,7 @@ Deno.test("SharedIndexInformer parses when somebody reads, or as objects arrive 
   }
 });
 
-Deno.test("SharedIndexInformer asks for objects without managedFields unless told to keep them [F32]", async () => {
+Deno.test("SharedIndexInformer drops managedFields by default [F32]", async () => {
   for (const managedFields of [undefined, "drop", "keep"] as const) {
     using time = new FakeTime();
     await using run = await new Run(time, holding(), { managedFields }).start();
@@ -516,7 +516,7 @@ Deno.test("SharedIndexInformer asks for objects without managedFields unless tol
   }
 });
 
-Deno.test("SharedIndexInformer gets over a list or watch that fails, and is equal to the server afterwards", async () => {
+Deno.test("SharedIndexInformer recovers from a failed list or watch, and equals the server afterwards", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   await run.start();
@@ -529,7 +529,7 @@ Deno.test("SharedIndexInformer gets over a list or watch that fails, and is equa
   assertEquals(run.cached, ["default/b@12"]);
 });
 
-Deno.test("SharedIndexInformer runs once [F08]", async () => {
+Deno.test("SharedIndexInformer runs only once [F08]", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding()).start();
   await assertRejects(() => run.informer.run(), Error, 'Cannot run the informer of "objects": it is running already');
@@ -537,7 +537,7 @@ Deno.test("SharedIndexInformer runs once [F08]", async () => {
   await assertRejects(() => run.informer.run(), Error, "it has stopped already");
 });
 
-Deno.test("SharedIndexInformer that ends by what onPhase throws says so to who runs it and who waits", async () => {
+Deno.test("SharedIndexInformer that ends because onPhase throws rejects run() and pending waits with that error", async () => {
   using time = new FakeTime();
   const thrown = new Error("the phase is not to my liking");
   await using run = new Run(time, new ScriptedSource(), {
@@ -556,7 +556,7 @@ Deno.test("SharedIndexInformer that ends by what onPhase throws says so to who r
   run.informer[Symbol.asyncDispose] = () => Promise.resolve();
 });
 
-Deno.test("SharedIndexInformer refuses options that make no sense", () => {
+Deno.test("SharedIndexInformer refuses invalid options", () => {
   for (const options of [{ resyncMs: -1 }, { graceMs: NaN }, { reflector: { pageSize: 0 } }]) {
     assertThrows(() => new Run(undefined as unknown as FakeTime, new ScriptedSource(), options), RangeError);
   }

@@ -53,7 +53,7 @@ class World implements AsyncDisposable {
   }
 }
 
-Deno.test("SharedInformerFactory's informer of several namespaces is equal to the server in these, by their requests alone", async () => {
+Deno.test("SharedInformerFactory's informer of several namespaces equals the server in these, and requests no others", async () => {
   await using world = new World({ namespaces: ["b", "a", "b"] });
   const { informers, server } = world;
   const pods = informers.forResource(Pod);
@@ -74,7 +74,7 @@ Deno.test("SharedInformerFactory's informer of several namespaces is equal to th
   assertEquals(pods.lister.namespace("a").list().length, 2);
 });
 
-Deno.test("SharedInformerFactory's informer that may not have one namespace has the others", async () => {
+Deno.test("SharedInformerFactory's informer that is forbidden one namespace has the others", async () => {
   let mayAll = false;
   await using world = new World({ namespaces: ["a", "b"] }, {
     authorize: ({ namespace }) => mayAll ? true : namespace === "a",
@@ -94,7 +94,7 @@ Deno.test("SharedInformerFactory's informer that may not have one namespace has 
   assertEquals([pods.hasSynced, [...pods.indexer.keys()], pods.status().state], [true, ["a/x", "b/x"], "live"]);
 });
 
-Deno.test("SharedInformerFactory makes one informer per set of namespaces, in whatever order", async () => {
+Deno.test("SharedInformerFactory makes one informer per set of namespaces, in any order", async () => {
   await using world = new World({ namespaces: ["a", "b"] });
   const { informers } = world;
   const pods = informers.forResource(Pod);
@@ -118,7 +118,7 @@ Deno.test("SharedInformerFactory makes one informer per set of namespaces, in wh
   assertEquals([pods.status().state, world.server.watches], ["stopped", 4]);
 });
 
-Deno.test("SharedInformerFactory asks for what has no namespace once, whatever namespaces are selected", async () => {
+Deno.test("SharedInformerFactory requests a cluster-scoped resource once, whatever namespaces are selected", async () => {
   await using world = new World({ namespaces: ["a", "b"] });
   const { informers, server } = world;
   server.create(Node, node({ name: "worker-1" }));
@@ -130,7 +130,7 @@ Deno.test("SharedInformerFactory asks for what has no namespace once, whatever n
   assertEquals([[...nodes.indexer.keys()], server.watches], [["worker-1"], 2]);
 });
 
-Deno.test("SharedInformerFactory refuses namespaces that cannot be meant, before anything is asked", async () => {
+Deno.test("SharedInformerFactory refuses invalid namespaces before any request", async () => {
   await using world = new World({ namespace: "a" });
   const { informers, client } = world;
   for (const namespaces of [[], [""]]) {
@@ -149,7 +149,7 @@ Deno.test("SharedInformerFactory refuses namespaces that cannot be meant, before
   informers.forResource(Pod, { namespaces: ["b", "c"] });
 });
 
-Deno.test("SharedInformerFactory takes a default that is given for what it is anyway", async () => {
+Deno.test("SharedInformerFactory treats an option that is set to its default like an absent one", async () => {
   const same: CacheOptions[] = [
     { managedFields: "drop", parse: "lazy", freeze: false, resyncMs: 0, graceMs: 10_000 },
     { reflector: { backoff: { jitter: 0 } } }, // equal, not the same

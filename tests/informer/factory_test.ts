@@ -48,7 +48,7 @@ class World implements AsyncDisposable {
   }
 }
 
-Deno.test("SharedInformerFactory's informers are equal to the server, of all namespaces, one, or a selection [C103] [F21]", async () => {
+Deno.test("SharedInformerFactory's informers equal the server, for all namespaces, one, or a selection [C103] [F21]", async () => {
   await using world = new World();
   const { server, informers } = world;
   server.create(Pod, pod({ namespace: "shop", name: "web-0", labels: { app: "web" } }));
@@ -86,7 +86,7 @@ Deno.test("SharedInformerFactory's informers are equal to the server, of all nam
   assertEquals(world.errors, []);
 });
 
-Deno.test("SharedInformerFactory's informers take the initial state over the watch where the server does, else by lists", async () => {
+Deno.test("SharedInformerFactory's informers use streaming lists where the server supports them, else list requests", async () => {
   for (const streamingList of [true, false]) {
     using time = new FakeTime();
     using server = new FakeApiServer({ streamingList });
@@ -107,7 +107,7 @@ Deno.test("SharedInformerFactory's informers take the initial state over the wat
   }
 });
 
-Deno.test("SharedInformerFactory makes one informer per resource and selection, whoever asks [F30]", async () => {
+Deno.test("SharedInformerFactory makes one informer per resource and selection, for all callers [F30]", async () => {
   await using world = new World({ namespace: "shop" });
   const { informers } = world;
   const pods = informers.forResource(Pod);
@@ -129,7 +129,7 @@ Deno.test("SharedInformerFactory makes one informer per resource and selection, 
   assertEquals([world.asked, world.server.watches], [7, 7]);
 });
 
-Deno.test("SharedInformerFactory adds the indexers of later callers; the same function under the same name counts once", async () => {
+Deno.test("SharedInformerFactory adds the indexers of later callers, and accepts the same function under the same name", async () => {
   await using world = new World();
   const { server, informers } = world;
   server.create(Pod, pod({ namespace: "shop", name: "a", node: "n1" }));
@@ -152,7 +152,7 @@ Deno.test("SharedInformerFactory adds the indexers of later callers; the same fu
   assertThrows(() => first.indexer.byIndex("more", ""), RangeError);
 });
 
-Deno.test("SharedInformerFactory names the option in which a later caller contradicts the first [F29]", async () => {
+Deno.test("SharedInformerFactory names the option in which a later call contradicts the first [F29]", async () => {
   const reflector = { backoff: { jitter: 0 } };
   await using world = new World({ resyncMs: 5_000, reflector });
   const { informers } = world;
@@ -183,7 +183,7 @@ Deno.test("SharedInformerFactory names the option in which a later caller contra
   }
 });
 
-Deno.test("SharedInformerFactory starts what has not been started, again and again [F08] [F27]", async () => {
+Deno.test("SharedInformerFactory starts informers that have not been started, at each call of start [F08] [F27]", async () => {
   await using world = new World();
   const { informers } = world;
   const pods = informers.forResource(Pod);
@@ -218,7 +218,7 @@ Deno.test("SharedInformerFactory's informers end with the signal they were start
   assertEquals([pods.status().state, maps.status().state, world.server.watches], ["stopped", "live", 1]);
 });
 
-Deno.test("SharedInformerFactory releases one informer, and makes another when asked again [F27]", async () => {
+Deno.test("SharedInformerFactory releases one informer, and makes another at the next request [F27]", async () => {
   await using world = new World({ namespace: "shop" });
   const { informers, server } = world;
   const pods = informers.forResource(Pod);
@@ -239,7 +239,7 @@ Deno.test("SharedInformerFactory releases one informer, and makes another when a
   assertEquals([again.status().state, server.watches], ["live", 2]);
 });
 
-Deno.test("SharedInformerFactory waits for all caches, and rejects with the first refusal unless patient [C102]", async () => {
+Deno.test("SharedInformerFactory waits for all caches, and rejects with the first refusal unless it is patient [C102]", async () => {
   await using world = new World();
   const { informers, server } = world;
   await informers.waitForCacheSync(); // nothing to wait for
@@ -268,7 +268,7 @@ Deno.test("SharedInformerFactory waits for all caches, and rejects with the firs
   assertEquals(maps.hasSynced, true);
 });
 
-Deno.test("SharedInformerFactory that was shut down makes, starts and waits for nothing", async () => {
+Deno.test("SharedInformerFactory that was shut down makes and starts no informer, and waits for none", async () => {
   await using world = new World();
   const { informers } = world;
   const pods = informers.forResource(Pod);
@@ -281,7 +281,7 @@ Deno.test("SharedInformerFactory that was shut down makes, starts and waits for 
   assertThrows(() => informers.start(), Error, "Cannot start informers: the factory was shut down");
 });
 
-Deno.test("SharedInformerFactory that is shut down from inside a handler waits for all calls but that one", async () => {
+Deno.test("shutting down a SharedInformerFactory inside a handler waits for all calls but that one", async () => {
   for (const how of ["shutdown", "release"] as const) {
     await using world = new World();
     const { informers } = world;
@@ -310,7 +310,7 @@ Deno.test("SharedInformerFactory that is shut down from inside a handler waits f
   }
 });
 
-Deno.test("SharedInformerFactory reports what an onError throws as uncaught, calls the other, and goes on", async () => {
+Deno.test("SharedInformerFactory reports an error thrown by one onError as uncaught, and calls the other", async () => {
   const thrown = { own: new Error("the informer's is at fault"), factory: new Error("the factory's is at fault") };
   const calls: string[] = [];
   await using world = new World({
@@ -374,7 +374,7 @@ Deno.test("SharedInformerFactory's shutdown names the handlers of all informers 
   await assertRejects(() => world[Symbol.asyncDispose](), AggregateError);
 });
 
-Deno.test("SharedInformerFactory gives who asks again an informer that has stopped", async () => {
+Deno.test("SharedInformerFactory returns a stopped informer to a later caller", async () => {
   await using world = new World();
   const { informers } = world;
   const pods = informers.forResource(Pod);
@@ -408,7 +408,7 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
   await assertRejects(() => world[Symbol.asyncDispose](), Error, "stuck");
 });
 
-Deno.test("SharedInformerFactory's informers have the factory's options, but for their own", async () => {
+Deno.test("SharedInformerFactory's informers have the factory's options, unless they set their own", async () => {
   await using world = new World({ freeze: true, managedFields: "keep" });
   const { informers, server } = world;
   server.create(Pod, pod({ name: "a" }));

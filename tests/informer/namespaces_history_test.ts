@@ -68,7 +68,7 @@ async function play(seed: number): Promise<number> {
   return told;
 }
 
-Deno.test("SharedIndexInformer of several namespaces is equal to the server after any history, and so is its handler", async () => {
+Deno.test("SharedIndexInformer of several namespaces equals the server after any history, and so does its handler", async () => {
   const chance = Math.random;
   let told = 0;
   try {

@@ -82,7 +82,7 @@ async function live(options?: SharedIndexInformerOptions<Thing>): Promise<Both> 
   return both;
 }
 
-Deno.test("SharedIndexInformer of several namespaces lists and watches each, and tells of all as of one", async () => {
+Deno.test("SharedIndexInformer of several namespaces lists and watches each, and delivers all their events to each handler", async () => {
   await using both = new Both();
   both.a.list(part(10, [entry("x", 1, A)]), END).watch([]);
   both.b.list();
@@ -105,7 +105,7 @@ Deno.test("SharedIndexInformer of several namespaces lists and watches each, and
   assertEquals([lists, watches, events, objects], [2, 2, 1, 3]);
 });
 
-Deno.test("SharedIndexInformer takes a new list of one namespace for that namespace alone", async () => {
+Deno.test("SharedIndexInformer applies a relist of one namespace to that namespace alone", async () => {
   await using both = await live();
   both.a.newest.send([added("z", 11, A)]);
   await both.tick();
@@ -125,7 +125,7 @@ Deno.test("SharedIndexInformer takes a new list of one namespace for that namesp
   assertEquals([both.notes.take(), both.states], [["- a/z@31"], ["live 0 at 31", "live 0 at 40", "live 0 at 31"]]);
 });
 
-Deno.test("SharedIndexInformer keeps each namespace's objects apart even where a transform moves them into one", async () => {
+Deno.test("SharedIndexInformer keeps each namespace's objects apart even if a transform moves them into one", async () => {
   await using both = await live({
     transform: (thing) => ({
       ...thing,
@@ -140,7 +140,7 @@ Deno.test("SharedIndexInformer keeps each namespace's objects apart even where a
   assertEquals(both.states, ["live 0 at 30", "live 1 at 20", "live 1 at 20"]);
 });
 
-Deno.test("SharedIndexInformer that is refused one namespace follows the others, says which, and takes it when it may", async () => {
+Deno.test("SharedIndexInformer that is forbidden one namespace watches the others, reports which, and recovers", async () => {
   await using both = new Both();
   const no = refused(403);
   both.a.list(part(10, [entry("x", 1, A)]), END).watch([]);
@@ -169,7 +169,7 @@ Deno.test("SharedIndexInformer that is refused one namespace follows the others,
   assertEquals(informer.status().cause, undefined);
 });
 
-Deno.test("SharedIndexInformer of several namespaces is doing as the worst of them, since it does", async () => {
+Deno.test("SharedIndexInformer of several namespaces has the state of the worst of them, and the time since when", async () => {
   await using both = await live();
   const begun = both.time.now;
   const said = (): string => `${both.informer.status().state} since ${both.informer.status().since.getTime() - begun}`;
@@ -194,7 +194,7 @@ Deno.test("SharedIndexInformer of several namespaces is doing as the worst of th
   assertEquals(both.informer.status().cause, undefined);
 });
 
-Deno.test("statusChanges() tells when one of several namespaces changes, though the whole does as before", async () => {
+Deno.test("statusChanges() yields when one of several namespaces changes, even if the overall state does not", async () => {
   await using both = await live();
   const changes = both.informer.statusChanges();
   const first = (await changes.next()).value as InformerStatus;
@@ -212,7 +212,7 @@ Deno.test("statusChanges() tells when one of several namespaces changes, though 
   await changes.return!();
 });
 
-Deno.test("atLeast() of several namespaces waits for the one that is named, or else for all of them", async () => {
+Deno.test("atLeast() of several namespaces waits for the namespace that is named, or else for all", async () => {
   await using both = await live();
   const { informer } = both;
   const reached: string[] = [];
@@ -249,7 +249,7 @@ Deno.test("atLeast() of several namespaces waits for the one that is named, or e
   await Promise.all([other, disposal]);
 });
 
-Deno.test("atLeast() and waitForCacheSync() of one namespace, or all, take any namespace for theirs", async () => {
+Deno.test("atLeast() and waitForCacheSync() of an informer with one source accept any namespace", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([]);
   await using one = new SharedIndexInformer<Thing>([{ namespace: "a", source }], { reflector: PAGES });
@@ -260,7 +260,7 @@ Deno.test("atLeast() and waitForCacheSync() of one namespace, or all, take any n
   assertEquals("namespaces" in one.status(), false);
 });
 
-Deno.test("SharedIndexInformer has no version of several namespaces whose versions cannot be ordered", async () => {
+Deno.test("SharedIndexInformer has no overall version if the versions of its namespaces cannot be ordered", async () => {
   await using both = new Both();
   both.a.list(part("abc", []), END).watch([]);
   both.b.list(part("20", []), END).watch([]);
@@ -269,7 +269,7 @@ Deno.test("SharedIndexInformer has no version of several namespaces whose versio
   assertEquals(both.notes.take(), ["= 0 at "]);
 });
 
-Deno.test("SharedIndexInformer of several namespaces stops all when one cannot go on, and says why to who waits", async () => {
+Deno.test("SharedIndexInformer of several namespaces stops all when one fails for good, and rejects waits with the reason", async () => {
   const thrown = new Error("the phase is not to my liking");
   const both = new Both({
     reflector: {
@@ -290,7 +290,7 @@ Deno.test("SharedIndexInformer of several namespaces stops all when one cannot g
   assertEquals(both.states.map((state) => state.split(" ")[0]), ["stopped", "stopped", "stopped"]);
 });
 
-Deno.test("SharedIndexInformer of several namespaces that is stopped before its first sync fails all waits", async () => {
+Deno.test("SharedIndexInformer of several namespaces that is stopped before its first sync rejects all waits", async () => {
   await using both = new Both();
   both.a.list(part(10, []), END).watch([]);
   await both.start();
@@ -302,7 +302,7 @@ Deno.test("SharedIndexInformer of several namespaces that is stopped before its 
   assertEquals(await Promise.all(waits), [stopped, "synced", stopped]);
 });
 
-Deno.test("SharedIndexInformer refuses no source at all, and namespaces that it could not tell apart", () => {
+Deno.test("SharedIndexInformer refuses an empty list of sources, and namespaces that are repeated or empty", () => {
   const source = new ScriptedSource();
   const wrong = [[], [{ ...A, source }, { ...A, source }], [{ namespace: "", source }], [{ ...A, source }, {
     namespace: "",

@@ -35,7 +35,7 @@ Deno.test("SharedIndexInformer delivers the changes of one batch in the server's
   ]);
 });
 
-Deno.test("SharedIndexInformer delivers the same events to handlers and streams, however the bytes are cut", async () => {
+Deno.test("SharedIndexInformer delivers the same events to handlers and streams, however the bytes are split", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ name: fc.constantFrom("a", "b", "c"), gone: fc.boolean() }), { maxLength: 20 }),

@@ -7,7 +7,7 @@ import { FakeTime } from "../support/fake_time.ts";
 import { Notes } from "../support/informer.ts";
 import { Wire } from "./_wire.ts";
 
-Deno.test("SharedIndexInformer applies changes in order, passes over objects of another kind, and reports each kind once [C006]", async () => {
+Deno.test("SharedIndexInformer applies changes in order, skips objects of another kind, and reports each kind once [C006]", async () => {
   using time = new FakeTime();
   const service = { ...thing("service", 900), kind: "Service", apiVersion: "v1" };
   const status = { metadata: {}, status: "Failure", kind: "Status", apiVersion: "v1" };
@@ -47,7 +47,7 @@ Deno.test("SharedIndexInformer applies changes in order, passes over objects of 
   );
 });
 
-Deno.test("SharedIndexInformer of metadata alone takes the kind that the server sends", async () => {
+Deno.test("SharedIndexInformer of metadata alone accepts the kind that the server sends", async () => {
   using time = new FakeTime();
   const partial = { ...thing("a", 5), kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" };
   const wire = new Wire(10, partial);

@@ -42,13 +42,13 @@ async function relistsAfter(...steps: Step[]): Promise<string[]> {
 
 const flush = (version: number): Step => ({ do: "flush", version });
 
-Deno.test("OutdatedChanges leads to a list for a change above the version at which the watch was opened", async () => {
+Deno.test("OutdatedChanges requests a relist for an outdated change above the version at which the watch was opened", async () => {
   assertEquals(await relistsAfter({ do: "drop", version: 11 }, flush(11)), ["11"]);
   assertEquals(await relistsAfter({ do: "drop", version: 11, deleted: true }, flush(11)), ["11"]);
   assertEquals(await relistsAfter({ do: "drop", version: 11 }, { do: "list" }), [], "a list comes first");
 });
 
-Deno.test("OutdatedChanges takes a change for a replay when its object comes again before the watch goes on", async () => {
+Deno.test("OutdatedChanges treats a change as a replay if its object arrives again before the watch goes on", async () => {
   const drop: Step = { do: "drop", version: 8 };
   assertEquals(await relistsAfter(drop, flush(10), { do: "settle" }, flush(10), flush(11)), []);
   assertEquals(await relistsAfter(drop, flush(10), { do: "resume" }, { do: "settle" }, flush(11)), []);
@@ -58,7 +58,7 @@ Deno.test("OutdatedChanges takes a change for a replay when its object comes aga
   assertEquals(await relistsAfter({ ...drop, deleted: true }, flush(10), flush(11)), []);
 });
 
-Deno.test("SharedIndexInformer lists when a server does not order its versions, once a minute, and reports it once", async () => {
+Deno.test("SharedIndexInformer relists when a server does not order its versions, once a minute, and reports it once", async () => {
   using time = new FakeTime();
   const wire = new Wire(100, thing("a", 900));
   const errors: Error[] = [];
@@ -87,7 +87,7 @@ Deno.test("SharedIndexInformer lists when a server does not order its versions, 
   assertEquals(lists(), 3);
 });
 
-Deno.test("SharedIndexInformer does not list when a resumed watch replays what is cached", async () => {
+Deno.test("SharedIndexInformer does not relist when a resumed watch replays cached changes", async () => {
   using time = new FakeTime();
   const wire = new Wire(10, thing("a", 7), thing("b", 9, { uid: "second" }));
   await using informer = new SharedIndexInformer<Thing>(

@@ -9,7 +9,7 @@ function rename(thing: Thing): Thing {
   return { ...thing, metadata: { ...thing.metadata, name: `its-${thing.metadata.name}`, namespace: "moved" } };
 }
 
-Deno.test("SharedIndexInformer lets an object go that a transform has renamed, and fails for as it is deleted", async () => {
+Deno.test("SharedIndexInformer deletes a cached object under its transformed name, even if the transform fails for the deletion", async () => {
   for (const freeze of [false, true]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1), entry("b", 2)), { transform: rename, freeze });
@@ -28,7 +28,7 @@ Deno.test("SharedIndexInformer lets an object go that a transform has renamed, a
   }
 });
 
-Deno.test("SharedIndexInformer quarantines a renamed object for which the transform fails where it is filed", async () => {
+Deno.test("SharedIndexInformer quarantines an object under its transformed name when the transform fails for a later version", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)), { transform: rename });
   await run.start();
@@ -45,7 +45,7 @@ Deno.test("SharedIndexInformer quarantines a renamed object for which the transf
   assertEquals(run.cached, []);
 });
 
-Deno.test("SharedIndexInformer quarantines a renamed object where it is filed, whatever characters its name has", async () => {
+Deno.test("SharedIndexInformer quarantines an object under its transformed name, whatever characters that has", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)), {
     transform: (thing) => {
@@ -65,7 +65,7 @@ Deno.test("SharedIndexInformer quarantines a renamed object where it is filed, w
   assertEquals(run.complaints, ['DecodeError: Cannot transform "default/a": too small']);
 });
 
-Deno.test("SharedIndexInformer quarantines a renamed object where it is filed, also when it came by a watch", async () => {
+Deno.test("SharedIndexInformer quarantines an object under its transformed name, also if it arrived by a watch", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(), { transform: rename });
   await run.start();

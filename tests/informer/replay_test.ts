@@ -44,7 +44,7 @@ async function doubling(
 }
 
 for (const freeze of [false, true]) {
-  Deno.test(`SharedIndexInformer transforms no cached object when a watch replays it, freeze: ${freeze}`, async () => {
+  Deno.test(`SharedIndexInformer does not transform a cached object again when a watch replays it, freeze: ${freeze}`, async () => {
     using time = new FakeTime();
     const wire = new Wire(10, thing("a", 5));
     const { informer, notes, calls, errors } = await doubling(time, wire, { freeze });
@@ -65,7 +65,7 @@ for (const freeze of [false, true]) {
   });
 }
 
-Deno.test("SharedIndexInformer transforms each object once, also where a batch goes back to a cached version", async () => {
+Deno.test("SharedIndexInformer transforms each object once, also if a batch returns to a cached version", async () => {
   using time = new FakeTime();
   const wire = new Wire(10, thing("a", "blue"));
   const { informer, notes, calls } = await doubling(time, wire);

@@ -113,7 +113,7 @@ const SERVERS: Readonly<Record<string, readonly [FakeApiServerOptions, SharedInd
   "with lists in pages": [{ streamingList: false, chunkBytes: 700 }, {}],
 };
 
-Deno.test("SharedIndexInformer is equal to the server after any writes, and so is every handler [C079]", async () => {
+Deno.test("SharedIndexInformer equals the server after any writes, and so does every handler [C079]", async () => {
   for (const [what, [server, options]] of Object.entries(SERVERS)) {
     for (let seed = 1; seed <= 5; seed++) {
       await using world = new World(server, options);
@@ -132,7 +132,7 @@ Deno.test("SharedIndexInformer is equal to the server after any writes, and so i
 });
 
 for (const [what, [server, options]] of Object.entries(SERVERS)) {
-  Deno.test(`SharedIndexInformer is equal to the server again after any fault, ${what} [F02]`, async () => {
+  Deno.test(`SharedIndexInformer equals the server again after any fault, ${what} [F02]`, async () => {
     const faults: readonly ((server: FakeApiServer) => Disposable | void)[] = [
       (server) => server.dropWatches(),
       (server) => server.endWatches(),
@@ -174,7 +174,7 @@ for (const [what, [server, options]] of Object.entries(SERVERS)) {
   });
 }
 
-Deno.test("SharedIndexInformer misses nothing of what is written around its list and the start of its watch", async () => {
+Deno.test("SharedIndexInformer misses no write in any turn of the event loop around its start", async () => {
   for (const [server, options] of Object.values(SERVERS)) {
     // Writes in every turn of the event loop in which the informer starts.
     for (let quietTurns = 0; quietTurns < 12; quietTurns++) {
@@ -196,7 +196,7 @@ Deno.test("SharedIndexInformer misses nothing of what is written around its list
   }
 });
 
-Deno.test("SharedIndexInformer misses nothing of what is written before and after each request with which it starts [C080]", async () => {
+Deno.test("SharedIndexInformer misses no write before or after each request of its start [C080]", async () => {
   const moments: readonly RequestFilter[] = [
     ({ verb }) => verb === "list",
     ({ query }) => query.has("continue"),
@@ -242,7 +242,7 @@ Deno.test("SharedIndexInformer misses nothing of what is written before and afte
   }
 });
 
-Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a write came back with", async () => {
+Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a write returned", async () => {
   await using world = new World();
   await world.start();
   const created = world.client.resource(Pod).create(
@@ -254,7 +254,7 @@ Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a
   assertEquals(world.pods.lister.get("default/mine")?.metadata.uid, metadata.uid);
 });
 
-Deno.test("SharedIndexInformer that lists through stops the lists and watches of its server wherever it is stopped", async () => {
+Deno.test("SharedIndexInformer ends the list or watch of its server whenever it is stopped", async () => {
   for (const [server, options] of Object.values(SERVERS)) {
     for (let turns = 0; turns < 15; turns++) {
       await using world = new World(server, options);
@@ -287,7 +287,7 @@ function serving(items: readonly unknown[], lines: readonly unknown[]): Client {
   return new Client({ server: "http://fake", transport });
 }
 
-Deno.test("SharedIndexInformer quarantines an object whose uid is no string, and so does not show what it was before", async () => {
+Deno.test("SharedIndexInformer quarantines an object whose uid is not a string, and does not show its version before", async () => {
   using time = new FakeTime();
   const [a, b] = ["a", "b"].map((name) => ({ metadata: { name, namespace: "shop", uid: name, resourceVersion: "5" } }));
   const bad = { kind: "Pod", metadata: { ...a.metadata, uid: 7, resourceVersion: "11" } };
@@ -306,7 +306,7 @@ Deno.test("SharedIndexInformer quarantines an object whose uid is no string, and
   ]);
 });
 
-Deno.test("SharedIndexInformer leaves out and reports a list's item that has no metadata", async () => {
+Deno.test("SharedIndexInformer skips and reports a list item without metadata", async () => {
   using time = new FakeTime();
   const a = { metadata: { name: "a", namespace: "shop", uid: "a", resourceVersion: "5" } };
   using client = serving([a, { data: {} }], []);

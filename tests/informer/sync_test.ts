@@ -6,7 +6,7 @@ import { FakeTime } from "../support/fake_time.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { holding, Notes, Run } from "../support/informer.ts";
 
-Deno.test("waitForCacheSync resolves when the cache is equal to the server, at once from then on", async () => {
+Deno.test("waitForCacheSync resolves when the cache equals the server, and at once from then on", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   let cached: string[] = [];
@@ -31,7 +31,7 @@ Deno.test("waitForCacheSync resolves for an empty collection", async () => {
   assertEquals(notes.lines, ["= 0 at 10"]);
 });
 
-Deno.test("waitForCacheSync rejects with the cause when the server refuses before the first sync; the informer keeps trying [F10]", async () => {
+Deno.test("waitForCacheSync rejects with the cause when the server refuses before the first sync, while the informer keeps trying [F10]", async () => {
   for (const [code, state] of [[401, "unauthorized"], [403, "forbidden"], [404, "notFound"]] as const) {
     using time = new FakeTime();
     const no = refused(code);
@@ -51,7 +51,7 @@ Deno.test("waitForCacheSync rejects with the cause when the server refuses befor
   }
 });
 
-Deno.test("waitForCacheSync waits on through failures that may pass", async () => {
+Deno.test("waitForCacheSync continues to wait through temporary failures", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(refused(500)).list(refused(429)).list(new UnreachableError("nobody there"))
     .list(part(10, []), END).watch([]);
@@ -63,7 +63,7 @@ Deno.test("waitForCacheSync waits on through failures that may pass", async () =
   assertEquals(run.errors.length, 3);
 });
 
-Deno.test("waitForCacheSync rejects with its signal's reason, and when the informer stops first, with what was wrong", async () => {
+Deno.test("waitForCacheSync rejects with its signal's reason, and with the last failure when the informer stops first", async () => {
   using time = new FakeTime();
   const cause = refused(500);
   await using run = await new Run(time, new ScriptedSource().list(cause)).start();
@@ -80,7 +80,7 @@ Deno.test("waitForCacheSync rejects with its signal's reason, and when the infor
   assertEquals(informer.hasSynced, false);
 });
 
-Deno.test("SharedIndexInformer tells onError of a list that fails, as it fails [C090]", async () => {
+Deno.test("SharedIndexInformer calls onError for a failed list as soon as it fails [C090]", async () => {
   using time = new FakeTime();
   const denied = refused(403, { message: "Access Denied" });
   await using run = await new Run(time, new ScriptedSource().list(denied)).start();
@@ -88,7 +88,7 @@ Deno.test("SharedIndexInformer tells onError of a list that fails, as it fails [
   assertEquals(run.complaints, ["StatusError: Cannot do it: Access Denied"]);
 });
 
-Deno.test("SharedIndexInformer takes nothing of what was created and deleted before the end of a streaming relist", async () => {
+Deno.test("SharedIndexInformer does not deliver an object that is created and deleted before the end of a streaming relist", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource()
     .watch([added("a", 1), endBookmark(1)], expired())
@@ -117,7 +117,7 @@ Deno.test("SharedIndexInformer is not live before its watch is answered", async 
   assertEquals([source.watches.length, informer.status().state], [2, "stale"]); // the second one is not answered yet
 });
 
-Deno.test("SharedIndexInformer's status says how it does through a whole life [C094] [F37]", async () => {
+Deno.test("SharedIndexInformer's status shows its state through a whole life [C094] [F37]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list();
   await using run = new Run(time, source);
@@ -174,7 +174,7 @@ Deno.test("SharedIndexInformer's status says how it does through a whole life [C
   ]);
 });
 
-Deno.test("SharedIndexInformer's status counts, and says since when", async () => {
+Deno.test("SharedIndexInformer's status has counts, and the time of the last change of state", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const { informer } = run;
@@ -193,7 +193,7 @@ Deno.test("SharedIndexInformer's status counts, and says since when", async () =
   assertEquals([events, lists, watches, objects, resourceVersion], [1, 1, 1, 1, "12"]);
 });
 
-Deno.test("SharedIndexInformer's status has how far a list under way has come, and when the list's last bookmark came", async () => {
+Deno.test("SharedIndexInformer's status has the progress of a list, and the time of the list's last bookmark", async () => {
   using time = new FakeTime();
   await using run = new Run(time, new ScriptedSource().watch([], [added("a", 1), added("b", 2)]), {
     reflector: { streamingList: "auto" },
@@ -210,7 +210,7 @@ Deno.test("SharedIndexInformer's status has how far a list under way has come, a
   assertEquals(informer.status().lastBookmarkAt, new Date(time.now));
 });
 
-Deno.test("SharedIndexInformer's status has how much of a list in pages is still to come, where the server says", async () => {
+Deno.test("SharedIndexInformer's status has the number of objects still to come of a list in pages, if the server sends it", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)], { remainingItemCount: 2 }));
   await using run = await new Run(time, source).start();
@@ -223,7 +223,7 @@ Deno.test("SharedIndexInformer's status has how much of a list in pages is still
   assertEquals(run.informer.status().listing, undefined);
 });
 
-Deno.test("statusChanges() tells the present status, each change of state or cause, and the end", async () => {
+Deno.test("statusChanges() yields the present status, each change of state or cause, and the last status", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(refused(403)).list(part(10, [entry("a", 1)]), END).watch([]);
   await using run = new Run(time, source);
@@ -241,7 +241,7 @@ Deno.test("statusChanges() tells the present status, each change of state or cau
   assertEquals(told.at(-1)?.lists, 2);
 });
 
-Deno.test("statusChanges() gives who reads slowly the newest, and rejects with its signal's reason", async () => {
+Deno.test("statusChanges() yields the newest status to a slow reader, and rejects with its signal's reason", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const stop = new AbortController();
@@ -262,7 +262,7 @@ Deno.test("statusChanges() gives who reads slowly the newest, and rejects with i
   assertEquals(late, ["stopped"]);
 });
 
-Deno.test("statusChanges() ends at once when it is left, also while a next() waits", async () => {
+Deno.test("statusChanges() ends at once when its loop is left, also while a next() waits", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const stop = new AbortController();
@@ -280,7 +280,7 @@ Deno.test("statusChanges() ends at once when it is left, also while a next() wai
   assertEquals(await never.next(), done);
 });
 
-Deno.test("SharedIndexInformer takes handlers, indexes and waits in any order around its start [C088]", async () => {
+Deno.test("SharedIndexInformer accepts handlers, indexes and waits in any order around its start [C088]", async () => {
   for (let moment = 0; moment < 6; moment++) {
     using time = new FakeTime();
     const source = new ScriptedSource().list();
@@ -313,7 +313,7 @@ Deno.test("SharedIndexInformer takes handlers, indexes and waits in any order ar
   }
 });
 
-Deno.test("SharedIndexInformer that is disposed before it runs has stopped", async () => {
+Deno.test("SharedIndexInformer that is disposed before it runs is stopped", async () => {
   using time = new FakeTime();
   const run = new Run(time);
   const waiting = assertRejects(() => run.informer.waitForCacheSync(), Error, "it has stopped");
@@ -323,7 +323,7 @@ Deno.test("SharedIndexInformer that is disposed before it runs has stopped", asy
   assertEquals([run.informer.status().state, run.source.calls], ["stopped", []]);
 });
 
-Deno.test("SharedIndexInformer that is told to stop before it runs asks for nothing", async () => {
+Deno.test("SharedIndexInformer whose signal has aborted before it runs sends no request", async () => {
   using time = new FakeTime();
   const run = new Run(time, holding());
   await run.informer.run({ signal: AbortSignal.abort() });

@@ -6,7 +6,7 @@ import { entry, type Thing, thing, unread } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { holding, Run } from "../../support/informer.ts";
 
-Deno.test("Lister list parses the labels of what a selector does not match, and no more of it", async () => {
+Deno.test("Lister list parses only the labels of objects that a selector does not match", async () => {
   using time = new FakeTime();
   const labels = [{ app: "web" }, { app: "api" }, undefined];
   const entries = labels.map((labels, i) => unread(`${i}`, i + 1, { labels }));
@@ -29,7 +29,7 @@ Deno.test("Lister list parses the labels of what a selector does not match, and 
   assertEquals(parsed, [`{"app":"web"}`, web, `{"app":"api"}`, api, none]);
 });
 
-Deno.test("SharedIndexInformer reports labels that cannot be read once, whoever asks for them", async () => {
+Deno.test("SharedIndexInformer reports unreadable labels once, whichever lister reads them", async () => {
   using time = new FakeTime();
   const text = `{"metadata":{"name":"a","labels":{"app":?}},"spec":{"size":1}}`;
   const identity = { key: "default/a", namespace: "default", uid: "uid-a", resourceVersion: "11" };
@@ -46,7 +46,7 @@ Deno.test("SharedIndexInformer reports labels that cannot be read once, whoever 
   assertEquals([run.errors.length, run.informer.status().quarantined], [1, 1]);
 });
 
-Deno.test("Lister list selects by the labels that a transform has made", async () => {
+Deno.test("Lister list selects by the labels that a transform has set", async () => {
   using time = new FakeTime();
   const transform = (object: Thing): Thing => ({
     ...object,
@@ -57,7 +57,7 @@ Deno.test("Lister list selects by the labels that a transform has made", async (
   assertEquals(run.informer.lister.list("of=b").map(({ metadata }) => metadata.name), ["b"]);
 });
 
-Deno.test("Lister list and Indexer list throw what an entry throws that is no DecodeError", async () => {
+Deno.test("Lister list and Indexer list throw an entry's error if it is not a DecodeError", async () => {
   using time = new FakeTime();
   const failure = new TypeError("not the object's fault");
   const { key, namespace, name, uid, resourceVersion, metadata } = entry("a", 1);

@@ -25,7 +25,7 @@ async function busy(
   return { run, notes, registration, release };
 }
 
-Deno.test("A backlog keeps every event for a handler that is behind, unless told otherwise", async () => {
+Deno.test("a backlog keeps every event for a slow handler by default", async () => {
   using time = new FakeTime();
   const { run, notes, registration, release } = await busy(time, {});
   await using _run = run;
@@ -64,7 +64,7 @@ const FOLDS: Readonly<Record<string, readonly [before: "there" | "not there", Ch
   "another uid": ["there", [modified("a", 11, { uid: "other" })], ["- default/a@2 (unknown)", "+ default/a@11"]],
 };
 
-Deno.test("A backlog of the latest per key folds what is still to be told into the least that tells the state [F12]", async () => {
+Deno.test("a latestPerKey backlog merges pending events into the fewest that lead to the current state [F12]", async () => {
   for (const [how, [before, changes, left]] of Object.entries(FOLDS)) {
     for (const batches of [[changes], changes.map((change) => [change])]) {
       using time = new FakeTime();
@@ -85,7 +85,7 @@ Deno.test("A backlog of the latest per key folds what is still to be told into t
   }
 });
 
-Deno.test("A backlog of the latest per key tells what was there at first as initial, also when it has changed since", async () => {
+Deno.test("a latestPerKey backlog marks objects of the first list as initial, also when they have changed since", async () => {
   using time = new FakeTime();
   const { run, notes, registration, release } = await busy(time, { backlog: "latestPerKey" }, [
     entry("x", 1),
@@ -99,7 +99,7 @@ Deno.test("A backlog of the latest per key tells what was there at first as init
   assertEquals(registration.hasSynced, true);
 });
 
-Deno.test("A backlog of the latest per key keeps what comes between the two halves of a story apart", async () => {
+Deno.test("a latestPerKey backlog does not merge events of a deleted object with those of its successor", async () => {
   using time = new FakeTime();
   const { run, notes, release } = await busy(time, { backlog: "latestPerKey" });
   await using _run = run;
@@ -120,7 +120,7 @@ Deno.test("A backlog of the latest per key keeps what comes between the two halv
   assertEquals(notes.lines, ["~ default/x@1→11", "- default/x@12", "+ default/x@13", "- default/x@15"]);
 });
 
-Deno.test("A backlog with a limit ends the registration that falls further behind, at onError and waitForSync [F12]", async () => {
+Deno.test("a bounded backlog removes a handler that falls further behind, and rejects waitForSync [F12]", async () => {
   using time = new FakeTime();
   // What was there at first does not count.
   const first = Array.from({ length: 10 }, (_, i) => entry(`x${i}`, 1));
@@ -139,7 +139,7 @@ Deno.test("A backlog with a limit ends the registration that falls further behin
   assertEquals([await release(), others.lines.length], [[], 15]);
 });
 
-Deno.test("A backlog with a limit lets a handler be that keeps within it, however much there is to tell", async () => {
+Deno.test("a bounded backlog keeps a handler that stays within it, however many events there are", async () => {
   using time = new FakeTime();
   const { run, notes, release } = await busy(time, { backlog: { max: 3 } });
   await using _run = run;
@@ -154,7 +154,7 @@ Deno.test("A backlog with a limit lets a handler be that keeps within it, howeve
   assertEquals([notes.take().length, run.errors], [90, []]);
 });
 
-Deno.test("A stream of events that falls too far behind rejects, and ends", async () => {
+Deno.test("a stream of events that falls too far behind rejects, and ends", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("x", 1))).start();
   const events = run.informer.events({ backlog: { max: 2 }, name: "reader" });
@@ -164,7 +164,7 @@ Deno.test("A stream of events that falls too far behind rejects, and ends", asyn
   assertEquals([await events.next(), run.informer.status().handlers], [{ done: true, value: undefined }, []]);
 });
 
-Deno.test("Backlogs of every policy tell a first list in its order, which puts nobody behind", async () => {
+Deno.test("every backlog policy delivers the first list in order, and does not count it as falling behind", async () => {
   using time = new FakeTime();
   const first = ["c", "a", "b", "d"].map((name, index) => entry(name, index + 1));
   await using run = new Run(time, holding(...first));

@@ -56,7 +56,7 @@ function polled(cursor: Cursor<Thing>): string[] {
 }
 
 for (const backlog of ["keep", "latestPerKey"] as const) {
-  Deno.test(`Cursor with backlog "${backlog}" reads its entries, then the log, and waits at its end`, async () => {
+  Deno.test(`Cursor with backlog "${backlog}" reads its initial entries, then the log, and waits at the log's end`, async () => {
     const { cursor, log, append } = opened({ backlog }, [entry("a", 1)], 64);
     append("b", 11);
     assertEquals([polled(cursor), cursor.pending], [["+ default/a@1 (initial)", "+ default/b@11"], 0]);
@@ -70,7 +70,7 @@ for (const backlog of ["keep", "latestPerKey"] as const) {
     cursor.close();
   });
 
-  Deno.test(`Cursor close with backlog "${backlog}" drops what is unread, and ends a wait for the log`, async () => {
+  Deno.test(`Cursor close with backlog "${backlog}" drops unread events, and ends a wait for the log`, async () => {
     const { cursor, log, append } = opened({ backlog });
     polled(cursor);
     const waiting = cursor.wait();
@@ -84,7 +84,7 @@ for (const backlog of ["keep", "latestPerKey"] as const) {
     cursor.close();
   });
 
-  Deno.test(`Cursor resync with backlog "${backlog}" ends a wait for the log, and none for a turn`, async () => {
+  Deno.test(`Cursor resync with backlog "${backlog}" ends a wait for the log, but not one for a turn`, async () => {
     const first = ["a", "b", "c", "d"].map((name) => entry(name, 1));
     const { cursor, pacer } = opened({ backlog }, first);
     assertEquals(polled(cursor).length, 2, "the time of this turn is used up");
@@ -108,7 +108,7 @@ for (const backlog of ["keep", "latestPerKey"] as const) {
   });
 }
 
-Deno.test("Cursor close ends a wait for a turn, which leaves the queue of the pacer", async () => {
+Deno.test("Cursor close ends a wait for a turn, and leaves the pacer's queue", async () => {
   const { cursor, pacer } = opened({}, ["a", "b", "c"].map((name) => entry(name, 1)));
   assertEquals(polled(cursor).length, 2, "the time of this turn is used up");
   const waiting = cursor.wait();
@@ -121,7 +121,7 @@ Deno.test("Cursor close ends a wait for a turn, which leaves the queue of the pa
   assertEquals(others, 1);
 });
 
-Deno.test("Cursor gives way also while it leaves out all events", async () => {
+Deno.test("Cursor also yields the turn while its filter drops all events", async () => {
   const first = Array.from({ length: 10 }, (_, i) => entry(`object-${i}`, 1));
   let asked = 0;
   const { cursor, append, pacer } = opened({ key: "default/x", filter: () => (asked++, true) }, first);

@@ -25,7 +25,7 @@ async function take(events: AsyncIterator<InformerEvent<Thing>>, count: number):
   return lines;
 }
 
-Deno.test("events() begins at the first next(), with what is cached then", async () => {
+Deno.test("events() starts at the first next(), with the objects cached then", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const events = run.informer.events();
@@ -39,7 +39,7 @@ Deno.test("events() begins at the first next(), with what is cached then", async
   await events.return!();
 });
 
-Deno.test("events() that begins before the informer has synced tells the first list as initial", async () => {
+Deno.test("events() that starts before the informer has synced yields the first list as initial", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const events = run.informer.events();
@@ -61,7 +61,7 @@ Deno.test("events() leaves nothing behind when its loop is left", async () => {
   assertEquals([run.informer.status().handlers, time.timers], [[], 1]); // the watch's idle limit
 });
 
-Deno.test("events() rejects with its signal's reason, once, and is over", async () => {
+Deno.test("events() rejects with its signal's reason, once, and then ends", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const stop = new AbortController();
@@ -78,7 +78,7 @@ Deno.test("events() rejects with its signal's reason, once, and is over", async 
   assertEquals(run.informer.status().handlers, []);
 });
 
-Deno.test("events() gives events out in the order in which they were asked for", async () => {
+Deno.test("events() answers calls of next() in order", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const events = run.informer.events();
@@ -110,7 +110,7 @@ Deno.test("events() ends when the informer stops, and rejects when that had stop
   await assertRejects(() => never.next(), Error, 'Cannot read events of the informer of "objects": it has stopped');
 });
 
-Deno.test("events() tells of those objects that pass its filter", async () => {
+Deno.test("events() yields events of objects that pass its filter", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 2 }))).start();
   const events = run.informer.events({ filter: ({ spec }) => spec.size === 2 });
@@ -121,7 +121,7 @@ Deno.test("events() tells of those objects that pass its filter", async () => {
   await events.return!();
 });
 
-Deno.test("until() resolves with the first object that its predicate holds for, cached or to come", async () => {
+Deno.test("until() resolves with the first object that its predicate accepts, cached or later", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 5 }))).start();
   const { informer } = run;
@@ -141,7 +141,7 @@ async function soon(promise: Promise<unknown>): Promise<void> {
   assert(settled);
 }
 
-Deno.test("until() with a key and untilDeleted() look their object up, however many others are cached and change", async () => {
+Deno.test("until() with a key and untilDeleted() look up their object only, however many others are cached and change", async () => {
   const others = Array.from({ length: 2_000 }, (_, i) => entry(`other-${i}`, 1));
   for (const when of ["late", "early"]) {
     using time = new FakeTime();
@@ -169,14 +169,14 @@ Deno.test("until() with a key and untilDeleted() look their object up, however m
   }
 });
 
-Deno.test("until() looks past objects that cannot be read", async () => {
+Deno.test("until() skips objects that cannot be read", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(spoilt("a", 1), entry("b", 1))).start();
   assertEquals((await run.informer.until(() => true)).metadata.name, "b");
   assertEquals([run.errors.length, run.informer.status().quarantined], [1, 1]);
 });
 
-Deno.test("until() rejects with what the predicate throws, the signal's reason, or when the informer stops", async () => {
+Deno.test("until() rejects with the predicate's error, with the signal's reason, or when the informer stops", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const { informer } = run;
@@ -202,7 +202,7 @@ Deno.test("until() rejects with what the predicate throws, the signal's reason, 
   assertEquals(informer.status().handlers, []);
 });
 
-Deno.test("untilDeleted() resolves at once for what is not there, else when it is deleted, even if another follows", async () => {
+Deno.test("untilDeleted() resolves at once for an object that is not cached, else at its deletion, even if another one follows", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   const { informer } = run;
@@ -225,7 +225,7 @@ Deno.test("untilDeleted() resolves at once for what is not there, else when it i
   assertEquals(done, ["none", "a", "b"]);
 });
 
-Deno.test("atLeast() resolves when the cache has seen the version, by change, bookmark or list [F16]", async () => {
+Deno.test("atLeast() resolves when the cache has reached the version by a change, bookmark or list [F16]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const { informer } = run;
@@ -245,7 +245,7 @@ Deno.test("atLeast() resolves when the cache has seen the version, by change, bo
   await Promise.all(waits);
 });
 
-Deno.test("atLeast() rejects when a list goes back, when the informer stops, for its signal, and for what is no version", async () => {
+Deno.test("atLeast() rejects when a list has an older version, when the informer stops, when its signal aborts, and for an invalid version", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const { informer } = run;
@@ -269,7 +269,7 @@ Deno.test("atLeast() rejects when a list goes back, when the informer stops, for
   await assertRejects(() => informer.atLeast("8"), Error, "it has stopped");
 });
 
-Deno.test("atLeast() does not know the order of a server whose versions are not numbers", async () => {
+Deno.test("atLeast() rejects on a server whose versions are not numbers", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part("abc", []), END).watch([]);
   await using run = await new Run(time, source).start();
@@ -277,7 +277,7 @@ Deno.test("atLeast() does not know the order of a server whose versions are not 
   assert(error.message.includes('"abc"'));
 });
 
-Deno.test("atLeast() that waits rejects when the server turns out to have versions that are not numbers", async () => {
+Deno.test("atLeast() that is waiting rejects when the server's versions turn out not to be numbers", async () => {
   for (const listedAt of ["abc", "10"]) {
     using time = new FakeTime();
     await using run = new Run(time, new ScriptedSource().list(part(listedAt, []), END).watch([]));

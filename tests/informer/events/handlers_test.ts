@@ -4,7 +4,7 @@ import { added, deleted, entry, expired, modified, nameless, spoilt, type Thing 
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, Notes, Run, Uncaught } from "../../support/informer.ts";
 
-Deno.test("SharedIndexInformer tells a handler what is there, that this was all, and then what changes", async () => {
+Deno.test("SharedIndexInformer delivers the cached objects, a synced event, and then changes", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
   const notes = new Notes();
@@ -27,7 +27,7 @@ Deno.test("SharedIndexInformer never calls a handler before addEventHandler has 
   assertEquals(calls, [true]);
 });
 
-Deno.test("SharedIndexInformer tells a late handler what is cached, then what changes: nothing missed, nothing twice [C097] [F30]", async () => {
+Deno.test("SharedIndexInformer delivers the cached objects to a late handler, then changes: none missed, none twice [C097] [F30]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
   const early = new Notes();
@@ -60,7 +60,7 @@ Deno.test("SharedIndexInformer tells a late handler what is cached, then what ch
   assertEquals(before.lines, ["+ default/a@11 (initial)", "= 1 at 12", "+ default/c@13", "~ default/c@13→14"]);
 });
 
-Deno.test("SharedIndexInformer has synced a handler when that has returned from all it was told at first", async () => {
+Deno.test("a handler has synced when its calls for the initial objects have returned", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 2)));
   const holds = [gate(), gate()];
@@ -78,7 +78,7 @@ Deno.test("SharedIndexInformer has synced a handler when that has returned from 
   assertEquals([synced, registration.hasSynced], [true, true]);
 });
 
-Deno.test("SharedIndexInformer shows a change in the cache before it tells of it", async () => {
+Deno.test("SharedIndexInformer applies a change to the cache before it delivers it", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const shown: (string | undefined)[] = [];
@@ -91,7 +91,7 @@ Deno.test("SharedIndexInformer shows a change in the cache before it tells of it
   assertEquals(shown, ["1", "11", undefined]);
 });
 
-Deno.test("SharedIndexInformer awaits a handler's promise before it tells the next, and others do not wait for it [F11]", async () => {
+Deno.test("SharedIndexInformer awaits a handler's promise before its next event, without delaying other handlers [F11]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   const slow = new Notes();
@@ -121,7 +121,7 @@ Deno.test("SharedIndexInformer awaits a handler's promise before it tells the ne
 });
 
 // client-go's process crashes; here it is told of, counted, and goes on.
-Deno.test("SharedIndexInformer reports what a handler throws or rejects with, and goes on with the next event [C078] [F11]", async () => {
+Deno.test("SharedIndexInformer reports a handler's error or rejection, and continues with the next event [C078] [F11]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1), entry("c", 1)));
   const told: string[] = [];
@@ -144,7 +144,7 @@ Deno.test("SharedIndexInformer reports what a handler throws or rejects with, an
 });
 
 // client-go makes a pause of a second after each; here there is none.
-Deno.test("SharedIndexInformer tells every object once to a handler that always throws, and others as ever [C098]", async () => {
+Deno.test("SharedIndexInformer delivers every object once to a handler that always throws, and to other handlers [C098]", async () => {
   using time = new FakeTime();
   const names = ["a", "b", "c", "d", "e"];
   await using run = new Run(time, holding(...names.map((name) => entry(name, 1))));
@@ -161,7 +161,7 @@ Deno.test("SharedIndexInformer tells every object once to a handler that always 
   assertEquals([told, run.errors.length, others.lines.length, run.informer.hasSynced], [names, 5, 6, true]);
 });
 
-Deno.test("SharedIndexInformer hands what onError throws to whoever looks after uncaught errors, and goes on", async () => {
+Deno.test("SharedIndexInformer reports an error thrown by onError as uncaught, and continues", async () => {
   using time = new FakeTime();
   const thrown = new Error("onError is at fault");
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)), {
@@ -181,7 +181,7 @@ Deno.test("SharedIndexInformer hands what onError throws to whoever looks after 
   assertEquals([told, uncaught.errors], [["a", "b"], [thrown, thrown]]);
 });
 
-Deno.test("SharedIndexInformer calls onError also when the onError of its reflector throws", async () => {
+Deno.test("SharedIndexInformer calls its onError also when the reflector's onError throws", async () => {
   using time = new FakeTime();
   using uncaught = new Uncaught();
   const thrown = new Error("the reflector's is at fault");
@@ -197,7 +197,7 @@ Deno.test("SharedIndexInformer calls onError also when the onError of its reflec
   assertEquals(uncaught.errors, [thrown]);
 });
 
-Deno.test("SharedIndexInformer calls only what a handler has, and tells a filter's transitions as additions and deletions [C082]", async () => {
+Deno.test("SharedIndexInformer calls only the callbacks that a handler has, and delivers entering and leaving a filter as added and deleted [C082]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("big", 1, { size: 9 }), entry("small", 1), entry("gone", 1)));
   run.informer.addEventHandler({});
@@ -215,7 +215,7 @@ Deno.test("SharedIndexInformer calls only what a handler has, and tells a filter
   assertEquals([notes.take(), run.errors], [["- default/small@17"], []]);
 });
 
-Deno.test("SharedIndexInformer takes an object for which the filter throws for one that does not pass, and reports it", async () => {
+Deno.test("SharedIndexInformer drops an object whose filter throws, and reports the error", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1), spoilt("c", 1)));
   const notes = new Notes();
@@ -242,7 +242,7 @@ Deno.test("SharedIndexInformer takes an object for which the filter throws for o
   assertEquals(run.complaints[1], 'Error: Handler "picky" failed on "filter": not this one');
 });
 
-Deno.test("SharedIndexInformer tells a deletion with key and last state known, whether it was seen or noticed [C083] [F07]", async () => {
+Deno.test("SharedIndexInformer delivers a deletion with key and last known state, whether from a watch or a relist [C083] [F07]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("seen", 1, { size: 4 }), entry("noticed", 1, { size: 5 })));
   const told: unknown[] = [];
@@ -259,7 +259,7 @@ Deno.test("SharedIndexInformer tells a deletion with key and last state known, w
   ]);
 });
 
-Deno.test("SharedIndexInformer tells 200,000 events to a handler in order, one at a time [C101]", async () => {
+Deno.test("SharedIndexInformer delivers 200,000 events to a handler in order, one at a time [C101]", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   let last = 1;
@@ -286,7 +286,7 @@ Deno.test("SharedIndexInformer tells 200,000 events to a handler in order, one a
   assertEquals([count, run.errors], [200_000, []]);
 });
 
-Deno.test("SharedIndexInformer refuses handler options that make no sense, and keeps nothing of them", async () => {
+Deno.test("SharedIndexInformer refuses invalid handler options, and adds no handler", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding()).start();
   for (
@@ -302,7 +302,7 @@ Deno.test("SharedIndexInformer refuses handler options that make no sense, and k
   assertEquals([run.informer.status().handlers, time.timers], [[], 1]); // the watch's idle limit
 });
 
-Deno.test("Events parse nothing when they are printed, and lose their getters when spread", async () => {
+Deno.test("events parse nothing when they are printed, and have no object when they are spread", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(spoilt("a", 1)));
   const events: (AddedEvent<Thing> | UpdatedEvent<Thing>)[] = [];

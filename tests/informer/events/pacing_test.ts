@@ -59,7 +59,7 @@ const READERS: Readonly<
 };
 
 for (const [who, read] of Object.entries(READERS)) {
-  Deno.test(`SharedIndexInformer lets others have their turn while ${who} hears of 20,000 objects`, async () => {
+  Deno.test(`SharedIndexInformer lets other work run while ${who} receives 20,000 objects`, async () => {
     using time = new FakeTime();
     using work = new FakeWork();
     const entries = Array.from({ length: OBJECTS }, (_, i) => entry(`object-${i}`, i + 1));
@@ -133,7 +133,7 @@ class Crowd implements AsyncDisposable {
   }
 }
 
-Deno.test("SharedIndexInformer lets others have their turn while 100 handlers hear of 500 objects, one after the other", async () => {
+Deno.test("SharedIndexInformer lets other work run while 100 handlers receive 500 objects each", async () => {
   using time = new FakeTime();
   using work = new FakeWork();
   await using crowd = await Crowd.of(time, work, 100, 500);
@@ -170,7 +170,7 @@ const ASKING: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, ans
 };
 
 for (const [who, ask] of Object.entries(ASKING)) {
-  Deno.test(`SharedIndexInformer lets ${who} that waits for answers go on while many handlers hear of much`, async () => {
+  Deno.test(`SharedIndexInformer does not delay ${who} that awaits answers while many handlers receive many events`, async () => {
     using time = new FakeTime();
     using work = new FakeWork();
     await using crowd = await Crowd.of(time, work, 50, 2_000);
@@ -185,7 +185,7 @@ for (const [who, ask] of Object.entries(ASKING)) {
   });
 }
 
-Deno.test("HandlerRegistration remove ends a handler that waits for its turn, and the others go on", async () => {
+Deno.test("HandlerRegistration remove ends a handler that waits for its turn, and the others continue", async () => {
   using time = new FakeTime();
   using work = new FakeWork();
   await using crowd = await Crowd.of(time, work, 20, 1_000);
@@ -204,7 +204,7 @@ Deno.test("HandlerRegistration remove ends a handler that waits for its turn, an
   assertEquals(crowd.heard.filter((count) => count !== 1_000), [before, before]);
 });
 
-Deno.test("SharedIndexInformer lets others have their turn while a source answers without waiting for anything", async () => {
+Deno.test("SharedIndexInformer lets other work run while a source yields batches without waiting", async () => {
   using time = new FakeTime();
   using work = new FakeWork();
   const transform = (object: Thing): Thing => {
@@ -231,7 +231,7 @@ Deno.test("SharedIndexInformer lets others have their turn while a source answer
   assert(longest <= 64, `${longest} changes were cached in one turn`);
 });
 
-Deno.test("EventLog forgets who left while nothing happened", () => {
+Deno.test("EventLog does not call waiting callbacks that were withdrawn", () => {
   const log = new EventLog<Thing>();
   let woken = 0;
   for (let round = 0; round < 10; round++) log.onceAppended(() => woken++)();
@@ -257,7 +257,7 @@ const BOUNDED: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, he
 };
 
 for (const [who, read] of Object.entries(BOUNDED)) {
-  Deno.test(`A backlog with a limit of 10 lets ${who} be that gets through bursts of 500, however long others take`, async () => {
+  Deno.test(`a bounded backlog of 10 keeps ${who} that handles bursts of 500, however long other handlers take`, async () => {
     for (const othersMs of [0, 0.1, 5]) {
       using time = new FakeTime();
       using work = new FakeWork();
@@ -283,7 +283,7 @@ for (const [who, read] of Object.entries(BOUNDED)) {
   });
 }
 
-Deno.test("A backlog with a limit ends a handler that is never idle and falls further behind", async () => {
+Deno.test("a bounded backlog removes a handler that is always busy and falls further behind", async () => {
   using time = new FakeTime();
   using work = new FakeWork();
   await using run = await new Run(time, holding(entry("x", 1))).start();

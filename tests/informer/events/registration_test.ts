@@ -7,7 +7,7 @@ import { added, entry, expired, modified, type Thing } from "../../support/fixtu
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, Notes, Run } from "../../support/informer.ts";
 
-Deno.test("HandlerRegistration is removed once, by itself alone, and the same handler may be registered twice [C092]", async () => {
+Deno.test("HandlerRegistration is removed once, without others, and the same handler may be added twice [C092]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const notes = new Notes();
@@ -29,7 +29,7 @@ Deno.test("HandlerRegistration is removed once, by itself alone, and the same ha
   assertEquals([notes.take(), names()], [[], []]);
 });
 
-Deno.test("SharedIndexInformer takes handlers coming and going during many changes, and none after it has stopped [C093]", async () => {
+Deno.test("SharedIndexInformer accepts handlers added and removed during many changes, and none after it has stopped [C093]", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding()).start();
   const stays = new Notes();
@@ -48,7 +48,7 @@ Deno.test("SharedIndexInformer takes handlers coming and going during many chang
   assertThrows(() => run.informer.addEventHandler(new Notes()), Error, "it has stopped already");
 });
 
-Deno.test("SharedIndexInformer takes no handler after it has stopped; removing one is fine [C095]", async () => {
+Deno.test("SharedIndexInformer accepts no handler after it has stopped; removing one is allowed [C095]", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding()).start();
   const registration = run.informer.addEventHandler({});
@@ -59,7 +59,7 @@ Deno.test("SharedIndexInformer takes no handler after it has stopped; removing o
   await registration[Symbol.asyncDispose]();
 });
 
-Deno.test("HandlerRegistration that is removed is told nothing more, not even what waited for it [C096]", async () => {
+Deno.test("HandlerRegistration that is removed receives nothing more, not even pending events [C096]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   const notes = new Notes();
@@ -75,7 +75,7 @@ Deno.test("HandlerRegistration that is removed is told nothing more, not even wh
   await assertRejects(() => registration.waitForSync(), Error, 'handler "handler 1" to sync: it was removed');
 });
 
-Deno.test("HandlerRegistration may be removed, or disposed, from inside the handler", async () => {
+Deno.test("HandlerRegistration may be removed or disposed inside its own handler", async () => {
   for (const how of ["remove", "dispose", "dispose, awaited"]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
@@ -97,7 +97,7 @@ Deno.test("HandlerRegistration may be removed, or disposed, from inside the hand
   }
 });
 
-Deno.test("HandlerRegistration whose call waits, behind another wait, for its own disposal is told so after graceMs", async () => {
+Deno.test("HandlerRegistration disposal that a handler's own call awaits rejects after graceMs", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)), { graceMs: 500 });
   const registration: HandlerRegistration = run.informer.addEventHandler({
@@ -113,7 +113,7 @@ Deno.test("HandlerRegistration whose call waits, behind another wait, for its ow
   ]);
 });
 
-Deno.test("SharedIndexInformer disposed from inside a handler waits for all calls but that one, and run() for all", async () => {
+Deno.test("disposing a SharedIndexInformer inside a handler waits for all calls but that one, and run() for all", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const { informer } = run;
@@ -141,7 +141,7 @@ Deno.test("SharedIndexInformer disposed from inside a handler waits for all call
   assertEquals([happened.sort(), run.errors], [["disposed outside", "disposed, and aborted", "run"], []]);
 });
 
-Deno.test("HandlerRegistration.remove() does not wait for the call in progress, and disposal does [C099] [F20]", async () => {
+Deno.test("HandlerRegistration.remove() does not wait for the running call, and disposal does [C099] [F20]", async () => {
   using time = new FakeTime();
   for (const when of ["added, never started", "added, then started", "started, then added"]) {
     await using run = new Run(time, holding(entry("a", 1)));
@@ -168,7 +168,7 @@ Deno.test("HandlerRegistration.remove() does not wait for the call in progress, 
   }
 });
 
-Deno.test("HandlerRegistration whose signal aborts is removed; one aborted from the start is told nothing", async () => {
+Deno.test("HandlerRegistration is removed when its signal aborts, and receives nothing if that was aborted before", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)), { resyncMs: 1_000 });
   const stop = new AbortController();
@@ -185,7 +185,7 @@ Deno.test("HandlerRegistration whose signal aborts is removed; one aborted from 
   assertEquals([notes.lines.length, never.lines, run.informer.status().handlers], [2, [], []]);
 });
 
-Deno.test("SharedIndexInformer stops with calls in progress, whose signals abort, when these have returned [C100]", async () => {
+Deno.test("SharedIndexInformer that stops during handler calls aborts their signals and waits for them [C100]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   let reason: unknown;
@@ -209,7 +209,7 @@ Deno.test("SharedIndexInformer stops with calls in progress, whose signals abort
   assertEquals([told, (reason as DOMException).name, time.timers], [["a"], "AbortError", 0]);
 });
 
-Deno.test("SharedIndexInformer says which handler has not returned graceMs after it was told to stop", async () => {
+Deno.test("SharedIndexInformer names the handler that has not returned graceMs after the stop", async () => {
   using time = new FakeTime();
   const run = new Run(time, holding(entry("a", 1)), { graceMs: 2_000 });
   const never = gate();
@@ -234,7 +234,7 @@ Deno.test("SharedIndexInformer says which handler has not returned graceMs after
   never.resolve();
 });
 
-Deno.test("SharedIndexInformer waits for a handler's call longer than a timer can, or for ever, by its graceMs", async () => {
+Deno.test("SharedIndexInformer may wait for a handler's call longer than the runtime's timers allow, or forever, by its graceMs", async () => {
   for (const [graceMs, waitMs] of [[2 ** 31, 2 ** 31 - 1], [Infinity, 2 ** 33]]) {
     using time = new FakeTime();
     const run = new Run(time, holding(entry("a", 1)), { graceMs });
@@ -252,7 +252,7 @@ Deno.test("SharedIndexInformer waits for a handler's call longer than a timer ca
   }
 });
 
-Deno.test("SharedIndexInformer names all handlers that have not returned, those removed before as well", async () => {
+Deno.test("SharedIndexInformer names all handlers that have not returned, including removed ones", async () => {
   using time = new FakeTime();
   const run = new Run(time, holding(entry("a", 1)), { graceMs: 5 });
   const never = gate();

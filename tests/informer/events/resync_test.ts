@@ -5,7 +5,7 @@ import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
 
 // client-go rounds periods up to those of a common check, of 1 s at least; here each handler has its own.
-Deno.test("SharedIndexInformer resyncs each handler at its own period, and those without one never [C086] [F18]", async () => {
+Deno.test("SharedIndexInformer resyncs each handler at its own period, and a handler without a period never [C086] [F18]", async () => {
   for (const delayMs of [0, 1_000]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
@@ -30,7 +30,7 @@ Deno.test("SharedIndexInformer resyncs each handler at its own period, and those
   }
 });
 
-Deno.test("SharedIndexInformer's period is that of handlers that name none [C087]", async () => {
+Deno.test("SharedIndexInformer's resync period applies to handlers without one of their own [C087]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)), { resyncMs: 60_000 });
   const handlers = [undefined, 0, 55_000, 5_000].map((resyncMs) => {
@@ -47,7 +47,7 @@ Deno.test("SharedIndexInformer's period is that of handlers that name none [C087
   assertEquals([...handlers, late].map((notes) => notes.lines.length), [1, 0, 1, 12, 60]);
 });
 
-Deno.test("a resync period may be longer than a timer can be, and Infinity is never", async () => {
+Deno.test("a resync period may be longer than the runtime's timers allow, and Infinity means never", async () => {
   using time = new FakeTime();
   const days30 = 30 * 86_400_000;
   for (
@@ -67,7 +67,7 @@ Deno.test("a resync period may be longer than a timer can be, and Infinity is ne
   }
 });
 
-Deno.test("SharedIndexInformer skips a resync while the one before is still to be told [F18]", async () => {
+Deno.test("SharedIndexInformer skips a resync while the one before is still pending [F18]", async () => {
   for (const backlog of ["keep", "latestPerKey"] as const) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
@@ -87,7 +87,7 @@ Deno.test("SharedIndexInformer skips a resync while the one before is still to b
   }
 });
 
-Deno.test("SharedIndexInformer resyncs a handler that is never quite done, once it was told the resync before", async () => {
+Deno.test("SharedIndexInformer resyncs a handler that always has pending events, once the resync before is delivered", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   const notes = new Notes();
@@ -113,7 +113,7 @@ Deno.test("SharedIndexInformer resyncs a handler that is never quite done, once 
   assert(resyncs >= 8, `told ${resyncs} resyncs in 10 s, of one a second`);
 });
 
-Deno.test("SharedIndexInformer tells a resync in its place among the changes, and as a change what changes meanwhile", async () => {
+Deno.test("SharedIndexInformer delivers a resync in order with the changes, and leaves out objects that change meanwhile in a latestPerKey backlog", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   const kept = new Notes();
@@ -151,7 +151,7 @@ Deno.test("SharedIndexInformer resyncs nothing before it has synced", async () =
   assertEquals(notes.lines, []);
 });
 
-Deno.test("SharedIndexInformer resyncs streams of events and filtered handlers too", async () => {
+Deno.test("SharedIndexInformer also resyncs event streams and filtered handlers", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1), entry("b", 1, { size: 2 }))).start();
   const notes = new Notes();
@@ -168,7 +168,7 @@ Deno.test("SharedIndexInformer resyncs streams of events and filtered handlers t
   await reading;
 });
 
-Deno.test("SharedIndexInformer delivers nothing when its reflector resyncs the queue, not even of broken objects", async () => {
+Deno.test("SharedIndexInformer delivers nothing when its reflector resyncs the queue, not even for unreadable objects", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), spoilt("b", 2)), { reflector: { resyncMs: 1_000 } });
   const updated: string[] = [];

@@ -72,7 +72,7 @@ Deno.test("Controller drains the queue, then calls onProgress, once for each lis
   ]);
 });
 
-Deno.test("Controller stages a list in the replacement that it is given, past the queue", async () => {
+Deno.test("Controller stages a list in the replacement that it is given, without the queue", async () => {
   using time = new FakeTime();
   const source = holding(entry("a", 1), entry("b", 2));
   await using filling = new Filling(
