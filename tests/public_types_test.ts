@@ -65,7 +65,7 @@ function fakeClient(): Client {
   return new Client({ server: "http://fake", transport: new FakeApiServer() });
 }
 
-Deno.test("Resource is a value beside a type of one name, built in or custom [F23]", () => {
+Deno.test("Resource is a value and a type of one name, built in or custom [F23]", () => {
   const pod: Pod = { metadata: { name: "a", uid: "u", resourceVersion: "1" }, spec: { containers: [] } };
   const tab: CronTab = { metadata: pod.metadata, spec: { cronSpec: "* * * * *", replicas: 1 } };
   assertEquals([Pod, Deployment, Node, Lease, CronTab].map(({ kind, scope }) => `${kind} ${scope}`), [
@@ -100,7 +100,7 @@ Deno.test("Resource is a value beside a type of one name, built in or custom [F2
   ]);
 });
 
-Deno.test("Draft may lack what the server fills in, and nothing else", () => {
+Deno.test("Draft may omit only what the server fills in", () => {
   const drafts: Draft<CronTab>[] = [
     { metadata: { name: "a" }, spec: { cronSpec: "", replicas: 1 } },
     { metadata: { generateName: "a-" }, spec: { cronSpec: "", replicas: 1 }, status: {} },
@@ -166,7 +166,7 @@ Deno.test("SharedIndexInformer infers the names of its indexes, and has the one 
   assertEquals(tab, undefined);
 });
 
-Deno.test("InformerView takes any informer, whatever its indexes", async () => {
+Deno.test("InformerView is a type for any informer, whatever its indexes", async () => {
   using client = fakeClient();
   await using pods = new SharedIndexInformer<Pod, "node">(client.resource(Pod), {
     indexers: { node: (pod) => [pod.spec?.nodeName ?? ""] },
@@ -181,7 +181,7 @@ Deno.test("InformerView takes any informer, whatever its indexes", async () => {
   assertEquals(wrong.hasSynced, false);
 });
 
-Deno.test("InformerEvent closes a switch, and each case has its own fields", () => {
+Deno.test("InformerEvent is a closed union, and each case has its own fields", () => {
   function tell(event: InformerEvent<CronTab>): string {
     switch (event.type) {
       case "added":
@@ -218,7 +218,7 @@ Deno.test("InformerEvent closes a switch, and each case has its own fields", () 
   assertEquals(open({ type: "synced", objects: 0, resourceVersion: "7" }), "synced");
 });
 
-Deno.test("WatchEvent, ReflectorPhase and Requirement close switches [F22]", () => {
+Deno.test("WatchEvent, ReflectorPhase and Requirement are closed unions [F22]", () => {
   function version(event: WatchEvent<Pod>): string {
     switch (event.type) {
       case "ADDED":
@@ -252,7 +252,7 @@ Deno.test("WatchEvent, ReflectorPhase and Requirement close switches [F22]", () 
   stopped({ name: "sleeping" });
 });
 
-Deno.test("ResourceClient, DeltaFIFO and Indexer fit a Reflector without knowing it", () => {
+Deno.test("ResourceClient, DeltaFIFO and Indexer are assignable to a Reflector's parameters", () => {
   using client = fakeClient();
   const collection: ResourceClient<Pod> = client.resource(Pod, { namespace: "shop" });
   const source: ListerWatcher<Pod> = collection;
@@ -275,7 +275,7 @@ Deno.test("ResourceClient, DeltaFIFO and Indexer fit a Reflector without knowing
   assertEquals(controller.hasSynced, false);
 });
 
-Deno.test("DeltaFIFO and Indexer need no Kubernetes", () => {
+Deno.test("DeltaFIFO and Indexer work for other values than Kubernetes objects", () => {
   const plain = new Indexer<Pod, "node">({ keyOf, indexers: { node: (pod) => [pod.spec?.nodeName ?? ""] } });
   const queue: ReflectorStore<Pod> = new DeltaFIFO<Pod>({ keyOf, knownObjects: plain });
   const store: ReflectorStore<Pod> = plain;
@@ -303,7 +303,7 @@ Deno.test("FakeApiServer is a Transport, and a client of it is a client", async 
   same<Awaited<ReturnType<typeof connect>>, Client>();
 });
 
-Deno.test("Entry knows its object", () => {
+Deno.test("Entry has the type of its object", () => {
   const entry = entryOf<CronTab>({
     metadata: { name: "nightly", namespace: "shop", uid: "u", resourceVersion: "1" },
     spec: { cronSpec: "0 0 * * *", replicas: 1 },
@@ -315,7 +315,7 @@ Deno.test("Entry knows its object", () => {
   assertEquals(entry.object.spec.cronSpec, "0 0 * * *");
 });
 
-Deno.test("HandlerOptions are checked", () => {
+Deno.test("HandlerOptions are type-checked", () => {
   const options: HandlerOptions<CronTab>[] = [
     { filter: (tab) => tab.spec.replicas > 0, backlog: "latestPerKey", resyncMs: 30_000 },
     { backlog: { max: 100 } },
@@ -362,7 +362,7 @@ export async function follow(informer: SharedIndexInformer<Pod>, signal: AbortSi
   return running.metadata.name;
 }
 
-Deno.test("types: a worker returns nothing, or a result that the package has made", () => {
+Deno.test("a worker of a WorkQueue returns nothing, or a result made by retry() or requeueAfter()", () => {
   const queue = new WorkQueue();
   const keys: string[] = [];
   const workers = [

@@ -87,7 +87,7 @@ const config = fc.record({
   ),
 }, { requiredKeys: [] });
 
-Deno.test("parseKubeconfig and resolveContext throw nothing but KubeconfigError, whatever the text", () => {
+Deno.test("parseKubeconfig and resolveContext throw only KubeconfigError, for any text", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => void survive(text)), { numRuns: 300 });
   const tokens = fc.constantFrom(
     ..."-:[]{}&*!|>'\"%@`#,?\n\t ",
@@ -105,11 +105,11 @@ Deno.test("parseKubeconfig and resolveContext throw nothing but KubeconfigError,
   });
 });
 
-Deno.test("parseKubeconfig and resolveContext throw nothing but KubeconfigError, whatever the fields", () => {
+Deno.test("parseKubeconfig and resolveContext throw only KubeconfigError, for any fields", () => {
   fc.assert(fc.property(config, (object) => void survive(JSON.stringify(object))), { numRuns: 1000 });
 });
 
-Deno.test("parseKubeconfig and resolveContext survive a kubeconfig that was cut or damaged anywhere", () => {
+Deno.test("parseKubeconfig and resolveContext throw only KubeconfigError for a kubeconfig that was cut or damaged anywhere", () => {
   const text = kubeconfigText({
     cluster: { "certificate-authority-data": pemData("CERTIFICATE") },
     user: { token: "t", as: "grace", "as-groups": ["a", "b"], "as-user-extra": { k: ["v"] } },
@@ -124,7 +124,7 @@ Deno.test("parseKubeconfig and resolveContext survive a kubeconfig that was cut 
   );
 });
 
-Deno.test("KubeconfigError never says a credential, wherever the damage is", () => {
+Deno.test("KubeconfigError never shows a credential, wherever the damage is", () => {
   const text = kubeconfigText({ user: { username: "ada", password: SECRET } });
   const start = text.indexOf("username");
   let failures = 0;

@@ -3,7 +3,7 @@ import { isEmptyKubeconfig } from "../../src/kubeconfig/model/kubeconfig.ts";
 import { mergeKubeconfigs } from "../../src/kubeconfig/merge_kubeconfigs.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
 
-Deno.test("mergeKubeconfigs takes each name from the first file that defines it, as a whole", () => {
+Deno.test("mergeKubeconfigs takes each entry entirely from the first file that defines its name", () => {
   const config = mergeKubeconfigs([
     parseKubeconfig("users: [{name: ada, user: {username: ada}}, {name: bob, user: {token: b}}]", "/one/config"),
     parseKubeconfig(
@@ -39,7 +39,7 @@ Deno.test("mergeKubeconfigs joins a context in one file with cluster and user in
   );
 });
 
-Deno.test("mergeKubeconfigs of nothing is empty", () => {
+Deno.test("mergeKubeconfigs of no files is empty", () => {
   assertEquals(isEmptyKubeconfig(mergeKubeconfigs([])), true);
   assertEquals(isEmptyKubeconfig(mergeKubeconfigs([parseKubeconfig("", "/a"), parseKubeconfig("", "/b")])), true);
 });

@@ -22,7 +22,7 @@ Deno.test("parseKubeconfig reads YAML and JSON alike", () => {
   }
 });
 
-Deno.test("parseKubeconfig takes a file without content for an empty kubeconfig", () => {
+Deno.test("parseKubeconfig reads a file without content as an empty kubeconfig", () => {
   for (const text of ["", "\n", "# nothing here\n", "---\n", "{}", "apiVersion: v1\nkind: Config\nusers: null\n"]) {
     const config = parseKubeconfig(text, FILE);
     assert(isEmptyKubeconfig(config), JSON.stringify(text));
@@ -32,7 +32,7 @@ Deno.test("parseKubeconfig takes a file without content for an empty kubeconfig"
   assertFalse(isEmptyKubeconfig(parseKubeconfig("users: [{name: a}]", FILE)));
 });
 
-Deno.test("parseKubeconfig names line and column of a syntax error and keeps the content to itself", () => {
+Deno.test("parseKubeconfig's syntax errors name line and column, and do not show the content", () => {
   const error = refused("apiVersion: v1\nusers:\n- name: a\n  user: {token: 'hunter2}\n");
   assertEquals(error.file, FILE);
   assertStringIncludes(error.message, `Cannot use kubeconfig "${FILE}": it is neither YAML nor JSON: `);
@@ -45,12 +45,12 @@ Deno.test("parseKubeconfig names line and column of a syntax error and keeps the
   }
 });
 
-Deno.test("parseKubeconfig reads numbers as they are written", () => {
+Deno.test("parseKubeconfig keeps the text of numbers", () => {
   const config = parseKubeconfig("users: [{name: 007, user: {username: 1e3, password: 0123}}]", FILE);
   assertEquals(config.users.get("007")?.fields(), { username: "1e3", password: "0123" });
 });
 
-Deno.test("parseKubeconfig knows merge keys and anchors", () => {
+Deno.test("parseKubeconfig supports merge keys and anchors", () => {
   const config = parseKubeconfig(
     "clusters:\n- name: a\n  cluster: &a {server: 'https://a', proxy-url: ''}\n- name: b\n  cluster: {<<: *a, server: 'https://b'}\n",
     FILE,
@@ -58,7 +58,7 @@ Deno.test("parseKubeconfig knows merge keys and anchors", () => {
   assertEquals(config.clusters.get("b")?.fields(), { server: "https://b", "proxy-url": "" });
 });
 
-Deno.test("parseKubeconfig refuses a name that a file has twice [C143]", () => {
+Deno.test("parseKubeconfig refuses a name that occurs twice in a file [C143]", () => {
   for (const [list, kind] of [["clusters", "cluster"], ["contexts", "context"], ["users", "user"]]) {
     const error = refused(`${list}: [{name: twin}, {name: other}, {name: twin}]`);
     assertEquals(error.entry, `${kind} "twin"`);
@@ -67,7 +67,7 @@ Deno.test("parseKubeconfig refuses a name that a file has twice [C143]", () => {
   }
 });
 
-Deno.test("parseKubeconfig refuses what is not a kubeconfig", () => {
+Deno.test("parseKubeconfig refuses YAML that is not a kubeconfig", () => {
   const cases: readonly [text: string, includes: string][] = [
     ["just words", "it must be a mapping"],
     ["- a\n- b", "found a list"],
@@ -94,7 +94,7 @@ Deno.test("parseKubeconfig refuses what is not a kubeconfig", () => {
   }
 });
 
-Deno.test("parseKubeconfig leaves preferences and extensions alone", () => {
+Deno.test("parseKubeconfig accepts preferences and extensions", () => {
   const config = parseKubeconfig(
     "preferences: {colors: true, extensions: [1]}\nextensions: [{name: a, extension: {b: 1}}]\ncurrent-context: ''",
     FILE,
@@ -102,7 +102,7 @@ Deno.test("parseKubeconfig leaves preferences and extensions alone", () => {
   assert(isEmptyKubeconfig(config));
 });
 
-Deno.test("KubeconfigEntry shows no credential when it is printed", () => {
+Deno.test("KubeconfigEntry hides credentials when it is printed", () => {
   const config = parseKubeconfig("users: [{name: a, user: {token: hunter2, password: hunter3}}]", FILE);
   const entry = config.users.get("a")!;
   assertEquals(entry.fields().token, "hunter2");

@@ -20,14 +20,14 @@ Deno.test("resolveContext joins context, cluster and user", () => {
   assertEquals(resolved.user?.token?.reveal(), "t");
 });
 
-Deno.test("resolveContext does without user, namespace and current context when they are not needed", () => {
+Deno.test("resolveContext accepts a missing user, namespace or current context where it is not needed", () => {
   const config = kubeconfig({ currentContext: "", context: { user: "" } });
   const resolved = resolveContext(config, { context: "home" });
   assertFalse("user" in resolved);
   assertFalse("namespace" in resolved);
 });
 
-Deno.test("resolveContext looks only at the entries the context refers to", () => {
+Deno.test("resolveContext reads only the entries that the context refers to", () => {
   const text = `
 current-context: good
 clusters: [{name: good, cluster: {server: "https://good"}}, {name: bad, cluster: {serverr: x}}]
@@ -38,7 +38,7 @@ contexts: [{name: good, context: {cluster: good, user: good}}, {name: bad, conte
   assertThrows(() => resolveContext(config, { context: "bad" }), KubeconfigError, `field "exec.apiVersion"`);
 });
 
-Deno.test("resolveContext names contexts, clusters and users that do not exist and the nearest that do", () => {
+Deno.test("resolveContext names contexts, clusters and users that do not exist, and the nearest that do", () => {
   const named = refused({}, { context: "hone" });
   assertStringIncludes(
     named.message,
@@ -103,12 +103,12 @@ Deno.test("resolveContext checks the server's address", () => {
   assertFalse(login.message.includes("hunter2"));
 });
 
-Deno.test("resolveContext keeps the path of a server", () => {
+Deno.test("resolveContext keeps the path of the server's address", () => {
   const { cluster } = resolveContext(kubeconfig({ cluster: { server: "https://rancher.example/k8s/clusters/c-1" } }));
   assertEquals(cluster.server.pathname, "/k8s/clusters/c-1");
 });
 
-Deno.test("resolveContext hands on a CA file as it is written, with the file it stands in", () => {
+Deno.test("resolveContext returns a CA file as it is written, and the kubeconfig that names it", () => {
   const { cluster } = resolveContext(
     kubeconfig({ file: "/a/b/config", cluster: { "certificate-authority": "../ca.crt" } }),
   );
@@ -124,7 +124,7 @@ Deno.test("resolveContext decodes an inline CA", () => {
   assertEquals(cluster.certificateAuthority.pem.reveal(), pem("CERTIFICATE"));
 });
 
-Deno.test("resolveContext refuses a CA that is no CA, or is there twice", () => {
+Deno.test("resolveContext refuses an invalid CA, and a CA that is given twice", () => {
   const cases: readonly [cluster: Record<string, unknown>, includes: string][] = [
     [{ "certificate-authority-data": "%%%" }, "is not base64"],
     [{ "certificate-authority-data": btoa("hello") }, "it holds no PEM certificate"],
@@ -179,14 +179,14 @@ Deno.test("resolveContext refuses cluster fields that exclude each other", () =>
   assertStringIncludes(plain.message, "has no TLS");
 });
 
-Deno.test("resolveContext hands on disable-compression", () => {
+Deno.test("resolveContext returns disable-compression", () => {
   assertEquals(
     resolveContext(kubeconfig({ cluster: { "disable-compression": true } })).cluster.disableCompression,
     true,
   );
 });
 
-Deno.test("resolveContext takes fields that say nothing for absent ones", () => {
+Deno.test("resolveContext treats empty and false fields as absent", () => {
   const resolved = resolveContext(kubeconfig({
     cluster: {
       "insecure-skip-tls-verify": false,
@@ -228,7 +228,7 @@ Deno.test("resolveContext refuses unknown fields of a context", () => {
   );
 });
 
-Deno.test("resolveContext with another server drops what belongs to the address it replaces", () => {
+Deno.test("resolveContext with another server drops the cluster fields that belong to the old address", () => {
   const config = kubeconfig({ cluster: { "tls-server-name": "kubernetes", "certificate-authority": "ca.crt" } });
   const secure = resolveContext(config, { server: "https://other.example" });
   assertEquals(secure.cluster.server.host, "other.example");
@@ -238,13 +238,13 @@ Deno.test("resolveContext with another server drops what belongs to the address 
   assertThrows(() => resolveContext(config, { server: "other" }), TypeError, "Cannot use server");
 });
 
-Deno.test("resolveContext without user does not read the user entry", () => {
+Deno.test("resolveContext does not read the user entry if it is not asked to", () => {
   const config = kubeconfig({ user: { exec: { command: "aws" } } });
   assertThrows(() => resolveContext(config), KubeconfigError);
   assertFalse("user" in resolveContext(config, { withoutUser: true }));
 });
 
-Deno.test("resolveContext gives nothing that shows a credential when it is printed", () => {
+Deno.test("resolveContext returns values that hide credentials when they are printed", () => {
   const resolved = resolveContext(kubeconfig({
     user: {
       token: "hunter2",

@@ -54,7 +54,7 @@ const without = node === undefined ? " (left out: there is no node on the PATH)"
 
 Deno.test({
   name:
-    `SharedIndexInformer under Node follows a server over HTTP, gets over lost watches, and leaves nothing behind${without}`,
+    `SharedIndexInformer under Node follows a server over HTTP, recovers from lost watches, and leaves nothing behind${without}`,
   ignore: node === undefined,
   fn: async () => {
     const folder = await Deno.makeTempDir();

@@ -22,7 +22,7 @@ Deno.test("DeltaFIFO pops keys in the order of their first change, and queues no
   assertEquals(words.drain(), [["Added foo@1"], ["Added bar@2"], ["Added baz@3"]]);
 });
 
-Deno.test("DeltaFIFO keeps what happens to one key together, in order [C052]", () => {
+Deno.test("DeltaFIFO keeps the changes of one key together, in order [C052]", () => {
   const words = new Words();
   words.queue.add("foo@1");
   words.queue.add("bar@1");
@@ -54,7 +54,7 @@ Deno.test("DeltaFIFO replace queues the deletions first, then the list in its or
   ]);
 });
 
-Deno.test("DeltaFIFO replace deletes what is queued only, with the state queued last [C055]", () => {
+Deno.test("DeltaFIFO replace also deletes keys that are only queued, with the state queued last [C055]", () => {
   const words = new Words();
   words.queue.add("foo@1");
   words.queue.update("foo@2");
@@ -62,7 +62,7 @@ Deno.test("DeltaFIFO replace deletes what is queued only, with the state queued 
   assertEquals(words.drain(), [["Added foo@1", "Updated foo@2", "Deleted? foo@2"], ["Replaced bar@1"]]);
 });
 
-Deno.test("DeltaFIFO replace does not delete again what is queued as deleted [C056]", () => {
+Deno.test("DeltaFIFO replace does not delete a key again that is queued as deleted [C056]", () => {
   const words = new Words(["foo@1"]);
   words.queue.delete("foo@2");
   words.queue.replace([], "3");
@@ -70,7 +70,7 @@ Deno.test("DeltaFIFO replace does not delete again what is queued as deleted [C0
 });
 
 Deno.test("DeltaFIFO resync queues each known key that is not queued already [C057]", async (t) => {
-  await t.step("not what is queued, nor twice", () => {
+  await t.step("not a queued key, and not twice", () => {
     const words = new Words(["foo@1", "bar@1", "baz@1"]);
     words.queue.update("bar@2");
     words.queue.delete("baz@1");
@@ -89,7 +89,7 @@ Deno.test("DeltaFIFO resync queues each known key that is not queued already [C0
   });
 });
 
-Deno.test("DeltaFIFO has synced once the first replacement has been processed [C058] [F10]", async (t) => {
+Deno.test("DeltaFIFO has synced when the first replacement has been processed [C058] [F10]", async (t) => {
   type Step = (words: Words) => void;
   const add: Step = ({ queue }) => queue.add("foo@1");
   const update: Step = ({ queue }) => queue.update("foo@2");
@@ -160,7 +160,7 @@ Deno.test("DeltaFIFO is closed when it is disposed", () => {
   assertThrows(() => queue.add("a@1"), Error, "it is closed");
 });
 
-Deno.test("DeltaFIFO transforms what comes in [C060]", async (t) => {
+Deno.test("DeltaFIFO transforms incoming values [C060]", async (t) => {
   await t.step("once, and not at a resync", () => {
     const words = new Words(["known@1", "gone@1"], { transform: (word) => `${word}!` });
     const { queue } = words;
@@ -172,7 +172,7 @@ Deno.test("DeltaFIFO transforms what comes in [C060]", async (t) => {
     queue.replace(["known@2"], "2");
     assertEquals(words.drain(), [["Deleted? gone@1"], ["Replaced known@2!"]]);
   });
-  await t.step("and queues nothing when that throws", () => {
+  await t.step("and queues nothing when the transform throws", () => {
     const words = new Words(["known@1"], {
       transform: (word) => {
         if (word.startsWith("bad")) throw new RangeError("cannot transform");
@@ -194,7 +194,7 @@ Deno.test("DeltaFIFO transforms what comes in [C060]", async (t) => {
   });
 });
 
-Deno.test("DeltaFIFO lets nothing overtake that came while another key was processed [C061]", () => {
+Deno.test("DeltaFIFO keeps the order of keys that are queued while another key is processed [C061]", () => {
   const { queue } = new Words();
   for (const word of ["a@1", "b@1", "c@1"]) queue.add(word);
   const order: string[] = [];
@@ -223,27 +223,27 @@ Deno.test("DeltaFIFO keeps the order of changes and replacements of a key [C068]
   ]);
 });
 
-Deno.test("DeltaFIFO folds what happens to a key [C071]", async (t) => {
-  await t.step("two updates are one pop", () => {
+Deno.test("DeltaFIFO merges the changes of a key [C071]", async (t) => {
+  await t.step("two updates are popped together", () => {
     const words = new Words();
     words.queue.update("foo@1");
     words.queue.update("foo@2");
     assertEquals(words.drain(), [["Updated foo@1", "Updated foo@2"]]);
   });
-  await t.step("of two deletions in a row the richer is kept", async (t) => {
-    await t.step("both saw the last state: the first", () => {
+  await t.step("of two deletions in a row, the one that knows more is kept", async (t) => {
+    await t.step("the first, if both know the last state", () => {
       const words = new Words(["foo@1"]);
       words.queue.delete("foo@2");
       words.queue.delete("foo@3");
       assertEquals(words.drain(), [["Deleted foo@2"]]);
     });
-    await t.step("one was only noticed afterwards: the other", () => {
+    await t.step("the other, if one was only noticed by a relist", () => {
       const words = new Words(["foo@1"]);
       words.queue.replace([], "2");
       words.queue.delete("foo@3");
       assertEquals(words.drain(), [["Deleted foo@3"]]);
     });
-    await t.step("with something between them: both", () => {
+    await t.step("both, if another change is between them", () => {
       const words = new Words(["foo@1"]);
       words.queue.delete("foo@2");
       words.queue.add("foo@3");
@@ -256,7 +256,7 @@ Deno.test("DeltaFIFO folds what happens to a key [C071]", async (t) => {
     words.queue.replace(["foo@1"], "1");
     assertEquals(words.drain(), [["Deleted? gone@1"], ["Sync foo@1"]]);
   });
-  await t.step("what processing throws is thrown; the deltas are gone and count as processed", () => {
+  await t.step("an error of processing is thrown; the deltas are removed and count as processed", () => {
     const { queue } = new Words();
     queue.replace(["a@1", "b@1"], "1");
     const error = new Error("cannot process");
@@ -270,7 +270,7 @@ Deno.test("DeltaFIFO folds what happens to a key [C071]", async (t) => {
   });
 });
 
-Deno.test("DeltaFIFO replacing changes nothing before it is committed, and nothing when it is abandoned", () => {
+Deno.test("DeltaFIFO replacing changes nothing before its commit, and nothing when it is abandoned", () => {
   const words = new Words(["known@1"]);
   const { queue } = words;
   const replacement = queue.replacing();
@@ -284,7 +284,7 @@ Deno.test("DeltaFIFO replacing changes nothing before it is committed, and nothi
   assertEquals(words.drain(), []);
 });
 
-Deno.test("DeltaFIFO replacing takes the last of several values of a key, and lets a staged one be taken back", () => {
+Deno.test("DeltaFIFO replacing takes the last of several values of a key, and a staged value can be deleted again", () => {
   const words = new Words(["c@1"]);
   const replacement = words.queue.replacing();
   replacement.add(["a@1", "b@1", "a@2"]);
@@ -296,7 +296,7 @@ Deno.test("DeltaFIFO replacing takes the last of several values of a key, and le
   assertEquals(words.drain(), [["Deleted? c@1"], ["Replaced a@2"], ["Replaced b@2"]]);
 });
 
-Deno.test("DeltaFIFO replacing queues nothing of a changed value that was taken back", () => {
+Deno.test("DeltaFIFO replacing queues nothing for a changed value that was deleted from it again", () => {
   const words = new Words(["a@1"], { same: (known, value) => known === value });
   const replacement = words.queue.replacing();
   replacement.add(["a@1", "b@1"]);
@@ -305,7 +305,7 @@ Deno.test("DeltaFIFO replacing queues nothing of a changed value that was taken 
   assertEquals(words.drain(), []);
 });
 
-Deno.test("DeltaFIFO replacing is compared with what is known and queued when it is committed", () => {
+Deno.test("DeltaFIFO replacing compares with the known and queued values at its commit", () => {
   const words = new Words(["a@1", "b@1"], { same: (known, value) => known === value });
   const { queue } = words;
   const replacement = queue.replacing();
@@ -342,7 +342,7 @@ Deno.test("DeltaFIFO replace neither queues nor transforms a value that is the s
   assertEquals(transforms, 1);
 });
 
-Deno.test("DeltaFIFO replacing costs what it changes when nothing has overtaken it", () => {
+Deno.test("DeltaFIFO replacing costs as much as it changes if nothing was queued meanwhile", () => {
   const store = new Indexer<string>({ keyOf });
   for (let n = 0; n < 100; n++) store.add(`${n}@1`);
   const looks = { keys: 0, getByKey: 0 };
@@ -382,13 +382,13 @@ Deno.test("DeltaFIFO replacing costs what it changes when nothing has overtaken 
   assertEquals(replace(["5@9", ...all]), [["Replaced 7@1"], 1, 100], "a key that came twice");
 });
 
-Deno.test("DeltaFIFO replace by the same as what is known has synced at once", () => {
+Deno.test("DeltaFIFO replace with equal contents has synced at once", () => {
   const words = new Words(["a@1", "b@1"], { same: (known, value) => known === value });
   words.queue.replace(["b@1", "a@1"], "1");
   assertEquals([words.queue.size, words.queue.hasSynced], [0, true]);
 });
 
-Deno.test("DeltaFIFO pop goes on with what waits when processing pops too", () => {
+Deno.test("DeltaFIFO pop continues with waiting keys when processing calls pop too", () => {
   const { queue } = new Words();
   for (const word of ["a@1", "b@1", "c@1"]) queue.add(word);
   const order: string[] = [];
@@ -403,7 +403,7 @@ Deno.test("DeltaFIFO pop goes on with what waits when processing pops too", () =
   assertEquals(order, ["a", "b", "c", "d"]);
 });
 
-Deno.test("DeltaFIFO takes a key that has left and comes again for a new one, while many others wait", () => {
+Deno.test("DeltaFIFO treats a key that was popped and comes again as new, while many others wait", () => {
   const words = new Words();
   for (let n = 0; n < 3_000; n++) words.queue.add(`word-${n}@1`);
   words.queue.update("word-0@2");
@@ -434,7 +434,7 @@ Deno.test("DeltaFIFO is empty when all of many keys have been popped, and takes 
   }
 });
 
-Deno.test("DeltaFIFO does not grow with the keys that have come and gone", async (t) => {
+Deno.test("DeltaFIFO does not grow with the number of keys that were queued and popped", async (t) => {
   const CHANGES = 100_000;
   for (const waiting of [0, 1, 10]) {
     await t.step(`while ${waiting} wait`, async () => {
@@ -455,7 +455,7 @@ Deno.test("DeltaFIFO does not grow with the keys that have come and gone", async
   }
 });
 
-Deno.test("DeltaFIFO replacing keeps none of its values once it is abandoned", async () => {
+Deno.test("DeltaFIFO replacing keeps none of its values after it is abandoned", async () => {
   interface Thing {
     readonly key: string;
   }

@@ -6,7 +6,7 @@ import type { QueueReplacement } from "../../src/queue/replacement.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { apply, keyOf, print, Words } from "./_words.ts";
 
-Deno.test("DeltaFIFO and Indexer together do what their model does, whatever happens", () => {
+Deno.test("DeltaFIFO and Indexer together equal their model after any operations", () => {
   fc.assert(
     fc.property(
       fc.record({ known: fc.oneof(list, fc.constant([])), comparing: fc.boolean() }),

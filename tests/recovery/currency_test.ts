@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Currency } from "./_currency.ts";
 
-Deno.test("Currency counts the time in which the newest marker is at most a second old", () => {
+Deno.test("Currency adds up the time in which the cache's newest marker is at most a second old", () => {
   const currency = new Currency();
   currency.note(1_000, 1_010); // current from 1_010 to 2_000
   currency.note(1_800, 1_900); // and on to 2_800
@@ -15,7 +15,7 @@ Deno.test("Currency counts the time in which the newest marker is at most a seco
   assertEquals(currency.longestStaleMs(1_100, 2_500), 0);
 });
 
-Deno.test("Currency waits for a time in which the cache is current without a gap", async () => {
+Deno.test("Currency waits for a period in which the cache is current without a gap", async () => {
   const currency = new Currency();
   const { signal } = new AbortController();
   currency.note(1_000, 1_010);

@@ -61,7 +61,7 @@ class Caller implements Disposable {
   }
 }
 
-Deno.test("FaultProxy cuts the connection that forwarded bytes last, or all", async () => {
+Deno.test("FaultProxy cuts the connection that forwarded bytes last, or all connections", async () => {
   await using server = new Echo();
   await using proxy = new FaultProxy(server.url);
   using first = await Caller.connect(proxy);
@@ -120,7 +120,7 @@ Deno.test("FaultProxy refuses connections, or closes them at once, until it is h
   await caller.echo("a");
 });
 
-Deno.test("FaultProxy ends with connections that are held and with a server that is gone", async () => {
+Deno.test("FaultProxy ends while connections are held and the server is gone", async () => {
   const server = new Echo();
   const { url } = server;
   await server[Symbol.asyncDispose]();

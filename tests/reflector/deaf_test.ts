@@ -6,7 +6,7 @@ import { FakeTime } from "../support/fake_time.ts";
 import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
-Deno.test("Reflector that stops asks a list that hears nothing to return, and the page that was fetched ahead", async () => {
+Deno.test("Reflector that stops calls return() of a list that never answers, and of the page fetched ahead", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(9, [entry("a", 1)], { continue: "t" })).list();
   const stop = new AbortController();
@@ -20,7 +20,7 @@ Deno.test("Reflector that stops asks a list that hears nothing to return, and th
   assertEquals([source.open, time.timers], [0, 0]);
 });
 
-Deno.test("Reflector lets go of a list that hears nothing when it has been silent for too long, and lists again", async () => {
+Deno.test("Reflector cancels a list that has been silent for too long, even if its source ignores that, and lists again", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list().list(part(4, [entry("a", 1)]), END).watch([]);
   await using follow = new Follow(time, source, { ...PAGES, listIdleMs: 5_000 });
@@ -32,7 +32,7 @@ Deno.test("Reflector lets go of a list that hears nothing when it has been silen
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
-Deno.test("pagesOf that fails does not wait for the page that was fetched ahead, and lets go of it", async () => {
+Deno.test("readPages that fails cancels the page fetched ahead, and does not wait for it", async () => {
   const source = new ScriptedSource().list({ entries: [], continue: "t" }, refused(500)).list();
   const stop = new AbortController();
   const reading = (async (): Promise<void> => {
@@ -45,7 +45,7 @@ Deno.test("pagesOf that fails does not wait for the page that was fetched ahead,
   assertEquals([source.calls[1].over, source.open], ["returned", 0]);
 });
 
-Deno.test("Reflector takes no list without a version, as nothing says from where to watch on", async () => {
+Deno.test("Reflector refuses a list without a version, which gives no place to watch from", async () => {
   for (const list of [{ entries: [entry("a", 1)] }, part("", [entry("a", 1)])]) {
     using time = new FakeTime();
     const source = new ScriptedSource().list(list, END).list(part(4, [entry("b", 1)]), END).watch([]);

@@ -16,7 +16,7 @@ import { FakeTime } from "../support/fake_time.ts";
 import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
-Deno.test("Reflector lists any state at hand in pages of 500, watches from there, and applies what changes [C007]", async () => {
+Deno.test("Reflector lists from any state in pages of 500, watches from there, and applies changes [C007]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, [entry("foo", 1)]), END)
     .watch([], [modified("foo", 2)], [{ type: "ADDED", entry: entry("bar", 3) }, {
@@ -31,7 +31,7 @@ Deno.test("Reflector lists any state at hand in pages of 500, watches from there
   assertEquals(follow.phases.map(({ name }) => name), ["listing", "watching", "watching"]);
 });
 
-Deno.test("Reflector gets over failed lists and watches, and is equal to the list after each [C009] [F02]", async () => {
+Deno.test("Reflector recovers from failed lists and watches, and equals the list after each [C009] [F02]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource()
     .list(refused(500))
@@ -52,7 +52,7 @@ Deno.test("Reflector gets over failed lists and watches, and is equal to the lis
   assertEquals(follow.reflector.counters.failures, 4);
 });
 
-Deno.test("Reflector takes all pages of a list in one step [C016]", async () => {
+Deno.test("Reflector applies all pages of a list in one step [C016]", async () => {
   using time = new FakeTime();
   const names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
   const page = (from: number, token?: string) =>
@@ -73,7 +73,7 @@ Deno.test("Reflector takes all pages of a list in one step [C016]", async () => 
 });
 
 // client-go leaves the limit out, since with a version it would mean Exact; here the match says what is meant.
-Deno.test("Reflector lists not older than what it has seen, in pages [C017]", async () => {
+Deno.test("Reflector lists in pages a state not older than the version it has seen [C017]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([], refused(500)).list(part(12, []), END);
   await using _follow = new Follow(time, source, PAGES);
@@ -82,7 +82,7 @@ Deno.test("Reflector lists not older than what it has seen, in pages [C017]", as
 });
 
 // client-go remembers whether the server pages; here every list has a limit.
-Deno.test("Reflector asks for pages in later lists as in the first [C018]", async () => {
+Deno.test("Reflector requests later lists in pages like the first [C018]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource()
     .list(part(10, [entry("a", 1)], { continue: "C1" }), END).list(part(10, [entry("b", 1)]), END)
@@ -94,7 +94,7 @@ Deno.test("Reflector asks for pages in later lists as in the first [C018]", asyn
   assertEquals(follow.stored, ["default/a@1", "default/b@1"]);
 });
 
-Deno.test("Reflector that is run again lists what is not older than it had seen [C019]", async () => {
+Deno.test("Reflector that is run again lists a state not older than the version it had seen [C019]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).list(part(11, []), END);
   const store = new NotingStore();
@@ -111,7 +111,7 @@ Deno.test("Reflector that is run again lists what is not older than it had seen 
   assertEquals([store.entries.size, source.open, time.timers], [0, 0, 0]);
 });
 
-Deno.test("Reflector that is run again after onPhase threw gets over failures as before", async () => {
+Deno.test("Reflector that is run again after onPhase threw recovers from failures as before", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(refused(500)).list(part(10, [entry("a", 1)]), END);
   let phases = 0;
@@ -131,7 +131,7 @@ Deno.test("Reflector that is run again after onPhase threw gets over failures as
   await running;
 });
 
-Deno.test("Reflector lists the newest state at once when the version it asks for has expired [C020]", async () => {
+Deno.test("Reflector lists the newest state at once when the version that it requests has expired [C020]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)]), END).watch([], expired())
     .list(expired()).list(part(20, [entry("b", 20)]), END);
@@ -147,7 +147,7 @@ Deno.test("Reflector lists the newest state at once when the version it asks for
   assertEquals([follow.stored, follow.waits], [["default/b@20"], [800]]);
 });
 
-Deno.test("Reflector waits between lists of the newest state, should even that expire", async () => {
+Deno.test("Reflector waits between lists of the newest state if that expires too", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(expired()).list(expired()).list(expired()).list(part(5, []), END);
   await using follow = new Follow(time, source, PAGES);
@@ -156,7 +156,7 @@ Deno.test("Reflector waits between lists of the newest state, should even that e
   assertEquals(follow.waits, [800, 1_600]);
 });
 
-Deno.test("Reflector begins its list anew, in one page, when a token has expired; nothing of the old one stays [C021]", async () => {
+Deno.test("Reflector starts its list again, in one page, when a token has expired, and drops the pages before [C021]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).watch([], expired())
     .list(part(11, [entry("old", 3)], { continue: "C1" }), END).list(expired())
@@ -172,7 +172,7 @@ Deno.test("Reflector begins its list anew, in one page, when a token has expired
   assertEquals([follow.stored, follow.waits], [["default/new@14"], [800]]);
 });
 
-Deno.test("Reflector counts the objects that a list in pages has brought, anew when it begins anew, and those still to come", async () => {
+Deno.test("Reflector counts the objects of a list in pages that have arrived, from zero when it starts again, and those still to come", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource()
     .list(part(10, [entry("a", 1), entry("b", 2)], { continue: "C1", remainingItemCount: 3 }), END)
@@ -200,7 +200,7 @@ Deno.test("Reflector counts the objects that a list in pages has brought, anew w
   assertEquals(progress(), [undefined, undefined, 100]);
 });
 
-Deno.test("Reflector lists the newest state when a list that began anew expires as well", async () => {
+Deno.test("Reflector lists the newest state when a list that was started again expires as well", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("old", 3)], { continue: "C1" }), END)
     .list(expired()).list(expired()).list(part(15, [entry("new", 14)]), END);
@@ -216,7 +216,7 @@ Deno.test("Reflector lists the newest state when a list that began anew expires 
   assertEquals(follow.stored, ["default/new@14"]);
 });
 
-Deno.test("Reflector lists the newest state when its version is from the future, however the server says so [C022]", async () => {
+Deno.test("Reflector lists the newest state when the server says in any way that its version is too large [C022]", async () => {
   for (const [how, tooLarge] of Object.entries(TOO_LARGE)) {
     using time = new FakeTime();
     const source = new ScriptedSource().list(part(40, [entry("a", 40)]), END).watch([], refused(500))
@@ -234,7 +234,7 @@ Deno.test("Reflector lists the newest state when its version is from the future,
   }
 });
 
-Deno.test("Reflector keeps what it has through a failure, and drops what the next list does not have [C025]", async () => {
+Deno.test("Reflector keeps its objects through a failure, and drops those that the next list does not have [C025]", async () => {
   using time = new FakeTime();
   const unreadable = refused(500, { reason: "InternalError", message: "corrupt object was deleted" });
   const source = new ScriptedSource().list(part(3, [entry("good", 1), entry("corrupt", 2)]), END)
@@ -246,7 +246,7 @@ Deno.test("Reflector keeps what it has through a failure, and drops what the nex
   assertEquals(follow.stored, ["default/good@1"]);
 });
 
-Deno.test("Reflector gives up a list that brings no further object for too long, whatever else comes, and lets a slow one be", async () => {
+Deno.test("Reflector cancels a list that yields no object for too long, but not a slow one", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list().list(part(4, []), END);
   await using follow = new Follow(time, source, { ...PAGES, listIdleMs: 5_000 });
@@ -270,7 +270,7 @@ Deno.test("Reflector gives up a list that brings no further object for too long,
   assertEquals([follow.stored, source.story.at(-1)], [[], "watch 4"]);
 });
 
-Deno.test("Reflector asks for the list again after as long as the server asks to be left alone", async () => {
+Deno.test("Reflector repeats a list after the time that the server's Retry-After says", async () => {
   for (const code of [429, 503]) {
     using time = new FakeTime();
     const source = new ScriptedSource().list(refused(code, { retryAfterSeconds: 30 })).list(part(1, []), END);
@@ -282,7 +282,7 @@ Deno.test("Reflector asks for the list again after as long as the server asks to
   }
 });
 
-Deno.test("Reflector refuses a list that has no version, and says so", async () => {
+Deno.test("Reflector refuses a list that has no version, and reports it", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list({ entries: [entry("a", 1)] }, END).list(part(2, []), END);
   await using follow = new Follow(time, source, PAGES);
@@ -292,7 +292,7 @@ Deno.test("Reflector refuses a list that has no version, and says so", async () 
   assertEquals([phase.error instanceof DecodeError, follow.stored], [true, []]);
 });
 
-Deno.test("Reflector passes over objects without a name, and reports each", async () => {
+Deno.test("Reflector skips objects without a name, and reports each", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(3, [entry("a", 1), nameless(2), entry("b", 3)]), END)
     .watch([{ type: "ADDED", entry: nameless(4) }, modified("a", 5), { type: "DELETED", entry: nameless(6) }]);
@@ -309,7 +309,7 @@ Deno.test("Reflector passes over objects without a name, and reports each", asyn
   assertEquals(follow.reflector.lastSyncResourceVersion, "6");
 });
 
-Deno.test("Reflector lists again when the store throws, whatever it was told", async () => {
+Deno.test("Reflector lists again when the store throws, at any change", async () => {
   for (const what of ["update default/a@3", "flush 3", "delete default/b@3"]) {
     using time = new FakeTime();
     const source = new ScriptedSource().list(part(2, [entry("a", 1), entry("b", 2)]), END)
@@ -327,7 +327,7 @@ Deno.test("Reflector lists again when the store throws, whatever it was told", a
   }
 });
 
-Deno.test("Reflector begins no list that the store does not take, in either way of listing", async () => {
+Deno.test("Reflector backs off and lists again when the store refuses a list, in pages or streamed", async () => {
   for (const streamingList of ["off", "auto", "on"] as const) {
     for (const what of ["replacing", "replace at 2", "flush 2"]) {
       using time = new FakeTime();
@@ -354,7 +354,7 @@ Deno.test("Reflector begins no list that the store does not take, in either way 
   }
 });
 
-Deno.test("Reflector gets over a source that throws before it answers, and leaves no timer", async () => {
+Deno.test("Reflector recovers from a source that throws before it returns a stream, and leaves no timer", async () => {
   for (const streamingList of ["off", "auto"] as const) {
     using time = new FakeTime();
     const source = new ScriptedSource();
@@ -377,7 +377,7 @@ Deno.test("Reflector gets over a source that throws before it answers, and leave
   }
 });
 
-Deno.test("Reflector ends with what onPhase throws, in whatever phase, and leaves nothing", async () => {
+Deno.test("Reflector ends with the error that onPhase throws, in any phase, and leaves nothing behind", async () => {
   for (
     const [name, open] of [["listing", undefined], ["watching", false], ["watching", true], ["waiting", undefined]]
   ) {
@@ -403,13 +403,13 @@ Deno.test("Reflector ends with what onPhase throws, in whatever phase, and leave
   }
 });
 
-Deno.test("Reflector runs once at a time", async () => {
+Deno.test("Reflector refuses to run twice at the same time", async () => {
   using time = new FakeTime();
   await using follow = new Follow(time, new ScriptedSource());
   await assertRejects(() => follow.reflector.run(), Error, "Cannot run the reflector: it is running already");
 });
 
-Deno.test("Reflector refuses options that make no sense", () => {
+Deno.test("Reflector refuses invalid options", () => {
   const make = (options: object) => () => new Reflector<Thing>(new ScriptedSource(), new NotingStore(), options);
   for (const pageSize of [0, -1, 1.5, NaN]) assertThrows(make({ pageSize }), RangeError, "pageSize");
   for (const name of ["watchTimeoutMs", "listIdleMs", "initialEventsTimeoutMs"]) {

@@ -26,7 +26,7 @@ async function promisesOf(read: () => Promise<void>): Promise<number> {
 
 let promises = 0;
 
-Deno.test("WatchStream passes a chunk from the body's reader to the reflector by two promises", async () => {
+Deno.test("WatchStream passes a chunk from the body's reader to the reflector in two promises", async () => {
   type Core = { setPromiseHooks(init: () => void): void };
   // deno-lint-ignore no-explicit-any -- the only way to see promises of async functions too
   const { core } = (Deno as any)[(Deno as any).internal] as { core: Core };

@@ -73,7 +73,7 @@ async function restarted(play: (server: RestartingServer, time: FakeTime) => Pro
 }
 
 for (const [how, error] of [["in good order", undefined], ["with an error", new UnreachableError("reset")]] as const) {
-  Deno.test(`1,000 reflectors whose server ends all watches ${how} resume within a second, spread over it`, async () => {
+  Deno.test(`1,000 reflectors whose server ends all watches ${how} resume within a second, spread over that second`, async () => {
     await restarted(async (server, time) => {
       server.end(error);
       await time.tickAsync(1_000);
@@ -84,7 +84,7 @@ for (const [how, error] of [["in good order", undefined], ["with an error", new 
   });
 }
 
-Deno.test("1,000 reflectors whose server is down for three seconds come back within two, spread over them", async () => {
+Deno.test("1,000 reflectors whose server is down for three seconds resume within two seconds after that, spread over them", async () => {
   await restarted(async (server, time) => {
     server.state = "down";
     server.end(new UnreachableError("reset"));
@@ -98,7 +98,7 @@ Deno.test("1,000 reflectors whose server is down for three seconds come back wit
   });
 });
 
-Deno.test("1,000 reflectors whose server has forgotten their version list within 0.8 to 2.6 s, spread over it", async () => {
+Deno.test("1,000 reflectors whose server has forgotten their version list within 0.8 to 2.6 s, spread over that time", async () => {
   await restarted(async (server, time) => {
     server.state = "forgetful";
     server.end(new UnreachableError("reset"));

@@ -93,7 +93,7 @@ async function live(name: string, stopAt: number, how: "within" | "after"): Prom
 }
 
 for (const name of Object.keys(LIVES)) {
-  Deno.test(`Reflector that lists ${name} stops wherever it is, at once, and leaves nothing behind [F08]`, async () => {
+  Deno.test(`Reflector that lists ${name} stops at any moment, at once, and leaves nothing behind [F08]`, async () => {
     const { moments } = await live(name, Infinity, "within");
     assert(moments > 30, `the story has only ${moments} moments`);
     for (let moment = 0; moment < moments; moment++) {
@@ -103,7 +103,7 @@ for (const name of Object.keys(LIVES)) {
   });
 }
 
-Deno.test("Reflector stops within a call of its store, and its watch is over [C001]", async () => {
+Deno.test("Reflector that is stopped in a call of its store stops in that turn, and ends its watch [C001]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([added("a", 2)], [added("b", 3)]);
   const store = new NotingStore();
@@ -118,7 +118,7 @@ Deno.test("Reflector stops within a call of its store, and its watch is over [C0
   assertEquals(store.flushed, ["1", "2"]);
 });
 
-Deno.test("Reflector that is stopped before it runs asks for nothing [C002]", async () => {
+Deno.test("Reflector that is stopped before it runs sends no request [C002]", async () => {
   using time = new FakeTime();
   for (const options of [PAGES, {}]) {
     const source = new ScriptedSource();
@@ -127,7 +127,7 @@ Deno.test("Reflector that is stopped before it runs asks for nothing [C002]", as
   }
 });
 
-Deno.test("Reflector that is stopped while a watch is idle resolves, having opened one watch [C003]", async () => {
+Deno.test("Reflector that is stopped while a watch is idle resolves, after one watch [C003]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([]);
   const stop = new AbortController();
@@ -138,7 +138,7 @@ Deno.test("Reflector that is stopped while a watch is idle resolves, having open
   assertEquals([source.watches.length, source.open, time.timers], [1, 0, 0]);
 });
 
-Deno.test("Reflector that is stopped between two batches does not take the second, and ends the stream once [C004]", async () => {
+Deno.test("Reflector that is stopped between two batches does not apply the second, and ends the stream once [C004]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([added("a", 2)]);
   const stop = new AbortController();
@@ -155,7 +155,7 @@ Deno.test("Reflector that is stopped between two batches does not take the secon
   assertEquals([store.flushed, returns, source.open], [["1", "2"], 1, 0]);
 });
 
-Deno.test("Reflector stops although its source hears nothing", async () => {
+Deno.test("Reflector stops although its source never reacts", async () => {
   for (const options of [PAGES, {}]) {
     using time = new FakeTime();
     const source = new ScriptedSource();

@@ -21,7 +21,7 @@ import type { Thing } from "../support/fixtures.ts";
 const a1 = added("a", 1);
 const b2 = added("b", 2);
 
-Deno.test("Reflector takes what is there, and what changes then, from one single request [C008]", async () => {
+Deno.test("Reflector takes the initial state and later changes from one request [C008]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource()
     .watch([], [added("foo", 1)], [endBookmark(1)], [modified("foo", 2)], [added("bar", 3), added("baz", 4)]);
@@ -33,7 +33,7 @@ Deno.test("Reflector takes what is there, and what changes then, from one single
   assertEquals([lists, pages, watches, events], [0, 0, 1, 3]);
 });
 
-Deno.test("Reflector counts the objects that a streaming list has brought, and when the server last sent anything or a bookmark", async () => {
+Deno.test("Reflector counts the objects of a streaming list, and notes when the server last sent bytes or a bookmark", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([], [a1, b2]);
   await using follow = new Follow(time, source);
@@ -55,7 +55,7 @@ Deno.test("Reflector counts the objects that a streaming list has brought, and w
   assertEquals(progress(), [undefined, undefined, start + 300, start + 300]);
 });
 
-Deno.test("Reflector shows nothing of a streaming list that was stopped before its end [C030]", async () => {
+Deno.test("Reflector applies nothing of a streaming list that was stopped before its end [C030]", async () => {
   using time = new FakeTime();
   await using follow = new Follow(time, new ScriptedSource().watch([a1]));
   await time.tickAsync(0);
@@ -65,7 +65,7 @@ Deno.test("Reflector shows nothing of a streaming list that was stopped before i
   assertEquals(follow.reflector.counters.failures, 0);
 });
 
-Deno.test("Reflector lists in pages and then watches, when streaming lists are off [C031]", async () => {
+Deno.test("Reflector lists in pages and then watches when streaming lists are off [C031]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, [entry("a", 1)]), END);
   await using follow = new Follow(time, source, PAGES);
@@ -74,7 +74,7 @@ Deno.test("Reflector lists in pages and then watches, when streaming lists are o
   assertEquals(source.story, ["list 0 limit=500", "watch 1"]);
 });
 
-Deno.test("Reflector falls back to pages, for this time, when a streaming list is refused for any reason [C032]", async () => {
+Deno.test("Reflector falls back to pages, this time, when a streaming list is refused for any reason [C032]", async () => {
   for (const [code, tries] of [[403, 1], [404, 1], [500, 1]]) {
     using time = new FakeTime();
     const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
@@ -89,7 +89,7 @@ Deno.test("Reflector falls back to pages, for this time, when a streaming list i
   }
 });
 
-Deno.test("Reflector falls back to pages for good when the server does not know streaming lists [C033]", async () => {
+Deno.test("Reflector falls back to pages for good when the server does not support streaming lists [C033]", async () => {
   for (const code of [400, 422]) {
     using time = new FakeTime();
     const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
@@ -107,7 +107,7 @@ Deno.test("Reflector falls back to pages for good when the server does not know 
   }
 });
 
-Deno.test("Reflector that is to use streaming lists only does not fall back", async () => {
+Deno.test("Reflector with streamingList: on does not fall back", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(refused(422)).watch([a1], END).watch([a1, endBookmark(1)]);
   await using follow = new Follow(time, source, { streamingList: "on" });
@@ -116,7 +116,7 @@ Deno.test("Reflector that is to use streaming lists only does not fall back", as
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
-Deno.test("Reflector takes a streaming list at its end bookmark, and reads on from the same stream [C034]", async () => {
+Deno.test("Reflector applies a streaming list at its end bookmark, and continues with the same stream [C034]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1], [b2], [endBookmark(2)]);
   await using follow = new Follow(time, source);
@@ -131,7 +131,7 @@ Deno.test("Reflector takes a streaming list at its end bookmark, and reads on fr
   assertEquals([allowBookmarks, sendInitialEvents], [true, true]);
 });
 
-Deno.test("Reflector applies what is modified and deleted before the end of a streaming list [C035]", async () => {
+Deno.test("Reflector applies changes and deletions that come before the end of a streaming list [C035]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(
     [a1, b2, added("c", 2), added("gone", 2)],
@@ -144,7 +144,7 @@ Deno.test("Reflector applies what is modified and deleted before the end of a st
   assertEquals(follow.store.flushed, ["6"]);
 });
 
-Deno.test("Reflector finds the end of a streaming list in the middle of a batch; the rest belongs to the watch", async () => {
+Deno.test("Reflector recognizes the end of a streaming list inside a batch; the rest belongs to the watch", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, b2, endBookmark(2), deleted("a", 3), added("d", 4)]);
   await using follow = new Follow(time, source);
@@ -161,7 +161,7 @@ Deno.test("Reflector finds the end of a streaming list in the middle of a batch;
   assert(phase.name === "watching" && phase.resourceVersion === "4" && phase.open);
 });
 
-Deno.test("Reflector waits when a streaming list is put off, and does not list in pages [C036]", async () => {
+Deno.test("Reflector waits when the server throttles a streaming list, and does not list in pages [C036]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(refused(429)).watch(refused(429, { retryAfterSeconds: 9 }))
     .watch([a1, endBookmark(1)]);
@@ -171,7 +171,7 @@ Deno.test("Reflector waits when a streaming list is put off, and does not list i
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
-Deno.test("Reflector waits when nobody answers a streaming list, and does not list in pages", async () => {
+Deno.test("Reflector waits when a streaming list cannot reach the server, and does not list in pages", async () => {
   using time = new FakeTime();
   const refusal = new UnreachableError("Cannot connect: connection refused");
   const source = new ScriptedSource().watch(refusal).watch(refusal).watch(refusal).watch([a1, endBookmark(1)]);
@@ -181,7 +181,7 @@ Deno.test("Reflector waits when nobody answers a streaming list, and does not li
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
-Deno.test("Reflector asks once more for a streaming list that was cut short, after a wait [C037]", async () => {
+Deno.test("Reflector requests a streaming list once more, after a wait, when it was cut short [C037]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1], END).watch([a1, b2, endBookmark(2)]);
   await using follow = new Follow(time, source);
@@ -225,7 +225,7 @@ Deno.test("Reflector forgets that a streaming list was cut short when the next o
   assertEquals([source.lists.length, source.watches.length], [0, 4]);
 });
 
-Deno.test("Reflector lists in pages, for this time, when a streaming list ends at once having said nothing", async () => {
+Deno.test("Reflector lists in pages, this time, when a streaming list ends at once without an event", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(END).list(part(1, []), END);
   await using _follow = new Follow(time, source);
@@ -233,7 +233,7 @@ Deno.test("Reflector lists in pages, for this time, when a streaming list ends a
   assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 1"]);
 });
 
-Deno.test("Reflector goes on by a plain watch from the version it has seen, after the stream of its list ended [C038]", async () => {
+Deno.test("Reflector resumes with a plain watch at the version it has seen when the stream of its list ends [C038]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, endBookmark(2), modified("a", 3)], END);
   await using follow = new Follow(time, source);
@@ -242,7 +242,7 @@ Deno.test("Reflector goes on by a plain watch from the version it has seen, afte
   assertEquals(source.newest.options.sendInitialEvents, undefined);
 });
 
-Deno.test("Reflector lists by a stream at the version it has seen when that has expired, and keeps the cache [C039]", async () => {
+Deno.test("Reflector uses a streaming list again when its version has expired, and keeps the cache meanwhile [C039]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, endBookmark(3)], END).watch(expired()).watch();
   await using follow = new Follow(time, source);
@@ -254,7 +254,7 @@ Deno.test("Reflector lists by a stream at the version it has seen when that has 
   assertEquals(follow.stored, ["default/b@7"]);
 });
 
-Deno.test("Reflector does not take any other bookmark for the end of a streaming list", async () => {
+Deno.test("Reflector does not mistake another bookmark for the end of a streaming list", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, bookmark(5)]);
   await using follow = new Follow(time, source);
@@ -262,7 +262,7 @@ Deno.test("Reflector does not take any other bookmark for the end of a streaming
   assertEquals([follow.stored, follow.store.flushed, follow.reflector.lastSyncResourceVersion], [[], [], ""]);
 });
 
-Deno.test("Reflector has seen no version before the end of a streaming list, and then that of its bookmark [C041]", async () => {
+Deno.test("Reflector has no version before the end of a streaming list, and then that of its bookmark [C041]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch();
   await using follow = new Follow(time, source);
@@ -275,7 +275,7 @@ Deno.test("Reflector has seen no version before the end of a streaming list, and
   assertEquals(versions, ["", "", "", "2"]);
 });
 
-Deno.test("Reflector lists in pages for good when a streaming list tells no more, and not its end either [C042]", async () => {
+Deno.test("Reflector lists in pages for good when a streaming list brings no object for too long before its end [C042]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([], [a1]).list(part(9, [entry("a", 1)]), END)
     .watch([], refused(500)).list(part(9, []), END);
@@ -293,7 +293,7 @@ Deno.test("Reflector lists in pages for good when a streaming list tells no more
   assertEquals(follow.stored, []);
 });
 
-Deno.test("Reflector tries a streaming list again that has not even begun in time: the network is to blame", async () => {
+Deno.test("Reflector retries a streaming list that has not begun in time, as the network is the likely cause", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch().watch([a1, endBookmark(1)]);
   await using follow = new Follow(time, source);
@@ -307,7 +307,7 @@ Deno.test("Reflector tries a streaming list again that has not even begun in tim
   assertEquals(waiting.error instanceof UnreachableError, true);
 });
 
-Deno.test("Reflector uses streaming lists unless told not to [C043]", async () => {
+Deno.test("Reflector uses streaming lists by default [C043]", async () => {
   for (
     const [streamingList, first] of [["auto", "watch - initial"], ["on", "watch - initial"], [
       "off",
@@ -321,7 +321,7 @@ Deno.test("Reflector uses streaming lists unless told not to [C043]", async () =
   }
 });
 
-Deno.test("Reflector lists the newest state at once when a streaming list's version has expired or is too large", async () => {
+Deno.test("Reflector lists the newest state at once when the version of a streaming list has expired or is too large", async () => {
   for (const [how, fail] of Object.entries({ ...TOO_LARGE, "410": expired })) {
     using time = new FakeTime();
     const source = new ScriptedSource().watch([a1, endBookmark(5)], expired()).watch(fail()).watch([endBookmark(9)]);
@@ -332,7 +332,7 @@ Deno.test("Reflector lists the newest state at once when a streaming list's vers
   }
 });
 
-Deno.test("Reflector falls back to pages when a streaming list says ERROR in its middle, and forgets what it had told", async () => {
+Deno.test("Reflector falls back to pages when a streaming list sends ERROR, and drops what it had sent", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1, b2], refused(500)).list(part(9, [entry("z", 3)]), END);
   await using follow = new Follow(time, source);
@@ -341,7 +341,7 @@ Deno.test("Reflector falls back to pages when a streaming list says ERROR in its
   assertEquals(follow.stored, ["default/z@3"]);
 });
 
-Deno.test("Reflector asks for pages when a streaming list goes on without an end, objects trickling in", async () => {
+Deno.test("Reflector falls back to pages when a streaming list never ends while objects trickle in", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([a1]).list(part(9, [entry("z", 3)]), END);
   await using follow = new Follow(time, source);
@@ -356,7 +356,7 @@ Deno.test("Reflector asks for pages when a streaming list goes on without an end
   assertEquals(follow.stored, ["default/z@3"]);
 });
 
-Deno.test("Reflector gives a streaming list of many objects the time that they need", async () => {
+Deno.test("Reflector gives a streaming list of many objects more time", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]);
   await using follow = new Follow(time, source);

@@ -210,7 +210,7 @@ const TABLE: readonly (readonly [ReflectorPhase, Outcome, ReflectorPhase, string
   [waiting(watching("5")), { type: "elapsed" }, watching("5")],
 ];
 
-Deno.test("transition leads from each phase, by each way it can end, to the next", () => {
+Deno.test("transition leads from each phase, by each outcome, to the next phase", () => {
   for (const [phase, outcome, next, asked] of TABLE) {
     const rules = new NotingRules();
     const what = `${JSON.stringify(phase)} by ${JSON.stringify(outcome)}`;
@@ -219,7 +219,7 @@ Deno.test("transition leads from each phase, by each way it can end, to the next
   }
 });
 
-Deno.test("transition never asks for pages where streaming lists are demanded, whatever happens to them", () => {
+Deno.test("transition never lists in pages when streaming lists are required, whatever happens to them", () => {
   for (const stream of [undefined, "unsupported", "endless", "short", "broken"] as const) {
     for (const kind of ["refused", "unreachable"] as const) {
       const next = transition(streaming("9"), failure(kind, "9", { stream }), new NotingRules("on"));
@@ -228,7 +228,7 @@ Deno.test("transition never asks for pages where streaming lists are demanded, w
   }
 });
 
-Deno.test("transition backs off between watches that end within a second without an event, and lists after eight", () => {
+Deno.test("transition backs off between watches that end within a second without an event, and lists after eight of them", () => {
   let phase = watching("5");
   const rules = new NotingRules();
   for (let attempt = 0; attempt < 16; attempt++) {
@@ -244,7 +244,7 @@ Deno.test("transition backs off between watches that end within a second without
   assertEquals(delivered, pausing(watching("8")));
 });
 
-Deno.test("transition waits longer when the server asks for it, and never shorter", () => {
+Deno.test("transition waits longer when the server asks for it, never shorter", () => {
   for (const phase of [listing("9"), watching("9")]) {
     for (const [retryAfterMs, delayMs] of [[3, 7], [7, 7], [90_000, 90_000]]) {
       const next = transition(phase, failure("throttled", "9", { retryAfterMs }), new NotingRules());
@@ -253,7 +253,7 @@ Deno.test("transition waits longer when the server asks for it, and never shorte
   }
 });
 
-Deno.test("transition delays a request that would begin without a wait where the rules say so, and no other", () => {
+Deno.test("transition delays a request that would start without a wait only where the rules say so", () => {
   const rules = new NotingRules();
   rules.limitMs = 500;
   const next = transition(listing("0"), listed("5"), rules);
@@ -274,14 +274,14 @@ Deno.test("transition delays a request that would begin without a wait where the
   assertEquals([failed.next, failed.error.cause], [listing(""), error]);
 });
 
-Deno.test("transition stops from everywhere, and stays stopped", () => {
+Deno.test("transition goes from every phase to stopped, and stays there", () => {
   const phases = [listing("0"), watching("5"), watching("5", {}, true), waiting(listing("0")), stopped];
   const outcomes: Outcome[] = [listed("1"), ended("1"), failure("refused", "1"), { type: "elapsed" }, relist];
   for (const phase of phases) assertEquals(transition(phase, { type: "stopped" }, new NotingRules()), stopped);
   for (const outcome of outcomes) assertEquals(transition(stopped, outcome, new NotingRules()), stopped);
 });
 
-Deno.test("transition refuses an outcome that a phase can not have", () => {
+Deno.test("transition refuses an outcome that its phase cannot have", () => {
   const impossible: readonly (readonly [ReflectorPhase, Outcome])[] = [
     [listing("0"), ended("5")],
     [listing("0"), relist],
@@ -299,7 +299,7 @@ Deno.test("transition refuses an outcome that a phase can not have", () => {
   }
 });
 
-Deno.test("transition begins at most six requests in a row without a wait, unless a watch lasts its time", () => {
+Deno.test("transition starts at most six requests in a row without a wait, unless a watch lasts its time", () => {
   const facts = fc.record({
     opened: fc.boolean(),
     delivered: fc.boolean(),
@@ -336,7 +336,7 @@ Deno.test("transition begins at most six requests in a row without a wait, unles
   );
 });
 
-Deno.test("classify knows the four kinds of failure", () => {
+Deno.test("classify distinguishes the four kinds of failure", () => {
   const kinds: readonly (readonly [unknown, Failure])[] = [
     [expired(), "expired"],
     [refused(410), "expired"],
@@ -357,7 +357,7 @@ Deno.test("classify knows the four kinds of failure", () => {
   for (const [cause, kind] of kinds) assertEquals(classify(cause), kind, String(cause));
 });
 
-Deno.test("failed carries how long the server asks to wait, if it asks, and no more than five minutes", () => {
+Deno.test("failed has the wait that the server asks for, if any, up to five minutes", () => {
   const asks = refused(429, { retryAfterSeconds: 3 });
   assertEquals(failed(asks, "5"), {
     type: "failed",

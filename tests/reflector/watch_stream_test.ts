@@ -27,7 +27,7 @@ function counted(): { readonly signal: AbortSignal; readonly listeners: number }
 
 const TIMES = { timeoutMs: 120_000 };
 
-Deno.test("WatchStream counts what it is told, and keeps neither timer nor listener once it is closed", async () => {
+Deno.test("WatchStream counts changes, and keeps neither timer nor listener after it is closed", async () => {
   using time = new FakeTime();
   const parent = counted();
   const source = new ScriptedSource().watch([], [bookmark(1), bookmark(2)], END);
@@ -52,7 +52,7 @@ Deno.test("WatchStream that cannot be opened keeps neither timer nor listener", 
   assertEquals([parent.listeners, time.timers], [0, 0]);
 });
 
-Deno.test("WatchStream.fail() rejects who waits, with that error, and ends the source", async () => {
+Deno.test("WatchStream.fail() rejects a pending read with that error, and ends the source", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch();
   const parent = counted();

@@ -22,7 +22,7 @@ async function live(time: FakeTime, source: ScriptedSource, options: ReflectorOp
   return follow;
 }
 
-Deno.test("Reflector takes a watch that ends at once, having said nothing, for a failure, and waits [C005]", async () => {
+Deno.test("Reflector treats a watch that ends at once without an event as a failure, and backs off [C005]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([], END).watch(END).watch([]);
   await using follow = await live(time, source);
@@ -35,7 +35,7 @@ Deno.test("Reflector takes a watch that ends at once, having said nothing, for a
   assertEquals(follow.waits, [800, 1_600]);
 });
 
-Deno.test("Reflector resumes a watch that the server ends in good order, when its time is over or before", async () => {
+Deno.test("Reflector resumes a watch that the server ends without an error, at its time or before", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]).watch([bookmark(15)], END).watch([]);
   await using follow = await live(time, source);
@@ -61,7 +61,7 @@ Deno.test("Reflector applies changes in the server's order, and its version does
   assertEquals(source.story.at(-1), "watch 55");
 });
 
-Deno.test("Reflector waits longer and longer when watches are not accepted, and does not list [C010]", async () => {
+Deno.test("Reflector waits longer and longer when watches are refused, and does not list [C010]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 40; attempt++) source.watch(new UnreachableError("connection refused"));
@@ -85,7 +85,7 @@ Deno.test("Reflector waits as its backoff says [C011]", async () => {
   assertEquals([source.watches.length, source.lists.length], [6, 1]);
 });
 
-Deno.test("Reflector waits when the server puts a watch off, as an answer or in the stream [C012]", async () => {
+Deno.test("Reflector waits when the server throttles a watch, in the response or in the stream [C012]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch(refused(429)).watch([], refused(429, { retryAfterSeconds: 5 }))
     .watch([], refused(503));
@@ -95,7 +95,7 @@ Deno.test("Reflector waits when the server puts a watch off, as an answer or in 
   assertEquals([source.lists.length, source.watches.length], [1, 4]);
 });
 
-Deno.test("Reflector does not list again because watches are put off [C013]", async () => {
+Deno.test("Reflector does not list because watches are throttled [C013]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 4; attempt++) source.watch(refused(429));
@@ -134,7 +134,7 @@ Deno.test("Reflector does not resync its store before the first list", async () 
   assertEquals(follow.store.notes, ["replacing"]);
 });
 
-Deno.test("Reflector asks for watches of 120 to 220 seconds, or of the option's length and up to 1.8 times it [C023] [F04]", async () => {
+Deno.test("Reflector requests watches of 120 to 220 seconds, or of the option's length and up to 1.8 times it [C023] [F04]", async () => {
   for (
     const [options, low, high] of [[{}, 120, 220], [{ watchTimeoutMs: 1_800_000 }, 1_800, 3_240], [
       {
@@ -156,7 +156,7 @@ Deno.test("Reflector asks for watches of 120 to 220 seconds, or of the option's 
   }
 });
 
-Deno.test("Reflector tells the store every version it has been told of, once per batch, behind the changes [C024]", async () => {
+Deno.test("Reflector passes every version to the store, once per batch, after the batch's changes [C024]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([added("a", 11)], [modified("a", 20)], [bookmark(30)], [deleted("a", 40)]);
   await using follow = await live(time, source);
@@ -171,7 +171,7 @@ Deno.test("Reflector tells the store every version it has been told of, once per
   ]);
 });
 
-Deno.test("Reflector counts a bookmark as seen only when the store has taken it", async () => {
+Deno.test("Reflector counts a bookmark as seen only after the store has accepted it", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([], [added("a", 11), bookmark(20)]);
   const seen: string[] = [];
@@ -196,7 +196,7 @@ Deno.test("Reflector goes back to an older version only by a list", async () => 
   assertEquals(follow.store.flushed, ["10", "11", "11", "11", "z"]);
 });
 
-Deno.test("Reflector that watches without a version does not take a version from what is told at first, in any order", async () => {
+Deno.test("Reflector that watches without a version takes none from the initial events, in any order", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part("0", []), END)
     .watch([added("a", 9), added("b", 4)], [added("c", 6)], [bookmark(12)], [added("d", 13)]);
@@ -205,7 +205,7 @@ Deno.test("Reflector that watches without a version does not take a version from
   assertEquals(follow.store.flushed, ["0", "0", "0", "12", "13"]);
 });
 
-Deno.test("Reflector gives a silent watch up 10 s after the time that it was asked to last [F01]", async () => {
+Deno.test("Reflector cancels a silent watch 10 s after the length that it requested [F01]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch().watch([]);
   await using follow = await live(time, source);
@@ -233,7 +233,7 @@ Deno.test("Reflector leaves the length of a watch to the server when its timeout
   assertEquals([source.watches.length, source.newest.options.timeoutSeconds], [1, undefined]);
 });
 
-Deno.test("Reflector resumes a watch 10 s after the time that it was asked to last, whatever trickles in [F03]", async () => {
+Deno.test("Reflector resumes a watch 10 s after the length that it requested, even if bytes trickle in [F03]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]).watch([]);
   await using _follow = await live(time, source);
@@ -248,7 +248,7 @@ Deno.test("Reflector resumes a watch 10 s after the time that it was asked to la
   assertEquals([source.story.slice(1), first.over], [["watch 10", "watch 10"], "returned"]);
 });
 
-Deno.test("Reflector lists at the version it has seen when that has expired, as an answer or in the stream [F05]", async () => {
+Deno.test("Reflector lists at the version it has seen when a watch from it has expired, in the response or in the stream [F05]", async () => {
   for (const steps of [[expired()], [[], expired()], [[added("a", 12)], expired()]]) {
     using time = new FakeTime();
     const source = new ScriptedSource().watch(...steps).watch([]);
@@ -280,7 +280,7 @@ Deno.test("Reflector waits longer before each list while versions expire, until 
   assertEquals(follow.waits.at(-1), 800);
 });
 
-Deno.test("Reflector's waits start short again when a watch delivers, or stays open for 10 s, and not before", async () => {
+Deno.test("Reflector's waits start short again only when a watch delivers, or stays open for 10 s", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 3; attempt++) source.watch([], refused(429));
@@ -301,7 +301,7 @@ Deno.test("Reflector's waits start short again when a watch delivers, or stays o
   assertEquals(follow.waits.at(-1), 800);
 });
 
-Deno.test("Reflector whose watches are cut again and again resumes within a second each time, once they deliver or last one", async () => {
+Deno.test("Reflector whose watches are cut again and again resumes within a second if they deliver or last a second", async () => {
   for (const [lastsMs, sent] of [[30_000, []], [1_000, []], [10, [bookmark(11)]]] as const) {
     using time = new FakeTime();
     await using follow = await live(time, new ScriptedSource().watch([]), { reconnectMs: 1_000 });
@@ -323,7 +323,7 @@ Deno.test("Reflector whose watches are cut again and again resumes within a seco
   }
 });
 
-Deno.test("Reflector waits at most 5 s while the server does not answer, and 30 s while it answers with errors", async () => {
+Deno.test("Reflector waits at most 5 s while the server is unreachable, and 30 s while it answers with errors", async () => {
   for (
     const [error, longest] of [[new UnreachableError("connection refused"), 5_000], [refused(500), 30_000]] as const
   ) {
@@ -356,7 +356,7 @@ Deno.test("Reflector starts ten requests without a wait, then one a second, what
   assertEquals(follow.reflector.counters.recentResumes, 60);
 });
 
-Deno.test("Reflector waits between lists when watches deliver something and then expire, each time", async () => {
+Deno.test("Reflector waits before each list when watches deliver events and then expire", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 2_000; attempt++) {
@@ -367,7 +367,7 @@ Deno.test("Reflector waits between lists when watches deliver something and then
   assert(source.lists.length <= 8, `${source.lists.length} lists`);
 });
 
-Deno.test("Reflector relists the newest state when it is asked to, at once, and says so when its watch ends", async () => {
+Deno.test("Reflector relists the newest state at once when a relist is requested, and reports that when its watch ends", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]);
   await using follow = await live(time, source);
@@ -383,7 +383,7 @@ Deno.test("Reflector relists the newest state when it is asked to, at once, and 
   assertEquals([recentRelists, recentResumes], [1, 0]);
 });
 
-Deno.test("Reflector says how a watch that failed has ended, and counts that it is resumed", async () => {
+Deno.test("Reflector reports the outcome of a failed watch, and counts that it was resumed", async () => {
   using time = new FakeTime();
   const error = refused(500);
   const source = new ScriptedSource().watch([], new UnreachableError("cut")).watch([], error).watch([]);
@@ -394,7 +394,7 @@ Deno.test("Reflector says how a watch that failed has ended, and counts that it 
   assertEquals([lastWatchEnd, recentResumes], [{ at: time.now, reason: error.message, error }, 1]);
 });
 
-Deno.test("Reflector that is stopped while it watches has not failed, and no watch has ended", async () => {
+Deno.test("Reflector that is stopped while it watches reports no failure and no end of a watch", async () => {
   using time = new FakeTime();
   await using follow = await live(time, new ScriptedSource().watch([]));
   await follow.stop();
@@ -403,7 +403,7 @@ Deno.test("Reflector that is stopped while it watches has not failed, and no wat
   assertEquals(follow.phases.map(({ name }) => name), ["listing", "watching", "watching", "stopped"]);
 });
 
-Deno.test("Reflector keeps nothing of a watch that has ended", async () => {
+Deno.test("Reflector keeps no memory of a watch that has ended", async () => {
   using time = new FakeTime();
   let watch: WeakRef<object> | undefined;
   const source = new ScriptedSource().list(part(10, []), END);
@@ -420,7 +420,7 @@ Deno.test("Reflector keeps nothing of a watch that has ended", async () => {
   assertEquals(watch?.deref(), undefined);
 });
 
-Deno.test("Reflector does not relist when it is asked to while a list is under way, or while it waits", async () => {
+Deno.test("Reflector ignores a requested relist while it lists or waits", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, [entry("a", 1)])).watch([], refused(429)).watch([]);
   await using follow = new Follow(time, source, PAGES);
@@ -434,7 +434,7 @@ Deno.test("Reflector does not relist when it is asked to while a list is under w
   assertEquals([follow.reflector.phase.name, source.story], ["watching", ["list 0 limit=500", "watch 10", "watch 10"]]);
 });
 
-Deno.test("Reflector relists when its store asks for it in the middle of a batch, which is applied", async () => {
+Deno.test("Reflector relists when its store requests that in the middle of a batch, after applying the batch", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]);
   await using follow = await live(time, source);
@@ -448,7 +448,7 @@ Deno.test("Reflector relists when its store asks for it in the middle of a batch
   assertEquals(source.story.slice(2), ["list - limit=500"]);
 });
 
-Deno.test("Reflector relists when onPhase asks for it as a watch begins, without that watch", async () => {
+Deno.test("Reflector relists when onPhase requests that as a watch begins, without that watch", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END).list(part(30, [entry("z", 29)]), END).watch([]);
   let isAsked = false;
@@ -465,7 +465,7 @@ Deno.test("Reflector relists when onPhase asks for it as a watch begins, without
   assertEquals(follow.stored, ["default/z@29"]);
 });
 
-Deno.test("Reflector reports an onError that throws as uncaught, and goes on", async () => {
+Deno.test("Reflector reports an error thrown by onError as uncaught, and continues", async () => {
   using time = new FakeTime();
   const uncaught: unknown[] = [];
   const listener = (event: ErrorEvent): void => {
@@ -489,7 +489,7 @@ Deno.test("Reflector reports an onError that throws as uncaught, and goes on", a
   }
 });
 
-Deno.test("Reflector lists when watches end at once, having said nothing, eight times in a row: its version may be forgotten [F05]", async () => {
+Deno.test("Reflector lists when eight watches in a row end at once without an event, as its version may have expired [F05]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource();
   for (let attempt = 0; attempt < 7; attempt++) source.watch([], END);
@@ -505,7 +505,7 @@ Deno.test("Reflector lists when watches end at once, having said nothing, eight 
   assertEquals(follow.reflector.lastSyncResourceVersion, "30");
 });
 
-Deno.test("Reflector counts what it does", async () => {
+Deno.test("Reflector counts lists, watches and events", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([added("a", 11), modified("a", 12), bookmark(13)], refused(429)).watch([]);
   await using follow = await live(time, source);

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { impersonationHeaders, isHeaderValue } from "../../../src/kubeconfig/entry/impersonation.ts";
 
-Deno.test("impersonationHeaders gives a line for each group and each value", () => {
+Deno.test("impersonationHeaders returns one header per group and per extra value", () => {
   const lines = impersonationHeaders({
     user: "grace",
     uid: "42",
@@ -18,7 +18,7 @@ Deno.test("impersonationHeaders gives a line for each group and each value", () 
   ]);
 });
 
-Deno.test("impersonationHeaders sends UTF-8", () => {
+Deno.test("impersonationHeaders encodes UTF-8", () => {
   const lines = impersonationHeaders({ user: "Jürgen ✓", groups: [], extra: [["ü", ["ü"]]] });
   assertEquals(lines, [["Impersonate-User", "J\u00c3\u00bcrgen \u00e2\u009c\u0093"], [
     "Impersonate-Extra-%C3%BC",
@@ -28,7 +28,7 @@ Deno.test("impersonationHeaders sends UTF-8", () => {
   assertEquals(new Headers(lines.map(([name, value]) => [name, value])).has("impersonate-extra-%c3%bc"), true);
 });
 
-Deno.test("isHeaderValue refuses what HTTP would change or refuse", () => {
+Deno.test("isHeaderValue is false for values that HTTP would change or refuse", () => {
   for (const text of ["a", "a b", "ops, all", "ü", "✓", ""]) assertEquals(isHeaderValue(text), true, text);
   for (const text of [" a", "a ", "a\nb", "a\r", "a\u0000b", "a\u007f", "\ud800"]) {
     assertEquals(isHeaderValue(text), false, text);

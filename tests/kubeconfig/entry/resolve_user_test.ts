@@ -50,7 +50,7 @@ Deno.test("resolveUser applies impersonation", () => {
   });
 });
 
-Deno.test("resolveUser refuses what contradicts itself or is incomplete", () => {
+Deno.test("resolveUser refuses fields that contradict each other or are incomplete", () => {
   const cases: readonly [user: Record<string, unknown>, field: string, includes: string][] = [
     [
       { token: "t", username: "u", password: "p" },
@@ -111,7 +111,7 @@ Deno.test("resolveUser refuses what contradicts itself or is incomplete", () => 
   }
 });
 
-Deno.test("resolveUser refuses auth-provider and names what took its place", () => {
+Deno.test("resolveUser refuses auth-provider and names its replacement", () => {
   for (
     const [provider, includes] of [
       [{ name: "gcp", config: { "access-token": "hunter2" } }, "gke-gcloud-auth-plugin"],
@@ -130,7 +130,7 @@ Deno.test("resolveUser refuses auth-provider and names what took its place", () 
   }
 });
 
-Deno.test("resolveUser refuses unknown fields and names the nearest", () => {
+Deno.test("resolveUser refuses unknown fields and names the nearest known one", () => {
   for (const [field, known] of [["token-file", "tokenFile"], ["user-name", "username"], ["impersonate", ""]]) {
     const error = refused({ [field]: "x" });
     assertEquals(error.field, field);
@@ -141,7 +141,7 @@ Deno.test("resolveUser refuses unknown fields and names the nearest", () => {
   }
 });
 
-Deno.test("resolveUser sends credentials over TLS and to this machine only", () => {
+Deno.test("resolveUser allows credentials over TLS, and over plain HTTP to this machine only", () => {
   const users = [{ token: "hunter2" }, { tokenFile: "t" }, { username: "u", password: "hunter2" }, {
     exec: { apiVersion: "client.authentication.k8s.io/v1beta1", command: "aws" },
   }];
@@ -161,7 +161,7 @@ Deno.test("resolveUser sends credentials over TLS and to this machine only", () 
   }
 });
 
-Deno.test("resolveUser sends credentials over plain HTTP by way of no proxy", () => {
+Deno.test("resolveUser refuses credentials over plain HTTP through a proxy", () => {
   const cluster = { server: "http://127.0.0.1:8001", "proxy-url": "http://bob:hunter2@proxy.example:3128" };
   for (const user of [{ token: "t" }, { tokenFile: "t" }, { username: "u", password: "p" }]) {
     const error = assertThrows(() => resolveContext(kubeconfig({ user, cluster })), KubeconfigError);
@@ -176,17 +176,17 @@ Deno.test("resolveUser sends credentials over plain HTTP by way of no proxy", ()
   resolveContext(kubeconfig({ user: {}, cluster }));
 });
 
-Deno.test("resolveUser refuses a client certificate without TLS even on this machine", () => {
+Deno.test("resolveUser refuses a client certificate without TLS, even on this machine", () => {
   const error = refused({ "client-certificate": "a.crt", "client-key": "a.key" }, "http://localhost:8080");
   assertEquals(error.field, "client-certificate");
   assertStringIncludes(error.message, "has no TLS");
 });
 
-Deno.test("resolveUser impersonates over plain HTTP too, as that is no secret", () => {
+Deno.test("resolveUser allows impersonation over plain HTTP, as it is not secret", () => {
   assertEquals(resolved({ as: "grace" }, "http://farm.example").impersonation?.user, "grace");
 });
 
-Deno.test("tokenProblem takes what tokens are made of", () => {
+Deno.test("tokenProblem accepts the characters of bearer tokens", () => {
   assertEquals(tokenProblem("eyJhbGciOi.J9_-~+/=="), undefined);
   for (const token of ["", " a", "a\n", "a\tb", "✓"]) assert(tokenProblem(token) !== undefined, JSON.stringify(token));
 });

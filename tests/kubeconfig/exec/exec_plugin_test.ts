@@ -42,7 +42,7 @@ Deno.test("ExecPlugin has every field of exec", () => {
   assertFalse(bare.provideClusterInfo);
 });
 
-Deno.test("ExecPlugin refuses what it cannot use, by the name of its field [C145]", () => {
+Deno.test("ExecPlugin refuses invalid fields by name [C145]", () => {
   const cases: readonly [exec: Record<string, unknown>, field: string, includes: string][] = [
     [{ command: "" }, "exec.command", "is missing"],
     [{ apiVersion: "" }, "exec.apiVersion", "is missing"],
@@ -66,7 +66,7 @@ Deno.test("ExecPlugin refuses what it cannot use, by the name of its field [C145
   }
 });
 
-Deno.test("ExecPlugin is refused beside other credentials, which would be used without it", () => {
+Deno.test("ExecPlugin is refused beside other credentials, which would win over it", () => {
   const exec = { apiVersion: V1, interactiveMode: "Never", command: "aws" };
   const cert = { "client-certificate-data": pemData("CERTIFICATE"), "client-key-data": pemData("PRIVATE KEY") };
   for (const other of [{ token: "t" }, { tokenFile: "t" }, { username: "u" }, cert]) {
@@ -79,14 +79,14 @@ Deno.test("ExecPlugin is refused beside other credentials, which would be used w
   }
 });
 
-Deno.test("ExecPlugin shows neither arguments nor variables when it is printed", () => {
+Deno.test("ExecPlugin hides arguments and variables when it is printed", () => {
   const secret = plugin({ args: ["--token=hunter2"], env: [{ name: "TOKEN", value: "hunter2" }] });
   for (const text of [Deno.inspect({ secret }), inspect(secret), JSON.stringify({ secret }), `${secret}`]) {
     assertFalse(text.includes("hunter2"), text);
   }
 });
 
-Deno.test("execInfo tells the cluster only to who asks, and in full", () => {
+Deno.test("execInfo describes the whole cluster to plugins with provideClusterInfo, and to no others", () => {
   const cluster: ExecCluster = {
     server: "https://farm.example:6443",
     tlsServerName: "kubernetes",
@@ -120,7 +120,7 @@ Deno.test("execInfo tells the cluster only to who asks, and in full", () => {
   });
 });
 
-Deno.test("resolveContext keeps the types in the extension that plugins are given, and in no other field", () => {
+Deno.test("resolveContext keeps the types of values in the extension for plugins, and in no other field", () => {
   const { cluster } = resolveContext(parseKubeconfig(
     `
 current-context: c
@@ -139,7 +139,7 @@ users: [{name: u, user: {username: u, password: 0123}}]`,
   assertEquals(cluster.execConfig, { level: 3, text: "3", deep: [1.5, true, null] });
 });
 
-Deno.test("parseExecCredential reads a token, a certificate, both, and when they expire", () => {
+Deno.test("parseExecCredential reads a token, a certificate, both, and their expiry", () => {
   const token = parseExecCredential(output({ token: "abc", expirationTimestamp: "2026-01-31T12:00:00Z" }), V1);
   assertEquals([token.token?.reveal(), token.expiresMs], ["abc", Date.UTC(2026, 0, 31, 12)]);
   assertEquals(token.certificate, undefined);
@@ -155,7 +155,7 @@ Deno.test("parseExecCredential reads a token, a certificate, both, and when they
   }
 });
 
-Deno.test("parseExecCredential refuses what is no credential and never quotes it", () => {
+Deno.test("parseExecCredential refuses other output, and never quotes it", () => {
   const cases: readonly [text: string, includes: string][] = [
     ["", "printed nothing"],
     ["hunter2", "not JSON"],

@@ -3,7 +3,7 @@ import { certificateProblem, privateKeyProblem } from "../../../src/kubeconfig/p
 import { decodeBase64 } from "../../../src/kubeconfig/pem/decode_base64.ts";
 import { pem } from "../../support/kubeconfig.ts";
 
-Deno.test("certificateProblem takes one certificate or many, with text between them", () => {
+Deno.test("certificateProblem accepts one certificate or several, with text between them", () => {
   assertEquals(certificateProblem(pem("CERTIFICATE")), undefined);
   assertEquals(
     certificateProblem(`# the old - one\n${pem("CERTIFICATE")}\n# the new one\n${pem("CERTIFICATE", 100)}`),
@@ -12,14 +12,14 @@ Deno.test("certificateProblem takes one certificate or many, with text between t
   assertEquals(certificateProblem(pem("CERTIFICATE").replaceAll("\n", "\r\n")), undefined);
 });
 
-Deno.test("certificateProblem says what is there instead", () => {
+Deno.test("certificateProblem names the PEM blocks that it found instead", () => {
   assertStringIncludes(certificateProblem(" \n") ?? "", "it is empty");
   assertStringIncludes(certificateProblem("MAUCAgICAg==") ?? "", "no PEM at all");
   assertStringIncludes(certificateProblem(pem("PRIVATE KEY")) ?? "", `only "PRIVATE KEY"`);
   assertStringIncludes(certificateProblem("-----BEGIN CERTIFICATE-----\nMAUC") ?? "", "only the beginning of a block");
 });
 
-Deno.test("certificateProblem notices damage", () => {
+Deno.test("certificateProblem detects damage", () => {
   const whole = pem("CERTIFICATE", 100);
   const cut = whole.replace(/AgIC\n/, "\n");
   assertEquals(certificateProblem(`${whole}${cut}`), "certificate 2 of 2 in it is cut short or damaged");
@@ -30,7 +30,7 @@ Deno.test("certificateProblem notices damage", () => {
   );
 });
 
-Deno.test("privateKeyProblem takes PKCS#8, PKCS#1 and SEC1", () => {
+Deno.test("privateKeyProblem accepts PKCS#8, PKCS#1 and SEC1", () => {
   for (const label of ["PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]) {
     assertEquals(privateKeyProblem(pem(label)), undefined);
   }
@@ -45,13 +45,13 @@ Deno.test("privateKeyProblem explains encrypted keys of both forms", () => {
   }
 });
 
-Deno.test("privateKeyProblem says what is there instead", () => {
+Deno.test("privateKeyProblem names the PEM blocks that it found instead", () => {
   assertStringIncludes(privateKeyProblem(pem("CERTIFICATE")) ?? "", `only "CERTIFICATE"`);
   assertStringIncludes(privateKeyProblem("") ?? "", "it is empty");
   assertEquals(privateKeyProblem(pem("PRIVATE KEY").replace("MAUC", "MAYC")), "the key in it is cut short or damaged");
 });
 
-Deno.test("decodeBase64 reads text with line ends in it and refuses what is no base64", () => {
+Deno.test("decodeBase64 accepts line breaks and refuses text that is not base64", () => {
   assertEquals(decodeBase64("aGVs\n  bG8=\n"), "hello");
   assertEquals(decodeBase64("w7w="), "ü");
   for (const data of ["a", "a===", "aGVsbG8", "aGVs_G8=", "=aaa"]) assertEquals(decodeBase64(data), undefined, data);

@@ -3,7 +3,7 @@ import { quote, quoteAll } from "../../../src/kubeconfig/text/quote.ts";
 import { describeValue } from "../../../src/kubeconfig/text/describe_value.ts";
 import { nearest } from "../../../src/kubeconfig/text/suggestion.ts";
 
-Deno.test("nearest finds a name with a slip in it, and none that is far away", () => {
+Deno.test("nearest finds a name with a typo, and none that differs much", () => {
   const names = ["production", "staging", "dev"];
   assertEquals(nearest("prodution", names), "production");
   assertEquals(nearest("Staging", names), "staging");
@@ -14,14 +14,14 @@ Deno.test("nearest finds a name with a slip in it, and none that is far away", (
   assertEquals(nearest("a".repeat(10_000), names), undefined);
 });
 
-Deno.test("quote and quoteAll keep messages short", () => {
+Deno.test("quote and quoteAll shorten long values", () => {
   assertEquals(quote(`a"b`), `"a\\"b"`);
   assertEquals(quote("x".repeat(100)).length, 82);
   assertEquals(quoteAll(["a", "b"]), `"a", "b"`);
   assertEquals(quoteAll(Array.from({ length: 13 }, (_, index) => `n${index}`)).endsWith(`"n9" and 3 more`), true);
 });
 
-Deno.test("describe never says the value", () => {
+Deno.test("describeValue names the type of a value, never the value", () => {
   assertEquals([null, undefined, [], {}, "x", true, 5].map(describeValue), [
     "nothing",
     "nothing",
