@@ -44,78 +44,86 @@ async function refusedToken(setting: Setting, token: string): Promise<void> {
   });
 }
 
-cluster.anywhere("SharedIndexInformer goes on with a token file that is replaced in time", async (setting) => {
-  const { client, namespace } = setting;
-  const tokenFile = await Deno.makeTempFile({ prefix: "informer-token-" });
-  try {
-    const tokens = { first: "", second: "" };
-    for (const name of ["first", "second"] as const) {
-      tokens[name] = await newAccount(client, namespace, name);
-      await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
+cluster.anywhere(
+  "SharedIndexInformer continues with a token file that is replaced before the token expires",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const tokenFile = await Deno.makeTempFile({ prefix: "informer-token-" });
+    try {
+      const tokens = { first: "", second: "" };
+      for (const name of ["first", "second"] as const) {
+        tokens[name] = await newAccount(client, namespace, name);
+        await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
+      }
+      await Deno.writeTextFile(tokenFile, tokens.first);
+      const reader = await setting.connect({ tokenFile });
+      const errors: unknown[] = [];
+      await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
+        reflector: IMPATIENT,
+        onError: (error) => errors.push(error),
+      });
+      const story = new Story(informer);
+      informer.run();
+      await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+      const before = errors.length; // a right just granted may take a moment to get about
+
+      const startedAt = performance.now();
+      await Deno.writeTextFile(tokenFile, tokens.second);
+      await deleteAccount(client, namespace, "first");
+      await refusedToken(setting, tokens.first);
+      const refused = seconds(startedAt);
+      const { watches } = informer.status();
+      await untilStatus(informer, "a watch with the new token", (status) => status.watches > watches + 1);
+      await settle([informer], client, ConfigMap, namespace);
+      await assertEqualToServer(informer, client, ConfigMap, { namespace });
+      assertEquals(await story.end(), []);
+      assertEquals(errors.slice(before), []);
+      tell(
+        `old token refused after ${refused}; the informer took the new one, ${informer.status().watches} watches, no error`,
+      );
+    } finally {
+      await Deno.remove(tokenFile);
     }
-    await Deno.writeTextFile(tokenFile, tokens.first);
-    const reader = await setting.connect({ tokenFile });
-    const errors: unknown[] = [];
-    await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
-      reflector: IMPATIENT,
-      onError: (error) => errors.push(error),
-    });
-    const story = new Story(informer);
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
-    const before = errors.length; // a right just granted may take a moment to get about
+  },
+);
 
-    const startedAt = performance.now();
-    await Deno.writeTextFile(tokenFile, tokens.second);
-    await deleteAccount(client, namespace, "first");
-    await refusedToken(setting, tokens.first);
-    const refused = seconds(startedAt);
-    const { watches } = informer.status();
-    await untilStatus(informer, "a watch with the new token", (status) => status.watches > watches + 1);
-    await settle([informer], client, ConfigMap, namespace);
-    await assertEqualToServer(informer, client, ConfigMap, { namespace });
-    assertEquals(await story.end(), []);
-    assertEquals(errors.slice(before), []);
-    tell(
-      `old token refused after ${refused}; the informer took the new one, ${informer.status().watches} watches, no error`,
-    );
-  } finally {
-    await Deno.remove(tokenFile);
-  }
-});
+cluster.anywhere(
+  "SharedIndexInformer reports that its token is refused until the file has another one",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const tokenFile = await Deno.makeTempFile({ prefix: "informer-token-" });
+    try {
+      await Deno.writeTextFile(tokenFile, await newAccount(client, namespace, "first"));
+      const second = await newAccount(client, namespace, "second");
+      for (const name of ["first", "second"]) {
+        await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
+      }
+      await client.resource(ConfigMap, { namespace }).create(mapDraft("kept"));
+      const reader = await setting.connect({ tokenFile });
+      await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
+        reflector: IMPATIENT,
+      });
+      informer.run();
+      await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
 
-cluster.anywhere("SharedIndexInformer says that its token is refused until the file holds another", async (setting) => {
-  const { client, namespace } = setting;
-  const tokenFile = await Deno.makeTempFile({ prefix: "informer-token-" });
-  try {
-    await Deno.writeTextFile(tokenFile, await newAccount(client, namespace, "first"));
-    const second = await newAccount(client, namespace, "second");
-    for (const name of ["first", "second"]) {
-      await grantReading(client, namespace, "configmaps", { kind: "ServiceAccount", name });
+      const startedAt = performance.now();
+      await deleteAccount(client, namespace, "first");
+      const { cause } = await untilStatus(informer, "the refusal", ({ state }) => state === "unauthorized");
+      const refused = seconds(startedAt);
+      assert(isUnauthorized(cause));
+      assertEquals(informer.lister.namespace(namespace).get("kept")?.metadata.name, "kept"); // stale, and readable
+      await client.resource(ConfigMap, { namespace }).create(mapDraft("meanwhile"));
+      const replacedAt = performance.now();
+      await Deno.writeTextFile(tokenFile, second);
+      await untilStatus(informer, "the way back", ({ state }) => state === "live");
+      await settle([informer], client, ConfigMap, namespace);
+      await assertEqualToServer(informer, client, ConfigMap, { namespace });
+      tell(`token refused after ${refused}, live ${seconds(replacedAt)} after the file was replaced`);
+    } finally {
+      await Deno.remove(tokenFile);
     }
-    await client.resource(ConfigMap, { namespace }).create(mapDraft("kept"));
-    const reader = await setting.connect({ tokenFile });
-    await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
-
-    const startedAt = performance.now();
-    await deleteAccount(client, namespace, "first");
-    const { cause } = await untilStatus(informer, "the refusal", ({ state }) => state === "unauthorized");
-    const refused = seconds(startedAt);
-    assert(isUnauthorized(cause));
-    assertEquals(informer.lister.namespace(namespace).get("kept")?.metadata.name, "kept"); // stale, and readable
-    await client.resource(ConfigMap, { namespace }).create(mapDraft("meanwhile"));
-    const replacedAt = performance.now();
-    await Deno.writeTextFile(tokenFile, second);
-    await untilStatus(informer, "the way back", ({ state }) => state === "live");
-    await settle([informer], client, ConfigMap, namespace);
-    await assertEqualToServer(informer, client, ConfigMap, { namespace });
-    tell(`token refused after ${refused}, live ${seconds(replacedAt)} after the file was replaced`);
-  } finally {
-    await Deno.remove(tokenFile);
-  }
-});
+  },
+);
 
 cluster.withPlane("SharedIndexInformer is forbidden until somebody grants the right", async (setting) => {
   const { client, namespace, plane } = setting;
@@ -159,44 +167,49 @@ const Widget: Resource<Widget> = defineResource<Widget>({
   kind: "Widget",
 });
 
-cluster.anywhere("SharedIndexInformer waits for a custom resource, uses it, and sees it go", async (setting) => {
-  const { client, namespace } = setting;
-  const widgets = client.resource(Widget, { namespace });
-  await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
-  const story = new Story(informer);
-  informer.run();
-  const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
-  assert(isNotFound(error), `found ${error}`);
-  assertEquals(informer.status().state, "notFound");
+cluster.anywhere(
+  "SharedIndexInformer waits for a custom resource definition, caches its objects, and drops them when it is deleted",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const widgets = client.resource(Widget, { namespace });
+    await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
+    const story = new Story(informer);
+    informer.run();
+    const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
+    assert(isNotFound(error), `found ${error}`);
+    assertEquals(informer.status().state, "notFound");
 
-  const definedAt = performance.now();
-  await define(client, Widget);
-  let left = true;
-  try {
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
-    await untilStatus(informer, "a live watch", ({ state }) => state === "live");
-    const live = seconds(definedAt);
-    for (let size = 0; size < 20; size++) {
-      await widgets.create({ metadata: { name: `widget-${size}` }, spec: { size } });
+    const definedAt = performance.now();
+    await define(client, Widget);
+    let left = true;
+    try {
+      await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+      await untilStatus(informer, "a live watch", ({ state }) => state === "live");
+      const live = seconds(definedAt);
+      for (let size = 0; size < 20; size++) {
+        await widgets.create({ metadata: { name: `widget-${size}` }, spec: { size } });
+      }
+      for (let size = 0; size < 5; size++) await widgets.delete(`widget-${size}`);
+      const { metadata } = await widgets.patch("widget-9", { type: "merge", body: { spec: { size: 90 } } });
+      await within("the last write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
+      await assertEqualToServer(informer, client, Widget, { namespace });
+      assertEquals(informer.lister.namespace(namespace).get("widget-9")?.spec.size, 90);
+
+      const deletedAt = performance.now();
+      await undefine(client, Widget);
+      left = false;
+      await untilStatus(informer, "its end", ({ state }) => state === "notFound");
+      assertEquals(informer.indexer.size, 0);
+      assertEquals(await story.end(), []);
+      assertEquals(story.told.deleted, 20);
+      tell(
+        `custom resource live ${live} after its definition, gone ${seconds(deletedAt)} after that; ${story.summary}`,
+      );
+    } finally {
+      if (left) await undefine(client, Widget);
     }
-    for (let size = 0; size < 5; size++) await widgets.delete(`widget-${size}`);
-    const { metadata } = await widgets.patch("widget-9", { type: "merge", body: { spec: { size: 90 } } });
-    await within("the last write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
-    await assertEqualToServer(informer, client, Widget, { namespace });
-    assertEquals(informer.lister.namespace(namespace).get("widget-9")?.spec.size, 90);
-
-    const deletedAt = performance.now();
-    await undefine(client, Widget);
-    left = false;
-    await untilStatus(informer, "its end", ({ state }) => state === "notFound");
-    assertEquals(informer.indexer.size, 0);
-    assertEquals(await story.end(), []);
-    assertEquals(story.told.deleted, 20);
-    tell(`custom resource live ${live} after its definition, gone ${seconds(deletedAt)} after that; ${story.summary}`);
-  } finally {
-    if (left) await undefine(client, Widget);
-  }
-});
+  },
+);
 
 /** Widgets whose specs have a size, and this. */
 function sizeAnd(properties: Schema): Schema {
@@ -238,59 +251,62 @@ async function changeSchema(
   return between;
 }
 
-cluster.anywhere("SharedIndexInformer goes on while the schema of its custom resource changes", async (setting) => {
-  const { client, namespace } = setting;
-  const widgets = client.resource(Widget, { namespace });
-  await define(client, Widget, sizeAnd({}));
-  try {
-    await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
-    const story = new Story(informer);
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
-    await untilStatus(informer, "a live watch", ({ state }) => state === "live");
-    const cached = (name: string): Widget["spec"] | undefined => informer.lister.namespace(namespace).get(name)?.spec;
-    /** Writes a widget's spec, and reads it from the cache. */
-    const written = async (name: string, spec: Partial<Widget["spec"]>): Promise<Widget["spec"] | undefined> => {
-      const { metadata } = await widgets.patch(name, { type: "merge", body: { spec } });
-      await within("the write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
-      return cached(name);
-    };
-    for (let size = 0; size < 10; size++) {
-      await widgets.create({ metadata: { name: `widget-${size}` }, spec: { size, colour: "red" } });
+cluster.anywhere(
+  "SharedIndexInformer keeps running while the schema of its custom resource changes",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const widgets = client.resource(Widget, { namespace });
+    await define(client, Widget, sizeAnd({}));
+    try {
+      await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
+      const story = new Story(informer);
+      informer.run();
+      await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+      await untilStatus(informer, "a live watch", ({ state }) => state === "live");
+      const cached = (name: string): Widget["spec"] | undefined => informer.lister.namespace(namespace).get(name)?.spec;
+      /** Writes a widget's spec, and reads it from the cache. */
+      const written = async (name: string, spec: Partial<Widget["spec"]>): Promise<Widget["spec"] | undefined> => {
+        const { metadata } = await widgets.patch(name, { type: "merge", body: { spec } });
+        await within("the write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
+        return cached(name);
+      };
+      for (let size = 0; size < 10; size++) {
+        await widgets.create({ metadata: { name: `widget-${size}` }, spec: { size, colour: "red" } });
+      }
+      assertEquals(await written("widget-0", { size: 100 }), { size: 100 }); // no colours yet
+      await assertEqualToServer(informer, client, Widget, { namespace });
+
+      const changedAt = performance.now();
+      const before = informer.status();
+      const between = await changeSchema(setting, informer, sizeAnd({ colour: { type: "string" } }));
+      const took = seconds(changedAt);
+      assertEquals(await written("widget-1", { colour: "blue" }), { size: 1, colour: "blue" });
+      assertEquals(cached("widget-2"), { size: 2 });
+      await assertEqualToServer(informer, client, Widget, { namespace });
+
+      // A default is shown for what was written before it, too, at the version that it has.
+      await changeSchema(setting, informer, sizeAnd({ colour: { type: "string", default: "green" } }));
+      for (let size = 0; size < 9; size++) await written(`widget-${size}`, { size: size + 10 });
+      assertEquals([cached("widget-1"), cached("widget-2")], [{ size: 11, colour: "blue" }, {
+        size: 12,
+        colour: "green",
+      }]);
+      const { spec } = await widgets.get("widget-9");
+      assertEquals(spec, { size: 9, colour: "green" });
+      assertEquals(cached("widget-9")?.size, 9);
+      const { watches, lists, errors } = informer.status();
+      assertEquals([await story.end(), lists, errors], [[], before.lists, before.errors]);
+      tell(
+        `new schema everywhere after ${took}, ${watches - before.watches} more watches for two, no list, no error; ` +
+          `meanwhile the server told ${JSON.stringify(between)} of a widget that has a colour`,
+      );
+      tell(
+        `a default given later: ${JSON.stringify(spec)} on the server, ${
+          JSON.stringify(cached("widget-9"))
+        } in the cache`,
+      );
+    } finally {
+      await undefine(client, Widget);
     }
-    assertEquals(await written("widget-0", { size: 100 }), { size: 100 }); // no colours yet
-    await assertEqualToServer(informer, client, Widget, { namespace });
-
-    const changedAt = performance.now();
-    const before = informer.status();
-    const between = await changeSchema(setting, informer, sizeAnd({ colour: { type: "string" } }));
-    const took = seconds(changedAt);
-    assertEquals(await written("widget-1", { colour: "blue" }), { size: 1, colour: "blue" });
-    assertEquals(cached("widget-2"), { size: 2 });
-    await assertEqualToServer(informer, client, Widget, { namespace });
-
-    // A default is shown for what was written before it, too, at the version that it has.
-    await changeSchema(setting, informer, sizeAnd({ colour: { type: "string", default: "green" } }));
-    for (let size = 0; size < 9; size++) await written(`widget-${size}`, { size: size + 10 });
-    assertEquals([cached("widget-1"), cached("widget-2")], [{ size: 11, colour: "blue" }, {
-      size: 12,
-      colour: "green",
-    }]);
-    const { spec } = await widgets.get("widget-9");
-    assertEquals(spec, { size: 9, colour: "green" });
-    assertEquals(cached("widget-9")?.size, 9);
-    const { watches, lists, errors } = informer.status();
-    assertEquals([await story.end(), lists, errors], [[], before.lists, before.errors]);
-    tell(
-      `new schema everywhere after ${took}, ${watches - before.watches} more watches for two, no list, no error; ` +
-        `meanwhile the server told ${JSON.stringify(between)} of a widget that has a colour`,
-    );
-    tell(
-      `a default given later: ${JSON.stringify(spec)} on the server, ${
-        JSON.stringify(cached("widget-9"))
-      } in the cache`,
-    );
-  } finally {
-    await undefine(client, Widget);
-  }
-});
+  },
+);

@@ -27,7 +27,7 @@ async function manyPods(setting: Setting): Promise<string> {
 }
 
 for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on"]] as const) {
-  cluster.anywhere(`SharedIndexInformer takes 2,000 pods by ${title} and follows them`, async (setting) => {
+  cluster.anywhere(`SharedIndexInformer caches 2,000 pods by ${title} and follows their changes`, async (setting) => {
     const { client } = setting;
     const namespace = await manyPods(setting);
     const requests = new Requests(client.resource(Pod, { namespace }));
@@ -63,7 +63,7 @@ async function changeSome(client: Client, namespace: string, mark: string): Prom
   await forEach(names("pod", 100).slice(50), (name) => pods.create(podDraft(name, { mark })));
 }
 
-cluster.anywhere("ResourceClient.pages shows 2,000 pods at one version, 500 at a time", async (setting) => {
+cluster.anywhere("ResourceClient.pages yields 2,000 pods of one version, 500 per page", async (setting) => {
   const { client } = setting;
   const namespace = await manyPods(setting);
   const startedAt = performance.now();
@@ -78,73 +78,79 @@ cluster.anywhere("ResourceClient.pages shows 2,000 pods at one version, 500 at a
   tell(`pages of ${sizes.join(", ")} pods in ${seconds(startedAt)}`);
 });
 
-cluster.anywhere("SharedInformerFactory keeps four caches equal through a storm of three writers", async (setting) => {
-  const { client, namespace } = setting;
-  const errors: unknown[] = [];
-  await using informers = new SharedInformerFactory(client, { namespace, onError: (_, error) => errors.push(error) });
-  const web = { labelSelector: "tier=web" };
-  const pods = informers.forResource(Pod);
-  const webPods = informers.forResource(Pod, web);
-  const maps = informers.forResource(ConfigMap);
-  const podNames = informers.forResource(metadataOf(Pod));
-  const stories = [new Story(pods), new Story(webPods), new Story(maps), new Story(podNames)];
-  informers.start();
-  const startedAt = performance.now();
-  const writers = [1, 2, 3].flatMap((seed) => [
-    storm(client, Pod, namespace, { seed, writes: 400, objects: 60 }),
-    storm(client, ConfigMap, namespace, { seed, writes: 400, objects: 60 }),
-  ]);
-  await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
-  // One that comes in the middle of it all is told no less.
-  stories.push(new Story(pods));
-  const done = await Promise.all(writers);
-  const took = seconds(startedAt);
+cluster.anywhere(
+  "SharedInformerFactory keeps four caches equal to the server while three writers change it",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const errors: unknown[] = [];
+    await using informers = new SharedInformerFactory(client, { namespace, onError: (_, error) => errors.push(error) });
+    const web = { labelSelector: "tier=web" };
+    const pods = informers.forResource(Pod);
+    const webPods = informers.forResource(Pod, web);
+    const maps = informers.forResource(ConfigMap);
+    const podNames = informers.forResource(metadataOf(Pod));
+    const stories = [new Story(pods), new Story(webPods), new Story(maps), new Story(podNames)];
+    informers.start();
+    const startedAt = performance.now();
+    const writers = [1, 2, 3].flatMap((seed) => [
+      storm(client, Pod, namespace, { seed, writes: 400, objects: 60 }),
+      storm(client, ConfigMap, namespace, { seed, writes: 400, objects: 60 }),
+    ]);
+    await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+    // One that comes in the middle of it all is told no less.
+    stories.push(new Story(pods));
+    const done = await Promise.all(writers);
+    const took = seconds(startedAt);
 
-  await settle([pods, webPods], client, Pod, namespace, { tier: "web" });
-  await settle([podNames], client, metadataOf(Pod), namespace, { tier: "web" });
-  await settle([maps], client, ConfigMap, namespace);
-  await assertEqualToServer(pods, client, Pod, { namespace });
-  await assertEqualToServer(webPods, client, Pod, { namespace, ...web });
-  await assertEqualToServer(maps, client, ConfigMap, { namespace });
-  await assertEqualToServer(podNames, client, metadataOf(Pod), { namespace });
-  for (const story of stories) assertEquals(await story.end(), []);
-  assertEquals(errors, []);
-  assert(stories.every(({ told }) => told.updated > 0 && told.deleted > 0));
-  const sum = (what: "created" | "patched" | "deleted"): number => done.reduce((sum, one) => sum + one[what], 0);
-  tell(`${sum("created")} created, ${sum("patched")} changed, ${sum("deleted")} deleted in ${took}`);
-  tell(`pods: ${stories[0].summary}; selected: ${stories[1].summary}; metadata: ${stories[3].summary}`);
-});
+    await settle([pods, webPods], client, Pod, namespace, { tier: "web" });
+    await settle([podNames], client, metadataOf(Pod), namespace, { tier: "web" });
+    await settle([maps], client, ConfigMap, namespace);
+    await assertEqualToServer(pods, client, Pod, { namespace });
+    await assertEqualToServer(webPods, client, Pod, { namespace, ...web });
+    await assertEqualToServer(maps, client, ConfigMap, { namespace });
+    await assertEqualToServer(podNames, client, metadataOf(Pod), { namespace });
+    for (const story of stories) assertEquals(await story.end(), []);
+    assertEquals(errors, []);
+    assert(stories.every(({ told }) => told.updated > 0 && told.deleted > 0));
+    const sum = (what: "created" | "patched" | "deleted"): number => done.reduce((sum, one) => sum + one[what], 0);
+    tell(`${sum("created")} created, ${sum("patched")} changed, ${sum("deleted")} deleted in ${took}`);
+    tell(`pods: ${stories[0].summary}; selected: ${stories[1].summary}; metadata: ${stories[3].summary}`);
+  },
+);
 
-cluster.anywhere("SharedIndexInformer hears of 5,000 objects deleted at a stroke", async ({ client, namespace }) => {
-  const collection = client.resource(ConfigMap, { namespace, labelSelector: "batch=yes" });
-  const all = names("map", 5_000);
-  const createdAt = performance.now();
-  await forEach(all, (name) => collection.create({ ...mapDraft(name, { batch: "yes" }), data: {} }));
-  const created = seconds(createdAt);
-  const requests = new Requests(collection);
-  await using informer = new SharedIndexInformer(requests);
-  const story = new Story(informer);
-  informer.run();
-  await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
-  assertEquals(informer.indexer.size, all.length);
+cluster.anywhere(
+  "SharedIndexInformer delivers 5,000 deletions of one deleteCollection",
+  async ({ client, namespace }) => {
+    const collection = client.resource(ConfigMap, { namespace, labelSelector: "batch=yes" });
+    const all = names("map", 5_000);
+    const createdAt = performance.now();
+    await forEach(all, (name) => collection.create({ ...mapDraft(name, { batch: "yes" }), data: {} }));
+    const created = seconds(createdAt);
+    const requests = new Requests(collection);
+    await using informer = new SharedIndexInformer(requests);
+    const story = new Story(informer);
+    informer.run();
+    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    assertEquals(informer.indexer.size, all.length);
 
-  const startedAt = performance.now();
-  await collection.deleteCollection();
-  const answered = seconds(startedAt);
-  await settle([informer], client, ConfigMap, namespace, { batch: "yes" });
-  const took = seconds(startedAt);
-  assertEquals(informer.indexer.size, 1);
-  assertEquals(await story.end(), []);
-  assertEquals([story.told.deleted, story.noticed], [all.length, 0]);
-  assertEquals([requests.lists, requests.watches], [0, 1]);
-  tell(
-    `5,000 created in ${created}; their deletion by one request answered after ${answered}, told within ${took}, ` +
-      `${requests.lists} list requests, ${requests.watches} watches`,
-  );
-});
+    const startedAt = performance.now();
+    await collection.deleteCollection();
+    const answered = seconds(startedAt);
+    await settle([informer], client, ConfigMap, namespace, { batch: "yes" });
+    const took = seconds(startedAt);
+    assertEquals(informer.indexer.size, 1);
+    assertEquals(await story.end(), []);
+    assertEquals([story.told.deleted, story.noticed], [all.length, 0]);
+    assertEquals([requests.lists, requests.watches], [0, 1]);
+    tell(
+      `5,000 created in ${created}; their deletion by one request answered after ${answered}, told within ${took}, ` +
+        `${requests.lists} list requests, ${requests.watches} watches`,
+    );
+  },
+);
 
 for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on"]] as const) {
-  cluster.anywhere(`SharedIndexInformer keeps the metadata of 2,000 pods alone, taken by ${title}`, async (setting) => {
+  cluster.anywhere(`SharedIndexInformer caches only the metadata of 2,000 pods, read by ${title}`, async (setting) => {
     const { client } = setting;
     const namespace = await manyPods(setting);
     const resource = metadataOf(Pod);
@@ -182,38 +188,41 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
   });
 }
 
-cluster.anywhere("SharedInformerFactory empties one namespace and leaves its neighbour", async (setting) => {
-  const { client, namespace } = setting;
-  const neighbour = await setting.newNamespace();
-  // Of all namespaces, but of this test alone.
-  const labels = { test: namespace };
-  const selection = { labelSelector: `test=${namespace}` };
-  for (const place of [namespace, neighbour]) {
-    await forEach(names("a", 20), async (name) => {
-      await client.resource(Pod, { namespace: place }).create(podDraft(name, labels));
-      await client.resource(ConfigMap, { namespace: place }).create(mapDraft(name, labels));
-    });
-  }
-  await using informers = new SharedInformerFactory(client, selection);
-  const pods = informers.forResource(Pod);
-  const maps = informers.forResource(ConfigMap);
-  informers.start();
-  await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
-  assertEquals(pods.lister.namespace(namespace).list().length, 20);
+cluster.anywhere(
+  "SharedInformerFactory's caches drop the objects of an emptied namespace and keep those of another",
+  async (setting) => {
+    const { client, namespace } = setting;
+    const neighbour = await setting.newNamespace();
+    // Of all namespaces, but of this test alone.
+    const labels = { test: namespace };
+    const selection = { labelSelector: `test=${namespace}` };
+    for (const place of [namespace, neighbour]) {
+      await forEach(names("a", 20), async (name) => {
+        await client.resource(Pod, { namespace: place }).create(podDraft(name, labels));
+        await client.resource(ConfigMap, { namespace: place }).create(mapDraft(name, labels));
+      });
+    }
+    await using informers = new SharedInformerFactory(client, selection);
+    const pods = informers.forResource(Pod);
+    const maps = informers.forResource(ConfigMap);
+    informers.start();
+    await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+    assertEquals(pods.lister.namespace(namespace).list().length, 20);
 
-  await client.resource(Pod, { namespace }).deleteCollection({ gracePeriodSeconds: 0 });
-  await client.resource(ConfigMap, { namespace }).deleteCollection();
-  await settle([pods], client, Pod, neighbour, labels);
-  await settle([maps], client, ConfigMap, neighbour, labels);
-  assertEquals(pods.lister.namespace(namespace).list(), []);
-  assertEquals(pods.indexer.indexValues("namespace").includes(namespace), false);
-  assertEquals(pods.lister.namespace(neighbour).list().length, 21);
-  await assertEqualToServer(pods, client, Pod, selection);
-  await assertEqualToServer(maps, client, ConfigMap, selection);
-  tell(`${pods.indexer.size} pods and ${maps.indexer.size} config maps left in all namespaces`);
-});
+    await client.resource(Pod, { namespace }).deleteCollection({ gracePeriodSeconds: 0 });
+    await client.resource(ConfigMap, { namespace }).deleteCollection();
+    await settle([pods], client, Pod, neighbour, labels);
+    await settle([maps], client, ConfigMap, neighbour, labels);
+    assertEquals(pods.lister.namespace(namespace).list(), []);
+    assertEquals(pods.indexer.indexValues("namespace").includes(namespace), false);
+    assertEquals(pods.lister.namespace(neighbour).list().length, 21);
+    await assertEqualToServer(pods, client, Pod, selection);
+    await assertEqualToServer(maps, client, ConfigMap, selection);
+    tell(`${pods.indexer.size} pods and ${maps.indexer.size} config maps left in all namespaces`);
+  },
+);
 
-cluster.withPlane("SharedInformerFactory sees a namespace end, and all that was in it", async (setting) => {
+cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and all objects in it", async (setting) => {
   const { client } = setting;
   const namespace = await setting.newNamespace();
   const namespaces = client.resource(Namespace);
@@ -271,32 +280,40 @@ cluster.withPlane("SharedInformerFactory sees a namespace end, and all that was 
   );
 });
 
-cluster.anywhere("SharedIndexInformer.atLeast reads its own writes", async ({ client, namespace }) => {
-  const collection = client.resource(ConfigMap, { namespace });
-  await using informer = new SharedIndexInformer(collection);
-  informer.run();
-  const waits: number[] = [];
-  const written = async (version: string): Promise<void> => {
-    const startedAt = performance.now();
-    await within(`version ${version}`, (signal) => informer.atLeast(version, { signal }));
-    waits.push(performance.now() - startedAt);
-  };
-  for (const name of names("own", 50)) {
-    const created = await collection.create(mapDraft(name));
-    await written(created.metadata.resourceVersion);
-    assertEquals(informer.lister.namespace(namespace).get(name), await collection.get(name).then(withoutManagedFields));
-    const patched = await collection.patch(name, { type: "merge", body: { data: { text: "changed" } } });
-    await written(patched.metadata.resourceVersion);
-    assertEquals(informer.lister.namespace(namespace).get(name)?.data, { text: "changed" });
-  }
-  await collection.delete("own-0000");
-  await within("the deletion", (signal) => informer.untilDeleted(`${namespace}/own-0000`, { signal }));
-  assertEquals(informer.lister.namespace(namespace).get("own-0000"), undefined);
-  const mean = waits.reduce((sum, ms) => sum + ms, 0) / waits.length;
-  tell(
-    `${waits.length} writes read back after ${mean.toFixed(1)} ms on average, ${Math.max(...waits).toFixed(0)} at most`,
-  );
-});
+cluster.anywhere(
+  "SharedIndexInformer.atLeast waits until the cache has a program's own writes",
+  async ({ client, namespace }) => {
+    const collection = client.resource(ConfigMap, { namespace });
+    await using informer = new SharedIndexInformer(collection);
+    informer.run();
+    const waits: number[] = [];
+    const written = async (version: string): Promise<void> => {
+      const startedAt = performance.now();
+      await within(`version ${version}`, (signal) => informer.atLeast(version, { signal }));
+      waits.push(performance.now() - startedAt);
+    };
+    for (const name of names("own", 50)) {
+      const created = await collection.create(mapDraft(name));
+      await written(created.metadata.resourceVersion);
+      assertEquals(
+        informer.lister.namespace(namespace).get(name),
+        await collection.get(name).then(withoutManagedFields),
+      );
+      const patched = await collection.patch(name, { type: "merge", body: { data: { text: "changed" } } });
+      await written(patched.metadata.resourceVersion);
+      assertEquals(informer.lister.namespace(namespace).get(name)?.data, { text: "changed" });
+    }
+    await collection.delete("own-0000");
+    await within("the deletion", (signal) => informer.untilDeleted(`${namespace}/own-0000`, { signal }));
+    assertEquals(informer.lister.namespace(namespace).get("own-0000"), undefined);
+    const mean = waits.reduce((sum, ms) => sum + ms, 0) / waits.length;
+    tell(
+      `${waits.length} writes read back after ${mean.toFixed(1)} ms on average, ${
+        Math.max(...waits).toFixed(0)
+      } at most`,
+    );
+  },
+);
 
 function withoutManagedFields(map: ConfigMap): ConfigMap {
   const { managedFields: _, ...metadata } = map.metadata;

@@ -43,7 +43,7 @@ function replayed(lines: readonly Line[]): KubernetesObject[] {
 }
 
 cluster.withPlane(
-  "informer watch prints every change over a restart and writes the cache that get lists",
+  "informer watch prints every change across a restart and writes the objects that get lists",
   async (setting) => {
     const { client, namespace, plane } = setting;
     const pods = client.resource(Pod, { namespace });
@@ -86,7 +86,7 @@ cluster.withPlane(
 );
 
 cluster.anywhere(
-  "informer watch ends by --timeout with a cache like the list of get",
+  "informer watch ends after --timeout with a cache that equals the list of get",
   async ({ client, kubeconfig, namespace }) => {
     await forEach(names("map", 20), (name) => client.resource(ConfigMap, { namespace }).create(mapDraft(name)));
     const cache = await Deno.makeTempFile({ prefix: "informer-cache-" });
@@ -122,7 +122,7 @@ cluster.anywhere(
   },
 );
 
-cluster.withPlane("informer says who may not, and ends with 3", async ({ plane }) => {
+cluster.withPlane("informer names the user and verb that are forbidden, and exits with 3", async ({ plane }) => {
   await using program = new Program(INFORMER, [
     ...["watch", "pods", "-A", "--kubeconfig", plane.limitedKubeconfig],
   ]);
@@ -222,7 +222,7 @@ let furnished = false;
 
 const examples = [...Deno.readDirSync(new URL("../../examples", import.meta.url))].map(({ name }) => name).sort();
 for (const name of examples) {
-  cluster.withPlane(`examples/${name} says what it should and ends with 0`, async (setting) => {
+  cluster.withPlane(`examples/${name} prints the expected lines and exits with 0`, async (setting) => {
     const example = EXAMPLES[name];
     assert(example !== undefined, `nobody has said here what examples/${name} should say`);
     if (!furnished) await furnish(setting);
@@ -246,23 +246,26 @@ function failed({ lines }: Ended): string[] {
   return lines.filter((line) => line.startsWith("fail ")).map((line) => line.slice(5).trim().split(/ {2,}/)[0]);
 }
 
-cluster.withPlane("informer doctor says what fails of a real server, and ends with 0 or 3", async ({ plane }) => {
-  const stranger = await plane.kubeconfigOf({ token: "nobody-knows-this" });
-  const cases: [title: string, kubeconfig: string, failing: string[], before?: () => Promise<void>][] = [
-    ["an administrator", plane.kubeconfig, []],
-    ["nobody's rights", plane.limitedKubeconfig, ["list pods", "watch pods"]],
-    ["an unknown token", stranger, ["login"]],
-    ["a silent server", plane.kubeconfig, ["certificate"], () => plane.pause("apiserver")],
-    ["no server", plane.kubeconfig, ["address"], () => plane.kill9("apiserver")],
-  ];
-  for (const [title, kubeconfig, failing, before] of cases) {
-    await before?.();
-    const startedAt = performance.now();
-    await using program = new Program(INFORMER, ["doctor", "pods", "--kubeconfig", kubeconfig]);
-    const ended = await program.ended();
-    const took = seconds(startedAt);
-    assertEquals([ended.code, failed(ended)], [failing.length === 0 ? 0 : 3, failing], ended.lines.join("\n"));
-    assert(![...ended.lines, ended.errors].join().includes("nobody-knows-this"), "the token is told");
-    tell(`doctor on ${title}: ended with ${ended.code} after ${took}: ${ended.lines.at(-1)}`);
-  }
-});
+cluster.withPlane(
+  "informer doctor reports the failing checks of a real server, and exits with 0 or 3",
+  async ({ plane }) => {
+    const stranger = await plane.kubeconfigOf({ token: "nobody-knows-this" });
+    const cases: [title: string, kubeconfig: string, failing: string[], before?: () => Promise<void>][] = [
+      ["an administrator", plane.kubeconfig, []],
+      ["nobody's rights", plane.limitedKubeconfig, ["list pods", "watch pods"]],
+      ["an unknown token", stranger, ["login"]],
+      ["a silent server", plane.kubeconfig, ["certificate"], () => plane.pause("apiserver")],
+      ["no server", plane.kubeconfig, ["address"], () => plane.kill9("apiserver")],
+    ];
+    for (const [title, kubeconfig, failing, before] of cases) {
+      await before?.();
+      const startedAt = performance.now();
+      await using program = new Program(INFORMER, ["doctor", "pods", "--kubeconfig", kubeconfig]);
+      const ended = await program.ended();
+      const took = seconds(startedAt);
+      assertEquals([ended.code, failed(ended)], [failing.length === 0 ? 0 : 3, failing], ended.lines.join("\n"));
+      assert(![...ended.lines, ended.errors].join().includes("nobody-knows-this"), "the token is told");
+      tell(`doctor on ${title}: ended with ${ended.code} after ${took}: ${ended.lines.at(-1)}`);
+    }
+  },
+);

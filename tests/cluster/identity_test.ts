@@ -29,7 +29,7 @@ async function follows({ client, namespace }: Setting, reader: Client): Promise<
   return `${lists} list requests, ${watches} watches`;
 }
 
-cluster.withPlane("connect shows a client certificate, given as data or as files", async (setting) => {
+cluster.withPlane("connect presents a client certificate, given as data or as files", async (setting) => {
   const { client, namespace, plane } = setting;
   await grantReading(client, namespace, "configmaps", { kind: "Group", name: "nobodies" });
   const files = { "client-certificate": "limited.crt", "client-key": `${plane.folder}/limited.key` };
@@ -44,7 +44,7 @@ cluster.withPlane("connect shows a client certificate, given as data or as files
 });
 
 cluster.withPlane(
-  "connect sends a token and shows a certificate where there are both, and an option replaces both",
+  "connect sends a token and presents a certificate if both are given, and an option replaces both",
   async (setting) => {
     const { client, namespace, plane } = setting;
     const token = await newAccount(client, namespace, "reader");
@@ -69,7 +69,7 @@ function byScript(command: string): Record<string, unknown> {
 }
 
 cluster.withPlane(
-  "connect takes the token of an exec plugin, and another when the server refuses it",
+  "connect uses the token of an exec plugin, and a new one when the server refuses it",
   async (setting) => {
     const { client, namespace, plane } = setting;
     await using scripts = await Scripts.make();
@@ -109,7 +109,7 @@ cluster.withPlane(
   },
 );
 
-cluster.withPlane("connect shows the certificate that an exec plugin gives", async (setting) => {
+cluster.withPlane("connect presents the certificate of an exec plugin", async (setting) => {
   const { client, namespace, plane } = setting;
   await using scripts = await Scripts.make();
   const plugin = await scripts.printer({
@@ -126,7 +126,7 @@ cluster.withPlane("connect shows the certificate that an exec plugin gives", asy
 });
 
 cluster.withPlane(
-  "connect asks an exec plugin once more when its token is refused, and then says so",
+  "connect runs an exec plugin once more when its token is refused, and then reports the refusal",
   async (setting) => {
     const { namespace, plane } = setting;
     await using scripts = await Scripts.make();
@@ -149,7 +149,7 @@ async function acting(
   return await setting.connect({ kubeconfig: await setting.plane.kubeconfigOf({ ...user, ...as }) });
 }
 
-cluster.withPlane("connect acts as another user, with that one's rights alone", async (setting) => {
+cluster.withPlane("connect impersonates another user, with that user's rights only", async (setting) => {
   const { client, namespace, plane } = setting;
   const ada = await acting(setting, plane.adminFields, {
     as: "ada",

@@ -11,7 +11,7 @@ import { mapDraft } from "./_writers.ts";
 const cluster = clusterTests();
 
 cluster.anywhere(
-  "SharedIndexInformer of several namespaces has those that it may read, and the rest when it may",
+  "SharedIndexInformer of several namespaces caches those that it may read, and the others once it may",
   async (setting) => {
     const { client, namespace: first } = setting;
     const second = await setting.newNamespace();

@@ -177,7 +177,7 @@ cluster.withPlane("SharedIndexInformer recovers when etcd is killed, with writes
 });
 
 cluster.withPlane(
-  "SharedIndexInformer goes on when the API server is told to end in the middle of a watch",
+  "SharedIndexInformer resumes when the API server shuts down in the middle of a watch",
   async (setting) => {
     const { plane } = setting;
     await using observed = new Observed(setting);
@@ -194,7 +194,7 @@ cluster.withPlane(
   },
 );
 
-cluster.withPlane("SharedIndexInformer notices a server that is silent beyond the idle limit", async (setting) => {
+cluster.withPlane("SharedIndexInformer detects a server that is silent beyond the idle limit", async (setting) => {
   const { client, namespace, plane } = setting;
   const limits = { watchTimeoutMs: 1_000, listIdleMs: 2_000 };
   await using observed = new Observed(setting, limits);
@@ -259,7 +259,7 @@ cluster.withPlane("SharedIndexInformer lists once when its history was compacted
 });
 
 cluster.withPlane(
-  "ResourceClient.follow goes on over a silence and says when to list again after a restart",
+  "ResourceClient.follow resumes after a silence, and with a list after an expired error misses nothing over a restart",
   async (setting) => {
     const { client, namespace, plane } = setting;
     const collection = client.resource(ConfigMap, { namespace });

@@ -16,7 +16,7 @@ const PODS = 2_000;
 
 for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on"]] as const) {
   cluster.withPlane(
-    `SharedIndexInformer takes 2,000 pods by ${title} from a server without a watch cache`,
+    `SharedIndexInformer caches 2,000 pods by ${title} from a server without a watch cache`,
     async (setting) => {
       const { client, namespace } = setting;
       const pods = client.resource(Pod, { namespace });
@@ -43,7 +43,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
 }
 
 cluster.withPlane(
-  "SharedIndexInformer begins a list anew when the token of its next page has expired",
+  "SharedIndexInformer starts a list again when its continue token has expired",
   async (setting) => {
     const { client, namespace, plane } = setting;
     const collection = client.resource(ConfigMap, { namespace });
@@ -92,7 +92,7 @@ cluster.withPlane(
 );
 
 cluster.withPlane(
-  "SharedIndexInformer lists once more when what it watches from was compacted away",
+  "SharedIndexInformer lists once more when the version it watches from was compacted",
   async ({ client, namespace, plane }) => {
     const collection = client.resource(ConfigMap, { namespace });
     await forEach(names("map", 20), (name) => collection.create(mapDraft(name)));
@@ -128,7 +128,7 @@ cluster.withPlane(
 );
 
 cluster.withPlane(
-  "SharedIndexInformer goes on without a list when a server without a watch cache is killed",
+  "SharedIndexInformer resumes without a list when a server without a watch cache is killed",
   async (setting) => {
     const { client, namespace, plane } = setting;
     const collection = client.resource(ConfigMap, { namespace });
@@ -154,7 +154,7 @@ cluster.withPlane(
 );
 
 cluster.withPlane(
-  "ResourceClient.follow tells every change once over a kill of a server without a watch cache",
+  "ResourceClient.follow yields every change once while a server without a watch cache is killed",
   async (setting) => {
     const { client, namespace, plane } = setting;
     const collection = client.resource(ConfigMap, { namespace });

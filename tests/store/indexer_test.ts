@@ -26,7 +26,7 @@ function filed(indexer: Indexer<Thing, "tag">): Record<string, string[]> {
   return Object.fromEntries(indexer.indexValues("tag").sort().map((tag) => [tag, indexer.indexKeys("tag", tag)]));
 }
 
-Deno.test("Indexer removes an index value with its last thing, and not before [C104]", () => {
+Deno.test("Indexer removes an index value with its last item, and not before [C104]", () => {
   const indexer = tagged(thing("a", "red"), thing("b", "red"));
   indexer.delete(thing("a"));
   assertEquals(filed(indexer), { red: ["b"] });
@@ -41,7 +41,7 @@ Deno.test("Indexer removes an index value with its last thing, and not before [C
   ]);
 });
 
-Deno.test("Indexer moves a thing between the values of a multi-valued index [C105]", () => {
+Deno.test("Indexer moves an item between the values of a multi-valued index [C105]", () => {
   const indexer = tagged(thing("a", "red", "blue"), thing("b", "blue"), thing("none"));
   assertEquals(filed(indexer), { blue: ["a", "b"], red: ["a"] });
   indexer.update(thing("a", "blue", "green", "green"));
@@ -53,7 +53,7 @@ Deno.test("Indexer moves a thing between the values of a multi-valued index [C10
   assertEquals(filed(indexer), { blue: ["a"], red: ["b"] });
 });
 
-Deno.test("Indexer intersects indexes by keys, and keeps up with deletions [C107]", () => {
+Deno.test("Indexer intersects indexes by keys, and follows deletions [C107]", () => {
   const indexer = new Indexer<string, "first" | "length">({
     keyOf: (word) => word,
     indexers: { first: (word) => [word[0]], length: (word) => [`${word.length}`] },
@@ -74,7 +74,7 @@ Deno.test("Indexer intersects indexes by keys, and keeps up with deletions [C107
   assertEquals(indexer.index("length", "cow").sort(), ["ant", "asp"], "those that share a value with another thing");
 });
 
-Deno.test("Indexer stores nothing when keyOf throws, however it is written to [C108]", () => {
+Deno.test("Indexer stores nothing when keyOf throws, in any method that writes [C108]", () => {
   const indexer = new Indexer<string>({
     keyOf: (word) => {
       if (word === "") throw new RangeError("no key");
@@ -95,7 +95,7 @@ Deno.test("Indexer stores nothing when keyOf throws, however it is written to [C
   }
 });
 
-Deno.test("Indexer reads: by key, by thing, all, and none", () => {
+Deno.test("Indexer reads by key, by item, all, and none", () => {
   const [a, b] = [thing("a", "red"), thing("b")];
   const indexer = tagged(a, b);
   assertEquals(indexer.size, 2);
@@ -108,7 +108,7 @@ Deno.test("Indexer reads: by key, by thing, all, and none", () => {
   assertEquals([indexer.list().length, indexer.byIndex("tag", "red")], [2, [a]], "the arrays are the reader's own");
 });
 
-Deno.test("Indexer overwrites without comparing, and passes over deletions of what is not there", () => {
+Deno.test("Indexer overwrites without comparing, and ignores the deletion of a missing item", () => {
   const indexer = tagged(thing("a", "new"));
   indexer.add(thing("a", "old"));
   indexer.delete(thing("b"));
@@ -120,7 +120,7 @@ Deno.test("Indexer overwrites without comparing, and passes over deletions of wh
   assertEquals([indexer.size, filed(indexer)], [0, {}]);
 });
 
-Deno.test("Indexer index finds each thing once that shares a value", () => {
+Deno.test("Indexer index returns each item once that shares a value", () => {
   const indexer = tagged(thing("a", "red", "blue"), thing("b", "blue"), thing("c", "green"));
   const names = (found: Thing[]): string[] => found.map(({ name }) => name).sort();
   assertEquals(names(indexer.index("tag", thing("x", "red", "blue"))), ["a", "b"]);
@@ -131,7 +131,7 @@ Deno.test("Indexer indexKeys are sorted", () => {
   assertEquals(filed(tagged(thing("c", "red"), thing("a", "red"), thing("b", "red"))), { red: ["a", "b", "c"] });
 });
 
-Deno.test("Indexer names the indexes there are when it is asked for another", () => {
+Deno.test("Indexer's error for an unknown index names the indexes that exist", () => {
   const indexer = tagged() as unknown as Indexer<Thing, "zone">;
   const reads = [
     () => indexer.byIndex("zone", ""),
@@ -153,7 +153,7 @@ Deno.test("Indexer names the indexes there are when it is asked for another", ()
   );
 });
 
-Deno.test("Indexer does not lose a thing whose index values were changed in place", () => {
+Deno.test("Indexer does not lose an item whose index values were changed in place", () => {
   const changed = thing("a", "red", "blue");
   const indexer = tagged(changed);
   changed.tags.length = 0;
@@ -206,7 +206,7 @@ Deno.test("Indexer changes nothing when an index function throws", async (t) => 
       assertThrows(() => (indexer as Indexer<Thing, string>).byIndex("fine", "red"), RangeError);
     });
   }
-  await t.step("committing what an index added meanwhile cannot file", () => {
+  await t.step("a commit with a value that an index added meanwhile refuses", () => {
     const indexer = tagged(thing("a", "red"));
     const replacement = indexer.replacing();
     replacement.add([thing("c", "fine"), thing("b", "bad")]);
@@ -218,7 +218,7 @@ Deno.test("Indexer changes nothing when an index function throws", async (t) => 
   });
 });
 
-Deno.test("Indexer withIndexers adds to the same store and fills the new indexes at once", () => {
+Deno.test("Indexer withIndexers adds indexes to the same store and fills them at once", () => {
   const indexer = tagged(thing("a", "red"), thing("b"));
   const more = indexer.withIndexers({ name: ({ name }) => [name], count: ({ tags }) => [`${tags.length}`] });
   assertStrictEquals<unknown>(more, indexer);
@@ -232,7 +232,7 @@ Deno.test("Indexer withIndexers adds to the same store and fills the new indexes
   ]);
 });
 
-Deno.test("Indexer withIndexers refuses a name that is taken, and adds none of the others", () => {
+Deno.test("Indexer withIndexers refuses a name that is taken, and then adds none of the indexes", () => {
   const indexer = tagged(thing("a", "red"));
   assertThrows(
     () => indexer.withIndexers({ name: ({ name }) => [name], tag: () => [] }),
@@ -258,7 +258,7 @@ Deno.test("Indexer replace stores the new values in one step, in their order, th
   assertEquals([indexer.list(), filed(indexer)], [[], {}]);
 });
 
-Deno.test("Indexer replacing computes index values once, as values are staged, and none for a value that stays", () => {
+Deno.test("Indexer replacing computes index values once, when values are staged, and none for unchanged values", () => {
   let calls = 0;
   const indexer = new Indexer<Thing, "tag">({
     keyOf: (thing) => thing.name,
@@ -280,7 +280,7 @@ Deno.test("Indexer replacing computes index values once, as values are staged, a
   assertStrictEquals(indexer.getByKey("a"), stays);
 });
 
-Deno.test("Indexer replacing has the last word over what was written while it was staged", () => {
+Deno.test("Indexer replacing overrides writes made while it was staged", () => {
   const same = thing("same", "red");
   const indexer = tagged(same, thing("deleted", "red"), thing("other", "red"));
   const replacement = indexer.replacing();
@@ -297,7 +297,7 @@ Deno.test("Indexer replacing has the last word over what was written while it wa
   assertEquals(filed(indexer), { blue: ["other"], x: ["same"] });
 });
 
-Deno.test("Indexer replacing can be taken back in part, abandoned, and used once", () => {
+Deno.test("Indexer replacing allows staged values to be deleted, can be abandoned, and is used once", () => {
   const indexer = tagged(thing("a", "red"));
   const abandoned = indexer.replacing();
   abandoned.add([thing("b", "blue")]);
@@ -321,7 +321,7 @@ Deno.test("Indexer replacing can be taken back in part, abandoned, and used once
   assertEquals(filed(indexer), { blue: ["c"] });
 });
 
-Deno.test("Indexer replacing keeps the place of a key's first value, also behind one that was taken back", () => {
+Deno.test("Indexer replacing keeps the place of a key's first value, also after a value that was deleted from it", () => {
   const indexer = tagged(thing("a", "red"));
   const staged = indexer.replacing();
   const [b, c, again] = [thing("b", "blue"), thing("c", "red"), thing("b", "green")];
@@ -355,7 +355,7 @@ Deno.test("Indexer replacing transforms each value once, and calls onCommit when
   assertEquals(committed.length, 1);
 });
 
-Deno.test("Indexer replacing files a value as it is filed already, also in an index added meanwhile", () => {
+Deno.test("Indexer replacing reuses the index values of stored values, also for an index added meanwhile", () => {
   const kept = thing("kept", "red");
   const indexer = tagged(kept);
   const staged = indexer.replacing();
@@ -379,7 +379,7 @@ Deno.test("Indexer replacing files a value as it is filed already, also in an in
   ]);
 });
 
-Deno.test("Indexer revision is another after every change, and only then", () => {
+Deno.test("Indexer revision changes with every change, and only then", () => {
   const indexer = tagged(thing("a", "red"));
   const staged = indexer.replacing();
   const reads: Record<string, () => unknown> = {
@@ -409,7 +409,7 @@ Deno.test("Indexer revision is another after every change, and only then", () =>
   }
 });
 
-Deno.test("Indexer iteration goes on over what was there when everything is replaced", () => {
+Deno.test("Indexer iteration continues over the old contents when everything is replaced", () => {
   const indexer = tagged(thing("a"), thing("b"));
   const seen: string[] = [];
   for (const { name } of indexer) {
@@ -420,7 +420,7 @@ Deno.test("Indexer iteration goes on over what was there when everything is repl
   assert(indexer.getByKey("c"));
 });
 
-Deno.test("Indexer lookUpNext() goes on from the key looked up last, and what is stored then is stored there", () => {
+Deno.test("Indexer lookUpNext() continues after the last key looked up, and a value stored then takes that place", () => {
   const store = new Indexer<string>({ keyOf: (word) => word[0] });
   assertEquals(store.lookUpNext(), undefined);
   store.replace(["ant", "bee", "cat", "dog"], "1");
@@ -434,7 +434,7 @@ Deno.test("Indexer lookUpNext() goes on from the key looked up last, and what is
   assertEquals([store.lookUp("z"), store.lookUpNext()], [undefined, "ant"]);
 });
 
-Deno.test("Indexer lookUp() sees what was stored and removed since it was last asked for that key", () => {
+Deno.test("Indexer lookUp() sees values stored and removed since the last lookup of that key", () => {
   const store = new Indexer<string, "length">({
     keyOf: (word) => word[0],
     indexers: { length: (word) => [String(word.length)] },

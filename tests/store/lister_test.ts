@@ -46,14 +46,14 @@ class Cache {
   }
 }
 
-Deno.test("Lister lists what a selector matches, and reads no more than it needs [C109]", async (t) => {
+Deno.test("Lister lists the objects that a selector matches, and parses no more than needed [C109]", async (t) => {
   const cache = new Cache();
   cache.add("shop/cart", { app: "web", tier: "front" });
   cache.add("shop/till", { app: "till" });
   cache.add("bank/vault", { app: "web" });
   cache.add("bank/bare");
   const { lister } = cache;
-  await t.step("all: labels are not looked at", () => {
+  await t.step("all: labels are not read", () => {
     for (const list of [() => lister.list(), () => lister.list(""), () => lister.list("  ")]) {
       assertEquals(cache.seen(list()), {
         names: ["bare", "cart", "till", "vault"],
@@ -61,7 +61,7 @@ Deno.test("Lister lists what a selector matches, and reads no more than it needs
       });
     }
   });
-  await t.step("some: only what matches is read whole, of the rest the labels", () => {
+  await t.step("some: only matching objects are parsed entirely, of the others the labels", () => {
     assertEquals(cache.seen(lister.list("app=web,tier!=back,!gone")), {
       names: ["cart", "vault"],
       reads: [
@@ -78,7 +78,7 @@ Deno.test("Lister lists what a selector matches, and reads no more than it needs
   await t.step("none", () => {
     assertEquals(cache.seen(lister.list("app,!app")).names, []);
   });
-  await t.step("one namespace: others are not looked at", () => {
+  await t.step("one namespace: objects of others are not read", () => {
     assertEquals(cache.seen(lister.namespace("shop").list("app=web")), {
       names: ["cart"],
       reads: ["labels shop/cart", "labels shop/till", "object shop/cart"],
@@ -107,7 +107,7 @@ Deno.test("Lister get and namespace().get find the cache's own object, or undefi
   ]);
 });
 
-Deno.test("Lister sees what is there when it is asked, each time", () => {
+Deno.test("Lister reads the current contents at each call", () => {
   const cache = new Cache();
   const shop = cache.lister.namespace("shop");
   assertEquals(shop.list("app=web"), []);
@@ -117,7 +117,7 @@ Deno.test("Lister sees what is there when it is asked, each time", () => {
   assertEquals(cache.lister.list("app=web"), [cart], "the array is the reader's own");
 });
 
-Deno.test("Lister points at what is wrong with a selector, the second time too", () => {
+Deno.test("Lister shows the position of a selector's error, also at the second call", () => {
   const cache = new Cache();
   cache.add("shop/cart");
   for (let time = 0; time < 2; time++) {
@@ -127,7 +127,7 @@ Deno.test("Lister points at what is wrong with a selector, the second time too",
   }
 });
 
-Deno.test("Lister leaves broken objects out of lists and reports each once; get throws", () => {
+Deno.test("Lister skips broken objects in lists and reports each once; get throws", () => {
   const cache = new Cache();
   const cart = cache.add("shop/cart", { app: "web" });
   const error = new DecodeError("Cannot parse", { key: "shop/broken" });

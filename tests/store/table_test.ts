@@ -24,7 +24,7 @@ function take(table: Table<Thing>, { key }: Thing): void {
   table.delete(key, table.rowOf(key));
 }
 
-Deno.test("Table leaves a value in its row when it is updated, and uses a free row again", () => {
+Deno.test("Table keeps a value in its row at an update, and reuses free rows", () => {
   const rows = table(3);
   const [row, other] = [rows.rowOf("thing-1"), rows.rowOf("thing-2")];
   const even = { key: "thing-1", parity: "even" };
@@ -36,7 +36,7 @@ Deno.test("Table leaves a value in its row when it is updated, and uses a free r
   assertEquals(rows.list(rows.indexes[0].bucket("odd")), [thing(7)]);
 });
 
-Deno.test("Table gives up its free rows once they are most, and changes nothing else by it", () => {
+Deno.test("Table compacts when most rows are free, and keeps its contents and order", () => {
   const COUNT = 5_000;
   const rows = table(COUNT);
   const left = Array.from({ length: COUNT }, (_, number) => thing(number)).filter((_, number) => number % 11 === 0);

@@ -50,7 +50,7 @@ Deno.test("FakeTime tickAsync fires a timer that is armed without delay at the e
   assertEquals([order, time.timers], [["chained"], 0]);
 });
 
-Deno.test("FakeTime fakes the parts of Date that tell the time, and no more", () => {
+Deno.test("FakeTime replaces the parts of Date that read the time, and no others", () => {
   using time = new FakeTime(Date.UTC(2026, 0, 1));
   time.tick(1_500);
   assertEquals(new Date().toISOString(), "2026-01-01T00:00:01.500Z");
@@ -59,7 +59,7 @@ Deno.test("FakeTime fakes the parts of Date that tell the time, and no more", ()
   assertEquals(new Date() instanceof Date, true);
 });
 
-Deno.test("FakeTime passes on what a callback throws, and does not fire it again", async () => {
+Deno.test("FakeTime throws a callback's error, and does not fire that timer again", async () => {
   using time = new FakeTime();
   setTimeout(() => {
     throw new Error("boom");
@@ -72,7 +72,7 @@ Deno.test("FakeTime passes on what a callback throws, and does not fire it again
   assertEquals(fired, true);
 });
 
-Deno.test("FakeTime treats a delay beyond 31 bits as none, as the real timers do", () => {
+Deno.test("FakeTime treats a delay of more than 31 bits as zero, as the real timers do", () => {
   using time = new FakeTime();
   let fired = 0;
   setTimeout(() => fired++, 2 ** 31);
@@ -81,7 +81,7 @@ Deno.test("FakeTime treats a delay beyond 31 bits as none, as the real timers do
   assertEquals(fired, 1);
 });
 
-Deno.test("FakeTime clears real timers too, and gives everything back when disposed", () => {
+Deno.test("FakeTime also clears real timers, and restores all globals when disposed", () => {
   const real = { setTimeout, clearTimeout, setInterval, clearInterval, Date };
   let fired = false;
   // The resource sanitizer of this test fails if the timer is not cleared.

@@ -55,7 +55,7 @@ onBoth("failWatches sends an ERROR and ends", async (server, wire) => {
   assertEquals([error.type, error.object.message, more.length], ["ERROR", "etcdserver: leader changed", 0]);
 });
 
-onBoth("stallWatches holds back what is told, and nothing else", async (server, wire) => {
+onBoth("stallWatches holds back watch events, and nothing else", async (server, wire) => {
   await using watch = await Lines.open(wire, WATCH);
   const stall = server.stallWatches();
   server.delete(ConfigMap, "answers/map-0");
@@ -70,7 +70,7 @@ onBoth("stallWatches holds back what is told, and nothing else", async (server, 
   assertEquals(brief(await next), "DELETED map-0@7");
 });
 
-onBoth("stallNext sends the headers and then nothing, until it is disposed", async (server, wire) => {
+onBoth("stallNext sends the headers and nothing more until it is disposed", async (server, wire) => {
   const stall = server.stallNext(1, (request) => request.verb === "list");
   const response = await wire.fetch(new Request(`http://fake${MAPS}`));
   assertEquals(response.status, 200);
@@ -85,7 +85,7 @@ onBoth("stallNext sends the headers and then nothing, until it is disposed", asy
   assertEquals((await body).items.length, 5);
 });
 
-Deno.test("stallNext is taken back when nobody met it, and a stalled answer can be given up", async () => {
+Deno.test("stallNext can be withdrawn before a request, and a stalled response can be aborted", async () => {
   const server = new FakeApiServer();
   server.stallNext()[Symbol.dispose]();
   assertEquals((await ask(server, "/api/v1/pods")).json.items, []);
@@ -98,7 +98,7 @@ Deno.test("stallNext is taken back when nobody met it, and a stalled answer can 
   assertEquals(server.watches, 0);
 });
 
-Deno.test("spreadNext sends the initial events one at a time, and what changes meanwhile before their end", async () => {
+Deno.test("spreadNext sends initial events one at a time, and later changes before the end bookmark", async () => {
   using time = new FakeTime();
   const server = new FakeApiServer();
   for (const name of ["map-0", "map-1"]) server.create(ConfigMap, { metadata: { name, namespace: "answers" } });
@@ -137,14 +137,14 @@ Deno.test("spreadNext sends the initial events one at a time, and what changes m
   assertThrows(() => server.spreadNext(0), RangeError, "must be at least 1, found 0");
 });
 
-onBoth("dripNext sends everything in the end", async (server, wire) => {
+onBoth("dripNext sends the complete response in small pieces", async (server, wire) => {
   server.dripNext(300, 1);
   const list = await ask(wire, MAPS);
   assertEquals(list.json.items.length, 5);
   assertThrows(() => server.dripNext(0, 1), RangeError, "bytes and milliseconds per chunk must be at least 1");
 });
 
-Deno.test("dripNext sends so many bytes at a time, and flows when it is disposed", async () => {
+Deno.test("dripNext sends a number of bytes at a time, and the rest when it is disposed", async () => {
   using time = new FakeTime();
   const server = new FakeApiServer();
   const drip = server.dripNext(10, 100, 2);
@@ -166,7 +166,7 @@ Deno.test("dripNext sends so many bytes at a time, and flows when it is disposed
   assertEquals(time.timers, 0);
 });
 
-onBoth("duplicateNext tells one event twice", async (server, wire) => {
+onBoth("duplicateNext sends one event twice", async (server, wire) => {
   await using watch = await Lines.open(wire, WATCH);
   server.duplicateNext(Pod);
   server.delete(ConfigMap, "answers/map-0");
@@ -196,7 +196,7 @@ onBoth("reorderNext swaps two events of different objects, and keeps those of on
   ]);
 });
 
-Deno.test("reorderNext lets go of what it holds before a bookmark, an error and the end", async () => {
+Deno.test("reorderNext sends a held event before a bookmark, an error and the end", async () => {
   const server = new FakeApiServer();
   fiveMaps(server);
   for (
@@ -238,7 +238,7 @@ Deno.test("reorderNext sends both events in one chunk, however small chunks are"
   assertEquals(brief(JSON.parse(rest.join(""))), "DELETED map-2@9");
 });
 
-onBoth("loseNext loses one event, and forceRelist makes everybody list", async (server, wire) => {
+onBoth("loseNext drops one event, and forceRelist makes all clients list", async (server, wire) => {
   await using watch = await Lines.open(wire, WATCH);
   server.loseNext();
   server.delete(ConfigMap, "answers/map-0");
@@ -273,7 +273,7 @@ onBoth("htmlNext answers with a web page", async (server, wire) => {
   assertMatch(page.text, /^<!DOCTYPE html>/);
 });
 
-onBoth("emptyNext answers with nothing, and does nothing", async (server, wire) => {
+onBoth("emptyNext answers with an empty body, and does not perform the request", async (server, wire) => {
   server.emptyNext();
   const nothing = await ask(wire, `${MAPS}/map-0`, { method: "DELETE" });
   assertEquals([nothing.status, nothing.text, server.keys(ConfigMap).length], [200, "", 5]);
@@ -281,7 +281,7 @@ onBoth("emptyNext answers with nothing, and does nothing", async (server, wire) 
   assertEquals(server.keys(ConfigMap).length, 4);
 });
 
-Deno.test("gzipNext makes each chunk a gzip member of its own", async () => {
+Deno.test("gzipNext sends each chunk as a gzip member of its own", async () => {
   const server = new FakeApiServer();
   fiveMaps(server);
   server.gzipNext();
@@ -301,7 +301,7 @@ Deno.test("gzipNext makes each chunk a gzip member of its own", async () => {
   assertEquals(server.watches, 0);
 });
 
-onBoth("gzipNext compresses what was not asked to be", async (server, wire) => {
+onBoth("gzipNext compresses a response whose request did not accept that", async (server, wire) => {
   server.gzipNext();
   if (!wire.http) {
     const list = await server.fetch(new Request(`http://fake${MAPS}`));
@@ -323,7 +323,7 @@ onBoth("gzipNext compresses what was not asked to be", async (server, wire) => {
   assert(text.includes("\x1f\x8b"));
 });
 
-onBoth("latency delays those who ask while it lasts", async (server, wire) => {
+onBoth("latency delays the requests that arrive while it lasts", async (server, wire) => {
   const order: string[] = [];
   server.latency(30);
   const slow = ask(wire, `${MAPS}?limit=1`).then(() => order.push("slow"));
@@ -390,7 +390,7 @@ onBoth("afterNext changes and compacts while a streaming list is under way", asy
   assertEquals(brief(lines[6]), "DELETED map-0@7");
 });
 
-onBoth("compact expires versions that were seen", async (server, wire) => {
+onBoth("compact expires versions that clients have seen", async (server, wire) => {
   server.compact();
   assertEquals((await ask(wire, `${MAPS}?resourceVersion=4&resourceVersionMatch=Exact`)).status, 410);
   await using watch = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=5`);
@@ -427,7 +427,7 @@ onBoth("clockSkew shows in the Date header and in new objects", async (server, w
   assertThrows(() => server.clockSkew(NaN), RangeError);
 }, { now: () => NOW });
 
-onBoth("restart breaks connections, and watches go on where they were", async (server, wire) => {
+onBoth("restart breaks connections, and watches resume at their versions", async (server, wire) => {
   const watch = await Lines.open(wire, WATCH);
   server.restart();
   await assertRejects(() => watch.next(), TypeError);
@@ -446,7 +446,7 @@ onBoth("restart without history expires versions", async (server, wire) => {
   assertEquals((await ask(wire, MAPS)).json.items.length, 4);
 });
 
-Deno.test("restart breaks requests that wait, and answers that are half read", async () => {
+Deno.test("restart breaks waiting requests, and responses that are half read", async () => {
   using time = new FakeTime();
   const server = new FakeApiServer({ chunkBytes: 20 });
   fiveMaps(server);
@@ -462,7 +462,7 @@ Deno.test("restart breaks requests that wait, and answers that are half read", a
   assertEquals(server.requests.map(({ status }) => status), [200, 0]);
 });
 
-onBoth("jump moves the version on, without an event", async (server, wire) => {
+onBoth("jump raises the version without an event", async (server, wire) => {
   await using watch = await Lines.open(wire, `${WATCH}&allowWatchBookmarks=true`);
   server.jump(99_999);
   server.bookmark();
@@ -484,7 +484,7 @@ onBoth("supportStreamingList turns streaming lists off and on while the server r
   assertEquals((await stream.take(6)).at(-1).type, "BOOKMARK");
 });
 
-onBoth("sendBookmarks turns bookmarks off, the end of a streaming list among them", async (server, wire) => {
+onBoth("sendBookmarks turns bookmarks off, also the one that ends a streaming list", async (server, wire) => {
   server.sendBookmarks(false);
   await using stream = await Lines.open(wire, STREAM);
   assertEquals((await stream.take(5)).map(({ type }) => type), Array(5).fill("ADDED"));
@@ -494,7 +494,7 @@ onBoth("sendBookmarks turns bookmarks off, the end of a streaming list among the
   assertEquals(brief(await stream.next()), "BOOKMARK @7");
 });
 
-Deno.test("sendBookmarks holds for the bookmarks that come by themselves", async () => {
+Deno.test("sendBookmarks also turns off periodic bookmarks", async () => {
   using time = new FakeTime();
   using server = new FakeApiServer({ bookmarkMs: 1_000 });
   await using watch = await Lines.open(server, "/api/v1/pods?watch=1&resourceVersion=1&allowWatchBookmarks=1");
@@ -508,7 +508,7 @@ Deno.test("sendBookmarks holds for the bookmarks that come by themselves", async
   assertEquals((await watch.all()).map(brief), ["BOOKMARK @3"]);
 });
 
-Deno.test("Client refuses what gzipNext, htmlNext and emptyNext answer, and says why", async () => {
+Deno.test("Client refuses the responses of gzipNext, htmlNext and emptyNext, and says why", async () => {
   const server = new FakeApiServer();
   fiveMaps(server);
   using client = new Client({ server: "http://fake", transport: server });

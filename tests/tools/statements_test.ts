@@ -45,7 +45,7 @@ Deno.test("statements: finds those of methods, arrow functions, switches and try
   assertEquals(statementsIn(text).map(({ line }) => line), [4, 5, 7, 9, 11, 12, 14]);
 });
 
-Deno.test("statements: passes over imports, exports, types, declarations and blocks", () => {
+Deno.test("statements: skips imports, exports, types, declarations and blocks", () => {
   const text = `import { a } from "./a.ts";
 export { b } from "./b.ts";
 export const c = 1;
@@ -58,11 +58,11 @@ class C {}
   assertEquals(summaries("const local = 1;\n{\n}\n;\n"), ["1: const local = 1;"]);
 });
 
-Deno.test("statements: a deletion keeps the numbers of all other lines", () => {
+Deno.test("statements: a deletion keeps the line numbers of other statements", () => {
   assertEquals(mutants("a(\n  1,\n);\nb();\n"), ["\n\n\nb();\n", "a(\n  1,\n);\n\n"]);
 });
 
-Deno.test("statements: a deleted branch leaves an empty statement, and an only branch or a loop's body is not deleted", () => {
+Deno.test("statements: a deleted branch leaves an empty statement; an only branch and a loop's body are not deleted", () => {
   assertEquals(mutants("if (x) a();\nelse b();\n"), ["\n\n", "if (x) ;\nelse b();\n", "if (x) a();\nelse ;\n"]);
   assertEquals(mutants("if (x) a();\n"), ["\n"]);
   assertEquals(mutants("while (x) a();\n"), ["\n"]);

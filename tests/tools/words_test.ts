@@ -6,7 +6,7 @@ function found(source: string): string[] {
   return wordsIn("src/a.ts", source).map(({ line, name }) => `${line} ${name}`);
 }
 
-Deno.test("wordsIn finds phrases in comments of both kinds, over line ends too", () => {
+Deno.test("wordsIn finds phrases in comments of both kinds, also across lines", () => {
   const source = `
 /**
  * A handler that goes
@@ -41,7 +41,7 @@ Deno.test("wordsIn finds docstrings that begin with a question word, once", () =
   assertEquals(found(source), ["2 What/How/Who …", "4 What/How/Who …"]);
 });
 
-Deno.test("wordsIn passes over code, strings, examples and other senses", () => {
+Deno.test("wordsIn ignores code, strings, examples and other senses", () => {
   const source = `
 /**
  * Calls \`tell()\`, {@linkcode Story} and https://story.test/told.

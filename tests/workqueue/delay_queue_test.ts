@@ -4,7 +4,7 @@ import { tokenBucket } from "../../src/workqueue/rate_limiter.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-Deno.test("WorkQueue addAfter adds a key when its delay is over, not before [C125]", () => {
+Deno.test("WorkQueue addAfter adds a key after its delay, not before [C125]", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.addAfter("a", 50);
@@ -54,7 +54,7 @@ Deno.test("WorkQueue addAfter orders by time even if a later call has the earlie
   assertEquals([queue.tryGet()?.key, queue.tryGet()?.key, queue.tryGet()?.key], ["a", "b", "c"]);
 });
 
-Deno.test("WorkQueue addAfter adds at once when there is no delay", () => {
+Deno.test("WorkQueue addAfter adds at once without a delay", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.addAfter("a", 0);
@@ -62,7 +62,7 @@ Deno.test("WorkQueue addAfter adds at once when there is no delay", () => {
   assertEquals([queue.length, time.timers], [2, 0]);
 });
 
-Deno.test("WorkQueue add leaves a delay of the same key running", () => {
+Deno.test("WorkQueue add does not cancel a delay of the same key", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.addAfter("a", 10);
@@ -75,7 +75,7 @@ Deno.test("WorkQueue add leaves a delay of the same key running", () => {
   assertEquals(queue.length, 1, "a key that waits already is not added by the end of its delay");
 });
 
-Deno.test("WorkQueue shutDown gives up all delays, and says how many", () => {
+Deno.test("WorkQueue shutDown drops all delayed keys, and returns how many", () => {
   using time = new FakeTime();
   for (const ending of ["shutDown", "shutDownWithDrain"] as const) {
     const queue = new WorkQueue();
@@ -88,7 +88,7 @@ Deno.test("WorkQueue shutDown gives up all delays, and says how many", () => {
   }
 });
 
-Deno.test("DelayQueue arms one timer however many keys wait", () => {
+Deno.test("DelayQueue uses one timer for any number of delayed keys", () => {
   using time = new FakeTime();
   const ready: number[] = [];
   const queue = new DelayQueue<number>((key) => ready.push(key));
@@ -100,7 +100,7 @@ Deno.test("DelayQueue arms one timer however many keys wait", () => {
   assertEquals(times, times.toSorted((a, b) => a - b));
 });
 
-Deno.test("DelayQueue keeps the order in which equal times were set", () => {
+Deno.test("DelayQueue keeps the order of additions for equal times", () => {
   using time = new FakeTime();
   const ready: string[] = [];
   const queue = new DelayQueue<string>((key) => ready.push(key));
@@ -111,7 +111,7 @@ Deno.test("DelayQueue keeps the order in which equal times were set", () => {
   assertEquals(ready.join(""), "abcdefgh");
 });
 
-Deno.test("DelayQueue waits longer than one timer can", () => {
+Deno.test("DelayQueue can delay for longer than the runtime's timers allow", () => {
   using time = new FakeTime();
   const ready: string[] = [];
   const queue = new DelayQueue<string>((key) => ready.push(key));
@@ -123,7 +123,7 @@ Deno.test("DelayQueue waits longer than one timer can", () => {
   assertEquals([ready, time.timers], [["a"], 0]);
 });
 
-Deno.test("DelayQueue is not early for a fraction of a millisecond, and not stuck on it", () => {
+Deno.test("DelayQueue is not early by a fraction of a millisecond, nor stuck on one", () => {
   using time = new FakeTime();
   const ready: string[] = [];
   const queue = new DelayQueue<string>((key) => ready.push(key));
@@ -155,7 +155,7 @@ Deno.test("DelayQueue keeps its times when the time of day is set, back or forwa
   }
 });
 
-Deno.test("WorkQueue addRateLimited makes a key wait as long as its limiter says", () => {
+Deno.test("WorkQueue addRateLimited delays a key by what its limiter returns", () => {
   using time = new FakeTime();
   const queue = new WorkQueue<string>({ rateLimiter: tokenBucket({ perSecond: 10, burst: 1 }) });
   for (const key of ["a", "b", "c"]) queue.addRateLimited(key);

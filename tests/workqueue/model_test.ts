@@ -5,7 +5,7 @@ import type { WorkItem } from "../../src/workqueue/work_item.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-Deno.test("WorkQueue does what its model does, whatever is asked of it", async () => {
+Deno.test("WorkQueue equals its model after any operations", async () => {
   using time = new FakeTime(0);
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 120, size: "max" }), async (operations) => {

@@ -27,7 +27,7 @@ Deno.test("exponentialBackoff never exceeds its longest wait, however many failu
   assertEquals(all.slice(10).every((wait) => wait === 1_000), true);
 });
 
-Deno.test("fastSlow turns from fast to slow after so many tries", () => {
+Deno.test("fastSlow changes from fast to slow after the given number of tries", () => {
   const limiter = fastSlow<string>({ fastMs: 5, slowMs: 10_000, maxFast: 3 });
   assertEquals(waits(limiter, "one", 5), [5, 5, 5, 10_000, 10_000]);
   assertEquals(waits(limiter, "two", 2), [5, 5]);
@@ -36,7 +36,7 @@ Deno.test("fastSlow turns from fast to slow after so many tries", () => {
   assertEquals([limiter.retries("one"), limiter.when("one")], [0, 5]);
 });
 
-Deno.test("tokenBucket lets a burst pass, then so many a second, of all keys together", () => {
+Deno.test("tokenBucket allows a burst, then a rate, for all keys together", () => {
   using time = new FakeTime();
   const limiter = tokenBucket<string>({ perSecond: 2, burst: 3 });
   assertEquals([...waits(limiter, "one", 2), ...waits(limiter, "two", 3)], [0, 0, 0, 500, 1_000]);
@@ -48,7 +48,7 @@ Deno.test("tokenBucket lets a burst pass, then so many a second, of all keys tog
   assertEquals(waits(limiter, "one", 4), [0, 0, 0, 500]);
 });
 
-Deno.test("tokenBucket is filled by the monotonic clock, whatever the time of day is set to", () => {
+Deno.test("tokenBucket uses the monotonic clock, whatever the time of day is set to", () => {
   using time = new FakeTime();
   const limiter = tokenBucket<string>({ perSecond: 1, burst: 1 });
   assertEquals(waits(limiter, "one", 2), [0, 1_000]);
@@ -59,7 +59,7 @@ Deno.test("tokenBucket is filled by the monotonic clock, whatever the time of da
   assertEquals(limiter.when("one"), 2_000);
 });
 
-Deno.test("maxOf takes the longest wait, and every limiter counts", () => {
+Deno.test("maxOf returns the longest wait, and every limiter counts", () => {
   const limiter = maxOf(
     fastSlow<string>({ fastMs: 5, slowMs: 3_000, maxFast: 3 }),
     exponentialBackoff<string>({ baseMs: 1, maxMs: 1_000_000 }),
@@ -77,7 +77,7 @@ Deno.test("maxOf reports the most retries of its limiters", () => {
   assertEquals(limiter.retries("one"), 1);
 });
 
-Deno.test("withMaxWait limits the waits of a limiter, which keeps counting", () => {
+Deno.test("withMaxWait caps the waits of a limiter, which still counts", () => {
   const limiter = withMaxWait(exponentialBackoff<string>({ baseMs: 1 }), 4);
   assertEquals(waits(limiter, "one", 5), [1, 2, 4, 4, 4]);
   assertEquals(limiter.retries("one"), 5);
@@ -85,7 +85,7 @@ Deno.test("withMaxWait limits the waits of a limiter, which keeps counting", () 
   assertEquals([limiter.retries("one"), limiter.when("one")], [0, 1]);
 });
 
-Deno.test("defaultRateLimiter is 5 ms to 1000 s for each key, and 10 a second of all after 100", () => {
+Deno.test("defaultRateLimiter is 5 ms to 1000 s per key, and 10 keys a second after the first 100", () => {
   using time = new FakeTime();
   const limiter = defaultRateLimiter<number>();
   assertEquals(waits(limiter, 0, 3), [5, 10, 20]);
@@ -97,7 +97,7 @@ Deno.test("defaultRateLimiter is 5 ms to 1000 s for each key, and 10 a second of
   assertEquals(limiter.when(0), 1_000_000);
 });
 
-Deno.test("rate limiters refuse options that make no sense, and name them", () => {
+Deno.test("rate limiters refuse invalid options, and name them", () => {
   assertThrows(() => exponentialBackoff({ baseMs: 0 }), RangeError, "baseMs must be positive, found 0");
   assertThrows(() => exponentialBackoff({ maxMs: 1 }), RangeError, "maxMs must be at least baseMs (5), found 1");
   assertThrows(() => exponentialBackoff({ maxMs: Infinity }), RangeError, "found Infinity");

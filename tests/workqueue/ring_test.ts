@@ -3,7 +3,7 @@ import { Ring } from "../../src/workqueue/ring.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { collectGarbage } from "../support/garbage.ts";
 
-Deno.test("Ring gives back what it got, in order, while it grows, wraps and shrinks", () => {
+Deno.test("Ring returns its items in order while it grows, wraps and shrinks", () => {
   const ring = new Ring<number>();
   const taken: number[] = [];
   let put = 0;
@@ -16,7 +16,7 @@ Deno.test("Ring gives back what it got, in order, while it grows, wraps and shri
   assertEquals(ring.shift(), undefined);
 });
 
-Deno.test("Ring lets go of what was taken [C124]", async () => {
+Deno.test("Ring keeps no reference to items that were taken [C124]", async () => {
   const ring = new Ring<object>();
   const refs = (() => {
     const objects = Array.from({ length: 40 }, (_, index) => ({ index }));
@@ -29,7 +29,7 @@ Deno.test("Ring lets go of what was taken [C124]", async () => {
   assertEquals(ring.length, 30);
 });
 
-Deno.test("WorkQueue lets go of items that are done", async () => {
+Deno.test("WorkQueue keeps no reference to keys that are done", async () => {
   const queue = new WorkQueue<number>();
   const refs = (() => {
     for (let key = 0; key < 40; key++) queue.add(key);
@@ -43,7 +43,7 @@ Deno.test("WorkQueue lets go of items that are done", async () => {
   assertEquals(queue.length, 30);
 });
 
-Deno.test("WorkQueue keeps nothing of a run that has ended", async () => {
+Deno.test("WorkQueue keeps no memory of a run that has ended", async () => {
   await using queue = new WorkQueue<number>();
   const run = async (): Promise<WeakRef<AbortSignal>> => {
     const stop = new AbortController();
@@ -60,7 +60,7 @@ Deno.test("WorkQueue keeps nothing of a run that has ended", async () => {
   assertEquals(signal.deref(), undefined);
 });
 
-Deno.test("WorkQueue iterator keeps no item that it waited for", async () => {
+Deno.test("WorkQueue iterator keeps no reference to an item that it waited for", async () => {
   const queue = new WorkQueue<number>();
   const items = queue[Symbol.asyncIterator]();
   const step = async (): Promise<WeakRef<object>> => {

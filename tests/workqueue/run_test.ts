@@ -15,7 +15,7 @@ Deno.test("WorkQueue run gives every key to the worker, and resolves when the qu
   assertEquals(seen, Array.from({ length: 200 }, (_, key) => key));
 });
 
-Deno.test("WorkQueue run works on as many keys at a time as it may, and no more", async (t) => {
+Deno.test("WorkQueue run processes as many keys at a time as concurrency allows", async (t) => {
   for (const concurrency of [undefined, 1, 3]) {
     await t.step(`concurrency ${concurrency}`, async () => {
       const queue = new WorkQueue<number>();
@@ -33,7 +33,7 @@ Deno.test("WorkQueue run works on as many keys at a time as it may, and no more"
   }
 });
 
-Deno.test("WorkQueue run tries a failing key again with back-off, and forgets it when it succeeds [F14]", async () => {
+Deno.test("WorkQueue run retries a failing key with back-off, and forgets its failures when it succeeds [F14]", async () => {
   using time = new FakeTime(0);
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
   const tries: [number, number][] = [];
@@ -69,7 +69,7 @@ Deno.test("WorkQueue run keeps errors in the status when there is no onError", a
   await running;
 });
 
-Deno.test("WorkQueue run does not try again what fails after shutdown, and counts that", async () => {
+Deno.test("WorkQueue run does not retry a key that fails after shutdown, and counts that", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   queue.shutDown();
@@ -114,7 +114,7 @@ Deno.test("WorkQueue run whose signal aborts takes no key that is added while it
   assertEquals([seen, queue.length, queue.status().processing], [["a"], 1, 0]);
 });
 
-Deno.test("WorkQueue run listens to its signal once, however many keys it waits for", async () => {
+Deno.test("WorkQueue run adds one listener to its signal, for any number of waits", async () => {
   const queue = new WorkQueue<number>();
   let listeners = 0;
   const running = queue.run((key, { signal }) => {
@@ -131,7 +131,7 @@ Deno.test("WorkQueue run listens to its signal once, however many keys it waits 
   await running;
 });
 
-Deno.test("WorkQueue run hands a key to a worker after the turn of whoever adds it, one key after the other", async () => {
+Deno.test("WorkQueue run starts a worker after the code that adds the key has returned, one key after the other", async () => {
   const queue = new WorkQueue();
   const seen: string[] = [];
   const running = queue.run((key) => {
@@ -146,7 +146,7 @@ Deno.test("WorkQueue run hands a key to a worker after the turn of whoever adds 
   await running;
 });
 
-Deno.test("WorkQueue run ends with what a rate limiter throws, and gives its key back", async () => {
+Deno.test("WorkQueue run rejects with the error that a rate limiter throws, and adds its key again", async () => {
   const broken = new Error("broken");
   const limiter = exponentialBackoff<string>();
   const throwing = (): never => {
@@ -188,7 +188,7 @@ Deno.test("WorkQueue run resolves immediately when its signal has aborted before
   assertEquals([queue.length, queue.status().errors], [1, 0]);
 });
 
-Deno.test("WorkQueue run ends with what onError throws, after the other workers have ended", async () => {
+Deno.test("WorkQueue run rejects with the error that onError throws, after the other workers have ended", async () => {
   using time = new FakeTime();
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
   let ended = 0;
@@ -215,7 +215,7 @@ Deno.test("WorkQueue run ends with what onError throws, after the other workers 
   queue.shutDown();
 });
 
-Deno.test("WorkQueue run does not keep timers from their turn, whatever its workers do", async () => {
+Deno.test("WorkQueue run lets timers fire, whatever its workers do", async () => {
   const queue = new WorkQueue<number>();
   let turns = 0;
   let stop = false;
@@ -235,7 +235,7 @@ Deno.test("WorkQueue run does not keep timers from their turn, whatever its work
   assert(turns >= 3);
 });
 
-Deno.test("WorkQueue run can be called several times, and each run stops by itself", async () => {
+Deno.test("WorkQueue run can be called several times, and each run stops on its own", async () => {
   const queue = new WorkQueue();
   const first = new AbortController();
   const seen: string[] = [];
@@ -253,7 +253,7 @@ Deno.test("WorkQueue run can be called several times, and each run stops by itse
   assertEquals(seen, ["first a", "second b", "second c"]);
 });
 
-Deno.test("WorkQueue run refuses a concurrency that is no count", async () => {
+Deno.test("WorkQueue run refuses an invalid concurrency", async () => {
   const queue = new WorkQueue({ name: "pods" });
   for (const concurrency of [0, -1, 1.5, NaN, Infinity]) {
     await assertRejects(
@@ -264,7 +264,7 @@ Deno.test("WorkQueue run refuses a concurrency that is no count", async () => {
   }
 });
 
-Deno.test("WorkQueue disposed stops its runs, and waits for their workers", async () => {
+Deno.test("WorkQueue disposal stops its runs, and waits for their workers", async () => {
   using time = new FakeTime();
   let ended = false;
   let reason: unknown;
@@ -300,7 +300,7 @@ Deno.test("WorkQueue can be disposed twice, and while a run fails", async () => 
   await rejected;
 });
 
-Deno.test("WorkQueue run gives a key back with growing waits when its worker returns retry(), without an error", async () => {
+Deno.test("WorkQueue run adds a key again with growing waits when its worker returns retry(), without an error", async () => {
   using time = new FakeTime(0);
   for (const wrap of [(result: void | Result) => result, (result: void | Result) => Promise.resolve(result)]) {
     const startMs = Date.now();
@@ -320,7 +320,7 @@ Deno.test("WorkQueue run gives a key back with growing waits when its worker ret
   }
 });
 
-Deno.test("WorkQueue run forgets a key's failures and gives it back in time when its worker returns requeueAfter()", async () => {
+Deno.test("WorkQueue run forgets a key's failures and adds it after the delay when its worker returns requeueAfter()", async () => {
   using time = new FakeTime(0);
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
   const results = [retry(), retry(), requeueAfter(500), requeueAfter(0), retry(), undefined];
@@ -337,7 +337,7 @@ Deno.test("WorkQueue run forgets a key's failures and gives it back in time when
   await running;
 });
 
-Deno.test("WorkQueue run keeps the failures of a key that its worker adds rate-limited, so that waits grow", async () => {
+Deno.test("WorkQueue run keeps the failures of a key that its worker adds rate-limited, so that its waits grow", async () => {
   using time = new FakeTime(0);
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
   const tries: [number, number][] = [];
@@ -353,7 +353,7 @@ Deno.test("WorkQueue run keeps the failures of a key that its worker adds rate-l
   await running;
 });
 
-Deno.test("WorkQueue run gives no key back after shutdown, whatever its worker returns", async () => {
+Deno.test("WorkQueue run adds no key again after shutdown, whatever its worker returns", async () => {
   for (const result of [retry(), requeueAfter(0), requeueAfter(10)]) {
     const queue = new WorkQueue();
     queue.add("a");
@@ -364,7 +364,7 @@ Deno.test("WorkQueue run gives no key back after shutdown, whatever its worker r
   }
 });
 
-Deno.test("WorkQueue run takes it for a failure when a worker returns anything else", async () => {
+Deno.test("WorkQueue run treats any other result of a worker as a failure", async () => {
   for (const value of [1, "retry", {}, null]) {
     const queue = new WorkQueue();
     const messages: string[] = [];
@@ -378,7 +378,7 @@ Deno.test("WorkQueue run takes it for a failure when a worker returns anything e
   }
 });
 
-Deno.test("requeueAfter refuses what is not a duration", () => {
+Deno.test("requeueAfter refuses an invalid duration", () => {
   for (const ms of [-1, NaN, Infinity]) {
     assertThrows(() => requeueAfter(ms), RangeError, `ms must be at least 0 milliseconds and finite, found ${ms}`);
   }

@@ -22,7 +22,7 @@ const EMPTY: WorkQueueStatus = {
   longestRunningMs: 0,
 };
 
-Deno.test("WorkQueue status follows a key from being added to being done [C127] [F37]", () => {
+Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => {
   using time = new FakeTime();
   const queue = new WorkQueue({ name: "pods" });
   assertEquals(queue.status(), EMPTY);
@@ -63,7 +63,7 @@ Deno.test("WorkQueue status follows a key from being added to being done [C127] 
   });
 });
 
-Deno.test("WorkQueue status has the sum and the longest time of unfinished work", () => {
+Deno.test("WorkQueue status has the total and the longest time of unfinished work", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.add("a");
@@ -88,7 +88,7 @@ Deno.test("WorkQueue status counts retries and delays", () => {
   assertEquals([queue.status().retries, queue.status().delayed, queue.status().adds], [3, 0, 3]);
 });
 
-Deno.test("WorkQueue status keeps no timer, during its life or after shutdown", () => {
+Deno.test("WorkQueue status uses no timer, during the queue's life or after shutdown", () => {
   using time = new FakeTime();
   const queue = new WorkQueue();
   queue.add("a");
@@ -101,7 +101,7 @@ Deno.test("WorkQueue status keeps no timer, during its life or after shutdown", 
   assertEquals([queue.status().isShutDown, queue.status().longestRunningMs], [true, 500]);
 });
 
-Deno.test("WorkQueue status does not change after it was given", () => {
+Deno.test("WorkQueue status is a snapshot that does not change later", () => {
   const queue = new WorkQueue();
   const before = queue.status();
   queue.add("a");
@@ -109,7 +109,7 @@ Deno.test("WorkQueue status does not change after it was given", () => {
   assertEquals([before.adds, before.queueLatencyMs, before.workDurationMs], [0, NONE, NONE]);
 });
 
-Deno.test("WorkQueue status measures by a clock that no change of the time of day moves", () => {
+Deno.test("WorkQueue status uses a clock that changes of the time of day do not affect", () => {
   for (const jumpMs of [-3_600_000, 3_600_000]) {
     using time = new FakeTime();
     const queue = new WorkQueue();

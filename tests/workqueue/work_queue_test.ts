@@ -4,7 +4,7 @@ import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import type { WorkItem } from "../../src/workqueue/work_item.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 
-Deno.test("WorkQueue never hands one key to two workers [C121]", async (t) => {
+Deno.test("WorkQueue never gives one key to two workers [C121]", async (t) => {
   for (const ending of ["shutDown", "shutDownWithDrain"] as const) {
     await t.step(ending, async () => {
       const queue = new WorkQueue<number>();
@@ -45,7 +45,7 @@ Deno.test("WorkQueue never hands one key to two workers [C121]", async (t) => {
   }
 });
 
-Deno.test("WorkQueue hands out a key added during its processing once more, after it is done [C122]", () => {
+Deno.test("WorkQueue returns a key again that is added while it is processed, after it is done [C122]", () => {
   const queue = new WorkQueue();
   queue.add("a");
   const first = queue.tryGet()!;
@@ -60,14 +60,14 @@ Deno.test("WorkQueue hands out a key added during its processing once more, afte
   assertEquals([queue.tryGet(), queue.length], [undefined, 0]);
 });
 
-Deno.test("WorkQueue keeps a key once however often it is added, at its first place [F19]", () => {
+Deno.test("WorkQueue keeps a key once, however often it is added, at its first place [F19]", () => {
   const queue = new WorkQueue();
   for (const key of ["a", "b", "a", "c", "b", "a"]) queue.add(key);
   assertEquals(queue.length, 3);
   assertEquals(takeAll(queue), ["a", "b", "c"]);
 });
 
-Deno.test("WorkQueue puts a returning key behind those that came meanwhile [F19]", () => {
+Deno.test("WorkQueue puts a key that comes back behind the keys added meanwhile [F19]", () => {
   const queue = new WorkQueue();
   queue.add("a");
   using _first = queue.tryGet()!;
@@ -77,7 +77,7 @@ Deno.test("WorkQueue puts a returning key behind those that came meanwhile [F19]
   assertEquals(takeAll(queue), ["b", "a"]);
 });
 
-Deno.test("WorkQueue drains until every key handed out is done [C123]", async () => {
+Deno.test("WorkQueue drains until every key in progress is done [C123]", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   queue.add("b");
@@ -93,7 +93,7 @@ Deno.test("WorkQueue drains until every key handed out is done [C123]", async ()
   assertEquals(drain.settled, true);
 });
 
-Deno.test("WorkQueue drains until every key that waits is done, even if no worker has one", async () => {
+Deno.test("WorkQueue drains until every waiting key is done, even if no worker has one", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   const drain = watch(queue.shutDownWithDrain());
@@ -108,7 +108,7 @@ Deno.test("WorkQueue drains until every key that waits is done, even if no worke
   assertEquals(drain.settled, true);
 });
 
-Deno.test("WorkQueue hands out again during a drain what was added while it was processed", async () => {
+Deno.test("WorkQueue returns during a drain the keys that were added while they were processed", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   const first = queue.tryGet()!;
@@ -124,7 +124,7 @@ Deno.test("WorkQueue hands out again during a drain what was added while it was 
   assertEquals([drain.settled, await queue.get()], [true, undefined]);
 });
 
-Deno.test("WorkQueue does not wait for workers when it is shut down, and then ends a pending drain", async () => {
+Deno.test("WorkQueue shutDown does not wait for workers, and ends a pending drain", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   using _item = queue.tryGet();
@@ -134,7 +134,7 @@ Deno.test("WorkQueue does not wait for workers when it is shut down, and then en
   assertEquals(queue.status().processing, 1);
 });
 
-Deno.test("WorkQueue drains at once when nothing is left, again and again", async () => {
+Deno.test("WorkQueue drain resolves at once when nothing is left, at each call", async () => {
   const queue = new WorkQueue();
   await queue.shutDownWithDrain();
   queue.shutDown();
@@ -142,7 +142,7 @@ Deno.test("WorkQueue drains at once when nothing is left, again and again", asyn
   assertEquals(queue.isShutDown, true);
 });
 
-Deno.test("WorkQueue drain can be waited for after shutdown", async () => {
+Deno.test("WorkQueue drain can be awaited after shutdown", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   queue.shutDown();
@@ -165,7 +165,7 @@ Deno.test("WorkQueue shutDownWithDrain rejects with the signal's reason, and sta
   assertEquals([queue.isShutDown, takeAll(queue)], [true, ["a"]]);
 });
 
-Deno.test("WorkQueue shutDown leaves what waits to be taken, then answers undefined", async () => {
+Deno.test("WorkQueue shutDown leaves waiting keys to be taken; then get returns undefined", async () => {
   const queue = new WorkQueue();
   queue.add("a");
   queue.shutDown();
@@ -185,7 +185,7 @@ Deno.test("WorkQueue shutDown resolves all waiting calls of get", async () => {
   assertEquals(await Promise.all(waits), [undefined, undefined, { done: true, value: undefined }]);
 });
 
-Deno.test("WorkQueue get serves waiting calls in their order", async () => {
+Deno.test("WorkQueue get answers pending calls in their order", async () => {
   const queue = new WorkQueue();
   const waits = [queue.get(), queue.get(), queue.get()];
   for (const key of ["a", "b", "c"]) queue.add(key);
@@ -193,7 +193,7 @@ Deno.test("WorkQueue get serves waiting calls in their order", async () => {
   assertEquals(queue.status().processing, 3);
 });
 
-Deno.test("WorkQueue get rejects with the signal's reason, and takes nothing then", async () => {
+Deno.test("WorkQueue get rejects with the signal's reason, and then takes no key", async () => {
   const queue = new WorkQueue();
   const controller = new AbortController();
   const aborted = queue.get({ signal: controller.signal });
@@ -223,7 +223,7 @@ Deno.test("WorkQueue get leaves no listener on the signal once it has a key", as
   assertEquals(listeners, 0);
 });
 
-Deno.test("WorkQueue done of a key that is not processed does nothing", () => {
+Deno.test("WorkQueue done of a key that is not being processed does nothing", () => {
   const queue = new WorkQueue();
   queue.done("unknown");
   queue.add("a");
@@ -233,7 +233,7 @@ Deno.test("WorkQueue done of a key that is not processed does nothing", () => {
   assertEquals(queue.status().workDurationMs.count, 1);
 });
 
-Deno.test("WorkItem disposed late does not end the work of the next worker", () => {
+Deno.test("WorkItem that is disposed late does not end the work of the next worker", () => {
   const queue = new WorkQueue();
   queue.add("a");
   const first = queue.tryGet()!;
@@ -245,7 +245,7 @@ Deno.test("WorkItem disposed late does not end the work of the next worker", () 
   assertEquals([queue.length, queue.status().processing, second.key], [0, 1, "a"]);
 });
 
-Deno.test("WorkItem gives its key back at the end of a using block, even when that throws", () => {
+Deno.test("WorkItem is done at the end of a using block, even when that throws", () => {
   const queue = new WorkQueue();
   queue.add("a");
   assertThrows(
@@ -259,7 +259,7 @@ Deno.test("WorkItem gives its key back at the end of a using block, even when th
   assertEquals(queue.status().processing, 0);
 });
 
-Deno.test("WorkQueue iterates until it is shut down and empty", async () => {
+Deno.test("WorkQueue iteration lasts until the queue is shut down and empty", async () => {
   const queue = new WorkQueue<number>();
   for (let key = 0; key < 200; key++) queue.add(key);
   const seen: number[] = [];
@@ -278,7 +278,7 @@ Deno.test("WorkQueue iterates until it is shut down and empty", async () => {
   assertEquals(queue.status().processing, 0);
 });
 
-Deno.test("WorkQueue can be iterated by several at once, each key going to one of them", async () => {
+Deno.test("WorkQueue can be iterated by several loops at once, and each key goes to one of them", async () => {
   const queue = new WorkQueue<number>();
   const seen: number[] = [];
   async function consume(): Promise<void> {
@@ -294,7 +294,7 @@ Deno.test("WorkQueue can be iterated by several at once, each key going to one o
   assertEquals(seen, Array.from({ length: 30 }, (_, key) => key));
 });
 
-Deno.test("WorkQueue iterator that has returned takes no key any more", async () => {
+Deno.test("WorkQueue iterator that has returned takes no further key", async () => {
   const queue = new WorkQueue();
   const iterator = queue[Symbol.asyncIterator]();
   const pending = iterator.next();
@@ -304,7 +304,7 @@ Deno.test("WorkQueue iterator that has returned takes no key any more", async ()
   assertEquals([await pending, await iterator.next(), queue.length], [over, over, 1]);
 });
 
-Deno.test("WorkQueue iteration lets the event loop have its turn", async () => {
+Deno.test("WorkQueue iteration lets the event loop run", async () => {
   const queue = new WorkQueue<number>();
   let had = 0;
   let stop = false;
@@ -325,7 +325,7 @@ Deno.test("WorkQueue iteration lets the event loop have its turn", async () => {
   assert(had >= 3);
 });
 
-Deno.test("WorkQueue forget clears the failures of a key, and leaves the key where it is", () => {
+Deno.test("WorkQueue forget clears a key's failures, and leaves the key in the queue", () => {
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 1 }) });
   queue.add("a");
   queue.addRateLimited("b");
@@ -344,7 +344,7 @@ Deno.test("WorkItem has the number of retries of its key", () => {
   assertEquals([item.key, item.retries], ["a", 7]);
 });
 
-Deno.test("WorkQueue refuses delays and limiters that are none", () => {
+Deno.test("WorkQueue refuses invalid delays and limiters", () => {
   const queue = new WorkQueue({ name: "pods" });
   assertThrows(
     () => queue.addAfter("a", NaN),
@@ -357,7 +357,7 @@ Deno.test("WorkQueue refuses delays and limiters that are none", () => {
   assertThrows(() => new WorkQueue({ rateLimiter }), TypeError, 'must have a method "retries"');
 });
 
-Deno.test("WorkQueue accepts strings or numbers as keys, nothing else", () => {
+Deno.test("WorkQueue accepts only strings and numbers as keys", () => {
   const queue = new WorkQueue<number>({ rateLimiter: exponentialBackoff() });
   queue.add(1);
   // @ts-expect-error a queue of numbers

@@ -41,7 +41,7 @@ const THREE = [write("n0", 0), write("n1", 1), write("n2", 2)];
 /** What random histories meet too seldom. */
 export const SCENARIOS: readonly Scenario[] = [
   {
-    name: "lists at a version are refused as expired for ever: the newest state is listed instead",
+    name: "lists at a version always expire: the newest state is listed instead",
     script: script([
       ...THREE,
       informer({ streamingList: "off" }),
@@ -53,19 +53,19 @@ export const SCENARIOS: readonly Scenario[] = [
     ]),
   },
   {
-    name: "an error inside the stream that is not a 410 leads to a new list",
+    name: "an error inside the stream other than 410 leads to a relist",
     script: script([...THREE, informer(), wait(100), { do: "failWatches", code: 500 }, wait(60_000)], {
       relists: [1, 1],
     }),
   },
   {
-    name: "an error inside the stream that throttles leads to no new list",
+    name: "a throttling error inside the stream leads to no relist",
     script: script([...THREE, informer(), wait(100), { do: "failWatches", code: 429 }, wait(60_000)], {
       relists: [0, 0],
     }),
   },
   {
-    name: "after failures and a long time of health the next failure is got over quickly",
+    name: "after failures and a long healthy watch the next failure is retried quickly",
     script: script([
       ...THREE,
       informer(),
@@ -82,7 +82,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ], { faults: "harmless" }),
   },
   {
-    name: "watches that end at once are not asked for in a hurry",
+    name: "watches that end at once are backed off",
     script: script([
       ...THREE,
       informer({ streamingList: "off" }),
@@ -93,7 +93,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ], { faults: "harmless" }),
   },
   {
-    name: "a black hole is noticed",
+    name: "a server that stops answering is detected",
     script: script([
       ...THREE,
       informer({ watchTimeoutMs: 20_000 }),
@@ -110,7 +110,7 @@ export const SCENARIOS: readonly Scenario[] = [
     }),
   },
   {
-    name: "a token that expires between two pages: the list begins anew, without what was deleted since",
+    name: "a token that expires between two pages: the list starts again, without the objects deleted since",
     script: script([
       ...THREE,
       write("n3", 3),
@@ -125,7 +125,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ], { relists: [1, 1] }),
   },
   {
-    name: "the end of an object is told again when its name has been taken by another",
+    name: "the deletion of an object is sent again after its name has been reused",
     script: script([
       ...THREE,
       informer(),
@@ -138,7 +138,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ], { faults: "harmless", outdated: 1 }),
   },
   {
-    name: "a server that ends watches in a hurry, having said something, is not asked in a hurry",
+    name: "watches that end soon after an event are backed off",
     script: script([
       ...THREE,
       informer({ streamingList: "off" }),
@@ -187,7 +187,7 @@ export const SCENARIOS: readonly Scenario[] = [
     ], { faults: "none" }),
   },
   {
-    name: "many changes of one object in one turn are all told, in order",
+    name: "many changes of one object in one turn are all delivered, in order",
     script: script([
       ...THREE,
       informer(),

@@ -38,7 +38,7 @@ const Gadget: Resource<Gadget> = defineResource<Gadget>({
 function lists(streamingList: "on" | "off"): Scenario {
   const way = streamingList === "on" ? "a streaming list" : "a list request";
   return {
-    name: `SharedIndexInformer takes what is there by ${way}, and every change after it`,
+    name: `SharedIndexInformer reads the initial objects by ${way}, and then every change`,
     async run(world): Promise<string> {
       const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
       await forEach(names("map", 30), (name) => maps.create(mapDraft(name)));
@@ -68,7 +68,7 @@ export const SCENARIOS: readonly Scenario[] = [
   lists("off"),
   lists("on"),
   {
-    name: "SharedIndexInformer tells what enters and leaves its selection as added and deleted",
+    name: "SharedIndexInformer delivers objects that enter and leave its selection as added and deleted",
     async run(world): Promise<string> {
       const { client, namespace } = world;
       const maps = client.resource(ConfigMap, { namespace });
@@ -103,7 +103,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer tells each write once, however it is written, and none that changes nothing",
+    name: "SharedIndexInformer delivers each write once, by any verb, and none that changes nothing",
     async run(world): Promise<string> {
       const { client, namespace } = world;
       const pods = client.resource(Pod, { namespace });
@@ -143,7 +143,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer tells an object of the same name as another one",
+    name: "SharedIndexInformer delivers a new object of the same name as another object",
     async run(world): Promise<string> {
       const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
       await maps.create(mapDraft("twice"));
@@ -158,7 +158,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer tells of a deletion that has to wait as an update, and of its end",
+    name: "SharedIndexInformer delivers a deletion that waits for a finalizer as updated, then as deleted",
     async run(world): Promise<string> {
       const { client, namespace } = world;
       const maps = client.resource(ConfigMap, { namespace });
@@ -183,7 +183,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer hears of every object that a deletion of a selection takes",
+    name: "SharedIndexInformer delivers the deletion of every object of a deleteCollection",
     async run(world): Promise<string> {
       const { client, namespace } = world;
       const maps = client.resource(ConfigMap, { namespace });
@@ -198,7 +198,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer tells a late handler what is cached, and a removed one nothing more",
+    name: "SharedIndexInformer delivers the cached objects to a late handler, and nothing more to a removed one",
     async run(world): Promise<string> {
       const { client, namespace } = world;
       const maps = client.resource(ConfigMap, { namespace });
@@ -220,7 +220,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer keeps metadata alone, equal to that of whole objects",
+    name: "SharedIndexInformer of metadata alone caches the same metadata as one of full objects",
     async run(world): Promise<string> {
       const { client, namespace } = world;
       const pods = client.resource(Pod, { namespace });
@@ -250,7 +250,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer keeps three caches equal through a storm of three writers",
+    name: "SharedIndexInformer keeps three caches equal to the server while three writers change it",
     async run(world): Promise<string> {
       const { client, namespace } = world;
       await using all = new Observed(world, ConfigMap);
@@ -272,7 +272,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer.atLeast shows every write to who wrote it",
+    name: "SharedIndexInformer.atLeast waits until the cache has the caller's own write",
     async run(world): Promise<string> {
       const { client, namespace } = world;
       const maps = client.resource(ConfigMap, { namespace });
@@ -294,7 +294,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer of all namespaces keeps what is in each",
+    name: "SharedIndexInformer of all namespaces caches the objects of each",
     async run(world): Promise<string> {
       const { client } = world;
       const labels = { of: world.namespace };
@@ -333,7 +333,8 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer waits for a custom resource, follows it, and sees it go",
+    name:
+      "SharedIndexInformer waits for a custom resource definition, follows its objects, and drops them when it is deleted",
     async run(world): Promise<string> {
       const gadgets = world.client.resource(Gadget, { namespace: world.namespace });
       await using observed = new Observed(world, Gadget);
@@ -370,7 +371,7 @@ export const SCENARIOS: readonly Scenario[] = [
 /** Scenarios that take the server down. */
 export const CRASHES: readonly Scenario<FragileWorld>[] = [
   {
-    name: "SharedIndexInformer goes on after a crash, with what was written before and after it",
+    name: "SharedIndexInformer recovers after a crash, with the writes before and after it",
     async run(world): Promise<string> {
       const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
       await forEach(names("map", 20), (name) => maps.create(mapDraft(name)));
@@ -397,7 +398,7 @@ export const CRASHES: readonly Scenario<FragileWorld>[] = [
     },
   },
   {
-    name: "SharedIndexInformer lists once more, and notices what it missed, when a crash has cost the history",
+    name: "SharedIndexInformer lists once more after a crash without history, and delivers the changes it missed",
     async run(world): Promise<string> {
       const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
       await forEach(names("map", 30), (name) => maps.create(mapDraft(name)));

@@ -9,7 +9,7 @@ function maps(options = {}): FakeApiServer {
   return server;
 }
 
-Deno.test("failNext refuses so many requests, and then no more", async () => {
+Deno.test("failNext refuses the given number of requests, and no more", async () => {
   const server = maps();
   server.failNext(503, 2);
   assertEquals((await ask(server, MAPS)).json.reason, "ServiceUnavailable");
@@ -34,7 +34,7 @@ Deno.test("failNext answers with a Status or with text", async () => {
   assertEquals([text.headers.get("content-type"), text.headers.get("retry-after")], ["text/plain; charset=utf-8", "1"]);
 });
 
-Deno.test("failNext waits for the request it is meant for", async () => {
+Deno.test("failNext waits for the request that its filter matches", async () => {
   const server = maps();
   server.failNext(500, 1, (request) => request.verb === "watch" && request.resource === "pods");
   server.failNext(504, 1, (request) => request.verb === "watch");
@@ -43,7 +43,7 @@ Deno.test("failNext waits for the request it is meant for", async () => {
   assertEquals((await ask(server, "/api/v1/pods?watch=1")).status, 504);
 });
 
-Deno.test("breakNext breaks the connection instead of answering", async () => {
+Deno.test("breakNext breaks the connection instead of responding", async () => {
   const server = maps();
   server.breakNext();
   await assertRejects(() => server.fetch(new Request(`http://fake${MAPS}`)), TypeError, "Connection reset");
@@ -51,7 +51,7 @@ Deno.test("breakNext breaks the connection instead of answering", async () => {
   assertEquals(server.requests.map((request) => request.status), [0, 200]);
 });
 
-Deno.test("latency delays answers, and an aborted request does not wait", async () => {
+Deno.test("latency delays responses, and an aborted request does not wait", async () => {
   using time = new FakeTime();
   const server = maps();
   server.latency(100);
@@ -73,7 +73,7 @@ Deno.test("latency delays answers, and an aborted request does not wait", async 
   assertThrows(() => server.latency(-1), RangeError);
 });
 
-Deno.test("requests remembers what was asked, without credentials", async () => {
+Deno.test("requests records requests, without credentials", async () => {
   const server = maps();
   const headers = { authorization: "Bearer secret", "user-agent": "test/1" };
   await ask(server, `${MAPS}?limit=1`, { headers });
@@ -99,7 +99,7 @@ Deno.test("dropWatches breaks the connections, of one resource or all", async ()
   await assertRejects(() => first.next(), TypeError, "Connection reset");
 });
 
-Deno.test("endWatches ends cleanly, after what was queued", async () => {
+Deno.test("endWatches ends watches cleanly, after queued events", async () => {
   const server = maps();
   await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=5`);
   server.delete(ConfigMap, "answers/map-0");
@@ -136,7 +136,7 @@ Deno.test("truncateWatches ends inside a line, now or at the next event", async 
   assert(late.rest.startsWith('{"type":"MODIFIED","object":'));
 });
 
-Deno.test("cutInCharacter splits a character between two chunks, and loses nothing", async () => {
+Deno.test("cutInCharacter splits a character between two chunks, without losing bytes", async () => {
   const server = maps();
   const response = await server.fetch(new Request(`http://fake${MAPS}?watch=1&resourceVersion=6`));
   const reader = response.body!.getReader();
@@ -155,7 +155,7 @@ Deno.test("cutInCharacter splits a character between two chunks, and loses nothi
   await reader.cancel();
 });
 
-Deno.test("failWatches sends an error inside the watch", async () => {
+Deno.test("failWatches sends an ERROR event in the watch", async () => {
   const server = maps();
   await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
   server.failWatches({ code: 500, message: "etcdserver: leader changed" });
@@ -169,7 +169,7 @@ Deno.test("failWatches sends an error inside the watch", async () => {
   assertEquals(server.watches, 0);
 });
 
-Deno.test("stallWatches holds everything back until it is disposed, also the end", async () => {
+Deno.test("stallWatches holds back all events, and the end, until it is disposed", async () => {
   using time = new FakeTime();
   const server = maps();
   await using stalled = await Lines.open(
@@ -192,7 +192,7 @@ Deno.test("stallWatches holds everything back until it is disposed, also the end
   assertEquals((await all).map(brief), ["DELETED map-0@7", "BOOKMARK @7"]);
 });
 
-Deno.test("stallWatches keeps a stalled watch cancellable", async () => {
+Deno.test("stallWatches lets a stalled watch be cancelled", async () => {
   using time = new FakeTime();
   const server = maps();
   const watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);

@@ -45,7 +45,7 @@ function kinds(faults: "none" | "harmless" | "all"): string[] {
   return [...new Set(steps.map((step) => step.do))].sort();
 }
 
-Deno.test("history has every kind of step, and none but those that were asked for", () => {
+Deno.test("history generates every kind of step, and only the kinds that were selected", () => {
   assertEquals(kinds("none"), KINDS.writes);
   assertEquals(kinds("harmless"), [...KINDS.harmless, ...KINDS.writes].sort());
   assertEquals(kinds("all"), [...KINDS.harmless, ...KINDS.harmful, ...KINDS.writes].sort());
@@ -56,7 +56,7 @@ Deno.test("history is the same for the same seed", () => {
   assert(JSON.stringify(history(7)) !== JSON.stringify(history(8)));
 });
 
-Deno.test("history makes everybody list after it has lost an event", () => {
+Deno.test("history forces a relist after it has lost an event", () => {
   let lossy = 0;
   for (let seed = 0; seed < 300; seed++) {
     const steps = history(seed).map((step) => step.do);
@@ -68,7 +68,7 @@ Deno.test("history makes everybody list after it has lost an event", () => {
   assert(lossy > 30, `only ${lossy} of 300 histories lose an event`);
 });
 
-Deno.test("perform does every step, and what it returns ends what lasts", () => {
+Deno.test("perform carries out every step, and returns a function that ends lasting faults", () => {
   const lasting = new Set<string>();
   for (let seed = 0; seed < 60; seed++) {
     using server = new FakeApiServer();
@@ -81,7 +81,7 @@ Deno.test("perform does every step, and what it returns ends what lasts", () => 
   assertEquals([...lasting].sort(), ["bookmarks", "drip", "shortenHistory", "stall", "stallNext"]);
 });
 
-Deno.test("perform writes at a moment of the protocol, once", async () => {
+Deno.test("perform writes once at a moment of the protocol", async () => {
   const path = "/api/v1/configmaps";
   const streaming = "?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
   const requests: Record<ProtocolMoment, readonly string[]> = {
@@ -113,7 +113,7 @@ Deno.test("perform writes at a moment of the protocol, once", async () => {
   }
 });
 
-Deno.test("perform writes, deletes and writes anew", () => {
+Deno.test("perform creates, deletes and creates an object again", () => {
   const server = new FakeApiServer();
   const write = { do: "write", namespace: "a", name: "n", tier: "web", value: 1, again: false } as const;
   const steps: HistoryStep[] = [write, { ...write, value: 2 }, { ...write, again: true }];

@@ -4,7 +4,7 @@ import { ask, MAPS } from "../../support/fake_server.ts";
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
-Deno.test("FakeApiServer lets everybody in unless told otherwise", async () => {
+Deno.test("FakeApiServer allows all requests by default", async () => {
   assertEquals((await ask(new FakeApiServer(), MAPS)).status, 200);
   assertEquals((await ask(new FakeApiServer(), MAPS, bearer("anything"))).status, 200);
 });
@@ -39,7 +39,7 @@ Deno.test("FakeApiServer answers 401 to unknown tokens and 403 to no token", asy
   assertEquals((await ask(server, "/apis")).json.message, 'forbidden: User "system:anonymous" cannot get path "/apis"');
 });
 
-Deno.test("FakeApiServer asks for tokens anew with each request", async () => {
+Deno.test("FakeApiServer calls a tokens function for each request", async () => {
   const valid = new Set(["old"]);
   const server = new FakeApiServer({ tokens: (token) => valid.has(token) ? "alice" : undefined });
   assertEquals((await ask(server, MAPS, bearer("old"))).status, 200);
@@ -47,7 +47,7 @@ Deno.test("FakeApiServer asks for tokens anew with each request", async () => {
   assertEquals((await ask(server, MAPS, bearer("old"))).status, 401);
 });
 
-Deno.test("FakeApiServer refuses what authorize does, and says what was attempted", async () => {
+Deno.test("FakeApiServer forbids what authorize rejects, and names the verb and resource", async () => {
   const asked: RequestAttributes[] = [];
   const server = new FakeApiServer({
     tokens: { t: "limited" },
@@ -105,7 +105,7 @@ Deno.test("FakeApiServer refuses what authorize does, and says what was attempte
   });
 });
 
-Deno.test("FakeApiServer gives the refusal that authorize answers", async () => {
+Deno.test("FakeApiServer answers with the status that authorize returns", async () => {
   const authorize = ({ verb }: RequestAttributes) =>
     Promise.resolve(verb === "list" ? { code: 429, message: "slow down", retryAfterSeconds: 3 } : true);
   const server = new FakeApiServer({ authorize });
@@ -115,7 +115,7 @@ Deno.test("FakeApiServer gives the refusal that authorize answers", async () => 
   assertEquals((await ask(server, `${MAPS}/x`)).status, 404);
 });
 
-Deno.test("FakeApiServer reviews access for whoever asks", async () => {
+Deno.test("FakeApiServer answers access reviews for the requesting user", async () => {
   const server = new FakeApiServer({
     tokens: { t: "alice" },
     authorize: ({ resource, verb }) => resource !== "secrets" || verb === "create",

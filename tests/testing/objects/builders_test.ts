@@ -15,7 +15,7 @@ import {
   pods,
 } from "../../../src/testing/mod.ts";
 
-Deno.test("pod fills in what an object of a server has", () => {
+Deno.test("pod fills in the members that a server's object has", () => {
   const built: Pod = pod({ name: "web-0", namespace: "shop", node: "worker-1", labels: { app: "web" } });
   assertEquals([built.metadata.namespace, built.metadata.labels, built.metadata.resourceVersion], ["shop", {
     app: "web",
@@ -36,7 +36,7 @@ Deno.test("pod fills in what an object of a server has", () => {
   );
 });
 
-Deno.test("Builders make objects that a server takes", () => {
+Deno.test("builders make objects that a server accepts", () => {
   const server = new FakeApiServer();
   server.create(Pod, pod({ name: "a", phase: "Failed", finalizers: ["example.com/x"] }));
   server.create(Node, node({ name: "worker-1", ready: false, unschedulable: true }));
@@ -53,7 +53,7 @@ Deno.test("Builders make objects that a server takes", () => {
   assertEquals(server.get(Lease, "l")?.spec?.holderIdentity, "me");
 });
 
-Deno.test("pods are large, different, and the same for the same seed", () => {
+Deno.test("pods are large, different, and equal for the same seed", () => {
   const server = new FakeApiServer();
   const names = new Set<string>();
   const uids = new Set<string>();
@@ -74,7 +74,7 @@ Deno.test("pods are large, different, and the same for the same seed", () => {
   assertEquals(bigPod(0).metadata.ownerReferences, bigPod(3).metadata.ownerReferences);
 });
 
-Deno.test("churn only updates unless told otherwise", () => {
+Deno.test("churn only updates by default", () => {
   const server = new FakeApiServer();
   for (const built of pods(10)) server.create(Pod, built);
   const keys = server.keys(Pod);
@@ -89,7 +89,7 @@ Deno.test("churn only updates unless told otherwise", () => {
   assertEquals(server.keys(Pod), keys);
 });
 
-Deno.test("churn creates and deletes in balance, in the same order for the same seed", () => {
+Deno.test("churn creates and deletes equally often, in the same order for the same seed", () => {
   const history = (seed: number): string[] => {
     const server = new FakeApiServer();
     for (let index = 0; index < 20; index++) server.create(ConfigMap, configMap({ name: `m-${index}` }));
@@ -104,7 +104,7 @@ Deno.test("churn creates and deletes in balance, in the same order for the same 
   assertNotEquals(history(5), history(6));
 });
 
-Deno.test("churn creates when there is nothing, and gets over what others delete", () => {
+Deno.test("churn creates when there is no pod, and tolerates deletions by others", () => {
   const server = new FakeApiServer();
   const step = churn(server, { resource: ConfigMap, make: (index) => configMap({ name: `own-${index}` }) });
   assertEquals(step(), { type: "create", key: "default/own-0" });

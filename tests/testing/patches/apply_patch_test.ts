@@ -24,7 +24,7 @@ Deno.test("mergePatch follows the examples of RFC 7386", () => {
   }
 });
 
-Deno.test("applyPatch carries out the operations of RFC 6902", () => {
+Deno.test("applyPatch performs the operations of RFC 6902", () => {
   const object = { metadata: { labels: { "a/b": "1", "m~n": "2" } }, list: [1, 2, 3] };
   const before = JSON.stringify(object);
   const patched = applyPatch(object, [
@@ -62,7 +62,7 @@ Deno.test("applyPatch refuses operations that do not apply", () => {
   assertThrows(() => applyPatch({}, [], "merge"), StatusError, "must be a JSON object");
 });
 
-Deno.test("applyPatch merges the lists it knows by their keys, strategically", () => {
+Deno.test("applyPatch merges known lists by their keys in a strategic merge", () => {
   const object = {
     metadata: { finalizers: ["a"] },
     spec: {
@@ -136,7 +136,7 @@ Deno.test("FakeApiServer does not merge custom resources strategically", async (
   assertEquals((await patch(server, path, "merge-patch", { spec: { size: 2 } })).json.spec, { size: 2 });
 });
 
-Deno.test("FakeApiServer creates and merges what is applied, and asks who applies it", async () => {
+Deno.test("FakeApiServer creates and merges applied objects, and requires a field manager", async () => {
   const server = new FakeApiServer();
   const path = `${MAPS}/map-0`;
   const nobody = await patch(server, path, "apply", { data: { a: "1" } });

@@ -14,7 +14,7 @@ function maps(options = {}): FakeApiServer {
 // deno-lint-ignore no-explicit-any -- an answer
 const names = (list: any): string[] => list.items.map((item: any) => item.metadata.name);
 
-Deno.test("FakeApiServer writes a list of a built-in kind in the key order of the server", async () => {
+Deno.test("FakeApiServer writes a list of a built-in kind in the server's order of members", async () => {
   const server = new FakeApiServer({ now: NOW });
   const { metadata } = server.create(ConfigMap, {
     metadata: { labels: { b: "2", a: "1" }, namespace: "answers", name: "map-0" },
@@ -33,7 +33,7 @@ Deno.test("FakeApiServer writes a list of a built-in kind in the key order of th
   assertEquals(headers.get("cache-control"), "no-cache, private");
 });
 
-Deno.test("FakeApiServer writes a list of custom resources in alphabetical order, items first", async () => {
+Deno.test("FakeApiServer writes a list of custom resources in alphabetical order of members, items first", async () => {
   const server = new FakeApiServer({ now: NOW });
   const { metadata } = server.create(Widget, { metadata: { namespace: "answers", name: "a" }, spec: { size: 1 } });
   const { text } = await ask(server, "/apis/example.com/v1/namespaces/answers/widgets");
@@ -47,12 +47,12 @@ Deno.test("FakeApiServer writes a list of custom resources in alphabetical order
   );
 });
 
-Deno.test("FakeApiServer lists nothing of a namespace that does not exist", async () => {
+Deno.test("FakeApiServer returns an empty list for a namespace that does not exist", async () => {
   const { text } = await ask(maps(), "/api/v1/namespaces/nowhere/configmaps");
   assertEquals(text, '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"6"},"items":[]}\n');
 });
 
-Deno.test("FakeApiServer pages with the tokens, counts and version of the server", async () => {
+Deno.test("FakeApiServer pages with the server's tokens, counts and version", async () => {
   const server = maps();
   const first = await ask(server, `${MAPS}?limit=2`);
   assertEquals(names(first.json), ["map-0", "map-1"]);
@@ -91,7 +91,7 @@ Deno.test("FakeApiServer pages through all namespaces in the order of keys", asy
   assertEquals(left, [5, 4, 3, 2, 1, undefined]);
 });
 
-Deno.test("FakeApiServer tells no count where a selector would have to be asked", async () => {
+Deno.test("FakeApiServer sends no remainingItemCount with a selector", async () => {
   const { json } = await ask(maps(), `${MAPS}?limit=1&labelSelector=colour%3Dred`);
   assertEquals(names(json), ["map-0"]);
   assertEquals(json.metadata.remainingItemCount, undefined);
@@ -104,7 +104,7 @@ Deno.test("FakeApiServer ignores the limit of a list at version 0", async () => 
   assertEquals(json.metadata, { resourceVersion: "6" });
 });
 
-Deno.test("FakeApiServer reads a version together with a limit as exact, and alone as a lower bound", async () => {
+Deno.test("FakeApiServer reads a version with a limit as exact, and without as a lower bound", async () => {
   const server = maps();
   server.delete(ConfigMap, "answers/map-0");
   const exact = await ask(server, `${MAPS}?resourceVersion=4&limit=9`);
@@ -120,7 +120,7 @@ Deno.test("FakeApiServer reads a version together with a limit as exact, and alo
   assertEquals(paged.json.metadata.remainingItemCount, 3);
 });
 
-Deno.test("FakeApiServer lists every version of a random history exactly until it is compacted", async () => {
+Deno.test("FakeApiServer lists any version of a random history exactly until that is compacted", async () => {
   const server = new FakeApiServer({ seed: 7 });
   const snapshots = new Map<string, string>();
   const present = new Set<string>();
@@ -153,7 +153,7 @@ Deno.test("FakeApiServer lists every version of a random history exactly until i
   }
 });
 
-Deno.test("FakeApiServer answers 410 to exact lists and pages of versions that are compacted", async () => {
+Deno.test("FakeApiServer answers 410 to exact lists and pages of compacted versions", async () => {
   const server = maps();
   const { json: { metadata: { continue: token } } } = await ask(server, `${MAPS}?limit=2`);
   server.delete(ConfigMap, "answers/map-0");
@@ -182,7 +182,7 @@ Deno.test("FakeApiServer answers 410 to exact lists and pages of versions that a
   assertEquals((await ask(server, `${MAPS}?resourceVersion=7&resourceVersionMatch=Exact`)).status, 200);
 });
 
-Deno.test("FakeApiServer forgets the oldest writes beyond its history", async () => {
+Deno.test("FakeApiServer forgets the oldest writes beyond the length of its history", async () => {
   const server = maps({ history: 3 });
   assertEquals((await ask(server, `${MAPS}?resourceVersion=3&resourceVersionMatch=Exact`)).json.items.length, 2);
   assertEquals((await ask(server, `${MAPS}?resourceVersion=2&resourceVersionMatch=Exact`)).status, 410);
@@ -191,7 +191,7 @@ Deno.test("FakeApiServer forgets the oldest writes beyond its history", async ()
   assertEquals((await ask(server, `${MAPS}?resourceVersion=5001&resourceVersionMatch=Exact`)).status, 410);
 });
 
-Deno.test("FakeApiServer lists a name once that was deleted, forgotten and created again", async () => {
+Deno.test("FakeApiServer lists a name once that was deleted, compacted and created again", async () => {
   const server = maps();
   for (let round = 0; round < 3; round++) {
     server.delete(ConfigMap, "answers/map-2");
@@ -202,7 +202,7 @@ Deno.test("FakeApiServer lists a name once that was deleted, forgotten and creat
   assertEquals(server.keys(ConfigMap).length, 5);
 });
 
-Deno.test("FakeApiServer refuses a version of the future, after waiting for it", async () => {
+Deno.test("FakeApiServer refuses a version of the future after waiting for it", async () => {
   using time = new FakeTime();
   const server = maps({ tooLargeDelayMs: 3_000 });
   const early = ask(server, `${MAPS}?resourceVersion=7`);
@@ -230,7 +230,7 @@ Deno.test("FakeApiServer refuses a version of the future, after waiting for it",
   assertEquals(time.timers, 0);
 });
 
-Deno.test("FakeApiServer rejects at once when a request that waits is aborted", async () => {
+Deno.test("FakeApiServer rejects a waiting request at once when it is aborted", async () => {
   using time = new FakeTime();
   const server = maps({ tooLargeDelayMs: 3_000 });
   const controller = new AbortController();
@@ -262,7 +262,7 @@ Deno.test("FakeApiServer selects by labels and fields", async () => {
   assertEquals(await pods("metadata.name==a"), ["a"]);
 });
 
-Deno.test("FakeApiServer refuses options as the server does", async () => {
+Deno.test("FakeApiServer refuses invalid list options as the server does", async () => {
   const server = maps();
   const cases: [query: string, status: number, message: string | RegExp][] = [
     [
@@ -322,7 +322,7 @@ Deno.test("FakeApiServer refuses options as the server does", async () => {
   });
 });
 
-Deno.test("FakeApiServer hands out metadata alone when asked", async () => {
+Deno.test("FakeApiServer returns metadata alone on request", async () => {
   const server = maps();
   const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
   const { text, json } = await ask(server, `${MAPS}?limit=1`, { headers: { accept } });
@@ -350,7 +350,7 @@ Deno.test("FakeApiServer hands out metadata alone when asked", async () => {
   assertEquals(Object.keys(one.json), ["kind", "apiVersion", "metadata"]);
 });
 
-Deno.test("FakeApiServer takes what it can of an Accept header, else answers 406", async () => {
+Deno.test("FakeApiServer picks the best type of an Accept header, else answers 406", async () => {
   const server = maps();
   const list = (accept: string) => ask(server, `${MAPS}?limit=1`, { headers: { accept } });
   assertEquals((await list("application/cbor, application/json;q=0.9")).json.kind, "ConfigMapList");
@@ -364,7 +364,7 @@ Deno.test("FakeApiServer takes what it can of an Accept header, else answers 406
   assertMatch(json.message, /^406: Not Acceptable\n\nAvailable representations: application\/json/);
 });
 
-Deno.test("FakeApiServer indents for browsers and for who asks", async () => {
+Deno.test("FakeApiServer indents JSON for browsers and with pretty=true", async () => {
   const server = maps();
   const plain = await ask(server, `${MAPS}?limit=1`);
   const browser = await ask(server, `${MAPS}?limit=1`, { headers: { "user-agent": "Mozilla/5.0" } });
@@ -374,7 +374,7 @@ Deno.test("FakeApiServer indents for browsers and for who asks", async () => {
   assertEquals(declined.text, plain.text);
 });
 
-Deno.test("FakeApiServer writes lists in chunks of the size asked for, whatever they cut through", async () => {
+Deno.test("FakeApiServer writes lists in chunks of the given size, split anywhere", async () => {
   const whole = (await ask(maps(), MAPS)).text;
   for (const chunkBytes of [1, 7, 1_000]) {
     const response = await maps({ chunkBytes }).fetch(new Request(`http://fake${MAPS}`));

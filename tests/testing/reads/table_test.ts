@@ -67,7 +67,7 @@ Deno.test("FakeApiServer makes tables of pods, deployments, nodes, namespaces an
   assertEquals(shown(await table(server, "/apis/rbac.authorization.k8s.io/v1/roles")), []);
 });
 
-Deno.test("FakeApiServer shows the columns that a custom resource's definition names", async () => {
+Deno.test("FakeApiServer prints the columns that a custom resource's definition names", async () => {
   const columns = [
     { name: "Size", type: "integer", jsonPath: ".spec.size" },
     { name: "Tier", type: "string", jsonPath: ".metadata.labels['example.com/tier']", priority: 1 },
@@ -94,7 +94,7 @@ Deno.test("FakeApiServer shows the columns that a custom resource's definition n
   assertEquals(rows[0].cells, ["w", 3, "web", "0s"]);
 });
 
-Deno.test("FakeApiServer puts into a row what it is asked for", async () => {
+Deno.test("FakeApiServer includes in a row what includeObject selects", async () => {
   const server = new FakeApiServer();
   server.create(ConfigMap, { metadata: { name: "a" } });
   const carried = async (include: string): Promise<unknown> => {
@@ -110,7 +110,7 @@ Deno.test("FakeApiServer puts into a row what it is asked for", async () => {
   assertEquals([bad.status, bad.json.reason], [400, "BadRequest"]);
 });
 
-Deno.test("FakeApiServer watches in tables, and names the columns once", async () => {
+Deno.test("FakeApiServer sends watches as Tables, with the columns in the first one only", async () => {
   const server = new FakeApiServer();
   await using watch = await Lines.open(server, "/api/v1/configmaps?watch=1&resourceVersion=1", TABLE);
   server.create(ConfigMap, { metadata: { name: "a" }, data: { x: "1" } });
@@ -123,7 +123,7 @@ Deno.test("FakeApiServer watches in tables, and names the columns once", async (
   }]);
 });
 
-Deno.test("humanDuration says the less the longer it is", () => {
+Deno.test("humanDuration is less precise for longer times", () => {
   const seconds = [
     -5,
     -1,

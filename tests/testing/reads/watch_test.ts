@@ -12,7 +12,7 @@ function maps(options = {}): FakeApiServer {
   return server;
 }
 
-Deno.test("FakeApiServer tells a selecting watch what comes into and goes out of its selection", async () => {
+Deno.test("FakeApiServer sends ADDED and DELETED for objects that enter and leave a watch's selection", async () => {
   using time = new FakeTime();
   const server = maps();
   await using watch = await Lines.open(
@@ -54,7 +54,7 @@ Deno.test("FakeApiServer tells a selecting watch what comes into and goes out of
   assertEquals(time.timers, 0);
 });
 
-Deno.test("FakeApiServer ends a quiet watch without a word", async () => {
+Deno.test("FakeApiServer ends an idle watch without an event", async () => {
   using time = new FakeTime();
   const server = maps();
   const path = `${MAPS}?watch=1&resourceVersion=6&timeoutSeconds=70&allowWatchBookmarks=true`;
@@ -67,7 +67,7 @@ Deno.test("FakeApiServer ends a quiet watch without a word", async () => {
   assertEquals(watch.rest, "");
 });
 
-Deno.test("FakeApiServer sends a bookmark every minute and one before the end, if there is something new", async () => {
+Deno.test("FakeApiServer sends a bookmark every minute and one before the end, if the version has changed", async () => {
   using time = new FakeTime();
   const server = maps();
   await using watch = await Lines.open(
@@ -85,7 +85,7 @@ Deno.test("FakeApiServer sends a bookmark every minute and one before the end, i
   assertEquals(await watch.all(), []);
 });
 
-Deno.test("FakeApiServer sends bookmarks only to watches that asked", async () => {
+Deno.test("FakeApiServer sends bookmarks only to watches that request them", async () => {
   const server = maps({ bookmarkMs: 10 });
   await using plain = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
   await using asked = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6&allowWatchBookmarks=true`);
@@ -95,7 +95,7 @@ Deno.test("FakeApiServer sends bookmarks only to watches that asked", async () =
   assertEquals(brief(await plain.next()), "DELETED map-0@7");
 });
 
-Deno.test("FakeApiServer can send bookmarks faster than a server would", async () => {
+Deno.test("FakeApiServer can be set to send bookmarks more often", async () => {
   using time = new FakeTime();
   const server = maps({ bookmarkMs: 100 });
   await using watch = await Lines.open(
@@ -107,7 +107,7 @@ Deno.test("FakeApiServer can send bookmarks faster than a server would", async (
   assertEquals((await all).map(brief), ["ADDED map-4@6", ...Array(9).fill("BOOKMARK @6")]);
 });
 
-Deno.test("FakeApiServer streams a list in the order of keys and says where it ends", async () => {
+Deno.test("FakeApiServer streams a list in the order of keys, with a bookmark at its end", async () => {
   const server = maps();
   server.create(ConfigMap, { metadata: { namespace: "answers", name: "a" } });
   await using watch = await Lines.open(server, `${MAPS}?${STREAM}`);
@@ -141,7 +141,7 @@ Deno.test("FakeApiServer turns a watch from version 0 or none with bookmarks int
   }
 });
 
-Deno.test("FakeApiServer without streaming lists tells what is there, but not where it ends", async () => {
+Deno.test("FakeApiServer without streaming lists sends the initial objects, but no bookmark at their end", async () => {
   using time = new FakeTime();
   const server = maps({ streamingList: false });
   const path =
@@ -159,7 +159,7 @@ Deno.test("FakeApiServer without streaming lists tells what is there, but not wh
   }]);
 });
 
-Deno.test("FakeApiServer tells no end to watches without bookmarks", async () => {
+Deno.test("FakeApiServer sends no end bookmark to watches without bookmarks", async () => {
   using time = new FakeTime();
   for (const query of ["watch=1", "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"]) {
     await using watch = await Lines.open(maps(), `${MAPS}?${query}&timeoutSeconds=1`);
@@ -169,7 +169,7 @@ Deno.test("FakeApiServer tells no end to watches without bookmarks", async () =>
   }
 });
 
-Deno.test("FakeApiServer begins a watch now that declines initial events", async () => {
+Deno.test("FakeApiServer starts a watch at the current version if sendInitialEvents is false", async () => {
   const server = maps();
   const path = `${MAPS}?watch=1&sendInitialEvents=false&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan`;
   await using watch = await Lines.open(server, path);
@@ -177,7 +177,7 @@ Deno.test("FakeApiServer begins a watch now that declines initial events", async
   assertEquals(brief(await watch.next()), "DELETED map-3@7");
 });
 
-Deno.test("FakeApiServer streams an empty list", async () => {
+Deno.test("FakeApiServer streams an empty list with its end bookmark", async () => {
   await using watch = await Lines.open(maps(), `/api/v1/namespaces/answers/secrets?${STREAM}`);
   assertEquals(await watch.next(), {
     type: "BOOKMARK",
@@ -185,7 +185,7 @@ Deno.test("FakeApiServer streams an empty list", async () => {
   });
 });
 
-Deno.test("FakeApiServer tells a watch what it has missed [F39]", async () => {
+Deno.test("FakeApiServer sends a watch the changes since its version [F39]", async () => {
   const server = maps();
   server.create(Pod, { metadata: { name: "a" } });
   server.delete(ConfigMap, "answers/map-0");
@@ -193,7 +193,7 @@ Deno.test("FakeApiServer tells a watch what it has missed [F39]", async () => {
   assertEquals((await watch.take(2)).map(brief), ["ADDED map-4@6", "DELETED map-0@8"]);
 });
 
-Deno.test("FakeApiServer stays silent about a version of the future, until it has come", async () => {
+Deno.test("FakeApiServer sends nothing to a watch from a version of the future until that is reached", async () => {
   const server = maps();
   await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=8`);
   for (const name of ["map-0", "map-1", "map-2"]) server.delete(ConfigMap, `answers/${name}`);
@@ -223,7 +223,7 @@ Deno.test("FakeApiServer answers 504 inside a streaming list from a version of t
   assertEquals(server.watches, 0);
 });
 
-Deno.test("FakeApiServer answers 410 inside a watch from a version that is compacted", async () => {
+Deno.test("FakeApiServer answers 410 inside a watch from a compacted version", async () => {
   const server = maps();
   await using open = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
   server.create(Pod, { metadata: { name: "a" } });
@@ -250,7 +250,7 @@ Deno.test("FakeApiServer answers 410 inside a watch from a version that is compa
   assertEquals(brief(await open.next()), "DELETED map-0@8");
 });
 
-Deno.test("FakeApiServer refuses watches as the server does", async () => {
+Deno.test("FakeApiServer refuses invalid watches as the server does", async () => {
   const server = maps();
   const cases: [query: string, status: number, message: string][] = [
     [
@@ -298,7 +298,7 @@ Deno.test("FakeApiServer refuses watches as the server does", async () => {
   });
 });
 
-Deno.test("FakeApiServer watches metadata alone, and gives nothing to who asks by the wrong name", async () => {
+Deno.test("FakeApiServer watches metadata alone, and sends nothing for the kind PartialObjectMetadataList", async () => {
   const server = maps();
   const as = (name: string) => ({ accept: `application/json;as=${name};g=meta.k8s.io;v=v1` });
   await using watch = await Lines.open(server, `${MAPS}?${STREAM}`, as("PartialObjectMetadata"));
@@ -326,7 +326,7 @@ Deno.test("FakeApiServer watches one namespace, or all of them", async () => {
   assertEquals((await all.take(2)).map(brief), ["ADDED x@2", "ADDED y@3"]);
 });
 
-Deno.test("FakeApiServer tells of deleted objects as they were, under the deletion's version", async () => {
+Deno.test("FakeApiServer sends the last state of deleted objects, with the version of the deletion", async () => {
   const server = new FakeApiServer();
   server.create(ConfigMap, { metadata: { name: "x", labels: { a: "b" } }, data: { k: "é" } });
   await using watch = await Lines.open(server, "/api/v1/configmaps?watch=1&resourceVersion=2");
@@ -335,7 +335,7 @@ Deno.test("FakeApiServer tells of deleted objects as they were, under the deleti
   assertEquals([type, object.metadata.resourceVersion, object.data], ["DELETED", "3", { k: "é" }]);
 });
 
-Deno.test("FakeApiServer lets a watch last between one and two times its usual time unless told", async () => {
+Deno.test("FakeApiServer ends a watch after one to two times its default length, if none is requested", async () => {
   using time = new FakeTime();
   const server = maps({ watchTimeoutMs: 1_000 });
   await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
@@ -347,7 +347,7 @@ Deno.test("FakeApiServer lets a watch last between one and two times its usual t
   assertEquals(await all, []);
 });
 
-Deno.test("FakeApiServer frees a watch that is aborted or cancelled", async () => {
+Deno.test("FakeApiServer forgets a watch that is aborted or cancelled", async () => {
   using time = new FakeTime();
   const server = maps();
   const aborted = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6&allowWatchBookmarks=true`);
@@ -367,7 +367,7 @@ Deno.test("FakeApiServer frees a watch that is aborted or cancelled", async () =
   assertEquals(server.watches, 0);
 });
 
-Deno.test("FakeApiServer ends all watches when it is disposed, and goes on answering", async () => {
+Deno.test("FakeApiServer ends all watches when it is disposed, and still answers requests", async () => {
   using time = new FakeTime();
   const server = maps({ tooLargeDelayMs: 5_000 });
   await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=5`);
@@ -380,7 +380,7 @@ Deno.test("FakeApiServer ends all watches when it is disposed, and goes on answe
   assertEquals((await ask(server, MAPS)).status, 200);
 });
 
-Deno.test("FakeApiServer gives an event in the turn in which it happens", async () => {
+Deno.test("FakeApiServer sends an event in the turn of the write", async () => {
   const server = maps();
   await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
   const next = watch.next();
@@ -405,7 +405,7 @@ Deno.test("FakeApiServer serves watches to BYOB readers, up to a clean end", asy
   assertEquals((await last).done, true);
 });
 
-Deno.test("FakeApiServer gives one chunk of all that waited, cut where the chunk is full", async () => {
+Deno.test("FakeApiServer sends all waiting events in one chunk, up to the chunk size", async () => {
   const server = maps({ chunkBytes: 300 });
   const response = await server.fetch(new Request(`http://fake${MAPS}?watch=1&resourceVersion=1`));
   const reader = response.body!.getReader();
@@ -417,7 +417,7 @@ Deno.test("FakeApiServer gives one chunk of all that waited, cut where the chunk
   assertEquals(server.watches, 0);
 });
 
-Deno.test("FakeApiServer replays any part of a random history to watches as it told it live [F39]", async () => {
+Deno.test("FakeApiServer replays any part of a random history to watches as it was first sent [F39]", async () => {
   const server = new FakeApiServer();
   server.define(Widget);
   await using watch = await Lines.open(server, "/apis/example.com/v1/widgets?watch=1&resourceVersion=1");

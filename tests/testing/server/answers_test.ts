@@ -93,7 +93,7 @@ Deno.test("FakeApiServer lists as kube-apiserver does", async () => {
   await compare(server, "list-table", { without: ["description"] });
 });
 
-Deno.test("FakeApiServer refuses lists as kube-apiserver does, in words of its own where those are of a parser", async () => {
+Deno.test("FakeApiServer refuses lists as kube-apiserver does, except for the wording of parser errors", async () => {
   const server = await filled();
   // The server quotes its parsers, and offers representations that the fake has not.
   for (const name of ["list-bad-continue-400", "list-bad-label-selector-400", "list-cbor-406"]) {
@@ -104,7 +104,7 @@ Deno.test("FakeApiServer refuses lists as kube-apiserver does, in words of its o
   assertEquals((await ask(server, path, { headers })).status, status);
 });
 
-Deno.test("FakeApiServer says no as kube-apiserver does", async () => {
+Deno.test("FakeApiServer refuses requests as kube-apiserver does", async () => {
   const server = await filled();
   for (
     const name of [
@@ -122,7 +122,7 @@ Deno.test("FakeApiServer says no as kube-apiserver does", async () => {
   await compare(server, "version", { without: ["gitCommit"] });
 });
 
-Deno.test("FakeApiServer knows who may do what as kube-apiserver does", async () => {
+Deno.test("FakeApiServer authenticates and authorizes as kube-apiserver does", async () => {
   const server = new FakeApiServer({
     tokens: { limited: "limited" },
     authorize: ({ path }) => path.includes("selfsubject"),
@@ -197,7 +197,7 @@ Deno.test("FakeApiServer watches as kube-apiserver does", async () => {
 // The real server fills in what the scheduler and the kubelet need; the fake leaves a pod's desired state as it is sent.
 const PODS_OWN = ["spec", "status", "managedFields"];
 
-Deno.test("FakeApiServer leads pods through their life as kube-apiserver does", async () => {
+Deno.test("FakeApiServer creates, updates and deletes pods as kube-apiserver does", async () => {
   const server = await filled();
   until(server, 231);
   const watched = await server.fetch(new Request(`http://fake${PODS}?watch=1&resourceVersion=231`));
@@ -238,7 +238,7 @@ Deno.test("FakeApiServer serves custom resources as kube-apiserver does", async 
   });
 });
 
-Deno.test("FakeApiServer forgets as kube-apiserver does", async () => {
+Deno.test("FakeApiServer expires versions as kube-apiserver does", async () => {
   const server = await filled();
   await ask(server, `${MAPS}/map-4`, { method: "DELETE" });
   until(server, 852);
@@ -260,7 +260,7 @@ Deno.test("FakeApiServer forgets as kube-apiserver does", async () => {
   }
 });
 
-Deno.test("FakeApiServer is told to throttle as kube-apiserver does", async () => {
+Deno.test("FakeApiServer can throttle as kube-apiserver does", async () => {
   const server = await filled();
   for (const name of ["throttled-429", "throttled-watch-429", "stopping-429"]) {
     const { text, answerHeaders } = await recorded(name);

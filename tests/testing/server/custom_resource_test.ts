@@ -22,7 +22,7 @@ function definition(overrides: Record<string, unknown> = {}): unknown {
   };
 }
 
-Deno.test("FakeApiServer serves what a CustomResourceDefinition defines", async () => {
+Deno.test("FakeApiServer serves the resource that a CustomResourceDefinition defines", async () => {
   const server = new FakeApiServer();
   assertEquals((await ask(server, WIDGETS)).status, 404);
   const created = await ask(server, CRDS, { method: "POST", body: definition() });
@@ -96,7 +96,7 @@ Deno.test("FakeApiServer follows a definition that changes its versions", async 
   assertEquals((await ask(server, WIDGETS.replace("v1", "v2"))).json.apiVersion, "example.com/v2");
 });
 
-Deno.test("FakeApiServer serves resources that a test defines, in the layout of their group", async () => {
+Deno.test("FakeApiServer serves resources that a test defines, with members in the order of their group", async () => {
   const server = new FakeApiServer();
   const Gate = defineResource({
     group: "gateway.networking.k8s.io",
@@ -125,7 +125,7 @@ Deno.test("FakeApiServer serves resources that a test defines, in the layout of 
   assertEquals((await ask(server, "/apis/gateway.networking.k8s.io/v1/gateways")).status, 404);
 });
 
-Deno.test("FakeApiServer writes members of custom resources around metadata, whatever alphabet they are in", async () => {
+Deno.test("FakeApiServer sorts the members of custom resources around metadata, in any alphabet", async () => {
   const server = new FakeApiServer();
   server.create(
     Widget,

@@ -7,7 +7,7 @@ const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDisco
 // deno-lint-ignore no-explicit-any -- discovery documents
 type Document = any;
 
-Deno.test("FakeApiServer tells its groups, versions and resources", async () => {
+Deno.test("FakeApiServer lists its groups, versions and resources", async () => {
   const server = new FakeApiServer({ resources: [{ ...Widget, shortNames: ["wd"], categories: ["toys"] }] });
   assertEquals((await ask(server, "/api")).json.versions, ["v1"]);
   const groups = (await ask(server, "/apis")).json;
@@ -41,7 +41,7 @@ Deno.test("FakeApiServer tells its groups, versions and resources", async () => 
   ]]);
 });
 
-Deno.test("FakeApiServer tells everything in one document when asked", async () => {
+Deno.test("FakeApiServer sends aggregated discovery on request", async () => {
   const server = new FakeApiServer({ resources: [Widget, { ...Widget, version: "v2beta1" }] });
   const { json, headers } = await ask(server, "/apis", { headers: { accept: AGGREGATED } });
   assertEquals(headers.get("content-type"), "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList");
@@ -68,7 +68,7 @@ Deno.test("FakeApiServer tells everything in one document when asked", async () 
   assertEquals(plain.json.kind, "APIGroupList");
 });
 
-Deno.test("FakeApiServer tells its version and health", async () => {
+Deno.test("FakeApiServer reports its version and health", async () => {
   const server = new FakeApiServer();
   const { text, json } = await ask(server, "/version");
   assertEquals([json.major, json.minor, json.gitVersion], ["1", "36", "v1.36.3"]);
@@ -83,7 +83,7 @@ Deno.test("FakeApiServer tells its version and health", async () => {
   }
 });
 
-Deno.test("FakeApiServer answers in plain text or a Status where there is nothing, as the server does", async () => {
+Deno.test("FakeApiServer answers 404 in plain text or as a Status, as the server does", async () => {
   const server = new FakeApiServer({ resources: [Widget] });
   const plain = [
     "/apis/nothing.com/v1/widgets",

@@ -138,7 +138,7 @@ Deno.test({ name: `kubectl applies, scales and waits on the fake${without}`, ign
   });
 });
 
-Deno.test({ name: `kubectl makes objects of its own on the fake, in protobuf${without}`, ignore }, async () => {
+Deno.test({ name: `kubectl create sends built-in kinds to the fake in protobuf${without}`, ignore }, async () => {
   await withKubectl(async (kubectl, server) => {
     assertEquals((await kubectl.run(["create", "namespace", "shop"])).out, "namespace/shop created");
     const created = await kubectl.run(["create", "configmap", "made", "-n", "shop", "--from-literal=a=größer"]);
@@ -151,7 +151,7 @@ Deno.test({ name: `kubectl makes objects of its own on the fake, in protobuf${wi
   });
 });
 
-Deno.test({ name: `kubectl watches the fake in tables${without}`, ignore }, async () => {
+Deno.test({ name: `kubectl watches the fake as Tables${without}`, ignore }, async () => {
   await withKubectl(async (kubectl, server) => {
     server.create(ConfigMap, { metadata: { name: "first" } });
     const watching = kubectl.start(["get", "cm", "--watch", "--no-headers"]).spawn();

@@ -21,7 +21,7 @@ Deno.test("FakeApiServer describes its paths in OpenAPI, those of custom resourc
   assertEquals(Object.keys(nodes), ["get", "put", "patch", "delete"]);
 });
 
-Deno.test("FakeApiServer has no OpenAPI document of what it does not serve, nor of version 2", async () => {
+Deno.test("FakeApiServer has no OpenAPI document of version 2, nor of groups that it does not serve", async () => {
   const server = new FakeApiServer();
   for (const path of ["/openapi/v3/apis/example.com/v1", "/openapi/v2", "/openapi"]) {
     assertEquals((await ask(server, path)).status, 404);

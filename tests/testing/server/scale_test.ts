@@ -25,7 +25,7 @@ Deno.test("FakeApiServer reads and writes the scale of an object", async () => {
   assertEquals([web.spec.replicas, web.metadata.generation, web.spec.selector.matchLabels.a], [1, 3, "1"]);
 });
 
-Deno.test("FakeApiServer refuses scales that are none, and of what has none", async () => {
+Deno.test("FakeApiServer refuses invalid scales, and scales of resources without one", async () => {
   const fake = await server();
   assertEquals((await patch(fake, `${PATH}/web/scale`, "merge-patch", { spec: { replicas: -1 } })).status, 400);
   assertEquals((await ask(fake, `${PATH}/web/scale`, { method: "DELETE" })).status, 405);

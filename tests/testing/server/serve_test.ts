@@ -46,7 +46,7 @@ Deno.test("FakeApiServer serves over TCP: lists, writes and errors", async () =>
   });
 });
 
-Deno.test("FakeApiServer serves watches over TCP: headers at once, events as they come, a clean end", async () => {
+Deno.test("FakeApiServer serves watches over TCP: headers at once, events without delay, a clean end", async () => {
   await serving(async (server, url) => {
     // Nothing to tell yet: the answer's head must come all the same.
     const response = await fetch(`${url}${MAPS}?watch=1&resourceVersion=6`);
@@ -62,7 +62,7 @@ Deno.test("FakeApiServer serves watches over TCP: headers at once, events as the
   });
 });
 
-Deno.test("FakeApiServer frees a watch when its client goes away", async () => {
+Deno.test("FakeApiServer forgets a watch when its client disconnects", async () => {
   await serving(async (server, url) => {
     const controller = new AbortController();
     const response = await fetch(`${url}${MAPS}?watch=1&resourceVersion=5`, { signal: controller.signal });
@@ -80,7 +80,7 @@ Deno.test("FakeApiServer frees a watch when its client goes away", async () => {
   });
 });
 
-Deno.test("FakeApiServer answers 400 to a Host header that is no host", async () => {
+Deno.test("FakeApiServer answers 400 to an invalid Host header", async () => {
   await serving(async (_server, url) => {
     for (const host of ["a b", "[::"]) {
       using connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(url).port) });
@@ -92,7 +92,7 @@ Deno.test("FakeApiServer answers 400 to a Host header that is no host", async ()
   });
 });
 
-Deno.test("FakeApiServer serves a large list over TCP whole", async () => {
+Deno.test("FakeApiServer serves a large list completely over TCP", async () => {
   await serving(async (server, url) => {
     for (let index = 0; index < 300; index++) {
       server.create(ConfigMap, {

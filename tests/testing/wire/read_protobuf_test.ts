@@ -30,7 +30,7 @@ function body(apiVersion: string, kind: string, object: Uint8Array): Uint8Array<
   return new Uint8Array([0x6b, 0x38, 0x73, 0, ...envelope]);
 }
 
-Deno.test("readProtobuf reads texts, maps, bytes, times, and leaves out what is zero", () => {
+Deno.test("readProtobuf reads strings, maps, bytes and times, and leaves out zero values", () => {
   const metadata = message([1, "a"], [2, ""], [7, 0], [8, message([1, 1_767_225_600])], [
     11,
     message([1, "l"], [2, "x"]),
@@ -48,7 +48,7 @@ Deno.test("readProtobuf reads texts, maps, bytes, times, and leaves out what is 
   });
 });
 
-Deno.test("readProtobuf reads lists, inlined messages, numbers that may be texts, and zeros that count", () => {
+Deno.test("readProtobuf reads lists, inlined messages, numbers that may be strings, and zeros that must be kept", () => {
   const volume = message([1, "v"], [2, message([2, message()])]);
   const resources = message([1, message([1, "cpu"], [2, message([1, "100m"])])]);
   const probe = message([1, message([2, message([2, message([1, 1], [3, "http"])])])], [4, 300]);
@@ -77,7 +77,7 @@ Deno.test("readProtobuf reads lists, inlined messages, numbers that may be texts
   });
 });
 
-Deno.test("readProtobuf does not guess: unknown kinds and fields are not read, what is broken is refused", () => {
+Deno.test("readProtobuf is undefined for unknown kinds and fields, and throws for broken messages", () => {
   assertEquals(readProtobuf(body("example.com/v1", "Widget", message())), undefined);
   assertEquals(readProtobuf(body("v1", "ConfigMap", message([99, "x"]))), undefined);
   assertThrows(() => readProtobuf(new TextEncoder().encode("{}")), Error, "does not begin");
@@ -87,7 +87,7 @@ Deno.test("readProtobuf does not guess: unknown kinds and fields are not read, w
   }
 });
 
-Deno.test("readProtobuf has every message that its messages name", () => {
+Deno.test("readProtobuf defines every message that its messages refer to", () => {
   const plain = ["string", "int", "bool", "double", "bytes", "quantity", "raw", "time", "microtime", "intorstring"];
   for (const fields of Object.values(PROTOBUF_MESSAGES)) {
     for (const field of fields.split("|").filter((field) => field !== "")) {
@@ -98,7 +98,7 @@ Deno.test("readProtobuf has every message that its messages name", () => {
   for (const kind of Object.values(PROTOBUF_KINDS)) assertEquals(kind in PROTOBUF_MESSAGES, true);
 });
 
-Deno.test("FakeApiServer takes protobuf, answers in JSON, and remembers what it said", async () => {
+Deno.test("FakeApiServer accepts protobuf, answers in JSON, and records the request", async () => {
   const server = new FakeApiServer();
   const post = async (body: Uint8Array<ArrayBuffer>): Promise<Pick<Answer, "status" | "json">> => {
     const headers = {

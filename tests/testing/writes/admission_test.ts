@@ -6,7 +6,7 @@ function post(server: FakeApiServer, body: unknown): Promise<Answer> {
   return ask(server, MAPS, { method: "POST", body });
 }
 
-Deno.test("admit lets hooks change what is written, one after the other, but not who it is", async () => {
+Deno.test("admit hooks change a written object, one after the other, but not its identity", async () => {
   const server = new FakeApiServer();
   const add = (label: string) => ({ object }: AdmissionRequest<ConfigMap>) =>
     object &&
@@ -55,7 +55,7 @@ Deno.test("admit lets hooks refuse creations, updates and deletions", async () =
   ]);
 });
 
-Deno.test("admit does not stand in the way of the truth", () => {
+Deno.test("admit hooks are skipped for writes by the test itself", () => {
   const server = new FakeApiServer();
   server.admit(ConfigMap, { validate: () => "never" });
   server.create(ConfigMap, { metadata: { name: "a" } });

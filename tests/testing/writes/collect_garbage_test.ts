@@ -20,7 +20,7 @@ function names(server: FakeApiServer): string[] {
   return server.keys(ConfigMap).map((key) => key.replace("answers/", ""));
 }
 
-Deno.test("collectGarbage deletes what has no owner left, and what that owned", () => {
+Deno.test("collectGarbage deletes objects without a remaining owner, and their dependents", () => {
   const server = new FakeApiServer();
   for (const name of ["a", "b"]) owned(server, name, []);
   owned(server, "a1", ["a"]);
@@ -33,7 +33,7 @@ Deno.test("collectGarbage deletes what has no owner left, and what that owned", 
   assertEquals([server.collectGarbage(), names(server)], [1, []]);
 });
 
-Deno.test("collectGarbage knows owners by their uid", () => {
+Deno.test("collectGarbage identifies owners by uid", () => {
   const server = new FakeApiServer();
   owned(server, "a", []);
   owned(server, "a1", ["a"]);
@@ -43,7 +43,7 @@ Deno.test("collectGarbage knows owners by their uid", () => {
   assertEquals(names(server), ["a"]);
 });
 
-Deno.test("collectGarbage finishes deletions in the foreground, once nothing is left that blocks them", async () => {
+Deno.test("collectGarbage finishes foreground deletions once no dependent blocks them", async () => {
   const server = new FakeApiServer();
   owned(server, "a", []);
   owned(server, "a1", ["a"], { blockOwnerDeletion: true });
@@ -63,7 +63,7 @@ Deno.test("collectGarbage finishes deletions in the foreground, once nothing is 
   assertEquals(names(server), []);
 });
 
-Deno.test("collectGarbage leaves orphans where that is asked for", async () => {
+Deno.test("collectGarbage keeps orphans when the deletion requests that", async () => {
   const server = new FakeApiServer();
   owned(server, "a", []);
   owned(server, "a1", ["a"]);

@@ -21,7 +21,7 @@ function owners({ json }: Answer): Record<string, unknown> {
   );
 }
 
-Deno.test("Server-side apply refuses what somebody else owns and wants otherwise, with a cause for each field", async () => {
+Deno.test("server-side apply refuses to change a field that another manager owns, with a cause for each field", async () => {
   const server = new FakeApiServer();
   await apply(server, "one", { data: { a: "1", b: "1" } });
   const conflict = await apply(server, "two", { data: { a: "2", c: "2" } });
@@ -35,7 +35,7 @@ Deno.test("Server-side apply refuses what somebody else owns and wants otherwise
   assertEquals(both.json.message, 'Apply failed with 2 conflicts: conflicts with "one":\n- .data.a\n- .data.b');
 });
 
-Deno.test("Server-side apply takes by force, and shares what is equal", async () => {
+Deno.test("server-side apply with force takes over fields, and shares equal ones", async () => {
   const server = new FakeApiServer();
   await apply(server, "one", { data: { a: "1", b: "1" } });
   const shared = await apply(server, "two", { data: { b: "1" } });
@@ -51,7 +51,7 @@ Deno.test("Server-side apply takes by force, and shares what is equal", async ()
   });
 });
 
-Deno.test("Server-side apply removes what its manager applies no longer, unless somebody else owns it too", async () => {
+Deno.test("server-side apply removes fields that its manager no longer applies, unless another one owns them too", async () => {
   const server = new FakeApiServer();
   await apply(server, "one", { metadata: { labels: { x: "1" } }, data: { a: "1", b: "1", c: "1" } });
   await apply(server, "two", { data: { b: "1" } });
@@ -61,7 +61,7 @@ Deno.test("Server-side apply removes what its manager applies no longer, unless 
   assertEquals((await apply(server, "one", { data: { c: "1" } })).json.metadata.resourceVersion, version);
 });
 
-Deno.test("Server-side apply tells list elements apart by their keys", async () => {
+Deno.test("server-side apply distinguishes list elements by their keys", async () => {
   const server = new FakeApiServer();
   const template = (...containers: unknown[]): unknown => ({ spec: { template: { spec: { containers } } } });
   await apply(server, "one", template({ name: "web", image: "web:1" }), DEPLOYMENT);
@@ -74,7 +74,7 @@ Deno.test("Server-side apply tells list elements apart by their keys", async () 
   assertEquals(names(await apply(server, "two", { spec: {} }, DEPLOYMENT)), ["web"]);
 });
 
-Deno.test("Server-side apply meets the owners that updates and subresources left", async () => {
+Deno.test("server-side apply respects the owners that updates and subresources have recorded", async () => {
   const server = new FakeApiServer();
   await apply(server, "one", { spec: { replicas: 1 } }, DEPLOYMENT);
   const scale = await patch(server, `${DEPLOYMENT}/scale?fieldManager=kubectl`, "merge-patch", {
@@ -90,7 +90,7 @@ Deno.test("Server-side apply meets the owners that updates and subresources left
   assertEquals([status.status, status.json.status.replicas, status.json.spec.replicas], [200, 3, 3]);
 });
 
-Deno.test("Server-side apply takes a custom resource's lists as a whole", async () => {
+Deno.test("server-side apply treats a custom resource's lists as atomic", async () => {
   const server = new FakeApiServer({ resources: [Widget] });
   const path = "/apis/example.com/v1/namespaces/answers/widgets/w";
   const created = await apply(server, "one", { spec: { ports: [{ port: 1 }] } }, path);
@@ -99,7 +99,7 @@ Deno.test("Server-side apply takes a custom resource's lists as a whole", async 
   assertEquals(replaced.json.spec.ports, [{ port: 2 }]);
 });
 
-Deno.test("An update takes over the fields it changes", async () => {
+Deno.test("an update becomes the owner of the fields that it changes", async () => {
   const server = new FakeApiServer();
   await apply(server, "one", { data: { a: "1", b: "1" } });
   const updated = await patch(server, `${PATH}?fieldManager=edit`, "merge-patch", { data: { a: "2" } });

@@ -17,7 +17,7 @@ function oneMap(): FakeApiServer {
   return server;
 }
 
-Deno.test("FakeApiServer fills in what the server adds to a new object", async () => {
+Deno.test("FakeApiServer fills in the server's members of a new object", async () => {
   let now = Date.UTC(2026, 10, 21, 13, 8, 14, 900);
   const server = new FakeApiServer({ now: () => now });
   const { status, text, json } = await post(server, `${PODS}?fieldManager=record`, {
@@ -52,13 +52,13 @@ Deno.test("FakeApiServer fills in what the server adds to a new object", async (
   assertEquals(running.json.metadata.generation, 1);
 });
 
-Deno.test("FakeApiServer leaves managedFields out when told to", () => {
+Deno.test("FakeApiServer leaves out managedFields by option", () => {
   const server = new FakeApiServer({ managedFields: false });
   server.create(ConfigMap, { metadata: { name: "x" } });
   assertEquals(server.patch(ConfigMap, "x", { data: { a: "1" } }).metadata.managedFields, undefined);
 });
 
-Deno.test("FakeApiServer makes names and uids that are the same for the same seed", async () => {
+Deno.test("FakeApiServer generates the same names and uids for the same seed", async () => {
   const make = async (seed: number): Promise<string[]> => {
     const server = new FakeApiServer({ seed });
     const { json } = await post(server, MAPS, { metadata: { generateName: "map-" } });
@@ -70,7 +70,7 @@ Deno.test("FakeApiServer makes names and uids that are the same for the same see
   assertNotEquals(await make(4), [name, uid]);
 });
 
-Deno.test("FakeApiServer refuses to create what is there, or is not valid", async () => {
+Deno.test("FakeApiServer refuses to create an existing or invalid object", async () => {
   const server = oneMap();
   const exists = await post(server, MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "map-0" } });
   assertEquals(exists.status, 409);
@@ -120,7 +120,7 @@ Deno.test("FakeApiServer refuses to create what is there, or is not valid", asyn
   assertEquals(server.resourceVersion, "2");
 });
 
-Deno.test("FakeApiServer answers 400 to what is nested too deep, and takes a thousand levels", async () => {
+Deno.test("FakeApiServer answers 400 to an object that is nested too deeply, and accepts a thousand levels", async () => {
   const server = new FakeApiServer();
   const writes: [method: string, path: string, type: string, body: (value: string) => string][] = [
     ["POST", MAPS, "json", (value) => `{"metadata":{"name":"a"},"data":${value}}`],
@@ -142,7 +142,7 @@ Deno.test("FakeApiServer answers 400 to what is nested too deep, and takes a tho
   }
 });
 
-Deno.test("FakeApiServer replaces objects, counts generations and keeps what an update cannot change", async () => {
+Deno.test("FakeApiServer replaces objects, increments generations and keeps members that an update cannot change", async () => {
   const server = new FakeApiServer();
   const path = "/apis/apps/v1/namespaces/answers/deployments";
   const { json: first } = await post(server, path, {
@@ -171,7 +171,7 @@ Deno.test("FakeApiServer replaces objects, counts generations and keeps what an 
   assertEquals(part, third);
 });
 
-Deno.test("FakeApiServer refuses updates of old versions, other objects and what is not there", async () => {
+Deno.test("FakeApiServer refuses updates with an old version, another uid, or of a missing object", async () => {
   const server = oneMap();
   const old = await put(server, `${MAPS}/map-0`, { metadata: { name: "map-0", resourceVersion: "1" } });
   assertEquals(old.status, 409);
@@ -218,7 +218,7 @@ Deno.test("FakeApiServer writes nothing when an update changes nothing", async (
   assertEquals(server.resourceVersion, "2");
 });
 
-Deno.test("FakeApiServer does nothing on a dry run", async () => {
+Deno.test("FakeApiServer stores nothing on a dry run", async () => {
   const server = oneMap();
   const created = await post(server, `${MAPS}?dryRun=All`, { metadata: { name: "x" } });
   assertEquals([created.status, created.json.metadata.resourceVersion], [201, undefined]);
@@ -229,7 +229,7 @@ Deno.test("FakeApiServer does nothing on a dry run", async () => {
   assertEquals([server.resourceVersion, server.keys(ConfigMap)], ["2", ["answers/map-0"]]);
 });
 
-Deno.test("FakeApiServer deletes with a Status, if the preconditions hold", async () => {
+Deno.test("FakeApiServer deletes with a Status if the preconditions hold", async () => {
   const server = oneMap();
   const { uid } = server.get(ConfigMap, "answers/map-0")!.metadata;
   const wrongUid = await remove(server, `${MAPS}/map-0`, { preconditions: { uid: "another" } });
@@ -247,7 +247,7 @@ Deno.test("FakeApiServer deletes with a Status, if the preconditions hold", asyn
   assertEquals([again.status, again.json.message], [404, 'configmaps "map-0" not found']);
 });
 
-Deno.test("FakeApiServer gives a pod on a node time, and ends it on a second, immediate deletion", async () => {
+Deno.test("FakeApiServer gives a pod on a node its grace period, and removes it at a second, immediate deletion", async () => {
   let now = Date.UTC(2026, 10, 21, 13, 8, 14);
   const server = new FakeApiServer({ now: () => now });
   await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=1`);
@@ -269,7 +269,7 @@ Deno.test("FakeApiServer gives a pod on a node time, and ends it on a second, im
   assertEquals((await ask(server, `${PODS}/pod-0`)).status, 404);
 });
 
-Deno.test("FakeApiServer ends a pod that was never scheduled in two steps", async () => {
+Deno.test("FakeApiServer deletes a pod that was never scheduled in two steps", async () => {
   const server = new FakeApiServer();
   await post(server, PODS, { metadata: { name: "pod-0" }, spec: { containers: [] } });
   await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=2`);
@@ -294,13 +294,13 @@ Deno.test("FakeApiServer keeps an object with finalizers until the last one is r
   assertEquals(server.keys(ConfigMap), []);
 });
 
-Deno.test("FakeApiServer holds an object that is deleted in the foreground", async () => {
+Deno.test("FakeApiServer keeps an object during its foreground deletion", async () => {
   const server = oneMap();
   const { json } = await remove(server, `${MAPS}/map-0?propagationPolicy=Foreground`);
   assertEquals(json.metadata.finalizers, ["foregroundDeletion"]);
 });
 
-Deno.test("FakeApiServer deletes what is selected of a collection", async () => {
+Deno.test("FakeApiServer deletes the selected objects of a collection", async () => {
   const server = new FakeApiServer();
   for (const [name, app] of [["a", "web"], ["b", "db"], ["c", "web"]]) {
     server.create(ConfigMap, { metadata: { namespace: "answers", name, labels: { app } } });
@@ -311,7 +311,7 @@ Deno.test("FakeApiServer deletes what is selected of a collection", async () => 
   assertEquals(server.keys(ConfigMap), ["answers/b", "other/d"]);
 });
 
-Deno.test("FakeApiServer writes the truth without asking for versions, status paths or time", () => {
+Deno.test("FakeApiServer's own methods write without version checks, status subresources or time", () => {
   const server = new FakeApiServer();
   const pod = server.create(Pod, {
     metadata: { name: "a", creationTimestamp: "2020-01-01T00:00:00Z" },
@@ -337,7 +337,7 @@ Deno.test("FakeApiServer writes the truth without asking for versions, status pa
   assertNotEquals(next.metadata.uid, pod.metadata.uid);
 });
 
-Deno.test("FakeApiServer annotates objects, and leaves the rest as it is", async () => {
+Deno.test("FakeApiServer's annotate changes annotations only", async () => {
   const server = new FakeApiServer();
   const before = server.create(Widget, {
     metadata: { name: "w", labels: { a: "ä" }, annotations: { old: "1" } },
@@ -356,7 +356,7 @@ Deno.test("FakeApiServer annotates objects, and leaves the rest as it is", async
   assertThrows(() => server.annotate(Widget, "v", {}), StatusError, 'Cannot annotate widgets.example.com "v"');
 });
 
-Deno.test("FakeApiServer hands out objects that are the caller's own", () => {
+Deno.test("FakeApiServer returns copies of its objects", () => {
   const server = new FakeApiServer();
   const labels = { app: "web" };
   const draft = { metadata: { name: "a", labels }, data: { k: "0" } };
@@ -377,7 +377,7 @@ Deno.test("FakeApiServer hands out objects that are the caller's own", () => {
   assertEquals(server.list(ConfigMap, { namespace: "elsewhere" }), []);
 });
 
-Deno.test("FakeApiServer explains what could not be done", () => {
+Deno.test("FakeApiServer's errors explain why a write failed", () => {
   const server = oneMap();
   const exists = assertThrows(() => server.create(ConfigMap, { metadata: { namespace: "answers", name: "map-0" } }));
   assertEquals(isAlreadyExists(exists), true);
