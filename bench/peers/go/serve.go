@@ -19,21 +19,12 @@ import (
 
 const firstVersion = 1_000_000
 
-// server is the job of bench/peers/server.ts in protobuf, and in CBOR for who accepts it: a list, then events with one write
-// each, then a list again.
+// server does in protobuf what bench/peers/server.ts does in JSON: a list, then events with one write each, then a list again.
 type server struct {
 	job     job
-	objects map[encoding][]object
+	objects []object
 	told    atomic.Bool
 }
-
-// encoding is how objects are written.
-type encoding string
-
-const (
-	inProtobuf = encoding(runtime.ContentTypeProtobuf)
-	inCBOR     = encoding(runtime.ContentTypeCBOR)
-)
 
 // object is one pod, encoded as a list item, and as the watch event that says that it was modified; both hold a
 // resourceVersion of always the same length, at a known place.
@@ -49,11 +40,10 @@ func serve(job job) {
 	var list corev1.PodList
 	check(json.NewDecoder(response.Body).Decode(&list))
 	check(response.Body.Close())
-	server := &server{job: job, objects: map[encoding][]object{}}
+	server := &server{job: job}
 	for index := range list.Items {
 		pod := &list.Items[index]
-		server.objects[inProtobuf] = append(server.objects[inProtobuf], encode(pod))
-		server.objects[inCBOR] = append(server.objects[inCBOR], encodeCBOR(pod))
+		server.objects = append(server.objects, encode(pod))
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -91,17 +81,13 @@ func protobufSerializer() runtime.Serializer {
 
 func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	query := request.URL.Query()
-	encoding := inProtobuf
-	if request.Header.Get("Accept") == string(inCBOR) {
-		encoding = inCBOR
-	}
 	switch {
 	case request.URL.Path == "/reset":
 		s.told.Store(false)
 	case request.URL.Path != "/api/v1/pods":
 		http.NotFound(writer, request)
 	case query.Get("watch") == "":
-		s.list(writer, encoding)
+		s.list(writer)
 	case query.Get("sendInitialEvents") != "":
 		writer.Header().Set("Content-Type", "application/json")
 		writer.WriteHeader(http.StatusUnprocessableEntity)
@@ -112,14 +98,14 @@ func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 		}
 		check(json.NewEncoder(writer).Encode(status))
 	default:
-		s.watch(writer, request, encoding)
+		s.watch(writer, request)
 	}
 }
 
 // list writes a PodList field by field, as the items are encoded already.
-func (s *server) list(writer http.ResponseWriter, encoding encoding) {
+func (s *server) list(writer http.ResponseWriter) {
 	told := s.told.Load()
-	objects := s.objects[encoding]
+	objects := s.objects
 	last := firstVersion + len(objects)
 	if told {
 		last += s.job.events + s.job.changed
@@ -131,16 +117,12 @@ func (s *server) list(writer http.ResponseWriter, encoding encoding) {
 			copy(object.item[object.itemVersion:], strconv.Itoa(firstVersion+index+1))
 		}
 	}
-	writer.Header().Set("Content-Type", string(encoding))
-	body := listInProtobuf
-	if encoding == inCBOR {
-		body = listInCBOR
-	}
-	_, err := writer.Write(body(metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}, objects))
+	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
+	_, err := writer.Write(encodeList(metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}, objects))
 	check(err)
 }
 
-func listInProtobuf(listMeta metav1.ListMeta, objects []object) []byte {
+func encodeList(listMeta metav1.ListMeta, objects []object) []byte {
 	meta, err := listMeta.Marshal()
 	check(err)
 	body := field(nil, 1, meta)
@@ -174,12 +156,8 @@ func (s *server) versionOf(index int) string {
 	return strconv.Itoa(firstVersion + count + (rounds-1)*count + index + 1)
 }
 
-func (s *server) watch(writer http.ResponseWriter, request *http.Request, encoding encoding) {
-	contentType := runtime.ContentTypeProtobuf + ";stream=watch"
-	if encoding == inCBOR {
-		contentType = runtime.ContentTypeCBORSequence
-	}
-	writer.Header().Set("Content-Type", contentType)
+func (s *server) watch(writer http.ResponseWriter, request *http.Request) {
+	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
 	writer.WriteHeader(http.StatusOK)
 	flusher := writer.(http.Flusher)
 	flusher.Flush()
@@ -189,7 +167,7 @@ func (s *server) watch(writer http.ResponseWriter, request *http.Request, encodi
 	}
 	time.Sleep(500 * time.Millisecond)
 	for event := range s.job.events {
-		object := s.objects[encoding][event%s.job.pods]
+		object := s.objects[event%s.job.pods]
 		copy(object.event[object.eventVersion:], strconv.Itoa(firstVersion+s.job.pods+event+1))
 		if _, err := writer.Write(object.event); err != nil {
 			return
@@ -198,16 +176,13 @@ func (s *server) watch(writer http.ResponseWriter, request *http.Request, encodi
 	}
 	status := &metav1.Status{Status: "Failure", Reason: metav1.StatusReasonExpired, Code: 410, Message: "too old resource version"}
 	status.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	if _, err := writer.Write(failed(status, encoding)); err != nil {
+	if _, err := writer.Write(failed(status)); err != nil {
 		return // the client has gone
 	}
 }
 
 // failed is the event that ends a watch.
-func failed(status *metav1.Status, encoding encoding) []byte {
-	if encoding == inCBOR {
-		return whole(&metav1.WatchEvent{Type: "ERROR", Object: runtime.RawExtension{Raw: whole(status)}})
-	}
+func failed(status *metav1.Status) []byte {
 	raw, err := runtime.Encode(protobufSerializer(), status)
 	check(err)
 	event, err := (&metav1.WatchEvent{Type: "ERROR", Object: runtime.RawExtension{Raw: raw}}).Marshal()
