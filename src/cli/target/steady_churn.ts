@@ -19,8 +19,11 @@ const TICK_MS = 10;
 export class SteadyChurn {
   readonly #step: () => void;
   readonly #options: SteadyChurnOptions;
+  /** Set while the changes run. */
   #timer: ReturnType<typeof setInterval> | undefined;
+  /** Time of {@linkcode SteadyChurn.start}, by the monotonic clock. */
   #startedAt = 0;
+  /** Changes made so far; at most those due by the rate. */
   #done = 0;
 
   constructor(server: FakeApiServer, options: SteadyChurnOptions) {

@@ -8,7 +8,9 @@ import { errorLine } from "../errors/error_line.ts";
 export class FailureReporter {
   readonly #name: string;
   readonly #say: (line: string) => void;
+  /** Lines printed since the last recovery; at most `MOST`. */
   readonly #said = new Set<string>();
+  /** `true` from a failure that is retried until the recovery. */
   #ill = false;
 
   /** Messages begin with `name`. */

@@ -1,5 +1,6 @@
 /** Lays out the rows of a stream: a column is as wide as its widest cell so far. */
 export class GrowingTable {
+  /** The width of each column, which never decreases. */
   readonly #widths: number[] = [];
 
   /** Returns the cells as a line. */

@@ -19,8 +19,11 @@ export class LiveView implements Disposable {
   readonly #viewed: readonly Viewed[];
   readonly #terminal: Terminal;
   readonly #timer: ReturnType<typeof setInterval> | undefined;
+  /** Number of events at the time `#at`. */
   #events = 0;
+  /** Time of the last change of `#perSecond`, by the monotonic clock. */
   #at = performance.now();
+  /** The event rate of the last period; 0 during the first. */
   #perSecond = 0;
 
   constructor(viewed: readonly Viewed[], terminal: Terminal) {

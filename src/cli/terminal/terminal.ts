@@ -46,14 +46,23 @@ export class Terminal {
   readonly #screen: Screen;
   /** `true` if results and the live line are on one screen. */
   readonly #shared: boolean;
+  /** Results not passed to standard output yet; empty once it is closed. */
   #waiting: string[] = [];
+  /** Number of characters that are not written yet: those of `#waiting` and of the running write. */
   #waitingLength = 0;
+  /** The running write; set whenever `#waiting` is not empty. */
   #writing: Promise<void> | undefined;
+  /** Resolves the promise of {@linkcode Terminal.room}; `undefined` while no caller waits for it. */
   #room: PromiseWithResolvers<void> | undefined;
+  /** Once `true`, {@linkcode Terminal.room} never asks to wait. */
   #hurried = false;
+  /** Once `true`, standard output has no reader or has failed, and results are dropped. */
   #closed = false;
+  /** Once `true`, standard error has no reader, and messages are dropped. */
   #unheard = false;
+  /** The error of writing results, thrown by {@linkcode Terminal.flush}; a reader that has gone is none. */
   #failure: Error | undefined;
+  /** The live line on the screen, or an empty text if there is none. */
   #live = "";
   /** `true` if standard error is a terminal that can show a live line. */
   readonly interactive: boolean;

@@ -39,14 +39,19 @@ const REFUSAL_MS = { first: 10_000, most: 60_000 } as const;
  */
 export class ExecLogin extends Redacted implements Credentials {
   readonly #options: ExecLoginOptions;
+  /** The result of the last successful run; an expired or rejected one stays until the next run succeeds. */
   #credential: ExecCredential | undefined;
+  /** The certificate of {@linkcode ExecLogin.certificate}: replaced only when certificate or key has changed. */
   #certificate: { readonly cert: string; readonly key: string } | undefined;
   /** Time of day at which the credentials are renewed: the server uses the time of day too. */
   #endsMs = 0;
   /** End of the minimum use, by the monotonic clock, as are the back-off times. */
   #leastUntilMs = 0;
+  /** The run in progress, with the number of requests that wait for it; `undefined` between runs. */
   #run: { readonly promise: Promise<void>; readonly controller: AbortController; waiting: number } | undefined;
+  /** The error of the last run, if that failed: requests get it until `untilMs`, when the plugin may run again. */
   #failure: { readonly error: unknown; readonly untilMs: number; readonly pauseMs: number } | undefined;
+  /** The last renewal after a 401: until `untilMs` another 401 does not run the plugin. */
   #renewal: { readonly untilMs: number; readonly pauseMs: number } | undefined;
 
   /** The plugin is not run yet. */

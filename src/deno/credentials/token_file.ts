@@ -30,9 +30,15 @@ export class TokenFile extends Redacted {
   readonly #path: string;
   readonly #host: Pick<Host, "readTextFile">;
   readonly #options: TokenFileOptions;
+  /**
+   * The token of the last successful read; `undefined` before it, and after the server rejected it and a read failed.
+   */
   #token: Secret | undefined;
+  /** Time of the last successful read, by the monotonic clock; of no meaning while there is no token. */
   #readAt = 0;
+  /** `true` from a warning until the file has been read again, so that an outage is reported once. */
   #warned = false;
+  /** The read in progress, which concurrent requests share; `undefined` between reads. */
   #reading: Promise<Secret> | undefined;
 
   /** The file at `path` is read with the first request. */

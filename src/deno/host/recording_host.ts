@@ -8,8 +8,11 @@ export class RecordingHost implements Host {
   /** As the wrapped host. */
   readonly serviceAccountFolder: string;
   readonly #host: Host;
+  /** Environment variables that were read; like the other sets, it only grows. */
   readonly #names = new Set<string>();
+  /** Files that were read, and the folder of the service account instead of its files. */
   readonly #paths = new Set<string>();
+  /** Programs that will be run. */
   readonly #programs = new Set<string>();
 
   /** Forwards each access to `host`. */

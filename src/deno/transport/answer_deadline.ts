@@ -12,6 +12,7 @@ const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
  */
 export class AnswerDeadline {
   readonly #controller = new AbortController();
+  /** Armed from construction until it fires or {@linkcode AnswerDeadline.stop}; `undefined` without a time limit. */
   #timer: LongTimer | undefined;
 
   /** Starts the timer, unless `ms` is 0 or `Infinity`, or the request is long-running. */

@@ -102,14 +102,23 @@ export class DenoTransport implements Transport, Disposable {
   readonly #serverName: string | undefined;
   readonly #answerTimeoutMs: number;
   readonly #reloading: ReloadOptions;
+  /** The certificates and key last read from files; `#client` uses them unless the plugin returned a certificate. */
   #material: TlsMaterial;
+  /**
+   * The client of new requests, closed when it is replaced; `undefined` until the first request with a proxy or relay.
+   */
   #client: Deno.HttpClient | undefined;
   /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
   readonly #direct = new Map<string, Deno.HttpClient>();
+  /** The relay and the host that it serves; `undefined` before the first request, or without `tlsServerName`. */
   #relay: { readonly server: string; readonly relay: Relay } | undefined;
+  /** The plugin's certificate that `#client` was created with. */
   #certificate: ReturnType<NonNullable<ReloadOptions["certificate"]>>;
+  /** Start of the last read of the files, by the monotonic clock; `-Infinity` makes the next request read them. */
   #lookedAt = monotonicMs();
+  /** The read of the files in progress, which concurrent requests share; `undefined` between reads. */
   #looking: Promise<void> | undefined;
+  /** Once `true`, no request is sent and no client is created. */
   #isDisposed = false;
 
   /** No connection is opened yet. @throws {TypeError} when a certificate, key or option is invalid. */

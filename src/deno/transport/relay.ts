@@ -32,10 +32,13 @@ export class Relay implements Disposable {
   readonly #listener: Deno.TcpListener;
   readonly #password = crypto.randomUUID();
   readonly #ending = new AbortController();
+  /** All open connections, to clients and to the target; each is closed when it leaves the set. */
   readonly #connections = new Set<Deno.Conn>();
   /** Connections that have not sent a CONNECT request yet, oldest first. */
   readonly #waiting = new Set<Deno.Conn>();
+  /** Number of accepted CONNECT requests; never decreases. */
   #carried = 0;
+  /** The last error, of reaching the target or of a connection; cleared by the next connection to the target. */
   #problem: unknown;
 
   /** Listens on a free port. @throws {Deno.errors.NotCapable} when the program may not. */

@@ -18,6 +18,7 @@ export class ServerAccess implements Disposable {
   readonly connection: FoundConnection;
   /** A client on this connection, without retries. */
   readonly client: Client;
+  /** The header of the last login; `undefined` before it, and if the credentials set none. */
   #authorization: string | undefined;
 
   /** No request is sent yet. */

@@ -63,7 +63,7 @@ export interface CheckOptions {
 
 /** A check exceeded its time limit. */
 class StepTimeout extends Error {
-  override readonly name = "Late";
+  override readonly name = "StepTimeout";
 }
 
 /**
@@ -80,8 +80,10 @@ export class Checkup {
   readonly limits: CheckupLimits;
   readonly #signal: AbortSignal;
   readonly #onCheck: (name: string) => void;
+  /** Texts to redact, shared with the checkups that run beside this one; it only grows. */
   readonly #secrets: Set<string>;
   readonly #endsAt: number;
+  /** Exit codes of the failures so far; it only grows. */
   readonly #codes = new Set<number>();
 
   /**
