@@ -1,3 +1,4 @@
+import { editDistance } from "../api/edit_distance.ts";
 import { apiVersionOf, resourceName } from "../api/resource.ts";
 import type { ApiResource } from "./discover.ts";
 
@@ -91,25 +92,6 @@ function nearestTo(resources: readonly ApiResource[], wanted: string): string[] 
     if (distance <= limit) distances.set(full, Math.min(distance, distances.get(full) ?? Infinity));
   }
   return [...distances].sort(([, a], [, b]) => a - b).slice(0, SUGGESTIONS).map(([name]) => name);
-}
-
-/** Returns the number of characters to insert, delete, replace or swap with the next to get from one text to the other. */
-function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = last[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      row[j] = Math.min(replaced, last[j] + 1, row[j - 1] + 1);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        row[j] = Math.min(row[j], beforeLast[j - 2] + 1);
-      }
-    }
-    beforeLast = last;
-    last = row;
-  }
-  return last[b.length];
 }
 
 function quote(names: readonly string[], word = "and"): string {

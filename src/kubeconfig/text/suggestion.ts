@@ -1,3 +1,4 @@
+import { editDistance } from "../../api/edit_distance.ts";
 import { quote } from "./quote.ts";
 
 /** Returns ` (did you mean "prod"?)` if one of the candidates is similar to the name, else an empty text. */
@@ -23,20 +24,4 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
 /** Makes `token_file`, `token-file` and `tokenFile` equal. */
 function simplify(name: string): string {
   return name.toLowerCase().replaceAll(/[-_. ]/g, "");
-}
-
-/** Counts insertions, deletions, replacements and swaps of neighbours between two short texts. */
-function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      next.push(Math.min(replaced, row[j] + 1, next[j - 1] + 1, isSwap ? before[j - 2] + 1 : Infinity));
-    }
-    [before, row] = [row, next];
-  }
-  return row[b.length];
 }
