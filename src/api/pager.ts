@@ -23,7 +23,7 @@ export interface PagerOptions<P> {
   /** Returns the number of objects in a part. */
   readonly sizeOf: (part: P) => number;
   /**
-   * When a token has expired, begins anew, once, in one page, with the version of the first request (client-go
+   * When a token has expired, starts the list again, once, in one page, with the version of the first request (client-go
    * `ListPager.FullListIfExpired`). Otherwise the list ends with the error. @default {false}
    */
   readonly restart?: boolean;
@@ -33,7 +33,7 @@ export interface PagerOptions<P> {
 export interface PagePart<P> {
   /** The part. */
   readonly part: P;
-  /** True for the first part of a list that has begun anew: the parts before it are no longer part of the list. */
+  /** True for the first part of a list that was started again: the parts before it are no longer part of the list. */
   readonly restarted: boolean;
 }
 

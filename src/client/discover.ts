@@ -19,7 +19,7 @@ export interface ApiResource extends Resource {
 
 /** Options for `Client.discover()`. */
 export interface DiscoverOptions extends Abortable {
-  /** The largest age of a cached answer, in milliseconds; 0 asks anew, `Infinity` is any age. @default {60_000} */
+  /** The largest age of a cached answer, in milliseconds; 0 always asks the server, `Infinity` accepts any age. @default {60_000} */
   readonly maxAgeMs?: number;
   /** Called for each group version that could not be read, `"metrics.k8s.io/v1beta1"`; the others are returned nevertheless. */
   readonly onError?: (error: unknown, groupVersion: string) => void;

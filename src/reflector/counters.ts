@@ -61,7 +61,7 @@ export class LiveCounters {
     return { ...counts, recentRelists: relists.count, recentResumes: resumes.count };
   }
 
-  /** Begins a list anew, or ends it. */
+  /** Starts the progress of a list at zero, or ends it. */
   setListed(listed: 0 | undefined): void {
     this.listed = listed;
     this.remaining = undefined;

@@ -22,7 +22,7 @@ export interface PageListOptions {
 /**
  * Lists in pages, and replaces the contents of the store in one step. Resolves with the version of the list.
  *
- * When a token expires, the list begins anew, once, in one page. A page is closed with the signal at once, whatever the
+ * When a token expires, the list is started again, once, in one page. A page is closed with the signal at once, whatever the
  * source does.
  *
  * @throws {DecodeError} when the list has no version, or its pages do not come closer to an end.

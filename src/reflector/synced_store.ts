@@ -90,7 +90,7 @@ export class StagedList<T> implements Disposable {
     this.#replacement = store.replacing();
   }
 
-  /** Abandons the objects staged so far, and begins anew. */
+  /** Abandons the objects staged so far, and starts a new replacement. */
   restart(): void {
     this.#replacement.abandon();
     this.#replacement = this.#store.replacing();

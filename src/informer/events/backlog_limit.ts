@@ -15,7 +15,7 @@ export class BacklogLimit<T extends KubernetesObject> implements LogFollower<T> 
   readonly #unfollow: () => void;
   /** The number of events that count, were logged, and have not been taken; 0 when the reader has ended. */
   #behind = 0;
-  /** Those of `#behind` that were logged since the check began, or began anew. */
+  /** Those of `#behind` that were logged since the check began, or was last restarted. */
   #fresh = 0;
   /** `true` if and only if `#check()` runs. */
   #isChecking = false;

@@ -1,7 +1,7 @@
 import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
 import type { Definition } from "./definition.ts";
 
-/** One state of one object, serialized; each read parses it anew. */
+/** One state of one object, serialized; each read parses it again. */
 export interface StoredObject {
   /** Key: `"namespace/name"` or `"name"`. */
   readonly key: string;
