@@ -1,3 +1,11 @@
+/**
+ * The informer: `sync` writes lists and watches into the store, `events` delivers the changes, and `cache` reads the store.
+ *
+ * {@linkcode SharedIndexInformer} is the entry point: it connects the three, keeps state and status, and stops them. This
+ * folder sends no requests (the reflector does) and changes nothing on the server.
+ *
+ * @module
+ */
 import type { Entry } from "../api/entry.ts";
 import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
@@ -30,10 +38,6 @@ import { StoreWriter } from "./sync/store_writer.ts";
 
 /**
  * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.
- *
- * This folder is the informer: `sync` writes lists and watches into the store, `events` delivers what was written, and `cache`
- * reads the store. The informer connects the three, keeps state and status, and stops them. It sends no requests itself (the
- * reflector does) and changes nothing on the server.
  *
  * - The cache never shows a state that the server did not have: a relist replaces it in one step.
  * - Each handler receives a gap-free sequence of events for every object: added, updated with rising versions, deleted, and
@@ -263,7 +267,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Resolves once the cache is at `resourceVersion` or later, so that a program can read its own write. The cache learns of a
    * write outside its selection only by the next change or bookmark, so pass a signal.
    *
-   * For an informer of several namespaces, `namespace` names that of the write; without it, all of them must have come so far.
+   * For an informer of several namespaces, `namespace` names that of the write; without it, every
+   * namespace must have reached the version.
    *
    * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace. @throws {Error} when a
    * relist goes back to an older state, or the informer stops. @throws the signal's reason.

@@ -2,9 +2,9 @@ import { LongTimer } from "./long_timer.ts";
 import { monotonicMs } from "./monotonic_ms.ts";
 
 /**
- * Calls a function once, when a time is over that may be moved while it runs. Disposing it ends it without a call.
+ * Calls a function once, at a time that can be changed until then. Disposing it prevents the call.
  *
- * It runs on the monotonic clock. Moving it to a later time costs no timer: the timer looks at the clock when it fires.
+ * It uses the monotonic clock. A later time needs no new timer: the timer reads the clock when it fires.
  */
 export class TimeLimit implements Disposable {
   readonly #timer: LongTimer;
@@ -31,7 +31,7 @@ export class TimeLimit implements Disposable {
     return this.#dueMs - monotonicMs();
   }
 
-  /** Moves the limit: it expires after `ms` milliseconds. */
+  /** Changes the limit: it expires `ms` milliseconds from now. */
   set(ms: number): void {
     this.#dueMs = monotonicMs() + ms;
     if (this.#dueMs < this.#firesAtMs) this.#arm();
@@ -43,7 +43,7 @@ export class TimeLimit implements Disposable {
     this[Symbol.dispose]();
   }
 
-  /** Ends a pause. Time passed meanwhile, except that a pause takes nothing of the last `lastMs` milliseconds. */
+  /** Ends a pause. The time of the pause counts, but `lastMs` are left after it, or what was left before it if that is less. */
   resume(lastMs: number): void {
     if (this.#pausedAtMs === undefined) return;
     const nowMs = monotonicMs();

@@ -1,3 +1,11 @@
+/**
+ * Reads an informer's cache.
+ *
+ * {@linkcode Lister} is the entry point. Listers and indexers return objects, which are parsed on first read; a quarantine
+ * counts and reports objects that cannot be read. This folder does not fill the cache and sends no requests.
+ *
+ * @module
+ */
 import type { Entry } from "../../api/entry.ts";
 import { DecodeError } from "../../api/errors.ts";
 import type { ObjectKey } from "../../api/key.ts";
@@ -8,9 +16,6 @@ import type { Quarantine } from "./quarantine.ts";
 
 /**
  * Reads a cache by namespace, name and label selector, as requests to the server would (client-go: `Lister`).
- *
- * This folder is the reading side of an informer's cache: listers and indexers return objects, which are parsed on first read,
- * and a quarantine keeps account of objects that cannot be read. It does not fill the cache and asks the server nothing.
  *
  * The objects are the cache's own and must not be changed.
  */

@@ -1,3 +1,13 @@
+/**
+ * Delivers an informer's events.
+ *
+ * {@linkcode Processor} is the entry point: it appends each event to one `EventLog`, and every `Listener` (push) and
+ * `EventStream` (pull) reads that log through its own `Cursor`. The cursor of a late reader starts with a snapshot of the
+ * cache, taken in the turn in which the reader is added. This folder does not write to the cache and does not know the source
+ * of the events.
+ *
+ * @module
+ */
 import type { Entry } from "../../api/entry.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
@@ -46,11 +56,6 @@ export interface ProcessorOptions<T extends KubernetesObject> {
 
 /**
  * Distributes an informer's events to its handlers and event streams (client-go: `sharedProcessor`).
- *
- * This folder delivers what the store writer has written: the processor appends each event to one `EventLog`, and every
- * `Listener` (push) and `EventStream` (pull) reads that log through a `Cursor` of its own. A late reader's cursor begins with a
- * snapshot of the cache, taken in the turn in which the reader comes. The folder does not write to the cache and does not know
- * where events come from.
  */
 export class Processor<T extends KubernetesObject> {
   readonly #options: ProcessorOptions<T>;
