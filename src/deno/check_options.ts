@@ -61,7 +61,9 @@ export function givenLogin(
 }
 
 /**
- * Returns the certificates of `caFile`; `undefined` if it is not given. @throws {TypeError} when the server has no TLS.
+ * Returns the certificates of `caFile`; `undefined` if it is not given.
+ *
+ * @throws {TypeError} when the server has no TLS.
  */
 export function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | undefined {
   if (options.caFile === undefined) return undefined;

@@ -98,8 +98,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Several sources, each of its own namespace, make one informer, which lists and watches each namespace separately: when the
    * server refuses one, the others continue. There is no order between namespaces; the cache has synced when all of them have.
    *
-   * @throws {RangeError} when an option is out of range. @throws {TypeError} when there is no source, or a namespace comes
-   * twice or has no name.
+   * @throws {RangeError} when an option is out of range.
+   * @throws {TypeError} when there is no source, or a namespace is repeated or empty.
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
@@ -208,7 +208,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Calls `handler` for the cached objects, as added events with `initial`, then for changes; never before this method has
    * returned.
    *
-   * @throws {Error} when the informer has stopped. @throws {RangeError} when an option is out of range.
+   * @throws {Error} when the informer has stopped.
+   * @throws {RangeError} when an option is out of range.
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
     return this.#processor.add(handler, options);
@@ -270,8 +271,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * For an informer of several namespaces, `namespace` names that of the write; without it, every
    * namespace must have reached the version.
    *
-   * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace. @throws {Error} when a
-   * relist goes back to an older state, or the informer stops. @throws the signal's reason.
+   * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace.
+   * @throws {Error} when a relist goes back to an older state, or the informer stops.
+   * @throws the signal's reason.
    */
   async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string } = {}): Promise<void> {
     const parts = this.#partsOf(options.namespace);
@@ -297,8 +299,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *
    * @throws the cause when the server refuses (401, 403, 404) before the first sync, unless `patient`; in both cases the informer
    * retries. Of several namespaces it throws the first refusal; a client's errors name the namespace, and {@linkcode status} has
-   * the cause of each. @throws {RangeError} when the informer has no such namespace. @throws the signal's reason; an error when
-   * the informer stops first.
+   * the cause of each.
+   * @throws {RangeError} when the informer has no such namespace.
+   * @throws the signal's reason; an error when the informer stops first.
    */
   async waitForCacheSync(
     options: Abortable & { readonly patient?: boolean; readonly namespace?: string } = {},

@@ -91,8 +91,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    * ignores them.
    *
    * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's; when the
-   * factory was shut down. An option that is left out never differs. @throws {TypeError} when the namespaces contradict each
-   * other, see `namespacesOf()`, or cannot be part of a path.
+   * factory was shut down. An option that is left out never differs.
+   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
    */
   forResource<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T>,
@@ -108,7 +108,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Stops and forgets one informer, if there is one.
    *
-   * @throws {Error} as `run()` of the informer. @throws {TypeError} when the namespaces contradict each other.
+   * @throws {Error} as `run()` of the informer.
+   * @throws {TypeError} when the namespaces contradict each other.
    */
   async release(resource: Resource, selection: Selection = {}): Promise<void> {
     const { id } = this.#select(resource, selection);
@@ -135,8 +136,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Resolves once all informers have synced.
    *
-   * @throws {Error} when an informer has not been started. @throws as `SharedIndexInformer.waitForCacheSync()`, for the first
-   * wait that fails.
+   * @throws {Error} when an informer has not been started.
+   * @throws as `SharedIndexInformer.waitForCacheSync()`, for the first wait that fails.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
     const all = [...this.#informers.values()];

@@ -11,7 +11,9 @@ import { type Program, type ProgramResult, runProgram } from "./run_program.ts";
 /** Access to the environment, files and programs of a machine; tests replace it. */
 export interface Host {
   /**
-   * Returns the value of an environment variable. @throws {Deno.errors.NotCapable} when the program may not read it.
+   * Returns the value of an environment variable.
+   *
+   * @throws {Deno.errors.NotCapable} when the program may not read it.
    */
   env(name: string): string | undefined;
   /** Returns the content of a file. Throws the errors of `Deno.readTextFile`. */

@@ -10,7 +10,9 @@ export interface ProxyAddress {
 }
 
 /**
- * Reads the proxy of a cluster entry; returns `undefined` if it has none. @throws {KubeconfigError} when it is invalid.
+ * Reads the proxy of a cluster entry; returns `undefined` if it has none.
+ *
+ * @throws {KubeconfigError} when it is invalid.
  */
 export function readProxy(fields: EntryFields): ProxyAddress | undefined {
   const text = fields.text("proxy-url");

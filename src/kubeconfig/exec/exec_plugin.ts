@@ -67,7 +67,9 @@ export class ExecPlugin extends Redacted {
 }
 
 /**
- * Reads the plugin of a user entry; returns `undefined` if it has none. @throws {KubeconfigError} when it is invalid.
+ * Reads the plugin of a user entry; returns `undefined` if it has none.
+ *
+ * @throws {KubeconfigError} when it is invalid.
  */
 export function readExec(fields: EntryFields): ExecPlugin | undefined {
   const section = fields.section("exec", FIELDS);

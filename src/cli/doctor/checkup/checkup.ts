@@ -104,8 +104,9 @@ export class Checkup {
   }
 
   /**
-   * Runs a check; returns `false` if it failed, so that dependent checks can be left out. @throws the reason of an
-   * interrupt.
+   * Runs a check; returns `false` if it failed, so that dependent checks can be left out.
+   *
+   * @throws the reason of an interrupt.
    */
   async check(name: string, options: CheckOptions, look: (signal: AbortSignal) => Promise<Finding>): Promise<boolean> {
     this.#signal.throwIfAborted();
