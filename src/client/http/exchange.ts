@@ -8,7 +8,7 @@ const NULL_BODY = [101, 103, 204, 205, 304];
 export class Exchange implements Disposable {
   /** The request in words that follow "Cannot" in messages. */
   readonly action: string;
-  /** The answer. Nobody has read its body yet. */
+  /** The answer, whose body has not been read yet. */
   readonly response: Response;
   /** The address of the server. */
   readonly server: URL;
