@@ -47,9 +47,11 @@ export class Backend {
   /** Number of writes in the watch history, unless a fault shortens it. */
   readonly history: number;
 
-  /** Creates the components.
+  /**
+   * Creates the components.
    *
-   * @throws {RangeError} if an option is out of range. */
+   * @throws {RangeError} if an option is out of range.
+   */
   constructor(options: FakeApiServerOptions) {
     const { history = 10_000, chunkBytes = 65_536, bookmarkMs = 60_000, watchTimeoutMs = 1_800_000 } = options;
     const { streamingList = true, managedFields = true, tooLargeDelayMs = 0, seed = 1 } = options;
