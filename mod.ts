@@ -33,6 +33,16 @@
 
 // api and entry: objects, resources, keys, entries, selectors, options and errors.
 export type * from "./src/api/object.ts";
+export type * from "./src/api/draft.ts";
+export type * from "./src/api/apply.ts";
+export type * from "./src/api/merge_patch.ts";
+export * from "./src/api/mutable.ts";
+export type * from "./src/api/list_map.ts";
+export type * from "./src/api/open_enum.ts";
+export type { IntOrString } from "./src/api/int_or_string.ts";
+export type { Quantity } from "./src/api/quantity.ts";
+export type { MicroTime, Time } from "./src/api/time.ts";
+export type { ApiResource } from "./src/api/api_resource.ts";
 export * from "./src/api/resource.ts";
 export * from "./src/api/key.ts";
 export type { Entry } from "./src/api/entry.ts";
@@ -50,7 +60,7 @@ export type { BackoffOptions } from "./src/async/time/backoff.ts";
 export { Client, type ClientOptions } from "./src/client/client.ts";
 export type { Credentials } from "./src/client/http/credentials.ts";
 export type * from "./src/client/resource_client.ts";
-export type { ApiResource, DiscoverOptions } from "./src/client/discover.ts";
+export type { DiscoverOptions } from "./src/client/discover.ts";
 export { findResource } from "./src/client/find_resource.ts";
 
 // reflector: lists, watches and recovers.

@@ -25,6 +25,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     informer: { folders: ["api", "entry", "reflector", "queue", "store", "async"], packages: [] },
     workqueue: { folders: ["async"], packages: [] },
     kinds: { folders: ["api"], packages: [] },
+    codegen: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api"], packages: ["js-yaml"] },
     deno: { folders: ["api", "client", "kubeconfig", "async"], packages: ["node:path", "node:url"] },
     testing: { folders: ["api", "entry"], packages: [] },

@@ -9,10 +9,15 @@
  * @module
  */
 
+import type { ListMap } from "./list_map.ts";
+import type { Time } from "./time.ts";
+
 /** Metadata of a stored object. */
 export interface ObjectMeta {
   /** The name; unique among the objects of one kind in one namespace. */
   readonly name: string;
+  /** The beginning of the name, which the server completes when it creates an object without a name. */
+  readonly generateName?: string;
   /** The namespace; absent on cluster-scoped objects. */
   readonly namespace?: string;
   /** The unique identifier; an object that is created again under the same name has another one. */
@@ -25,18 +30,20 @@ export interface ObjectMeta {
   readonly labels?: Readonly<Record<string, string>>;
   /** Names and values that selectors do not match. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** The time of creation, RFC 3339. */
-  readonly creationTimestamp?: string;
-  /** The time at which deletion was requested, RFC 3339. */
-  readonly deletionTimestamp?: string;
+  /** The time of creation. */
+  readonly creationTimestamp: Time;
+  /** The time at which the object may be removed, once its deletion was requested. */
+  readonly deletionTimestamp?: Time;
   /** The time that a deletion may take, in seconds. */
   readonly deletionGracePeriodSeconds?: number;
   /** Identifiers of components that must act before the object is removed. */
   readonly finalizers?: readonly string[];
   /** The objects that own this one. */
-  readonly ownerReferences?: readonly OwnerReference[];
+  readonly ownerReferences?: ListMap<OwnerReference, "uid">;
   /** The fields that each field manager has set. Informers drop it by default. */
-  readonly managedFields?: readonly unknown[];
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+  /** The path of the object. Servers since Kubernetes 1.20 leave it out. */
+  readonly selfLink?: string;
 }
 
 /** A reference to an object that owns another one. */
@@ -55,6 +62,24 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean;
 }
 
+/** The fields that one field manager has set. */
+export interface ManagedFieldsEntry {
+  /** The name of the manager. */
+  readonly manager?: string;
+  /** `"Apply"` for server-side apply, `"Update"` for all other writes. */
+  readonly operation?: string;
+  /** The version of the kind in which the fields are named. */
+  readonly apiVersion?: string;
+  /** The time of the manager's last change. */
+  readonly time?: Time;
+  /** The form of `fieldsV1`: `"FieldsV1"`. */
+  readonly fieldsType?: string;
+  /** The fields, as a tree of their names. */
+  readonly fieldsV1?: Readonly<Record<string, unknown>>;
+  /** The subresource through which the fields were written. */
+  readonly subresource?: string;
+}
+
 /** An object of any kind. */
 export interface KubernetesObject {
   /** Group and version, `"apps/v1"`, or `"v1"` for the core group. */
@@ -65,7 +90,17 @@ export interface KubernetesObject {
   readonly metadata: ObjectMeta;
 }
 
-/** An object to be created or updated: metadata that the server fills in may be absent. */
-export type Draft<T extends KubernetesObject> =
-  & Omit<T, "metadata" | "status">
-  & { readonly metadata: Partial<ObjectMeta> & { readonly generateName?: string }; readonly status?: unknown };
+/** An object whose kind is known at run time alone. Its other members can be read, and are checked by who reads them. */
+export interface DynamicObject extends KubernetesObject {
+  /** Any other member. */
+  readonly [member: string]: unknown;
+}
+
+/**
+ * An object that the server answers and does not store, such as a review. Its metadata is that of the request: nothing is
+ * promised of it, and none is needed to create the object.
+ */
+export interface EphemeralObject extends KubernetesObject {
+  /** Distinguishes the type; never set. */
+  readonly $ephemeral?: true;
+}

@@ -18,7 +18,8 @@ import { checkDurations } from "../async/time/duration.ts";
 import { Collection } from "./collection.ts";
 import { Connection } from "./http/connection.ts";
 import type { Credentials } from "./http/credentials.ts";
-import { type ApiResource, discover, type DiscoverOptions } from "./discover.ts";
+import { discover, type DiscoverOptions } from "./discover.ts";
+import type { ApiResource } from "../api/api_resource.ts";
 import type { ResourceClient } from "./resource_client.ts";
 import { VERSION } from "./version.ts";
 

@@ -1,21 +1,6 @@
 import type { Abortable } from "../api/options.ts";
-import { apiVersionOf, type Resource } from "../api/resource.ts";
-
-/** A kind that the server has. `Client.resource()` takes it as it is. */
-export interface ApiResource extends Resource {
-  /** The singular name in lower case: `"pod"`. */
-  readonly singular: string;
-  /** Short names: `["po"]`. */
-  readonly shortNames: readonly string[];
-  /** The groups of resources that it belongs to: `["all"]`. */
-  readonly categories: readonly string[];
-  /** The verbs that the server supports: `["get", "list", "watch", …]`. */
-  readonly verbs: readonly string[];
-  /** The subresources: `["status", "scale"]`. */
-  readonly subresources: readonly string[];
-  /** True if its version is the one of its group that the server prefers. */
-  readonly preferred: boolean;
-}
+import type { ApiResource } from "../api/api_resource.ts";
+import { apiVersionOf } from "../api/resource.ts";
 
 /** Options for `Client.discover()`. */
 export interface DiscoverOptions extends Abortable {

@@ -1,6 +1,6 @@
 import { editDistance } from "../api/edit_distance.ts";
 import { apiVersionOf, resourceName } from "../api/resource.ts";
-import type { ApiResource } from "./discover.ts";
+import type { ApiResource } from "../api/api_resource.ts";
 
 /** The number of names that are suggested for an unknown one. */
 const SUGGESTIONS = 3;

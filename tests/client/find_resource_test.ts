@@ -1,5 +1,5 @@
 import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import type { ApiResource } from "../../src/client/discover.ts";
+import type { ApiResource } from "../../src/api/api_resource.ts";
 import { findResource } from "../../src/client/find_resource.ts";
 
 function resource(

@@ -1,5 +1,5 @@
 import type { CheckedServer } from "./server_access.ts";
-import type { ApiResource } from "../../../client/discover.ts";
+import type { ApiResource } from "../../../api/api_resource.ts";
 import { apiVersionOf } from "../../../api/resource.ts";
 import type { Checkup } from "../checkup/checkup.ts";
 import { reasonFor } from "../checkup/reason_for.ts";

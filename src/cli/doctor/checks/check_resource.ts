@@ -3,7 +3,7 @@ import { isForbidden, StatusError } from "../../../api/errors.ts";
 import type { KubernetesObject } from "../../../api/object.ts";
 import type { WatchOptions } from "../../../api/options.ts";
 import { type Resource, resourceName } from "../../../api/resource.ts";
-import type { ApiResource } from "../../../client/discover.ts";
+import type { ApiResource } from "../../../api/api_resource.ts";
 import { findResource } from "../../../client/find_resource.ts";
 import type { ResourceClient } from "../../../client/resource_client.ts";
 import type { Checkup, Finding } from "../checkup/checkup.ts";

@@ -1,0 +1,47 @@
+import type { DraftMeta } from "./draft.ts";
+import type { KubernetesObject } from "./object.ts";
+import type { ClosedEnum, EnumLiterals, Written } from "./written.ts";
+
+/**
+ * The fields of an object that a manager owns from now on, for server-side apply.
+ *
+ * Everything is optional but the name, and in items of a list that the server merges (`ListMap`) the fields that identify
+ * them. Other lists are replaced, so their items are complete.
+ *
+ * @example
+ * ```ts
+ * import type { Apply } from "@kube/informer";
+ * import type { Deployment } from "@kube/informer/kinds/apps/v1";
+ *
+ * const image: Apply<Deployment> = {
+ *   metadata: { name: "cart" },
+ *   spec: { template: { spec: { containers: [{ name: "app", image: "registry.example.com/cart:2" }] } } },
+ * };
+ * ```
+ */
+export type Apply<T extends KubernetesObject> =
+  & { readonly [Name in keyof T as Name extends "metadata" | "$ephemeral" ? never : Name]?: Applied<T[Name]> }
+  & { readonly metadata: ApplyMeta };
+
+/** Metadata that a manager owns, and the name of the object. */
+export interface ApplyMeta extends Omit<DraftMeta, "generateName"> {
+  /** The name. */
+  readonly name: string;
+  /** If the object is there with another uid, the server answers 409. */
+  readonly uid?: string;
+  /** If the object is there with another version, the server answers 409. */
+  readonly resourceVersion?: string;
+}
+
+/** A part of an object that is applied. `Enums` is computed from `T`; leave it out. */
+export type Applied<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends { readonly $keys?: infer Keys } & readonly (infer Item)[]
+    ? ("$keys" extends keyof T ? readonly AppliedItem<Item, Extract<Keys, keyof Item>>[] : readonly Written<Item>[])
+  : T extends readonly (infer Item)[] ? readonly Written<Item>[]
+  : T extends object ? { readonly [Name in keyof T]?: Applied<T[Name]> }
+  : ClosedEnum<T, Enums>;
+
+/** An item of a list that the server merges by `Keys`. */
+export type AppliedItem<Item, Keys extends keyof Item> =
+  & { readonly [Name in Keys]: Written<Item[Name]> }
+  & { readonly [Name in Exclude<keyof Item, Keys>]?: Applied<Item[Name]> };

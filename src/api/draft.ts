@@ -1,0 +1,44 @@
+import type { KubernetesObject, OwnerReference } from "./object.ts";
+import type { Written } from "./written.ts";
+
+/**
+ * An object to be created: `T` without status and the metadata that the server sets.
+ *
+ * What the API requires is required, and enums have only the values that the server knows. The metadata has a name, or the
+ * beginning of one; for an object that is not stored, such as a review, it may be absent.
+ *
+ * @example
+ * ```ts
+ * import type { Draft } from "@kube/informer";
+ * import type { Pod } from "@kube/informer/kinds/core/v1";
+ *
+ * const cart: Draft<Pod> = {
+ *   metadata: { generateName: "cart-", labels: { app: "cart" } },
+ *   spec: { containers: [{ name: "app", image: "registry.example.com/cart:1" }], restartPolicy: "Never" },
+ * };
+ * ```
+ */
+export type Draft<T extends KubernetesObject> =
+  & { readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" ? never : Name]: Written<T[Name]> }
+  & ("$ephemeral" extends keyof T ? { readonly metadata?: DraftMeta } : { readonly metadata: NamedDraftMeta });
+
+/** Metadata that a writer sets. */
+export interface DraftMeta {
+  /** The name. */
+  readonly name?: string;
+  /** The beginning of the name, which the server completes if there is no name. */
+  readonly generateName?: string;
+  /** The namespace. @default {that of the collection} */
+  readonly namespace?: string;
+  /** Names and values that label selectors match. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Names and values that selectors do not match. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Identifiers of components that must act before the object is removed. */
+  readonly finalizers?: readonly string[];
+  /** The objects that own this one. */
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+/** Metadata with a name, or the beginning of one. */
+export type NamedDraftMeta = DraftMeta & ({ readonly name: string } | { readonly generateName: string });

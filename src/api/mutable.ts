@@ -1,0 +1,31 @@
+import type { ClosedEnum, EnumLiterals } from "./written.ts";
+
+/**
+ * A value that can be changed: `T` without `readonly`, at any depth, and with enums closed. `Enums` is computed from `T`;
+ * leave it out.
+ *
+ * `Mutable<Pod>` is what `update` takes, and can be read as a `Pod`.
+ */
+export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends readonly (infer Item)[] ? Mutable<Item>[]
+  : T extends object ? { -readonly [Name in keyof T]: Mutable<T[Name]> }
+  : ClosedEnum<T, Enums>;
+
+/**
+ * Returns a deep copy of an object or of a part of it, which can be changed: objects of a cache are its own.
+ *
+ * @example
+ * ```ts
+ * import { copyOf } from "@kube/informer";
+ * import { pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cart = copyOf(pod({ name: "cart-0" }));
+ * cart.metadata.labels = { app: "cart" };
+ * cart.spec.containers[0].image = "registry.example.com/cart:2";
+ * assertEquals(cart.metadata.name, "cart-0");
+ * ```
+ */
+export function copyOf<T>(value: T): Mutable<T> {
+  return structuredClone(value) as Mutable<T>;
+}

@@ -1,0 +1,143 @@
+/**
+ * Generation of TypeScript from the descriptions that a server has of its kinds.
+ *
+ * A reader turns documents into {@linkcode ModuleModel}s: {@linkcode readOpenApi} reads those of `/openapi/v3`. The emitter,
+ * `emitModule`, turns a model into the text of a module. The model knows neither schemas nor TypeScript. This folder
+ * neither sends requests nor reads files, and runs wherever web standards are.
+ *
+ * @module
+ */
+
+/** The type of a value. */
+export type TypeModel =
+  | {
+    /** Any text, number, or boolean; `"unknown"` is any value at all. */
+    readonly type: "string" | "number" | "boolean" | "unknown";
+  }
+  | {
+    /** A type that the package defines: {@linkcode SharedTypeName}. */
+    readonly type: "shared";
+    /** Its name. */
+    readonly name: SharedTypeName;
+  }
+  | {
+    /** One of several texts. Later versions of the server may have more. */
+    readonly type: "enum";
+    /** The texts, at least one. */
+    readonly values: readonly string[];
+  }
+  | {
+    /** A list. */
+    readonly type: "list";
+    /** The type of its items. */
+    readonly items: TypeModel;
+  }
+  | {
+    /** A list whose items are identified by some of their fields. */
+    readonly type: "listMap";
+    /** The type of its items, which has these fields. */
+    readonly items: TypeModel;
+    /** Names of the fields, at least one. */
+    readonly keys: readonly string[];
+  }
+  | {
+    /** Values by names that are not known beforehand. */
+    readonly type: "map";
+    /** The type of the values. */
+    readonly values: TypeModel;
+  }
+  | ObjectModel
+  | {
+    /** A named type: of this module, or of another one. */
+    readonly type: "ref";
+    /** Its name, which {@linkcode TypeDefinition} has too. */
+    readonly name: string;
+    /** The module that defines it, as {@linkcode moduleId} writes it; absent for the module of the reference. */
+    readonly module?: string;
+  }
+  | {
+    /** A value, or `null`. */
+    readonly type: "nullable";
+    /** The type of the value. */
+    readonly of: TypeModel;
+  };
+
+/** Values by names that are known. */
+export interface ObjectModel {
+  /** Discriminates the types. */
+  readonly type: "object";
+  /** The fields, by name in ascending order. */
+  readonly fields: readonly FieldModel[];
+  /** True if it may have other fields too (`x-kubernetes-preserve-unknown-fields`). */
+  readonly open: boolean;
+}
+
+/** A field of an object. */
+export interface FieldModel {
+  /** The name in JSON: any text. */
+  readonly name: string;
+  /** The type of its values. */
+  readonly type: TypeModel;
+  /** True if it must be written, and is therefore there when it is read. */
+  readonly required: boolean;
+  /** Paragraphs of its description; may be empty. */
+  readonly doc: readonly string[];
+}
+
+/**
+ * Types that are written by hand, in `src/api`. `"EmbeddedMeta"` is metadata inside another object, such as a template, of
+ * which nothing is promised; `"EmbeddedObject"` is an object of any kind inside another one.
+ */
+export type SharedTypeName =
+  | "EmbeddedMeta"
+  | "EmbeddedObject"
+  | "IntOrString"
+  | "ManagedFieldsEntry"
+  | "MicroTime"
+  | "OwnerReference"
+  | "Quantity"
+  | "Time";
+
+/** A named type of a module. */
+export interface TypeDefinition {
+  /** The name: an identifier, unique in its module, kinds included. */
+  readonly name: string;
+  /** Paragraphs of its description; may be empty. */
+  readonly doc: readonly string[];
+  /** Its fields. */
+  readonly type: ObjectModel;
+}
+
+/** A kind: a named type of objects with metadata, and their place on the server. */
+export interface KindModel extends TypeDefinition {
+  /** The kind in JSON; mostly equal to the name. */
+  readonly kind: string;
+  /** The resource that has the objects. Absent for kinds of subresources alone, such as `Scale`. */
+  readonly resource?: {
+    /** The name in paths: `"pods"`. */
+    readonly plural: string;
+    /** Whether each object has a namespace. */
+    readonly scope: "Namespaced" | "Cluster";
+    /** Short names: `["po"]`. */
+    readonly shortNames: readonly string[];
+  };
+  /** True if the server stores objects; false for those that it only answers, such as reviews. */
+  readonly stored: boolean;
+}
+
+/** The kinds and types of one version of one group. */
+export interface ModuleModel {
+  /** API group, `""` for the core group. */
+  readonly group: string;
+  /** API version, `"v1"`. */
+  readonly version: string;
+  /** The kinds, by name in ascending order. */
+  readonly kinds: readonly KindModel[];
+  /** The other types, by name in ascending order. */
+  readonly types: readonly TypeDefinition[];
+}
+
+/** Returns the id of a module: the first label of its group and the version, `"apps/v1"`, `"core/v1"`. */
+export function moduleId({ group, version }: { readonly group: string; readonly version: string }): string {
+  return `${group === "" ? "core" : group.split(".")[0]}/${version}`;
+}

@@ -1,0 +1,242 @@
+import { firstSentence } from "./doc_comment.ts";
+import { isObject, type JsonObject, memberOf, objectAt, pathTo, shown, textAt, textsAt } from "./json_value.ts";
+import type { JsonValue } from "./json_value.ts";
+import type { FieldModel, ObjectModel, TypeModel } from "./model.ts";
+import { SchemaError } from "./schema_error.ts";
+
+/** The depth of schemas within schemas, references aside, that is read. The deepest one of Kubernetes has 4 levels. */
+const MAX_DEPTH = 100;
+
+/** The decisions that differ between sources of schemas. */
+export interface SchemaSource {
+  /**
+   * Returns the type that a `$ref` refers to, and the schema behind it.
+   *
+   * @throws {SchemaError} when it refers to nothing.
+   */
+  resolve(reference: string, path: string): ResolvedReference;
+  /** Returns the paragraphs of the description of a field, or of a type. */
+  docOf?(schema: JsonValue): readonly string[];
+}
+
+/** The target of a `$ref`. */
+export interface ResolvedReference {
+  /** The type, if it has a name; else it is read in place of the reference. */
+  readonly type?: TypeModel;
+  /** The schema that it refers to. */
+  readonly schema: JsonValue;
+  /** The source of that schema, whose references may be those of another document. */
+  readonly source: SchemaSource;
+}
+
+/** A schema that is read: its place, its source, and the schemas around it. */
+interface Place extends JsonValue {
+  readonly source: SchemaSource;
+  readonly around: readonly unknown[];
+}
+
+/**
+ * Returns the type that an OpenAPI v3 schema describes, with Kubernetes' extensions: `x-kubernetes-int-or-string`,
+ * `-preserve-unknown-fields`, `-embedded-resource`, `-list-type` and `-list-map-keys`. What only restricts values is left
+ * out. An unknown `format` is ignored.
+ *
+ * @throws {SchemaError} when the schema is malformed, holds itself other than by a named type, or is nested too deeply.
+ */
+export function readSchema(schema: JsonValue, source: SchemaSource): TypeModel {
+  return typeAt({ ...schema, source, around: [] });
+}
+
+/** Returns the fields of a schema of objects. @throws {SchemaError} as {@linkcode readSchema}. */
+export function readObject(schema: JsonValue, source: SchemaSource): ObjectModel {
+  return fieldsAt({ ...schema, source, around: [schema.value] });
+}
+
+/** Returns the first sentence of a schema's description, or nothing if it has none. */
+export function summaryOf({ value, path }: JsonValue): readonly string[] {
+  const text = firstSentence(
+    textAt({ value: memberOf(value as JsonObject, "description"), path: pathTo(path, "description") }),
+  );
+  return text === "" ? [] : [text];
+}
+
+function typeAt(place: Place): TypeModel {
+  const schema = objectAt(place);
+  if (place.around.includes(schema)) {
+    throw new SchemaError(place.path, "it refers to itself, and no object with fields is in between");
+  }
+  if (place.around.length > MAX_DEPTH) {
+    throw new SchemaError(place.path, `it is nested more than ${MAX_DEPTH} levels deep`);
+  }
+  const inside = { ...place, around: [...place.around, schema] };
+  const type = bareType(schema, inside);
+  return memberOf(schema, "nullable") === true && type.type !== "nullable" ? { type: "nullable", of: type } : type;
+}
+
+function bareType(schema: JsonObject, place: Place): TypeModel {
+  const reference = memberOf(schema, "$ref");
+  if (reference !== undefined) {
+    const resolved = place.source.resolve(textAt(part(place, "$ref")), place.path);
+    return resolved.type ?? typeAt({ ...resolved.schema, source: resolved.source, around: place.around });
+  }
+  if (memberOf(schema, "x-kubernetes-int-or-string") === true || memberOf(schema, "format") === "int-or-string") {
+    return { type: "shared", name: "IntOrString" };
+  }
+  if (memberOf(schema, "x-kubernetes-embedded-resource") === true) return embeddedAt(schema, place);
+  const type = memberOf(schema, "type");
+  switch (type) {
+    case undefined:
+      return untyped(schema, place);
+    case "boolean":
+      return { type };
+    case "integer":
+    case "number":
+      return { type: "number" };
+    case "string":
+      return stringAt(schema, place);
+    case "array":
+      return listAt(schema, place);
+    case "object":
+      return objectTypeAt(schema, place);
+    default:
+      throw new SchemaError(pathTo(place.path, "type"), `there is no such type in JSON schemas: ${shown(type)}`);
+  }
+}
+
+/** A schema without a type is that of its only `allOf`, of objects if it has properties, else of any value. */
+function untyped(schema: JsonObject, place: Place): TypeModel {
+  if (memberOf(schema, "properties") !== undefined) return objectTypeAt(schema, place);
+  const all = memberOf(schema, "allOf");
+  if (all === undefined) return { type: "unknown" };
+  if (!Array.isArray(all)) throw new SchemaError(pathTo(place.path, "allOf"), `it must be a list, found ${shown(all)}`);
+  if (all.length === 1) return typeAt({ ...place, value: all[0], path: pathTo(place.path, "allOf", 0) });
+  const typed = all.some((one) =>
+    isObject(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
+  );
+  if (typed) {
+    throw new SchemaError(pathTo(place.path, "allOf"), `it joins ${all.length} schemas; only one can be the type`);
+  }
+  return { type: "unknown" };
+}
+
+function stringAt(schema: JsonObject, place: Place): TypeModel {
+  if (memberOf(schema, "format") === "date-time") return { type: "shared", name: "Time" };
+  const { path } = place;
+  const values = memberOf(schema, "enum");
+  // A nullable enum lists null too.
+  const texts = Array.isArray(values) ? values.filter((value) => value !== null) : values;
+  const found = textsAt({ value: texts, path: pathTo(path, "enum") });
+  return found.length === 0 ? { type: "string" } : { type: "enum", values: found };
+}
+
+function listAt(schema: JsonObject, place: Place): TypeModel {
+  const items: TypeModel = Object.hasOwn(schema, "items") ? typeAt(part(place, "items")) : { type: "unknown" };
+  if (memberOf(schema, "x-kubernetes-list-type") !== "map") return { type: "list", items };
+  const keysAt = part(place, "x-kubernetes-list-map-keys");
+  const keys = textsAt(keysAt);
+  if (keys.length === 0) throw new SchemaError(keysAt.path, "a list of type map must name its keys, found none");
+  const fields = fieldNames(part(place, "items"));
+  const missing = keys.find((key) => !fields.has(key));
+  if (missing !== undefined) {
+    throw new SchemaError(keysAt.path, `it names the key ${shown(missing)}, which is no field of the items`);
+  }
+  return { type: "listMap", items, keys };
+}
+
+/** Returns the names of the fields of a schema that has been read, wherever its references lead. */
+function fieldNames({ value, path, source }: Place): ReadonlySet<string> {
+  const schema = objectAt({ value, path });
+  const reference = memberOf(schema, "$ref");
+  if (typeof reference === "string") {
+    const target = source.resolve(reference, path);
+    return fieldNames({ ...target.schema, source: target.source, around: [] });
+  }
+  const all = memberOf(schema, "allOf");
+  const properties = memberOf(schema, "properties");
+  if (properties === undefined && Array.isArray(all) && all.length === 1) {
+    return fieldNames({ value: all[0], path: pathTo(path, "allOf", 0), source, around: [] });
+  }
+  return new Set(isObject(properties) ? Object.keys(properties) : []);
+}
+
+function embeddedAt(schema: JsonObject, place: Place): TypeModel {
+  if (!isObject(memberOf(schema, "properties"))) return { type: "shared", name: "EmbeddedObject" };
+  const { fields, open } = fieldsAt(place);
+  const metadata: FieldModel = {
+    name: "metadata",
+    type: { type: "shared", name: "EmbeddedMeta" },
+    required: false,
+    doc: ["Metadata of the object."],
+  };
+  return { type: "object", fields: sorted([...fields.filter(({ name }) => name !== "metadata"), metadata]), open };
+}
+
+function objectTypeAt(schema: JsonObject, place: Place): TypeModel {
+  const properties = memberOf(schema, "properties");
+  if (properties !== undefined && !(isObject(properties) && Object.keys(properties).length === 0)) {
+    return fieldsAt(place);
+  }
+  const values = memberOf(schema, "additionalProperties");
+  if (isObject(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
+  if (values === undefined || typeof values === "boolean") return { type: "map", values: { type: "unknown" } };
+  throw new SchemaError(
+    pathTo(place.path, "additionalProperties"),
+    `it must be a schema or a boolean, found ${shown(values)}`,
+  );
+}
+
+function fieldsAt(place: Place): ObjectModel {
+  const schema = objectAt(place);
+  const properties = objectAt({ value: memberOf(schema, "properties") ?? {}, path: pathTo(place.path, "properties") });
+  const required = new Set(textsAt(part(place, "required")));
+  const fields = Object.keys(properties).map((name): FieldModel => {
+    const at = { ...place, value: properties[name], path: pathTo(place.path, "properties", name) };
+    const type = typeAt(at);
+    const own = docOf(at);
+    return {
+      name,
+      type,
+      required: required.has(name) || isNeededSpec(name, at),
+      doc: own.length > 0 ? own : targetDoc(at),
+    };
+  });
+  const open = memberOf(schema, "x-kubernetes-preserve-unknown-fields") === true;
+  return { type: "object", fields: sorted(fields), open };
+}
+
+/**
+ * Kubernetes marks `spec` as optional where it is a struct in Go, which is always there in JSON, and cannot be empty if it
+ * has required fields itself: pods have a spec, because they have containers.
+ */
+function isNeededSpec(name: string, place: Place): boolean {
+  if (name !== "spec" || !isObject(memberOf(objectAt(place), "default"))) return false;
+  const target = targetOf(place);
+  return target !== undefined && textsAt(part(target, "required")).length > 0;
+}
+
+/** Returns the schema that a field's only `allOf` or `$ref` refers to. */
+function targetOf(place: Place): Place | undefined {
+  const schema = objectAt(place);
+  const all = memberOf(schema, "allOf");
+  const one = Array.isArray(all) && all.length === 1 && isObject(all[0]) ? all[0] : schema;
+  const reference = memberOf(one, "$ref");
+  if (typeof reference !== "string") return undefined;
+  const { schema: target, source } = place.source.resolve(reference, place.path);
+  return { ...target, source, around: [] };
+}
+
+function docOf(place: Place): readonly string[] {
+  return place.source.docOf?.(place) ?? summaryOf(place);
+}
+
+function targetDoc(place: Place): readonly string[] {
+  const target = targetOf(place);
+  return target === undefined ? [] : docOf(target);
+}
+
+function part(place: Place, name: string): Place {
+  return { ...place, value: memberOf(objectAt(place), name), path: pathTo(place.path, name) };
+}
+
+function sorted(fields: readonly FieldModel[]): FieldModel[] {
+  return [...fields].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
