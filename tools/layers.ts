@@ -28,7 +28,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     codegen: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api"], packages: ["js-yaml"] },
     deno: { folders: ["api", "client", "kubeconfig", "async"], packages: ["node:path", "node:url"] },
-    testing: { folders: ["api", "entry"], packages: [] },
+    testing: { folders: ["api", "entry", "kinds"], packages: [] },
     cli: { folders: ["*"], packages: ["@cliffy/command", "node:path", "node:tls"] },
   };
 

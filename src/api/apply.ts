@@ -1,6 +1,6 @@
 import type { DraftMeta } from "./draft.ts";
 import type { KubernetesObject } from "./object.ts";
-import type { ClosedEnum, EnumLiterals, Written } from "./written.ts";
+import type { EnumLiterals, Scalar, WrittenScalar, WrittenValue } from "./written.ts";
 
 /**
  * The fields of an object that a manager owns from now on, for server-side apply.
@@ -19,9 +19,15 @@ import type { ClosedEnum, EnumLiterals, Written } from "./written.ts";
  * };
  * ```
  */
-export type Apply<T extends KubernetesObject> =
-  & { readonly [Name in keyof T as Name extends "metadata" | "$ephemeral" ? never : Name]?: Applied<T[Name]> }
-  & { readonly metadata: ApplyMeta };
+export type Apply<T extends KubernetesObject> = ApplyFields<T> & {
+  /** The name of the object, and metadata that the manager owns. */
+  readonly metadata: ApplyMeta;
+};
+
+/** The fields of {@linkcode Apply} without metadata. */
+export type ApplyFields<T extends KubernetesObject> = {
+  readonly [Name in keyof T as Name extends "metadata" | "$ephemeral" ? never : Name]?: AppliedValue<T[Name]>;
+};
 
 /** Metadata that a manager owns, and the name of the object. */
 export interface ApplyMeta extends Omit<DraftMeta, "generateName"> {
@@ -34,14 +40,15 @@ export interface ApplyMeta extends Omit<DraftMeta, "generateName"> {
 }
 
 /** A part of an object that is applied. `Enums` is computed from `T`; leave it out. */
-export type Applied<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+export type AppliedValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends Scalar ? WrittenScalar<T, Enums>
   : T extends { readonly $keys?: infer Keys } & readonly (infer Item)[]
-    ? ("$keys" extends keyof T ? readonly AppliedItem<Item, Extract<Keys, keyof Item>>[] : readonly Written<Item>[])
-  : T extends readonly (infer Item)[] ? readonly Written<Item>[]
-  : T extends object ? { readonly [Name in keyof T]?: Applied<T[Name]> }
-  : ClosedEnum<T, Enums>;
+    ? ("$keys" extends keyof T ? readonly AppliedItem<Item, Extract<Keys, keyof Item>>[]
+      : readonly WrittenValue<Item>[])
+  : T extends readonly (infer Item)[] ? readonly WrittenValue<Item>[]
+  : { readonly [Name in keyof T]?: AppliedValue<T[Name]> };
 
 /** An item of a list that the server merges by `Keys`. */
 export type AppliedItem<Item, Keys extends keyof Item> =
-  & { readonly [Name in Keys]: Written<Item[Name]> }
-  & { readonly [Name in Exclude<keyof Item, Keys>]?: Applied<Item[Name]> };
+  & { readonly [Name in Keys]: WrittenValue<Item[Name]> }
+  & { readonly [Name in Exclude<keyof Item, Keys>]?: AppliedValue<Item[Name]> };

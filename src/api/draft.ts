@@ -1,5 +1,5 @@
 import type { KubernetesObject, OwnerReference } from "./object.ts";
-import type { Written } from "./written.ts";
+import type { WrittenValue } from "./written.ts";
 
 /**
  * An object to be created: `T` without status and the metadata that the server sets.
@@ -19,7 +19,11 @@ import type { Written } from "./written.ts";
  * ```
  */
 export type Draft<T extends KubernetesObject> =
-  & { readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" ? never : Name]: Written<T[Name]> }
+  & {
+    readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" ? never : Name]: WrittenValue<
+      T[Name]
+    >;
+  }
   & ("$ephemeral" extends keyof T ? { readonly metadata?: DraftMeta } : { readonly metadata: NamedDraftMeta });
 
 /** Metadata that a writer sets. */

@@ -1,4 +1,4 @@
-import type { ClosedEnum, EnumLiterals, Written } from "./written.ts";
+import type { EnumLiterals, Scalar, WrittenScalar, WrittenValue } from "./written.ts";
 
 /**
  * The part of a value that a merge patch (RFC 7386) changes: values replace, `null` deletes, lists are replaced by complete
@@ -13,6 +13,6 @@ import type { ClosedEnum, EnumLiterals, Written } from "./written.ts";
  * ```
  */
 export type MergePatch<T, Enums = EnumLiterals<T>> = unknown extends T ? T
-  : T extends readonly (infer Item)[] ? readonly Written<Item>[]
-  : T extends object ? { readonly [Name in keyof T]?: MergePatch<T[Name]> | null }
-  : ClosedEnum<T, Enums>;
+  : T extends Scalar ? WrittenScalar<T, Enums>
+  : T extends readonly (infer Item)[] ? readonly WrittenValue<Item>[]
+  : { readonly [Name in keyof T]?: MergePatch<T[Name]> | null };

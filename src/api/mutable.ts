@@ -1,4 +1,4 @@
-import type { ClosedEnum, EnumLiterals } from "./written.ts";
+import type { EnumLiterals, Scalar, WrittenScalar } from "./written.ts";
 
 /**
  * A value that can be changed: `T` without `readonly`, at any depth, and with enums closed. `Enums` is computed from `T`;
@@ -7,9 +7,9 @@ import type { ClosedEnum, EnumLiterals } from "./written.ts";
  * `Mutable<Pod>` is what `update` takes, and can be read as a `Pod`.
  */
 export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends Scalar ? WrittenScalar<T, Enums>
   : T extends readonly (infer Item)[] ? Mutable<Item>[]
-  : T extends object ? { -readonly [Name in keyof T]: Mutable<T[Name]> }
-  : ClosedEnum<T, Enums>;
+  : { -readonly [Name in keyof T]: Mutable<T[Name]> };
 
 /**
  * Returns a deep copy of an object or of a part of it, which can be changed: objects of a cache are its own.

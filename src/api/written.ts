@@ -1,16 +1,15 @@
-/** The literals of an enum that is open for reading; `never` for other types. */
+/** The literals of an enum that is open for reading (`OpenEnum`); `never` for other types. */
 export type EnumLiterals<T> = T extends string ? (string extends T ? never : T) : never;
 
-/**
- * A value as it is written: that of type `T` with enums closed.
- *
- * `Enums` is computed from `T`; leave it out.
- */
-export type Written<T, Enums = EnumLiterals<T>> = unknown extends T ? T
-  : T extends readonly (infer Item)[] ? readonly Written<Item>[]
-  : T extends object ? { readonly [Name in keyof T]: Written<T[Name]> }
-  : ClosedEnum<T, Enums>;
+/** Values in JSON that have no parts. */
+export type Scalar = string | number | boolean | null | undefined;
 
-/** `T` without the `string` of an open enum, whose literals are `Enums`. */
-export type ClosedEnum<T, Enums> = T extends string ? (string extends T ? ([Enums] extends [never] ? T : never) : T)
+/** A scalar type `T` as it is written: without the `string` of an open enum, whose literals are `Enums`. */
+export type WrittenScalar<T, Enums> = T extends string ? (string extends T ? ([Enums] extends [never] ? T : never) : T)
   : T;
+
+/** A value of type `T` as it is written, complete and with enums closed. `Enums` is computed from `T`; leave it out. */
+export type WrittenValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends Scalar ? WrittenScalar<T, Enums>
+  : T extends readonly (infer Item)[] ? readonly WrittenValue<Item>[]
+  : { readonly [Name in keyof T]: WrittenValue<T[Name]> };

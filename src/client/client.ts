@@ -9,6 +9,7 @@
  *
  * @module
  */
+import type { ApiResource } from "../api/api_resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { namespacesOf, type Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
@@ -18,8 +19,8 @@ import { checkDurations } from "../async/time/duration.ts";
 import { Collection } from "./collection.ts";
 import { Connection } from "./http/connection.ts";
 import type { Credentials } from "./http/credentials.ts";
+
 import { discover, type DiscoverOptions } from "./discover.ts";
-import type { ApiResource } from "../api/api_resource.ts";
 import type { ResourceClient } from "./resource_client.ts";
 import { VERSION } from "./version.ts";
 
@@ -122,11 +123,17 @@ export class Client implements Disposable {
   /**
    * Returns the collection of a kind, or the part of it that `selection` selects.
    *
+   * `T` is the type of the objects. It may be given for a kind that was found by discovery, whose objects are
+   * {@linkcode DynamicObject}s otherwise.
+   *
    * @throws {TypeError} when `selection` has several `namespaces`: a request is of one namespace, or of all. Use a
    * `SharedInformerFactory` for several, or a collection for each.
    */
-  resource<T extends KubernetesObject>(resource: Resource<T>, selection: Selection = {}): ResourceClient<T> {
-    return new Collection(this.#connection, resource, oneNamespace(resource, selection), {
+  resource<T extends KubernetesObject>(
+    resource: Resource<T> | ApiResource,
+    selection: Selection = {},
+  ): ResourceClient<T> {
+    return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       namespace: this.namespace,
       maxObjectBytes: this.#maxObjectBytes,
     });

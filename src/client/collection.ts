@@ -1,5 +1,8 @@
 import type { Change, ListPart, WatchEvent } from "../api/lister_watcher.ts";
-import type { Draft, KubernetesObject } from "../api/object.ts";
+import type { Apply } from "../api/apply.ts";
+import type { Draft } from "../api/draft.ts";
+import type { Mutable } from "../api/mutable.ts";
+import type { DynamicObject, KubernetesObject } from "../api/object.ts";
 import type { Abortable, DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
@@ -25,12 +28,14 @@ import {
   watchRequest,
 } from "./requests.ts";
 import type {
+  ApplyOptions,
   DeleteCollectionOptions,
   DeleteOptions,
   FollowOptions,
   ObjectList,
   Patch,
   ResourceClient,
+  SubresourceDraft,
   WriteOptions,
 } from "./resource_client.ts";
 import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
@@ -111,17 +116,28 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.create}. */
-  async create(object: Draft<T>, options: WriteOptions = {}): Promise<T> {
-    return await this.#connection.json(createRequest(this.#target, object, options), options.signal) as T;
+  create(object: Draft<T>, options?: WriteOptions): Promise<T>;
+  /** As {@linkcode ResourceClient.create}. */
+  create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
+  async create(object: Draft<T> | SubresourceDraft, options: WriteOptions = {}): Promise<T & DynamicObject> {
+    const request = createRequest(this.#target, object as SubresourceDraft, options);
+    return await this.#connection.json(request, options.signal) as T & DynamicObject;
   }
 
   /** As {@linkcode ResourceClient.update}. */
-  async update(object: T, options: WriteOptions = {}): Promise<T> {
-    return await this.#connection.json(updateRequest(this.#target, object, options), options.signal) as T;
+  async update(object: Mutable<T>, options: WriteOptions = {}): Promise<T> {
+    const request = updateRequest(this.#target, object as KubernetesObject, options);
+    return await this.#connection.json(request, options.signal) as T;
+  }
+
+  /** As {@linkcode ResourceClient.apply}. */
+  async apply(object: Apply<T>, options: ApplyOptions): Promise<T> {
+    const { fieldManager, force, ...rest } = options;
+    return await this.patch(object.metadata.name, { type: "apply", body: object, fieldManager, force }, rest);
   }
 
   /** As {@linkcode ResourceClient.patch}. */
-  async patch(name: string, patch: Patch, options: WriteOptions = {}): Promise<T> {
+  async patch(name: string, patch: Patch<T>, options: WriteOptions = {}): Promise<T> {
     return await this.#connection.json(patchRequest(this.#target, name, patch, options), options.signal) as T;
   }
 

@@ -114,7 +114,12 @@ export function updateRequest(target: Target, object: KubernetesObject, options:
 }
 
 /** Returns the request of a patch. @throws {TypeError} when the object has no address, or an apply has no field manager. */
-export function patchRequest(target: Target, name: string, patch: Patch, options: WriteOptions): RequestSpec {
+export function patchRequest<T extends KubernetesObject>(
+  target: Target,
+  name: string,
+  patch: Patch<T>,
+  options: WriteOptions,
+): RequestSpec {
   const { resource } = target;
   const { subresource } = options;
   const place = placeOf(target, "patch", { name, subresource });

@@ -1,5 +1,9 @@
 import type { Change, ListPart, WatchEvent } from "../api/lister_watcher.ts";
-import type { Draft, KubernetesObject } from "../api/object.ts";
+import type { Apply, ApplyFields, ApplyMeta } from "../api/apply.ts";
+import type { Draft, DraftMeta } from "../api/draft.ts";
+import type { MergePatch } from "../api/merge_patch.ts";
+import type { Mutable } from "../api/mutable.ts";
+import type { DynamicObject, KubernetesObject } from "../api/object.ts";
 import type { Abortable, ListOptions, WatchOptions } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
@@ -18,10 +22,16 @@ export interface ObjectList<T> {
 }
 
 /** A change to an object, in one of four forms. */
-export type Patch =
+export type Patch<T extends KubernetesObject = DynamicObject> =
   | {
-    /** Merge (RFC 7386): values replace, `null` deletes, lists are replaced. Strategic: lists are merged by their keys. */
-    readonly type: "merge" | "strategic";
+    /** Merge (RFC 7386): values replace, `null` deletes, lists are replaced. */
+    readonly type: "merge";
+    /** The part of the object that changes. */
+    readonly body: MergePatch<T>;
+  }
+  | {
+    /** Strategic merge: as merge, but lists are merged by their keys, and `$patch` and others direct the server. */
+    readonly type: "strategic";
     /** The part of the object that changes. */
     readonly body: unknown;
   }
@@ -31,16 +41,31 @@ export type Patch =
     /** The operations, all of which must succeed. */
     readonly body: readonly unknown[];
   }
-  | {
+  | ({
     /** Server-side apply: creates the object if it does not exist. */
     readonly type: "apply";
     /** The fields that the manager owns. apiVersion and kind are filled in. */
-    readonly body: unknown;
-    /** The owner of the fields from now on. */
-    readonly fieldManager: string;
-    /** Takes fields over from other managers, instead of failing with 409. @default {false} */
-    readonly force?: boolean;
-  };
+    readonly body: ApplyFields<T> & { readonly metadata?: Partial<ApplyMeta> };
+  } & ApplyOwner);
+
+/** The owner of the fields that an apply sets. */
+export interface ApplyOwner {
+  /** The owner of the fields from now on. */
+  readonly fieldManager: string;
+  /** Takes fields over from other managers, instead of failing with 409. @default {false} */
+  readonly force?: boolean;
+}
+
+/** Options for `apply`. */
+export interface ApplyOptions extends Omit<WriteOptions, "fieldManager">, ApplyOwner {}
+
+/** A draft of another kind than that of the collection, which a subresource takes: an eviction, a binding, a token request. */
+export interface SubresourceDraft {
+  /** Any other member. */
+  readonly [member: string]: unknown;
+  /** The name of the object that the subresource belongs to. */
+  readonly metadata: DraftMeta & { readonly name: string };
+}
 
 /** Options for writes. */
 export interface WriteOptions extends Abortable {
@@ -152,18 +177,30 @@ export interface ResourceClient<T extends KubernetesObject> {
   watchChanges(options?: WatchOptions): AsyncIterableIterator<readonly Change<T>[]>;
 
   /**
-   * Creates an object, or with `subresource` a subresource (`"eviction"`, `"binding"`, `"token"`) of the object that the draft
-   * names. Missing apiVersion, kind and namespace are filled in.
+   * Creates an object. Missing apiVersion, kind and namespace are filled in.
    *
    * @throws {TypeError} when the resource has namespaces and none is given, or that of the draft is not that of the collection.
    */
   create(object: Draft<T>, options?: WriteOptions): Promise<T>;
+  /**
+   * Creates a subresource (`"eviction"`, `"binding"`, `"token"`) of the object that the draft names, and resolves with the
+   * answer, which is of the subresource's kind.
+   *
+   * @throws {TypeError} as above; when the draft has no name.
+   */
+  create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
 
-  /** Replaces an object. If its resourceVersion is not the newest, the server answers 409 (`isConflict`). */
-  update(object: T, options?: WriteOptions): Promise<T>;
+  /**
+   * Replaces an object: a changed copy, which `copyOf` makes of one that was read. If its resourceVersion is not the newest,
+   * the server answers 409 (`isConflict`).
+   */
+  update(object: Mutable<T>, options?: WriteOptions): Promise<T>;
 
-  /** Patches an object; `apply` creates it if it does not exist. */
-  patch(name: string, patch: Patch, options?: WriteOptions): Promise<T>;
+  /** Applies the fields that a manager owns (server-side apply), and creates the object if it does not exist. */
+  apply(object: Apply<T>, options: ApplyOptions): Promise<T>;
+
+  /** Patches an object; a patch of type `"apply"` creates it if it does not exist. */
+  patch(name: string, patch: Patch<T>, options?: WriteOptions): Promise<T>;
 
   /**
    * Deletes an object. Resolves with its last state if it is deleted later (finalizers, a grace period) or the server sends it

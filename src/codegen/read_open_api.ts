@@ -1,7 +1,15 @@
 import type { ApiResource } from "../api/api_resource.ts";
 import { apiVersionOf } from "../api/resource.ts";
 import { identifierOf } from "./identifier.ts";
-import { isObject, type JsonObject, type JsonValue, memberOf, objectAt, pathTo, shown } from "./json_value.ts";
+import {
+  type DocumentObject,
+  type DocumentPart,
+  isDocumentObject,
+  memberOf,
+  objectAt,
+  pathTo,
+  shown,
+} from "./document_part.ts";
 import { type KindModel, moduleId, type ModuleModel, type SharedTypeName, type TypeDefinition } from "./model.ts";
 import { readObject, type ResolvedReference, type SchemaSource, summaryOf } from "./read_schema.ts";
 import { SchemaError } from "./schema_error.ts";
@@ -67,11 +75,11 @@ interface ModuleDraft {
 /** The schemas of one document. */
 interface Document {
   readonly path: string;
-  readonly schemas: JsonObject;
+  readonly schemas: DocumentObject;
 }
 
 class Builder {
-  readonly #documents = new Map<string, JsonValue>();
+  readonly #documents = new Map<string, DocumentPart>();
   readonly #modules = new Map<string, ModuleDraft>();
   /** The modules that own the schemas whose names begin so. */
   readonly #owners = new Map<string, ModuleDraft>();
@@ -196,7 +204,7 @@ class Builder {
   }
 
   /** Returns the name of a type, which is read when it is first referred to. */
-  #define(owner: ModuleDraft, schemaName: string, schema: JsonValue, home: Document): string {
+  #define(owner: ModuleDraft, schemaName: string, schema: DocumentPart, home: Document): string {
     const known = owner.names.get(schemaName);
     if (known !== undefined) return known;
     const name = identifierOf(lastLabel(schemaName), owner.used);
@@ -208,7 +216,7 @@ class Builder {
   }
 }
 
-function schemasOf(document: JsonValue): Document {
+function schemasOf(document: DocumentPart): Document {
   const content = objectAt(document);
   const components = objectAt({ value: memberOf(content, "components"), path: `${document.path}#/components` });
   const path = `${document.path}#/components/schemas`;
@@ -219,8 +227,11 @@ function schemasOf(document: JsonValue): Document {
 function schemaOf({ group, version, document }: ModuleDraft, kind: string): string {
   const { path, schemas } = document!;
   const found = Object.keys(schemas).filter((name) => {
-    const kinds = isObject(schemas[name]) ? memberOf(schemas[name], "x-kubernetes-group-version-kind") : undefined;
-    return Array.isArray(kinds) && kinds.length === 1 && isObject(kinds[0]) && memberOf(kinds[0], "group") === group &&
+    const kinds = isDocumentObject(schemas[name])
+      ? memberOf(schemas[name], "x-kubernetes-group-version-kind")
+      : undefined;
+    return Array.isArray(kinds) && kinds.length === 1 && isDocumentObject(kinds[0]) &&
+      memberOf(kinds[0], "group") === group &&
       memberOf(kinds[0], "version") === version && memberOf(kinds[0], "kind") === kind;
   });
   if (found.length === 1) return found[0];
@@ -233,9 +244,9 @@ function schemaOf({ group, version, document }: ModuleDraft, kind: string): stri
 }
 
 /** Returns true for schemas that become a type of their own: objects with fields that are no kinds themselves. */
-function isNamedObject(schema: JsonObject): boolean {
+function isNamedObject(schema: DocumentObject): boolean {
   const properties = memberOf(schema, "properties");
-  if (!isObject(properties) || Object.keys(properties).length === 0) return false;
+  if (!isDocumentObject(properties) || Object.keys(properties).length === 0) return false;
   return !(Object.hasOwn(schema, "x-kubernetes-group-version-kind") && Object.hasOwn(properties, "metadata"));
 }
 

@@ -1,6 +1,15 @@
 import { firstSentence } from "./doc_comment.ts";
-import { isObject, type JsonObject, memberOf, objectAt, pathTo, shown, textAt, textsAt } from "./json_value.ts";
-import type { JsonValue } from "./json_value.ts";
+import {
+  type DocumentObject,
+  isDocumentObject,
+  memberOf,
+  objectAt,
+  pathTo,
+  shown,
+  textAt,
+  textsAt,
+} from "./document_part.ts";
+import type { DocumentPart } from "./document_part.ts";
 import type { FieldModel, ObjectModel, TypeModel } from "./model.ts";
 import { SchemaError } from "./schema_error.ts";
 
@@ -16,7 +25,7 @@ export interface SchemaSource {
    */
   resolve(reference: string, path: string): ResolvedReference;
   /** Returns the paragraphs of the description of a field, or of a type. */
-  docOf?(schema: JsonValue): readonly string[];
+  docOf?(schema: DocumentPart): readonly string[];
 }
 
 /** The target of a `$ref`. */
@@ -24,13 +33,13 @@ export interface ResolvedReference {
   /** The type, if it has a name; else it is read in place of the reference. */
   readonly type?: TypeModel;
   /** The schema that it refers to. */
-  readonly schema: JsonValue;
+  readonly schema: DocumentPart;
   /** The source of that schema, whose references may be those of another document. */
   readonly source: SchemaSource;
 }
 
 /** A schema that is read: its place, its source, and the schemas around it. */
-interface Place extends JsonValue {
+interface Place extends DocumentPart {
   readonly source: SchemaSource;
   readonly around: readonly unknown[];
 }
@@ -42,19 +51,19 @@ interface Place extends JsonValue {
  *
  * @throws {SchemaError} when the schema is malformed, holds itself other than by a named type, or is nested too deeply.
  */
-export function readSchema(schema: JsonValue, source: SchemaSource): TypeModel {
+export function readSchema(schema: DocumentPart, source: SchemaSource): TypeModel {
   return typeAt({ ...schema, source, around: [] });
 }
 
 /** Returns the fields of a schema of objects. @throws {SchemaError} as {@linkcode readSchema}. */
-export function readObject(schema: JsonValue, source: SchemaSource): ObjectModel {
+export function readObject(schema: DocumentPart, source: SchemaSource): ObjectModel {
   return fieldsAt({ ...schema, source, around: [schema.value] });
 }
 
 /** Returns the first sentence of a schema's description, or nothing if it has none. */
-export function summaryOf({ value, path }: JsonValue): readonly string[] {
+export function summaryOf({ value, path }: DocumentPart): readonly string[] {
   const text = firstSentence(
-    textAt({ value: memberOf(value as JsonObject, "description"), path: pathTo(path, "description") }),
+    textAt({ value: memberOf(value as DocumentObject, "description"), path: pathTo(path, "description") }),
   );
   return text === "" ? [] : [text];
 }
@@ -72,7 +81,7 @@ function typeAt(place: Place): TypeModel {
   return memberOf(schema, "nullable") === true && type.type !== "nullable" ? { type: "nullable", of: type } : type;
 }
 
-function bareType(schema: JsonObject, place: Place): TypeModel {
+function bareType(schema: DocumentObject, place: Place): TypeModel {
   const reference = memberOf(schema, "$ref");
   if (reference !== undefined) {
     const resolved = place.source.resolve(textAt(part(place, "$ref")), place.path);
@@ -103,14 +112,14 @@ function bareType(schema: JsonObject, place: Place): TypeModel {
 }
 
 /** A schema without a type is that of its only `allOf`, of objects if it has properties, else of any value. */
-function untyped(schema: JsonObject, place: Place): TypeModel {
+function untyped(schema: DocumentObject, place: Place): TypeModel {
   if (memberOf(schema, "properties") !== undefined) return objectTypeAt(schema, place);
   const all = memberOf(schema, "allOf");
   if (all === undefined) return { type: "unknown" };
   if (!Array.isArray(all)) throw new SchemaError(pathTo(place.path, "allOf"), `it must be a list, found ${shown(all)}`);
   if (all.length === 1) return typeAt({ ...place, value: all[0], path: pathTo(place.path, "allOf", 0) });
   const typed = all.some((one) =>
-    isObject(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
+    isDocumentObject(one) && ["$ref", "type", "properties"].some((name) => Object.hasOwn(one, name))
   );
   if (typed) {
     throw new SchemaError(pathTo(place.path, "allOf"), `it joins ${all.length} schemas; only one can be the type`);
@@ -118,7 +127,7 @@ function untyped(schema: JsonObject, place: Place): TypeModel {
   return { type: "unknown" };
 }
 
-function stringAt(schema: JsonObject, place: Place): TypeModel {
+function stringAt(schema: DocumentObject, place: Place): TypeModel {
   if (memberOf(schema, "format") === "date-time") return { type: "shared", name: "Time" };
   const { path } = place;
   const values = memberOf(schema, "enum");
@@ -128,7 +137,7 @@ function stringAt(schema: JsonObject, place: Place): TypeModel {
   return found.length === 0 ? { type: "string" } : { type: "enum", values: found };
 }
 
-function listAt(schema: JsonObject, place: Place): TypeModel {
+function listAt(schema: DocumentObject, place: Place): TypeModel {
   const items: TypeModel = Object.hasOwn(schema, "items") ? typeAt(part(place, "items")) : { type: "unknown" };
   if (memberOf(schema, "x-kubernetes-list-type") !== "map") return { type: "list", items };
   const keysAt = part(place, "x-kubernetes-list-map-keys");
@@ -155,11 +164,11 @@ function fieldNames({ value, path, source }: Place): ReadonlySet<string> {
   if (properties === undefined && Array.isArray(all) && all.length === 1) {
     return fieldNames({ value: all[0], path: pathTo(path, "allOf", 0), source, around: [] });
   }
-  return new Set(isObject(properties) ? Object.keys(properties) : []);
+  return new Set(isDocumentObject(properties) ? Object.keys(properties) : []);
 }
 
-function embeddedAt(schema: JsonObject, place: Place): TypeModel {
-  if (!isObject(memberOf(schema, "properties"))) return { type: "shared", name: "EmbeddedObject" };
+function embeddedAt(schema: DocumentObject, place: Place): TypeModel {
+  if (!isDocumentObject(memberOf(schema, "properties"))) return { type: "shared", name: "EmbeddedObject" };
   const { fields, open } = fieldsAt(place);
   const metadata: FieldModel = {
     name: "metadata",
@@ -170,13 +179,13 @@ function embeddedAt(schema: JsonObject, place: Place): TypeModel {
   return { type: "object", fields: sorted([...fields.filter(({ name }) => name !== "metadata"), metadata]), open };
 }
 
-function objectTypeAt(schema: JsonObject, place: Place): TypeModel {
+function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
   const properties = memberOf(schema, "properties");
-  if (properties !== undefined && !(isObject(properties) && Object.keys(properties).length === 0)) {
+  if (properties !== undefined && !(isDocumentObject(properties) && Object.keys(properties).length === 0)) {
     return fieldsAt(place);
   }
   const values = memberOf(schema, "additionalProperties");
-  if (isObject(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
+  if (isDocumentObject(values)) return { type: "map", values: typeAt(part(place, "additionalProperties")) };
   if (values === undefined || typeof values === "boolean") return { type: "map", values: { type: "unknown" } };
   throw new SchemaError(
     pathTo(place.path, "additionalProperties"),
@@ -208,7 +217,7 @@ function fieldsAt(place: Place): ObjectModel {
  * has required fields itself: pods have a spec, because they have containers.
  */
 function isNeededSpec(name: string, place: Place): boolean {
-  if (name !== "spec" || !isObject(memberOf(objectAt(place), "default"))) return false;
+  if (name !== "spec" || !isDocumentObject(memberOf(objectAt(place), "default"))) return false;
   const target = targetOf(place);
   return target !== undefined && textsAt(part(target, "required")).length > 0;
 }
@@ -217,7 +226,7 @@ function isNeededSpec(name: string, place: Place): boolean {
 function targetOf(place: Place): Place | undefined {
   const schema = objectAt(place);
   const all = memberOf(schema, "allOf");
-  const one = Array.isArray(all) && all.length === 1 && isObject(all[0]) ? all[0] : schema;
+  const one = Array.isArray(all) && all.length === 1 && isDocumentObject(all[0]) ? all[0] : schema;
   const reference = memberOf(one, "$ref");
   if (typeof reference !== "string") return undefined;
   const { schema: target, source } = place.source.resolve(reference, place.path);

@@ -1,3 +1,4 @@
+import type { ApiResource } from "../api/api_resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, namespacesOf, type Selection } from "../api/options.ts";
 import { pathOf, type Resource, resourceName } from "../api/resource.ts";
@@ -95,12 +96,12 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
    */
   forResource<T extends KubernetesObject, Name extends string = never>(
-    resource: Resource<T>,
+    resource: Resource<T> | ApiResource,
     options: Selection & SharedIndexInformerOptions<T, Name> = {},
   ): SharedIndexInformer<T, Name> {
     if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     const selected = this.#select(resource, options);
-    const shared = this.#informers.get(selected.id) ?? this.#create(resource, selected, options);
+    const shared = this.#informers.get(selected.id) ?? this.#create(resource as Resource<T>, selected, options);
     this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
     return shared.informer as unknown as SharedIndexInformer<T, Name>;
   }

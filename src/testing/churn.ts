@@ -1,8 +1,9 @@
 import { isNotFound } from "../api/errors.ts";
 import { keyOf, type ObjectKey } from "../api/key.ts";
-import type { Draft, KubernetesObject } from "../api/object.ts";
+import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
+import type { Fixture } from "./objects/fixture.ts";
 import { bigPod } from "./objects/big_pod.ts";
 import { Random } from "./objects/random.ts";
 
@@ -18,7 +19,7 @@ export interface ChurnOptions<T extends KubernetesObject> {
    * Builds the object to create; the number passed is never used twice. @default {pods: `bigPod`; else an object with
    * a name}
    */
-  readonly make?: (index: number) => Draft<T>;
+  readonly make?: (index: number) => Fixture<T>;
 }
 
 /** The change that a step made. */
@@ -42,8 +43,8 @@ export function churn<T extends KubernetesObject>(
   const { resource, mix = "update", seed = 1 } = options;
   const isPods = resource.plural === "pods" && resource.group === "";
   const make = options.make ??
-    ((index: number): Draft<T> =>
-      (isPods ? bigPod(index, seed) : { metadata: { name: `churn-${seed}-${index}` } }) as unknown as Draft<T>);
+    ((index: number): Fixture<T> =>
+      (isPods ? bigPod(index, seed) : { metadata: { name: `churn-${seed}-${index}` } }) as unknown as Fixture<T>);
   const random = new Random(seed);
   const keys = server.keys(resource);
   const usual = keys.length;

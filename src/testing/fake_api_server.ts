@@ -1,6 +1,7 @@
+import type { Fixture } from "./objects/fixture.ts";
 import { StatusError } from "../api/errors.ts";
 import { keyOf, type ObjectKey } from "../api/key.ts";
-import type { Draft, KubernetesObject } from "../api/object.ts";
+import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { Backend } from "./backend.ts";
@@ -114,7 +115,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
    *
    * @throws {StatusError} 409 if the name exists, 422 if the name is missing or invalid.
    */
-  create<T extends KubernetesObject>(resource: Resource<T>, object: Draft<T>): T {
+  create<T extends KubernetesObject>(resource: Resource<T>, object: Fixture<T>): T {
     const collection = this.#store.collection(resource) ?? this.#store.define(definitionOf(resource));
     return this.#explain(`create ${resourceName(resource)} "${keyOf(object)}"`, () => {
       const stored = this.#writer.create(collection, "", object as unknown as JsonObject, DIRECT_WRITE);

@@ -1,9 +1,10 @@
-import type { Draft, KubernetesObject } from "../api/object.ts";
+import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
 import type { RequestFilter } from "./faults/armed_list.ts";
 import type { HistoryStep } from "./history/history_step.ts";
 import type { ProtocolMoment } from "./history/protocol_moment.ts";
+import type { Fixture } from "./objects/fixture.ts";
 import { isStreamingList, type RecordedRequest } from "./http/recorded_request.ts";
 
 /**
@@ -28,7 +29,7 @@ export function perform<T extends KubernetesObject>(
         return undefined;
       }
       const draft = { metadata: { namespace: step.namespace, name: step.name, labels }, data };
-      server.create(resource, draft as unknown as Draft<T>);
+      server.create(resource, draft as unknown as Fixture<T>);
       return undefined;
     }
     case "delete":

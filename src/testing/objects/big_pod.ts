@@ -1,4 +1,8 @@
-import type { KubernetesObject } from "../../api/object.ts";
+import type { Mutable } from "../../api/mutable.ts";
+import type { ManagedFieldsEntry } from "../../api/object.ts";
+import type { Time } from "../../api/time.ts";
+import type { ContainerStatus, EnvVar, Pod, PodSpec, PodStatus, Probe } from "../../kinds/core/v1.ts";
+import type { Built } from "./built.ts";
 import { Random } from "./random.ts";
 
 const TEAMS = [
@@ -15,23 +19,8 @@ const TEAMS = [
 ];
 const STAGES = ["prod", "staging", "canary"];
 
-/** A pod of a realistic size. Spec and status have more fields than this type declares. */
-export interface BigPod extends KubernetesObject {
-  /** Desired state. */
-  readonly spec: {
-    /** Containers of the pod. */
-    readonly containers: readonly { readonly name: string; readonly image: string }[];
-    /** Node of the pod. */
-    readonly nodeName: string;
-  };
-  /** Observed state. */
-  readonly status: {
-    /** Pod phase, such as `"Running"`. */
-    readonly phase: string;
-    /** IP address of the pod. */
-    readonly podIP: string;
-  };
-}
+/** A pod of a realistic size. */
+export type BigPod = Built<Pod, "status">;
 
 /**
  * Generates `count` realistic pods of about 9 KB each: a sidecar, probes, volumes, conditions, and managedFields that
@@ -114,8 +103,8 @@ interface Facts {
 
 const PROXY = "registry.example.com/mesh/proxy:1.22.3";
 
-function specOf({ app, namespace, image, host, random }: Facts): BigPod["spec"] {
-  const field = (name: string, fieldPath: string): unknown => ({
+function specOf({ app, namespace, image, host, random }: Facts): Mutable<PodSpec> {
+  const field = (name: string, fieldPath: string): Mutable<EnvVar> => ({
     name,
     valueFrom: { fieldRef: { apiVersion: "v1", fieldPath } },
   });
@@ -125,7 +114,7 @@ function specOf({ app, namespace, image, host, random }: Facts): BigPod["spec"] 
     { name: "tmp", mountPath: "/tmp" },
     { name: token, readOnly: true, mountPath: "/var/run/secrets/kubernetes.io/serviceaccount" },
   ];
-  const spec = {
+  return {
     volumes: [
       { name: "config", configMap: { name: `${app}-config`, defaultMode: 420 } },
       { name: "tmp", emptyDir: {} },
@@ -208,10 +197,9 @@ function specOf({ app, namespace, image, host, random }: Facts): BigPod["spec"] 
     enableServiceLinks: true,
     preemptionPolicy: "PreemptLowerPriority",
   };
-  return spec;
 }
 
-function probe(path: string, port: number, periodSeconds: number): unknown {
+function probe(path: string, port: number, periodSeconds: number): Mutable<Probe> {
   return {
     httpGet: { path, port, scheme: "HTTP" },
     timeoutSeconds: 1,
@@ -223,9 +211,12 @@ function probe(path: string, port: number, periodSeconds: number): unknown {
 
 const CONDITIONS = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
 
-function statusOf({ team, image, time, address, host, shared, random }: Facts): BigPod["status"] {
+/** kube-apiserver sends null for some times that nobody has set. */
+const UNSET = null as unknown as Time;
+
+function statusOf({ team, image, time, address, host, shared, random }: Facts): Mutable<PodStatus> {
   const digest = shared.hex(64);
-  const container = (name: string, imageName: string, imageID: string): unknown => ({
+  const container = (name: string, imageName: string, imageID: string): Mutable<ContainerStatus> => ({
     name,
     state: { running: { startedAt: time } },
     lastState: {},
@@ -236,9 +227,9 @@ function statusOf({ team, image, time, address, host, shared, random }: Facts): 
     containerID: `containerd://${random.hex(64)}`,
     started: true,
   });
-  const status = {
+  return {
     phase: "Running",
-    conditions: CONDITIONS.map((type) => ({ type, status: "True", lastProbeTime: null, lastTransitionTime: time })),
+    conditions: CONDITIONS.map((type) => ({ type, status: "True", lastProbeTime: UNSET, lastTransitionTime: time })),
     hostIP: host,
     hostIPs: [{ ip: host }],
     podIP: address,
@@ -250,7 +241,6 @@ function statusOf({ team, image, time, address, host, shared, random }: Facts): 
     ],
     qosClass: "Burstable",
   };
-  return status;
 }
 
 /** FieldsV1 of some leaves: `"a b"` becomes `{"f:a":{},"f:b":{}}`. */
@@ -258,7 +248,7 @@ function leaves(names: string): Record<string, unknown> {
   return Object.fromEntries(names.split(" ").map((name) => [name === "." ? "." : `f:${name}`, {}]));
 }
 
-function managedFieldsOf(time: string, owner: string, address: string): unknown[] {
+function managedFieldsOf(time: string, owner: string, address: string): Mutable<ManagedFieldsEntry>[] {
   const probe = {
     ...leaves(". failureThreshold periodSeconds successThreshold timeoutSeconds"),
     "f:httpGet": leaves(". path port scheme"),

@@ -1,6 +1,6 @@
-import type { OwnerReference } from "../../api/object.ts";
+import type { ObjectMeta, OwnerReference } from "../../api/object.ts";
 
-/** Options of all builders. */
+/** Options of all builders. Fields of an object that they set replace those that the builder fills in. */
 export interface BuildOptions {
   /** Name of the object. */
   readonly name: string;
@@ -16,6 +16,8 @@ export interface BuildOptions {
   readonly uid?: string;
   /** The resourceVersion. @default {"1"} */
   readonly resourceVersion?: string;
+  /** Any other metadata. @default {none} */
+  readonly metadata?: Partial<ObjectMeta>;
 }
 
 /** Options of builders for namespaced objects. */

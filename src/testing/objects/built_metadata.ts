@@ -1,4 +1,5 @@
-import type { KubernetesObject } from "../../api/object.ts";
+import { copyOf, type Mutable } from "../../api/mutable.ts";
+import type { ObjectMeta } from "../../api/object.ts";
 import type { NamespacedBuildOptions } from "./build_options.ts";
 import { Random } from "./random.ts";
 
@@ -10,10 +11,10 @@ export function builtMetadata(
   kind: string,
   options: NamespacedBuildOptions,
   cluster = false,
-): KubernetesObject["metadata"] {
+): Mutable<ObjectMeta> {
   const { name, namespace = "default", resourceVersion = "1", labels, annotations, ownerReferences, finalizers } =
     options;
-  return {
+  return copyOf<ObjectMeta>({
     name,
     ...(cluster ? {} : { namespace }),
     uid: builtUid(kind, options),
@@ -23,7 +24,8 @@ export function builtMetadata(
     ...(annotations === undefined ? {} : { annotations }),
     ...(ownerReferences === undefined ? {} : { ownerReferences }),
     ...(finalizers === undefined ? {} : { finalizers }),
-  };
+    ...options.metadata,
+  });
 }
 
 /** Returns the uid of an object, derived from kind, namespace and name unless it is given. */

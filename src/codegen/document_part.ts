@@ -1,10 +1,10 @@
 import { SchemaError } from "./schema_error.ts";
 
 /** An object of a JSON document. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type DocumentObject = Readonly<Record<string, unknown>>;
 
 /** A value in a document, and its path there. */
-export interface JsonValue {
+export interface DocumentPart {
   /** The value. */
   readonly value: unknown;
   /** The document and the JSON pointer in it. */
@@ -12,18 +12,18 @@ export interface JsonValue {
 }
 
 /** Returns true for objects that are neither lists nor null. */
-export function isObject(value: unknown): value is JsonObject {
+export function isDocumentObject(value: unknown): value is DocumentObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns the value as an object. @throws {SchemaError} when it is none. */
-export function objectAt({ value, path }: JsonValue): JsonObject {
-  if (!isObject(value)) throw new SchemaError(path, `it must be an object, found ${shown(value)}`);
+export function objectAt({ value, path }: DocumentPart): DocumentObject {
+  if (!isDocumentObject(value)) throw new SchemaError(path, `it must be an object, found ${shown(value)}`);
   return value;
 }
 
 /** Returns a member of an object, `undefined` if the object itself does not have it. */
-export function memberOf(object: JsonObject, name: string): unknown {
+export function memberOf(object: DocumentObject, name: string): unknown {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
@@ -33,7 +33,7 @@ export function pathTo(path: string, ...names: readonly (string | number)[]): st
 }
 
 /** Returns the texts of an optional list. @throws {SchemaError} when it is anything else. */
-export function textsAt({ value, path }: JsonValue): readonly string[] {
+export function textsAt({ value, path }: DocumentPart): readonly string[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list of texts, found ${shown(value)}`);
   const wrong = value.findIndex((item) => typeof item !== "string");
@@ -42,7 +42,7 @@ export function textsAt({ value, path }: JsonValue): readonly string[] {
 }
 
 /** Returns an optional text; a description that is missing is empty. @throws {SchemaError} when it is anything else. */
-export function textAt({ value, path }: JsonValue): string {
+export function textAt({ value, path }: DocumentPart): string {
   if (value === undefined) return "";
   if (typeof value !== "string") throw new SchemaError(path, `it must be a text, found ${shown(value)}`);
   return value;
