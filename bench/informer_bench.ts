@@ -78,7 +78,12 @@ function bareMap(group: string, objects: readonly KubernetesObject[]): void {
   const count = 10_000;
   const group = "informer / fan-out / 10k changes";
   const object = (index: number, resourceVersion: string): KubernetesObject => ({
-    metadata: { namespace: `namespace-${index % 100}`, name: `object-${index}`, uid: `uid-${index}`, resourceVersion },
+    metadata: {
+      namespace: `namespace-${index % 100}`,
+      name: `object-${index}`,
+      uid: `uid-${index}`,
+      resourceVersion,
+    } as KubernetesObject["metadata"],
   });
   bareMap(group, Array.from({ length: count }, (_, index) => object(index, "1")));
   for (const size of [1, 20]) {

@@ -8,6 +8,7 @@ import {
   Client,
   compareResourceVersions,
   Controller,
+  copyOf,
   defineResource,
   type DeletedEvent,
   DeltaFIFO,
@@ -66,7 +67,10 @@ function fakeClient(): Client {
 }
 
 Deno.test("Resource is a value and a type of one name, built in or custom [F23]", () => {
-  const pod: Pod = { metadata: { name: "a", uid: "u", resourceVersion: "1" }, spec: { containers: [] } };
+  const pod: Pod = {
+    metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    spec: { containers: [] },
+  };
   const tab: CronTab = { metadata: pod.metadata, spec: { cronSpec: "* * * * *", replicas: 1 } };
   assertEquals([Pod, Deployment, Node, Lease, CronTab].map(({ kind, scope }) => `${kind} ${scope}`), [
     "Pod Namespaced",
@@ -103,13 +107,15 @@ Deno.test("Resource is a value and a type of one name, built in or custom [F23]"
 Deno.test("Draft may omit only what the server fills in", () => {
   const drafts: Draft<CronTab>[] = [
     { metadata: { name: "a" }, spec: { cronSpec: "", replicas: 1 } },
+    { metadata: { generateName: "a-" }, spec: { cronSpec: "", replicas: 1 } },
+    // @ts-expect-error the status is the server's
     { metadata: { generateName: "a-" }, spec: { cronSpec: "", replicas: 1 }, status: {} },
     // @ts-expect-error the spec is the caller's
     { metadata: { name: "a" } },
     // @ts-expect-error metadata is needed, if only to name it
     { spec: { cronSpec: "", replicas: 1 } },
   ];
-  assertEquals(drafts.length, 4);
+  assertEquals(drafts.length, 5);
 });
 
 Deno.test("Indexer knows the names of its indexes", () => {
@@ -305,7 +311,13 @@ Deno.test("FakeApiServer is a Transport, and a client of it is a client", async 
 
 Deno.test("Entry has the type of its object", () => {
   const entry = entryOf<CronTab>({
-    metadata: { name: "nightly", namespace: "shop", uid: "u", resourceVersion: "1" },
+    metadata: {
+      name: "nightly",
+      namespace: "shop",
+      uid: "u",
+      resourceVersion: "1",
+      creationTimestamp: "2026-01-01T00:00:00Z",
+    },
     spec: { cronSpec: "0 0 * * *", replicas: 1 },
   });
   same<typeof entry, Entry<CronTab>>();
@@ -345,9 +357,11 @@ export async function controller(options: { readonly client: Client; readonly si
   await informers.waitForCacheSync({ signal });
   for await (using item of queue) {
     const tab = tabs.lister.get(item.key);
-    if (tab !== undefined) await client.resource(CronTab).update({ ...tab, spec: { ...tab.spec, replicas: 0 } });
+    if (tab !== undefined) {
+      await client.resource(CronTab).update({ ...copyOf(tab), spec: { ...tab.spec, replicas: 0 } });
+    }
     // @ts-expect-error a pod is not a crontab
-    await client.resource(CronTab).update(pods.lister.get(item.key)!);
+    await client.resource(CronTab).update(copyOf(pods.lister.get(item.key)!));
     queue.forget(item.key);
   }
 }

@@ -17,7 +17,7 @@ export function small(index: number, version: number): KubernetesObject {
       name: `object-${index}`,
       uid: `uid-${index}`,
       resourceVersion: String(version),
-    },
+    } as KubernetesObject["metadata"],
   };
 }
 

@@ -7,6 +7,7 @@ import {
   StatusError,
   UnreachableError,
 } from "../../src/api/errors.ts";
+import { copyOf } from "../../src/api/mutable.ts";
 import { metadataOf } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { findResource } from "../../src/client/find_resource.ts";
@@ -41,8 +42,8 @@ Deno.test("ResourceClient creates, reads, changes and deletes objects of the fak
   assertEquals((await maps.create({ metadata: { name: "draft" } }, { dryRun: true })).metadata.name, "draft");
   assert(isNotFound(await assertRejects(() => maps.get("draft"), StatusError)));
 
-  const changed = await maps.update({ ...made, data: { a: "2" } });
-  assert(isConflict(await assertRejects(() => maps.update({ ...made, data: { a: "3" } }), StatusError)));
+  const changed = await maps.update({ ...copyOf(made), data: { a: "2" } });
+  assert(isConflict(await assertRejects(() => maps.update({ ...copyOf(made), data: { a: "3" } }), StatusError)));
   const merged = await maps.patch("settings", { type: "merge", body: { data: { b: "1" } } });
   assertEquals(merged.data, { a: "2", b: "1" });
   const listed = await maps.patch("settings", { type: "json", body: [{ op: "remove", path: "/data/b" }] });

@@ -130,7 +130,10 @@ Deno.test("ResourceClient requests metadata only in the form that each call need
 Deno.test("ResourceClient refuses to address or create an object without a namespace; Client.fetch sends a raw path as it is [C133]", async () => {
   const transport = new ScriptedTransport();
   const pods = clientOf(transport).resource(Pod);
-  const whole = { ...pod("web-0", "1"), metadata: { name: "web-0", uid: "u", resourceVersion: "1" } };
+  const whole = {
+    ...pod("web-0", "1"),
+    metadata: { name: "web-0", uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+  };
   await assertRejects(() => pods.get("web-0"), TypeError, 'Cannot get "pods/web-0": no namespace is given');
   await assertRejects(() => pods.create({ metadata: { name: "web-0" } }), TypeError, "no namespace is given");
   await assertRejects(() => pods.update(whole), TypeError, "no namespace is given");

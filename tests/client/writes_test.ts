@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { isConflict, StatusError } from "../../src/api/errors.ts";
+import type { Mutable } from "../../src/api/mutable.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
@@ -61,7 +62,7 @@ Deno.test("ResourceClient.create creates a subresource of the object that the dr
   assertEquals(sent.last.path, "/api/v1/namespaces/shop/pods/web-0/eviction");
   assertEquals(JSON.parse(sent.last.body).kind, "Eviction");
   await assertRejects(
-    () => client.resource(Pod).create({ metadata: {} }, { subresource: "eviction" }),
+    () => client.resource(Pod).create({ metadata: {} } as never, { subresource: "eviction" }),
     TypeError,
     "no metadata.name",
   );
@@ -73,7 +74,7 @@ Deno.test("ResourceClient writes with dry run, field manager and field validatio
   const query = { pretty: "false", dryRun: "All", fieldManager: "tests", fieldValidation: "Strict" };
   await client.resource(Pod).create({ metadata: { name: "a" } }, options);
   assertEquals(sent.last.query, query);
-  await client.resource(Pod).update(pod("a", "1") as unknown as Pod, options);
+  await client.resource(Pod).update(pod("a", "1") as unknown as Mutable<Pod>, options);
   assertEquals(sent.last.query, query);
   await client.resource(Pod).patch("a", { type: "merge", body: {} }, options);
   assertEquals(sent.last.query, query);
@@ -81,7 +82,7 @@ Deno.test("ResourceClient writes with dry run, field manager and field validatio
 
 Deno.test("ResourceClient.update sends the object to the path of its own name and namespace", async () => {
   const { client, sent } = setUp(json(pod("web-0", "6")), json({}));
-  const object = pod("web-0", "5", "bank") as unknown as Pod;
+  const object = pod("web-0", "5", "bank") as unknown as Mutable<Pod>;
   assertEquals((await client.resource(Pod).update(object)).metadata.resourceVersion, "6");
   assertEquals([sent.last.method, sent.last.path], ["PUT", "/api/v1/namespaces/bank/pods/web-0"]);
   assertEquals(JSON.parse(sent.last.body), object);
@@ -94,7 +95,10 @@ Deno.test("ResourceClient.update sends the object to the path of its own name an
 
 Deno.test("ResourceClient.update throws a conflict as a StatusError", async () => {
   const { client } = setUp(refusal(409, "Conflict", "the object has been modified"));
-  const error = await assertRejects(() => client.resource(Pod).update(pod("a", "1") as unknown as Pod), StatusError);
+  const error = await assertRejects(
+    () => client.resource(Pod).update(pod("a", "1") as unknown as Mutable<Pod>),
+    StatusError,
+  );
   assert(isConflict(error));
 });
 

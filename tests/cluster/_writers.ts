@@ -1,10 +1,12 @@
 import {
   type Client,
+  copyOf,
   type Draft,
   isAlreadyExists,
   isConflict,
   isNotFound,
   type KubernetesObject,
+  type MergePatch,
   type Resource,
   type SharedIndexInformer,
 } from "@kube/informer";
@@ -59,7 +61,7 @@ export async function settle<T extends KubernetesObject>(
   const annotations = { written: crypto.randomUUID() };
   let last: T;
   try {
-    last = await collection.patch(LAST, { type: "merge", body: { metadata: { annotations } } });
+    last = await collection.patch(LAST, { type: "merge", body: { metadata: { annotations } } as MergePatch<T> });
   } catch (error) {
     if (!isNotFound(error)) throw error;
     last = await collection.create({ ...kind, metadata: { ...kind.metadata, annotations } } as unknown as Draft<T>);
@@ -106,8 +108,9 @@ export async function storm(
         await collection.patch(name, { type: random.pick(["merge", "strategic"]), body: { metadata } });
         done.patched++;
       } else if (dice < 8) {
-        const object = await collection.get(name);
-        await collection.update({ ...object, metadata: { ...object.metadata, labels } });
+        const object = copyOf(await collection.get(name));
+        object.metadata.labels = labels;
+        await collection.update(object);
         done.patched++;
       } else {
         await collection.delete(name);

@@ -1,5 +1,12 @@
 // What informers keep of a real server that is left in peace: everything, whoever writes how much.
-import { type Client, isForbidden, metadataOf, SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
+import {
+  type Client,
+  copyOf,
+  isForbidden,
+  metadataOf,
+  SharedIndexInformer,
+  SharedInformerFactory,
+} from "@kube/informer";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
@@ -257,7 +264,7 @@ cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and a
     await within(key, (signal) => Promise.all([pods, maps].map((it) => it.untilDeleted(key, { signal }))));
   }
   const emptied = seconds(startedAt);
-  const finalizing = await namespaces.get(namespace);
+  const finalizing = copyOf(await namespaces.get(namespace));
   await namespaces.update({ ...finalizing, spec: { finalizers: [] } }, { subresource: "finalize" });
   await within("its end", (signal) => itself.untilDeleted(namespace, { signal }));
   const gone = seconds(startedAt);

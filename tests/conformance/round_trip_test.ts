@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { copyOf } from "../../src/api/mutable.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
@@ -44,7 +45,7 @@ Deno.test("ResourceClient.update sends every member of a cached object, known or
       await informer.until(({ metadata }) => metadata.annotations?.touched === "yes");
     }
     const cached = informer.lister.get(key)!;
-    await client.resource(Schema).update({ ...cached, spec: { ...cached.spec, title } });
+    await client.resource(Schema).update({ ...copyOf(cached), spec: { ...cached.spec, title } });
     const { spec, extra } = server.get(Schema, key) as Schema & { readonly extra: unknown };
     assertEquals<unknown>([spec, extra], [{ ...UNKNOWN, title }, UNKNOWN]);
   }

@@ -27,7 +27,11 @@ class Source implements ListerWatcher<KubernetesObject> {
     this.#version++;
     const entries = Array.from({ length: OBJECTS }, (_, i) =>
       entryOf<KubernetesObject>({
-        metadata: { name: `object-${i}`, uid: `uid-${i}`, resourceVersion: String(this.#version) },
+        metadata: {
+          name: `object-${i}`,
+          uid: `uid-${i}`,
+          resourceVersion: String(this.#version),
+        } as KubernetesObject["metadata"],
       }));
     this.last = entries.map((entry) => new WeakRef(entry));
     return entries;

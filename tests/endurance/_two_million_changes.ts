@@ -33,6 +33,7 @@ function entryAt(index: number): Entry<KubernetesObject> {
       namespace: additions[index] === 0 ? `namespace-${index % 10}` : `namespace-${index}-${additions[index]}`,
       uid: `uid-${index}`,
       resourceVersion: String(versions[index]),
+      creationTimestamp: "",
       labels: { step: String(version % 50) },
     },
   });

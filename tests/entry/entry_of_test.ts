@@ -12,7 +12,7 @@ Deno.test("entryOf takes the entry's identity from the object's metadata", () =>
   );
   assertStrictEquals(entry.object, object);
   assertStrictEquals(entry.metadata, object.metadata);
-  const node = entryOf({ metadata: { name: "node-1", uid: "", resourceVersion: "" } });
+  const node = entryOf({ metadata: { name: "node-1", uid: "", resourceVersion: "", creationTimestamp: "" } });
   assertEquals([node.key, node.namespace, node.name], ["node-1", "", "node-1"]);
 });
 

@@ -33,8 +33,8 @@ Deno.test("frozenEntry freezes values deeply when they are read, and parses noth
 Deno.test("frozenEntry of an object that cannot be frozen is broken from its first read on", () => {
   for (const read of ["object", "metadata"] as const) {
     const annotations = { bytes: new Uint8Array(1) } as unknown as Readonly<Record<string, string>>;
-    const object = { metadata: { name: "cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7", annotations } };
-    const frozen = frozenEntry(entryOf(object));
+    const identity = { name: "cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7" };
+    const frozen = frozenEntry(entryOf({ metadata: { ...identity, creationTimestamp: "", annotations } }));
     assertEquals(frozen.error, undefined);
     const error = assertThrows(
       () => frozen[read],
@@ -56,6 +56,7 @@ Deno.test("frozenEntry freezes objects that are nested more deeply than the call
     name: "a",
     uid: "u-1",
     resourceVersion: "7",
+    creationTimestamp: "",
     annotations: nested as Readonly<Record<string, string>>,
   };
   let object: unknown = frozenEntry(entryOf({ metadata })).object;

@@ -24,7 +24,7 @@ class Cache {
 
   add(key: string, labels?: Readonly<Record<string, string>>): KubernetesObject {
     const [name, namespace] = key.split("/").reverse();
-    const object = { metadata: { name, namespace, uid: key, resourceVersion: "1", labels } };
+    const object = { metadata: { name, namespace, uid: key, resourceVersion: "1", creationTimestamp: "", labels } };
     const { reads } = this;
     const entry = entryOf<KubernetesObject>(object);
     this.store.add(

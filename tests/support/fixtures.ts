@@ -43,6 +43,7 @@ export function thing(name: string, version: number | string, options: ThingOpti
       ...(namespace === "" ? {} : { namespace }),
       uid,
       resourceVersion: String(version),
+      creationTimestamp: "2026-01-01T00:00:00Z",
       ...(labels === undefined ? {} : { labels }),
     },
     spec: { size },

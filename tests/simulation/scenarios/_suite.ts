@@ -1,5 +1,6 @@
 // What informers promise, played on any server: the fake is right because the real one passes the same.
 import {
+  copyOf,
   defineResource,
   isConflict,
   isForbidden,
@@ -110,12 +111,11 @@ export const SCENARIOS: readonly Scenario[] = [
       await using observed = await new Observed(world, Pod).synced();
       const created = await pods.create(podDraft("pod", { tier: "web" }));
       await pods.create(podDraft("dry"), { dryRun: true });
-      const replaced = await pods.update({
-        ...created,
-        metadata: { ...created.metadata, labels: { tier: "db" } },
-      });
-      assert(isConflict(await assertRejects(() => pods.update(created))));
-      assertEquals((await pods.update(replaced)).metadata.resourceVersion, replaced.metadata.resourceVersion);
+      const changed = copyOf(created);
+      changed.metadata.labels = { tier: "db" };
+      const replaced = await pods.update(changed);
+      assert(isConflict(await assertRejects(() => pods.update(changed))));
+      assertEquals((await pods.update(copyOf(replaced))).metadata.resourceVersion, replaced.metadata.resourceVersion);
       await pods.patch("pod", { type: "merge", body: { metadata: { annotations: { by: "merge" } } } });
       await pods.patch("pod", {
         type: "strategic",

@@ -31,7 +31,7 @@ Deno.test("pod fills in the members that a server's object has", () => {
     undefined,
   ]);
   assertEquals(
-    pod({ name: "x", uid: "u", resourceVersion: "7", ready: false, node: "n" }).status.conditions[0].status,
+    pod({ name: "x", uid: "u", resourceVersion: "7", ready: false, node: "n" }).status.conditions?.[0].status,
     "False",
   );
 });
