@@ -37,6 +37,7 @@ export type * from "./src/api/draft.ts";
 export type * from "./src/api/apply.ts";
 export type * from "./src/api/merge_patch.ts";
 export * from "./src/api/mutable.ts";
+export type * from "./src/api/written.ts";
 export type * from "./src/api/list_map.ts";
 export type * from "./src/api/open_enum.ts";
 export type { IntOrString } from "./src/api/int_or_string.ts";

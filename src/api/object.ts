@@ -90,7 +90,7 @@ export interface KubernetesObject {
   readonly metadata: ObjectMeta;
 }
 
-/** An object whose kind is known at run time alone. Its other members can be read, and are checked by who reads them. */
+/** An object whose kind is known at run time alone. Its other members can be read, and are of type `unknown`: the reader checks them. */
 export interface DynamicObject extends KubernetesObject {
   /** Any other member. */
   readonly [member: string]: unknown;

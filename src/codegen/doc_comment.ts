@@ -19,7 +19,7 @@ export function firstSentence(description: string): string {
   const text = description.split(/\n\s*\n/, 1)[0].replace(/\s+/g, " ").trim();
   for (const end of text.matchAll(/[.!?](?=\s+[A-Z"'`(\[{]|$)/g)) {
     const sentence = text.slice(0, end.index + 1);
-    // "e.g. Foo" goes on, and so does what stands in brackets.
+    // Neither "e.g." nor a point in brackets ends a sentence.
     if (!/\b(?:e\.g|i\.e|etc|vs|cf|approx|no)\.$/i.test(sentence) && balanced(sentence)) return sentence;
   }
   return text;

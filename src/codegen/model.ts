@@ -116,7 +116,7 @@ export interface KindModel extends TypeDefinition {
   readonly resource?: {
     /** The name in paths: `"pods"`. */
     readonly plural: string;
-    /** Whether each object has a namespace. */
+    /** `"Namespaced"` if each object has a namespace. */
     readonly scope: "Namespaced" | "Cluster";
     /** Short names: `["po"]`. */
     readonly shortNames: readonly string[];
