@@ -156,7 +156,7 @@ class Emitter {
       case "ref":
         return this.#reference(model.name, model.module);
       case "nullable":
-        return `${this.#element(model.of, indent)} | null`;
+        return `${this.#type(model.of, indent)} | null`;
       default:
         return model.type;
     }

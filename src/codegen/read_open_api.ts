@@ -1,5 +1,5 @@
 import type { ApiResource } from "../api/api_resource.ts";
-import { apiVersionOf } from "../api/resource.ts";
+import { apiVersionOf, defineResource } from "../api/resource.ts";
 import { identifierOf } from "./identifier.ts";
 import {
   type DocumentObject,
@@ -39,6 +39,13 @@ const SHARED: ReadonlyMap<string, SharedTypeName> = new Map([
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
 const REFERENCE = "#/components/schemas/";
+
+/** The number of schemas that may be read in place of references to them. Kubernetes has a few hundred. */
+const MAX_INLINED = 100_000;
+
+/** Groups and versions become paths of files, so they are what Kubernetes allows: a DNS name and a label. */
+const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)?$/;
+const VERSION = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /**
  * Returns a module for each version of a group that has one of `resources`, with these kinds and the types that they need,
@@ -83,8 +90,9 @@ class Builder {
   readonly #modules = new Map<string, ModuleDraft>();
   /** The modules that own the schemas whose names begin so. */
   readonly #owners = new Map<string, ModuleDraft>();
-  /** The types that have a name already. */
+  /** Reads the types that have a name already. */
   readonly #unread: (() => void)[] = [];
+  #inlined = 0;
 
   constructor(documents: readonly OpenApiDocument[]) {
     for (const { name, content } of documents) this.#documents.set(name, { value: content, path: name });
@@ -96,6 +104,9 @@ class Builder {
   /** Makes the module of one version of a group, and reserves the names of its kinds. */
   declare(resources: readonly ApiResource[]): void {
     const [{ group, version }] = resources;
+    if (!GROUP.test(group) || !VERSION.test(version)) {
+      throw new SchemaError(`${group}/${version}`, "a group must be a DNS name, and a version a label");
+    }
     const id = moduleId({ group, version });
     const other = this.#modules.get(id);
     if (other !== undefined) {
@@ -115,8 +126,14 @@ class Builder {
     };
     this.#modules.set(id, module);
     const plurals = new Map<string, string>();
-    for (const { kind, plural } of resources) {
+    for (const resource of resources) {
+      const { kind, plural } = resource;
       const path = `${name}#${kind}`;
+      try {
+        defineResource(resource);
+      } catch (cause) {
+        throw new SchemaError(path, cause instanceof Error ? cause.message : String(cause), { cause });
+      }
       const twin = plurals.get(kind);
       if (twin !== undefined) {
         throw new SchemaError(path, `the resources ${shown(twin)} and ${shown(plural)} have this kind`);
@@ -189,9 +206,15 @@ class Builder {
     const schema = { value: home.schemas[name], path: pathTo(home.path, name) };
     // A schema without a name becomes a part of the type that refers to it.
     const source = this.#source(from, home);
+    const object = objectAt(schema);
     const shared = SHARED.get(name);
     if (shared !== undefined) return { type: { type: "shared", name: shared }, schema, source };
-    if (!isNamedObject(objectAt(schema))) return { schema, source };
+    if (!isNamedObject(object)) {
+      if (++this.#inlined > MAX_INLINED) {
+        throw new SchemaError(path, `more than ${MAX_INLINED} schemas would stand in place of references to them`);
+      }
+      return { schema, source };
+    }
     return {
       type: {
         type: "ref",

@@ -1,0 +1,54 @@
+import { assert, assertEquals } from "@std/assert";
+import { dirname, join, relative } from "node:path/posix";
+import { apiVersionOf, type Resource } from "../../src/api/resource.ts";
+import { BUILT_IN } from "../../src/testing/storage/built_in.ts";
+import { sameResource } from "../../src/testing/storage/definition.ts";
+
+const ROOT = join(import.meta.dirname!, "../..");
+const KINDS = join(ROOT, "src/kinds");
+
+/** The paths of the files below `src/kinds`. */
+const FILES: readonly string[] = [...Deno.readDirSync(KINDS)].filter(({ isDirectory }) => isDirectory)
+  .flatMap(({ name }) => [...Deno.readDirSync(join(KINDS, name))].map((file) => `${name}/${file.name}`)).sort();
+
+Deno.test("each file of kinds is an entry point, except types that several groups share", () => {
+  const { exports } = JSON.parse(Deno.readTextFileSync(join(ROOT, "deno.json"))) as { exports: Record<string, string> };
+  const entries = Object.entries(exports).filter(([entry]) => entry.startsWith("./kinds/"));
+  assertEquals(
+    entries,
+    FILES.filter((path) => !path.endsWith("_shared.ts"))
+      .map((path) => [`./kinds/${path.slice(0, -3)}`, `./src/kinds/${path}`]),
+  );
+});
+
+Deno.test("an entry point of kinds loads its file, shared types and the vocabulary alone", async () => {
+  const loaded = async (path: string): Promise<string[]> => {
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["info", "--json", join(KINDS, path)],
+      cwd: ROOT,
+    }).output();
+    const { modules } = JSON.parse(new TextDecoder().decode(stdout)) as { modules: { local: string }[] };
+    return modules.map(({ local }) => relative(join(ROOT, "src"), local)).filter((it) => dirname(it) !== "api").sort();
+  };
+  assertEquals(await loaded("apps/v1.ts"), ["kinds/apps/v1.ts", "kinds/core/v1_shared.ts", "kinds/meta/v1.ts"]);
+  assertEquals(await loaded("core/v1.ts"), ["kinds/core/v1.ts", "kinds/core/v1_shared.ts", "kinds/meta/v1.ts"]);
+  assertEquals(await loaded("coordination/v1.ts"), ["kinds/coordination/v1.ts"]);
+});
+
+Deno.test("the resources of kinds are those that the fake server has built in", async () => {
+  const resources: Resource[] = [];
+  for (const path of FILES) {
+    const module = await import(`../../src/kinds/${path}`) as Record<string, Resource>;
+    for (const [name, resource] of Object.entries(module)) {
+      assertEquals(name, resource.kind);
+      assertEquals(path, `${resource.group === "" ? "core" : resource.group.split(".")[0]}/${resource.version}.ts`);
+      resources.push(resource);
+    }
+  }
+  assertEquals(resources.length, 68);
+  for (const kind of BUILT_IN) {
+    const found = resources.find((resource) => sameResource(resource, kind));
+    assert(found !== undefined, `${apiVersionOf(kind)} ${kind.kind}`);
+    assertEquals([found.kind, found.scope], [kind.kind, kind.scope]);
+  }
+});
