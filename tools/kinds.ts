@@ -141,13 +141,16 @@ async function write(files: ReadonlyMap<string, string>): Promise<void> {
     await Deno.mkdir(join(KINDS, dirname(path)), { recursive: true });
     await Deno.writeTextFile(join(KINDS, path), text);
   }
-  const config = JSON.parse(await Deno.readTextFile(CONFIG)) as { exports: Record<string, string> };
-  const entries = Object.entries(config.exports).filter(([entry]) => !entry.startsWith("./kinds/"));
-  const added = [...files.keys()].filter((path) => !basename(path).endsWith("_shared.ts"))
+  const config = await Deno.readTextFile(CONFIG);
+  const entries = Object.entries((JSON.parse(config) as { exports: Record<string, string> }).exports);
+  const [root, ...others] = entries.filter(([entry]) => !entry.startsWith("./kinds/"));
+  const kinds = [...files.keys()].filter((path) => !basename(path).endsWith("_shared.ts"))
     .map((path) => [`./kinds/${path.slice(0, -".ts".length)}`, `./src/kinds/${path}`]);
-  config.exports = Object.fromEntries([entries[0], ...added, ...entries.slice(1)]);
-  await Deno.writeTextFile(CONFIG, `${JSON.stringify(config, null, 2)}\n`);
-  await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", CONFIG], cwd: ROOT }).output();
+  const lines = [root, ...kinds, ...others].map(([entry, path]) =>
+    `    ${JSON.stringify(entry)}: ${JSON.stringify(path)}`
+  );
+  // As text: the rest of the file stays as it is laid out.
+  await Deno.writeTextFile(CONFIG, config.replace(/"exports": \{[^}]*\}/, `"exports": {\n${lines.join(",\n")}\n  }`));
 }
 
 /** Asks the server that the arguments name, or one that is started for it. */
