@@ -15,12 +15,12 @@ import {
   type MergePatch,
   type Mutable,
   type Resource,
-  SharedInformerFactory,
+  type SharedInformerFactory,
 } from "@kube/informer";
-import { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
-import { Deployment, StatefulSet } from "@kube/informer/kinds/apps/v1";
-import { SelfSubjectAccessReview } from "@kube/informer/kinds/authorization/v1";
-import { ConfigMap, type Node, Pod, Service } from "@kube/informer/kinds/core/v1";
+import type { CustomResourceDefinition } from "@kube/informer/kinds/apiextensions/v1";
+import { Deployment, type StatefulSet } from "@kube/informer/kinds/apps/v1";
+import type { SelfSubjectAccessReview } from "@kube/informer/kinds/authorization/v1";
+import { ConfigMap, type Node, Pod, type Service } from "@kube/informer/kinds/core/v1";
 import { pod } from "@kube/informer/testing";
 import { assertEquals, assertNotStrictEquals } from "@std/assert";
 
