@@ -81,7 +81,6 @@ class Emitter {
       ...this.#members(type, "  "),
       "}",
     ];
-    if (resource === undefined) return [...lines, ""];
     const { plural, scope, shortNames } = resource;
     const names = [plural, ...shortNames].map((text) => `\`${quoted(text)}\``).join(", ");
     return [

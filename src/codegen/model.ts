@@ -112,8 +112,8 @@ export interface TypeDefinition {
 export interface KindModel extends TypeDefinition {
   /** The kind in JSON; mostly equal to the name. */
   readonly kind: string;
-  /** The resource that has the objects. Absent for kinds of subresources alone, such as `Scale`. */
-  readonly resource?: {
+  /** The resource that has the objects. */
+  readonly resource: {
     /** The name in paths: `"pods"`. */
     readonly plural: string;
     /** `"Namespaced"` if each object has a namespace. */
