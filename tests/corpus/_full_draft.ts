@@ -1,0 +1,82 @@
+import type { Gvk, Schema, Schemas } from "./_schemas.ts";
+
+/** Fields of metadata that a writer sets. The others are the server's, or of no use in a request to create. */
+const WRITTEN_METADATA = [
+  "name",
+  "generateName",
+  "namespace",
+  "labels",
+  "annotations",
+  "finalizers",
+  "ownerReferences",
+];
+
+/** Values of types whose schema does not tell their form. */
+const VALUES: Readonly<Record<string, unknown>> = {
+  Quantity: "1",
+  IntOrString: 1,
+  Time: "2026-01-02T03:04:05Z",
+  MicroTime: "2026-01-02T03:04:05.000000Z",
+  JSON: { any: ["value"] },
+  RawExtension: { any: ["value"] },
+  CustomResourceSubresourceStatus: {},
+  JSONSchemaPropsOrArray: { type: "string" },
+  JSONSchemaPropsOrBool: true,
+  JSONSchemaPropsOrStringArray: ["x"],
+};
+
+/**
+ * Returns an object of a kind with every field that a writer can set, each with some value of its type. A type within
+ * itself is left out the second time.
+ */
+export function fullDraft(schemas: Schemas, { group, version, kind }: Gvk): Record<string, unknown> {
+  const { properties = {} } = schemas.ofKind({ group, version, kind });
+  const fields = Object.entries(properties)
+    .filter(([name]) => name !== "status" && name !== "apiVersion" && name !== "kind")
+    .map(([name, schema]) => [name, valueOf(schemas, schema, [])] as const);
+  return { apiVersion: group === "" ? version : `${group}/${version}`, kind, ...Object.fromEntries(fields) };
+}
+
+/** A value of a type, or nothing for a type that is in itself. */
+function valueOf(schemas: Schemas, given: Schema, above: readonly string[]): unknown {
+  const { name, schema } = schemas.resolve(given);
+  if (name in VALUES) return VALUES[name];
+  if (name !== "" && above.includes(name)) return undefined;
+  const inside = name === "" ? above : [...above, name];
+  if (schema.properties !== undefined) {
+    const fields = Object.entries(schema.properties)
+      .filter(([field]) => name !== "ObjectMeta" || WRITTEN_METADATA.includes(field))
+      .map(([field, type]) => [field, valueOf(schemas, type, inside)] as const)
+      .filter(([, value]) => value !== undefined);
+    return Object.fromEntries(fields);
+  }
+  if (schema.additionalProperties !== undefined) {
+    const value = valueOf(schemas, schema.additionalProperties, inside);
+    return value === undefined ? undefined : { key: value };
+  }
+  if (schema.enum !== undefined) return schema.enum.find((value) => value !== "") ?? "";
+  switch (schema.type) {
+    case "array": {
+      const item = valueOf(schemas, schema.items!, inside);
+      return item === undefined ? undefined : [item];
+    }
+    case "integer":
+    case "number":
+      return 1;
+    case "boolean":
+      return true;
+    case "string":
+      return schema.format === "byte" ? "AAAA" : "x";
+    case "object":
+      return { any: "value" };
+    default:
+      throw new Error(`Cannot make a value of the type ${name || JSON.stringify(schema)} in ${above.join(".")}`);
+  }
+}
+
+/** Returns the paths of all fields of a value: `.spec.containers[].name`. */
+export function pathsOf(value: unknown, path = ""): string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, `${path}[]`));
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [`${path}.${name}`, ...pathsOf(inner, `${path}.${name}`)]);
+}
