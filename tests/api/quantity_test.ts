@@ -60,12 +60,12 @@ Deno.test("parseQuantity refuses what apimachinery refuses, and texts without a 
 
 Deno.test("a quantity prints the canonical form that apimachinery prints", () => {
   for (const [[unscaled, power, format], canonical, other] of tables.PRINTED) {
-    // 10800e-10 is not finer than 10^-9, and so printed exactly.
     assertEquals(`${quantity(unscaled, power, format)}`, canonical);
     assertEquals(`${parseQuantity(canonical)}`, canonical);
     if (other !== "") assertEquals(`${parseQuantity(other)}`, canonical, other);
     if (unscaled !== 0n) assertEquals(`${quantity(-unscaled, power, format)}`, `-${canonical}`);
   }
+  assertEquals(`${parseQuantity("5e0")}`, "5");
   for (const [text, canonical] of tables.REPRINTED) {
     assertEquals(`${parseQuantity(text)}`, canonical);
     assertEquals(`${parseQuantity("-" + text)}`, `-${canonical}`);
@@ -74,6 +74,7 @@ Deno.test("a quantity prints the canonical form that apimachinery prints", () =>
 
 Deno.test("a quantity that is greater than any suffix keeps its value in print", () => {
   assertEquals(`${parseQuantity("5000E")}`, "5000E");
+  assertEquals(`${parseQuantity("5000e18")}`, "5e21");
   assertEquals(`${new ParsedQuantity(1024n ** 7n * 10n ** 9n, "BinarySI")}`, "1024Ei");
   assertEquals(JSON.stringify({ memory: parseQuantity("1.5Gi") }), `{"memory":"1536Mi"}`);
 });
@@ -125,6 +126,8 @@ Deno.test("a quantity counts as the nearest number", () => {
     1048576,
     2 ** 31,
   ]);
+  // Rounded once: to a number of 10^-9 first, it would end in 83.
+  assertEquals(Number(parseQuantity("27021597764222986n")), 27021597.764222987);
   assert(parseQuantity("999Mi") < parseQuantity("1Gi"), "the order is that of the numbers, not of the texts");
 });
 
