@@ -1,4 +1,4 @@
-/** Who may do what: rbac, authentication, authorization and certificates. */
+/** Rights: rbac, authentication, authorization and certificates. */
 import { SelfSubjectReview, TokenReview } from "../../src/kinds/authentication/v1.ts";
 import {
   LocalSubjectAccessReview,
@@ -61,9 +61,8 @@ export const access: readonly Manifest[] = [
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "metrics-reader" },
     subjects: [{ kind: "Group", name: "system:serviceaccounts:monitoring", apiGroup: "rbac.authorization.k8s.io" }],
   }),
-  manifest(SelfSubjectReview, { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview", metadata: {} }),
+  manifest(SelfSubjectReview, { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" }),
   manifest(TokenReview, {
-    metadata: {},
     spec: { token: "not-a-token", audiences: ["https://kubernetes.default.svc", "vault"] },
   }),
   manifest(SubjectAccessReview, {
@@ -108,7 +107,7 @@ export const access: readonly Manifest[] = [
     metadata: {},
     spec: { user: "ada", resourceAttributes: { namespace: "shop", verb: "get", resource: "secrets", name: "cart-db" } },
   }),
-  manifest(SelfSubjectRulesReview, { metadata: {}, spec: { namespace: "shop" } }),
+  manifest(SelfSubjectRulesReview, { spec: { namespace: "shop" } }),
   manifest(CertificateSigningRequest, {
     apiVersion: "certificates.k8s.io/v1",
     kind: "CertificateSigningRequest",

@@ -1,4 +1,4 @@
-/** Nodes' surroundings: leases, priorities, runtimes, devices, and the events of `events.k8s.io`. */
+/** Leases, priorities, runtimes, devices, and the events of `events.k8s.io`. */
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { Event } from "../../src/kinds/events/v1.ts";
 import { RuntimeClass } from "../../src/kinds/node/v1.ts";

@@ -1,4 +1,4 @@
-/** What extends and protects the API server: admission, custom resources, aggregation, priority and fairness. */
+/** Extensions and protection of the API server: admission, custom resources, aggregation, priority and fairness. */
 import {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
