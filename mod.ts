@@ -54,6 +54,8 @@ export * from "./src/api/selector.ts";
 export { compareResourceVersions } from "./src/api/resource_version.ts";
 export type { Status, StatusCause, StatusDetails } from "./src/api/status.ts";
 export * from "./src/api/errors.ts";
+export { errorLine } from "./src/errors/error_line.ts";
+export { type ErrorJson, InformerError } from "./src/errors/informer_error.ts";
 export type { Transport } from "./src/api/transport.ts";
 export type { BackoffOptions } from "./src/async/time/backoff.ts";
 

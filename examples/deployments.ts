@@ -8,7 +8,7 @@ const stop = new AbortController();
 Deno.addSignalListener("SIGINT", () => stop.abort());
 
 using client = await connect();
-await using informers = new SharedInformerFactory(client, { onError: (_, error) => console.error(error) });
+await using informers = new SharedInformerFactory(client, { onError: (error) => console.error(error) });
 const deployments = informers.forResource(Deployment);
 
 deployments.addEventHandler({

@@ -1,8 +1,11 @@
+import { InformerError } from "../errors/informer_error.ts";
 import type { ObjectKey } from "./key.ts";
 import type { Status } from "./status.ts";
 
+export { messageOf } from "../errors/error_line.ts";
+
 /** The API server answered a request with a failure. {@linkcode isNotFound} and similar functions classify it. */
-export class StatusError extends Error {
+export class StatusError extends InformerError {
   /** `"StatusError"`. */
   override readonly name = "StatusError";
   /** The failure as the server describes it. */
@@ -21,7 +24,7 @@ export class StatusError extends Error {
 }
 
 /** Data from the server, or the result of a transform, is malformed. */
-export class DecodeError extends Error {
+export class DecodeError extends InformerError {
   /** `"DecodeError"`. */
   override readonly name = "DecodeError";
   /** The key of the malformed object, where it could be read. */
@@ -46,23 +49,14 @@ export class UnexpectedKindError extends DecodeError {
   }
 }
 
-/** Returns the message of an error, or the text of any other thrown value. Never throws. */
-export function messageOf(thrown: unknown): string {
-  try {
-    return thrown instanceof Error ? thrown.message : String(thrown);
-  } catch {
-    return "a value that has no text"; // for example an object without a prototype
-  }
-}
-
 /** No credentials are available: a credential plugin failed, or returned credentials that cannot be used. */
-export class CredentialsError extends Error {
+export class CredentialsError extends InformerError {
   /** The name of the class. */
   override readonly name: string = "CredentialsError";
 }
 
 /** The server could not be reached, or stopped responding. */
-export class UnreachableError extends Error {
+export class UnreachableError extends InformerError {
   /** `"UnreachableError"`. */
   override readonly name = "UnreachableError";
 }

@@ -6,7 +6,7 @@ import { SteadyChurn } from "./target/steady_churn.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { durationMs } from "./target/duration_ms.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
-import { errorLine } from "./errors/error_line.ts";
+import { errorLine } from "../errors/error_line.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
@@ -37,7 +37,7 @@ export async function demo(flags: DemoFlags, terminal: Terminal, signal: AbortSi
   const address = `http://127.0.0.1:${port}`;
   using client = new Client({ server: address });
   const informers = new SharedInformerFactory(client, {
-    onError: (resource, error) => terminal.say(`${resource.plural}: ${errorLine(error)}`),
+    onError: (error, resource) => terminal.say(`${resource.plural}: ${errorLine(error)}`),
   });
   const informer = informers.forResource(Pod, {
     indexers: { node: (pod: PodObject) => (pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName]) },

@@ -4,7 +4,7 @@ import { SteadyChurn } from "./target/steady_churn.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { durationMs } from "./target/duration_ms.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
-import { errorLine } from "./errors/error_line.ts";
+import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
 import { replaceFile } from "./replace_file.ts";
 import type { Terminal } from "./terminal/terminal.ts";

@@ -14,7 +14,7 @@ import { FailureReporter } from "./terminal/failure_reporter.ts";
 import { durationMs } from "./target/duration_ms.ts";
 import { EventLines, type PrintedEvent } from "./terminal/event_lines.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
-import { errorLine } from "./errors/error_line.ts";
+import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import { GrowingTable } from "./terminal/growing_table.ts";

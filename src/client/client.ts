@@ -16,6 +16,7 @@ import { type Resource, resourceName } from "../api/resource.ts";
 import type { Transport } from "../api/transport.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { checkDurations } from "../async/time/duration.ts";
+import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { Collection } from "./collection.ts";
 import { Connection } from "./http/connection.ts";
 import type { Credentials } from "./http/credentials.ts";
@@ -83,6 +84,8 @@ export class Client implements Disposable {
   readonly #server: URL;
   readonly #connection: Connection;
   readonly #maxObjectBytes: number | undefined;
+  /** Receives the errors of groups that cannot be read, where there is no `onError`. */
+  readonly #reporter = new ConsoleReporter();
   /** The last complete answer of {@linkcode discover} and its monotonic time; `undefined` before the first. */
   #discovered: { readonly at: number; readonly resources: readonly ApiResource[] } | undefined;
 
@@ -169,7 +172,9 @@ export class Client implements Disposable {
    * @throws {Error} the error of the first request, when nothing could be read.
    */
   async discover(options: DiscoverOptions = {}): Promise<ApiResource[]> {
-    const { signal, maxAgeMs = 60_000, onError } = options;
+    const { signal, maxAgeMs = 60_000 } = options;
+    const { onError = (error, groupVersion) => this.#reporter.report(`discovery of "${groupVersion}"`, error) } =
+      options;
     checkDurations("discover resources", { maxAgeMs });
     signal?.throwIfAborted();
     const known = this.#discovered;
@@ -185,7 +190,7 @@ export class Client implements Disposable {
         signal,
         onError: (error, groupVersion) => {
           complete = false;
-          onError?.(error, groupVersion);
+          onError(error, groupVersion);
         },
       },
     );

@@ -1,3 +1,4 @@
+import { InformerError } from "../errors/informer_error.ts";
 import { fileURLToPath } from "node:url";
 import { certificateProblem } from "../kubeconfig/pem/certificate_problem.ts";
 import { serverProblem } from "../kubeconfig/entry/server_problem.ts";
@@ -77,5 +78,6 @@ export function givenCa(options: ConnectOptions, server: URL, host: Host): PemSo
 }
 
 function explainOption(name: string, path: string): ExplainFileProblem {
-  return (cause) => new Error(`Cannot connect: "${name}" names ${JSON.stringify(path)}: ${cause.message}`, { cause });
+  return (cause) =>
+    new InformerError(`Cannot connect: "${name}" names ${JSON.stringify(path)}: ${cause.message}`, { cause });
 }

@@ -1,3 +1,5 @@
+import { InformerError } from "../errors/informer_error.ts";
+
 /** One place that was searched for a configuration, and the reason why it is not used. */
 export interface ConnectAttempt {
   /** The place: `KUBECONFIG`, the path of a file, or `in-cluster`. */
@@ -9,7 +11,7 @@ export interface ConnectAttempt {
 }
 
 /** No usable configuration was found. The message has one line for each place that was tried. */
-export class ConnectError extends Error {
+export class ConnectError extends InformerError {
   /** `"ConnectError"`. */
   override readonly name = "ConnectError";
   /** The places, in the order they were tried. */

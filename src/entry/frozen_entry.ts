@@ -1,5 +1,5 @@
 import type { Entry } from "../api/entry.ts";
-import { DecodeError, messageOf } from "../api/errors.ts";
+import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import { brokenEntry } from "./json_entry.ts";
@@ -56,7 +56,7 @@ class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
     try {
       return deepFreeze(value);
     } catch (cause) {
-      const error = new DecodeError(`Cannot freeze "${this.key}": ${messageOf(cause)}`, { cause, key: this.key });
+      const error = new DecodeError(`Cannot freeze "${this.key}"`, { cause, key: this.key });
       this.#entry = brokenEntry<T>(this, error);
       throw error;
     }

@@ -8,7 +8,7 @@
  * @module
  */
 import type { Entry, Identity } from "../api/entry.ts";
-import { DecodeError, messageOf } from "../api/errors.ts";
+import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import { parseObject } from "./parse_object.ts";
@@ -181,13 +181,10 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
 
   /** Makes this entry broken and drops the text, so that later reads throw the same error. */
   #broken(cause: unknown): DecodeError {
-    const error = new DecodeError(
-      `Cannot parse "${this.key}" at version ${this.resourceVersion}: ${messageOf(cause)}`,
-      {
-        cause,
-        key: this.key,
-      },
-    );
+    const error = new DecodeError(`Cannot parse "${this.key}" at version ${this.resourceVersion}`, {
+      cause,
+      key: this.key,
+    });
     this.#body = undefined;
     this.#aside = error;
     this.#metadataEnd = BROKEN;

@@ -35,8 +35,13 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    * for each version of the object, because the last state of a deleted object is transformed too.
    */
   readonly transform?: (object: T) => T;
-  /** Called with each error that does not reject a wait: failed lists and watches, handlers, broken objects. */
-  readonly onError?: (error: unknown) => void;
+  /**
+   * Called with each error that does not reject a wait: failed lists and watches, handlers, broken objects. Its return value
+   * is ignored.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
+  readonly onError?: (error: unknown) => unknown;
 }
 
 /** The defaults of {@linkcode CacheOptions}. */

@@ -33,6 +33,8 @@ import { Processor } from "./events/processor.ts";
 import { Quarantine } from "./cache/quarantine.ts";
 import { type InformerStatus, totalOf } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
+import { ConsoleReporter } from "../errors/console_reporter.ts";
+import { InformerError, withErrorJson } from "../errors/informer_error.ts";
 import { Latest } from "../async/latest.ts";
 import { StoreWriter } from "./sync/store_writer.ts";
 
@@ -91,6 +93,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   #isStopped = false;
   /** Only rises. */
   #errors = 0;
+  /** Receives the errors of an informer without `onError`. */
+  readonly #reporter = new ConsoleReporter();
 
   /**
    * Makes an informer, which sends no request before `run()`.
@@ -182,7 +186,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** Returns the present status, in a few microseconds, whatever the size of the cache. */
   status(): InformerStatus {
     const { state, since, cause, notLiveSince, retryAt } = this.#state;
-    return {
+    return withErrorJson({
       state,
       since,
       ...(cause === undefined ? {} : { cause }),
@@ -196,7 +200,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       quarantined: this.#quarantine.size,
       outdated: this.#writer.outdated,
       handlers: this.#processor.status,
-    };
+    });
   }
 
   /** Yields the present status, then the newest one after changes of state, cause, lists or watches. */
@@ -406,7 +410,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   #report(error: unknown): void {
     this.#errors++;
-    callObserver(() => this.#options.onError?.(error));
+    const { onError = (error) => this.#reporter.report(this.#name.replace(/^the /, ""), error) } = this.#options;
+    callObserver(() => onError(error));
   }
 }
 

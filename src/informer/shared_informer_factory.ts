@@ -5,14 +5,19 @@ import { pathOf, type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { callObserver } from "../async/report_uncaught.ts";
+import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } from "./options.ts";
 import { sameOption } from "./same_option.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 
 /** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */
 export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
-  /** Called with each error that does not reject a wait, and with the resource that it concerns. */
-  readonly onError?: (resource: Resource, error: unknown) => void;
+  /**
+   * Called with each error that does not reject a wait, and with the resource that it concerns. Its return value is ignored.
+   *
+   * @default {as for a `SharedIndexInformer`; a cause that several informers share is written once}
+   */
+  readonly onError?: (error: unknown, resource: Resource) => unknown;
 }
 
 /** A selection with the factory's defaults filled in. */
@@ -67,6 +72,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   readonly #options: SharedInformerFactoryOptions;
   /** Has an informer from its first `forResource()` until its `release()`. */
   readonly #informers = new Map<string, Shared>();
+  /** Receives errors where there is no `onError`. */
+  readonly #reporter = new ConsoleReporter();
   /** `true` from `shutdown()` on. */
   #isShutDown = false;
 
@@ -215,7 +222,7 @@ export class SharedInformerFactory implements AsyncDisposable {
       ...options,
       onError: (error: unknown): void => {
         callObserver(() => own.onError?.(error));
-        this.#report(resource, error);
+        if (own.onError === undefined || this.#options.onError !== undefined) this.#report(resource, error);
       },
     });
     const shared: Shared = {
@@ -251,7 +258,9 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   #report(resource: Resource, error: unknown): void {
-    callObserver(() => this.#options.onError?.(resource, error));
+    const { onError = (error) => this.#reporter.report(`informer of "${resourceName(resource)}"`, error) } =
+      this.#options;
+    callObserver(() => onError(error, resource));
   }
 }
 

@@ -44,8 +44,10 @@ export interface ReflectorOptions {
   /**
    * Called with each error that does not end a phase: an object that has no key, a resync that failed. An error that it
    * throws is reported as an uncaught error, and changes nothing else.
+   *
+   * @default {each new cause is written to the console, in one line; an informer reports to its own `onError` in any case}
    */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: (error: unknown) => unknown;
 }
 
 /** Checked options with their defaults. */

@@ -14,6 +14,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { DerivedController } from "../async/derived_controller.ts";
+import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { backoffMs, unreachableBackoffMs } from "../async/time/backoff.ts";
 import { LeakyBucket } from "../async/time/leaky_bucket.ts";
@@ -69,6 +70,8 @@ export class Reflector<T extends KubernetesObject> {
   #isRunning = false;
   /** The open watch, while a streaming list or a watch is read, and between the two; `undefined` otherwise. */
   #stream: WatchStream<T> | undefined;
+  /** Receives errors where there is no `onError`. */
+  readonly #reporter = new ConsoleReporter();
   /** The error that `onPhase` threw during this run, if it threw one: it ends the run and is no failure of a phase. */
   #thrown: { readonly error: unknown } | undefined;
 
@@ -261,7 +264,8 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   #report(error: unknown): void {
-    callObserver(() => this.#settings.onError?.(error));
+    const { onError = (error) => this.#reporter.report("reflector", error) } = this.#settings;
+    callObserver(() => onError(error));
   }
 
   #startResync(): Disposable {

@@ -24,9 +24,11 @@ export interface WorkQueueRunOptions<K> {
   readonly concurrency?: number;
   /**
    * Called with each failure, after the key was added again. When it throws or rejects, the run ends with that error.
-   * `status()` counts failures with or without it.
+   * `status()` counts failures with or without it. Its return value is ignored.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
-  readonly onError?: (error: unknown, key: K) => void | Promise<void>;
+  readonly onError?: (error: unknown, key: K) => unknown;
 }
 
 /** Receives the item of the next key, or undefined when there will be none. */

@@ -9,6 +9,8 @@
  */
 import { CoarseClock } from "../async/time/coarse_clock.ts";
 import { DerivedController } from "../async/derived_controller.ts";
+import { ConsoleReporter } from "../errors/console_reporter.ts";
+import { withErrorJson } from "../errors/informer_error.ts";
 import { Latch } from "../async/latch.ts";
 import { Pacer } from "../async/pacer.ts";
 import { DelayQueue } from "./delay_queue.ts";
@@ -107,6 +109,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #dropped = 0;
   /** See `WorkQueueStatus.errors`; never decreases. */
   #errors = 0;
+  /** Receives the errors of runs without `onError`. */
+  readonly #reporter = new ConsoleReporter();
   /** Set if and only if `#errors` is above 0: the last of these errors. */
   #lastError: WorkQueueStatus["lastError"];
 
@@ -145,7 +149,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       unfinishedWorkMs += nowMs - sinceMs;
       longestRunningMs = Math.max(longestRunningMs, nowMs - sinceMs);
     }
-    return {
+    return withErrorJson({
       name: this.name,
       isShutDown: this.#isShutDown,
       waiting: this.#waiting.length,
@@ -161,7 +165,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       workDurationMs: this.#duration.durations,
       unfinishedWorkMs,
       longestRunningMs,
-    };
+    });
   }
 
   /**
@@ -292,7 +296,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * @throws {RangeError} when `concurrency` is not a whole number of at least 1.
    */
   async run(worker: WorkFunction<K>, options: WorkQueueRunOptions<K> = {}): Promise<void> {
-    const { signal, concurrency = 1, onError } = options;
+    const { signal, concurrency = 1, onError = (error, key) => this.#reporter.report(this.#subject(key), error) } =
+      options;
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new RangeError(
         `Cannot run work queue "${this.name}": concurrency must be a whole number of at least 1, found ${concurrency}`,
@@ -440,6 +445,10 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     const takers = [...this.#takers];
     this.#takers.clear();
     for (const taker of takers) taker(undefined);
+  }
+
+  #subject(key: K): string {
+    return `worker of ${this.name === "" ? "a work queue" : `work queue "${this.name}"`} failed on "${key}"`;
   }
 
   #settleDrain(): void {

@@ -90,7 +90,7 @@ cluster.anywhere(
   async (setting) => {
     const { client, namespace } = setting;
     const errors: unknown[] = [];
-    await using informers = new SharedInformerFactory(client, { namespace, onError: (_, error) => errors.push(error) });
+    await using informers = new SharedInformerFactory(client, { namespace, onError: (error) => errors.push(error) });
     const web = { labelSelector: "tier=web" };
     const pods = informers.forResource(Pod);
     const webPods = informers.forResource(Pod, web);

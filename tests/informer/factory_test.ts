@@ -1,3 +1,4 @@
+import { errorLine } from "../../src/errors/error_line.ts";
 import { assertEquals, assertNotStrictEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import {
@@ -21,7 +22,8 @@ class World implements AsyncDisposable {
   constructor(options: SharedInformerFactoryOptions = {}) {
     this.informers = new SharedInformerFactory(this.client, {
       reflector: { backoff: { jitter: 0 } },
-      onError: (resource: Resource, error: unknown) => this.errors.push(`${resourceName(resource)}: ${error}`),
+      onError: (error: unknown, resource: Resource) =>
+        this.errors.push(`${resourceName(resource)}: ${errorLine(error)}`),
       ...options,
     });
   }
@@ -262,7 +264,7 @@ Deno.test("SharedInformerFactory waits for all caches, and rejects with the firs
   stop.abort(new Error("enough"));
   await aborted;
   assertEquals([maps.status().state, world.errors.length], ["forbidden", 1]);
-  assertEquals(world.errors[0].startsWith("configmaps: StatusError: "), true);
+  assertEquals(world.errors[0].startsWith("configmaps: Cannot "), true);
   await world.time.tickAsync(800);
   await patient;
   assertEquals(maps.hasSynced, true);
@@ -315,8 +317,8 @@ Deno.test("SharedInformerFactory reports an error thrown by one onError as uncau
   const calls: string[] = [];
   await using world = new World({
     graceMs: 5,
-    onError: (_resource, error) => {
-      calls.push(`factory: ${(error as Error).message}`);
+    onError: (error) => {
+      calls.push(`factory: ${errorLine(error)}`);
       throw thrown.factory;
     },
   });
@@ -325,7 +327,7 @@ Deno.test("SharedInformerFactory reports an error thrown by one onError as uncau
   server.create(Pod, pod({ name: "a" }));
   const pods = informers.forResource(Pod, {
     onError: (error) => {
-      calls.push(`own: ${(error as Error).message}`);
+      calls.push(`own: ${errorLine(error)}`);
       throw thrown.own;
     },
   });
@@ -402,7 +404,7 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
   assertEquals([returned, server.watches, world.time.timers], [true, 0, 0]);
   // It is told to onError too, for who only aborts a signal.
   assertEquals(world.errors, [
-    'pods: Error: Cannot finish handler "stuck": its call has not returned within 3000 ms',
+    'pods: Cannot finish handler "stuck": its call has not returned within 3000 ms',
   ]);
   never.resolve();
   await assertRejects(() => world[Symbol.asyncDispose](), Error, "stuck");
@@ -432,6 +434,6 @@ Deno.test("SharedInformerFactory's informers have the factory's options, unless 
   assertEquals([a.metadata.managedFields !== undefined, b.metadata.managedFields], [true, undefined]);
   // Both are told of what goes wrong.
   assertEquals([own.length, world.errors], [1, [
-    'configmaps: Error: Handler "handler 1" failed on "added" of "default/a": bad',
+    'configmaps: Handler "handler 1" failed on "added" of "default/a": bad',
   ]]);
 });

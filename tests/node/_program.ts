@@ -23,7 +23,7 @@ process.on("uncaughtException", (error) => say("uncaught", error.message));
 const client = new Client({ server: process.argv[2] });
 const informers = new SharedInformerFactory(client, {
   reflector: { backoff: { initialMs: 10, jitter: 0 } },
-  onError: (_resource, error) => {
+  onError: (error) => {
     if (String(error).includes("on purpose")) throw error; // an onError that fails itself
   },
 });

@@ -1,3 +1,4 @@
+import { errorLine } from "../../src/errors/error_line.ts";
 import { assertEquals } from "@std/assert";
 import type { Change } from "../../src/api/lister_watcher.ts";
 import type { Entry } from "../../src/api/entry.ts";
@@ -35,7 +36,7 @@ export class Run<Name extends string = never> implements AsyncDisposable {
 
   /** What went wrong, as text. */
   get complaints(): string[] {
-    return this.errors.map(String);
+    return this.errors.map((error) => error instanceof Error ? `${error.name}: ${errorLine(error)}` : String(error));
   }
 
   /** Runs, and lets happen what can happen now. */

@@ -1,3 +1,4 @@
+import { Warnings } from "../support/console.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { nextTurn } from "../../src/async/next_turn.ts";
 import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
@@ -52,7 +53,28 @@ Deno.test("WorkQueue run retries a failing key with back-off, and forgets its fa
   await running;
 });
 
+Deno.test("WorkQueue run without onError writes each new cause to the console, with the key, and with one nothing", async () => {
+  using warnings = new Warnings();
+  const queue = new WorkQueue({ name: "shop", rateLimiter: exponentialBackoff({ baseMs: 1, maxMs: 1 }) });
+  queue.add("a");
+  const bug = new Error("bug");
+  let calls = 0;
+  await queue.run(() => {
+    if (++calls < 4) throw bug;
+    queue.shutDown();
+  });
+  assertEquals(warnings.take(), [`worker of work queue "shop" failed on "a": bug`]);
+  const other = new WorkQueue();
+  other.add("b");
+  await other.run(() => {
+    other.shutDown();
+    throw bug;
+  }, { onError: () => "ignored" });
+  assertEquals(warnings.take(), []);
+});
+
 Deno.test("WorkQueue run keeps errors in the status when there is no onError", async () => {
+  using _warnings = new Warnings();
   using time = new FakeTime();
   const queue = new WorkQueue({ rateLimiter: exponentialBackoff({ baseMs: 10 }) });
   const error = new Error("boom");

@@ -1,4 +1,4 @@
-import { errorLine, oneLine } from "./error_line.ts";
+import { errorLine, oneLine } from "../../errors/error_line.ts";
 import { UsageError } from "./usage_error.ts";
 import { ValidationError } from "@cliffy/command";
 import { CredentialsError, isForbidden, isNotFound, isUnauthorized, UnreachableError } from "../../api/errors.ts";
@@ -24,8 +24,10 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   // The library rejects arguments with these errors, before it sends a request; a defect would have another message.
   const refused = (error instanceof TypeError || error instanceof RangeError) && message.startsWith("Cannot ");
   if (error instanceof SyntaxError || refused) return { code: EXIT_CODE.usage, message: withFlags(message) };
-  // A token file or certificate that cannot be used.
-  if (message.startsWith("Cannot connect: ")) return { code: EXIT_CODE.connection, message: withFlags(message) };
+  // A token file or certificate that cannot be used: the message has the reason.
+  if (message.startsWith("Cannot connect: ")) {
+    return { code: EXIT_CODE.connection, message: withFlags(oneLine((error as Error).message)) };
+  }
   if (error instanceof UnreachableError) {
     return { code: EXIT_CODE.connection, message: `${message}; ${wayOut(message)}` };
   }

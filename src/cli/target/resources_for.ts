@@ -2,7 +2,7 @@ import type { KubernetesObject } from "../../api/object.ts";
 import { metadataOf, type Resource } from "../../api/resource.ts";
 import type { Client } from "../../client/client.ts";
 import { findResource } from "../../client/find_resource.ts";
-import { errorLine } from "../errors/error_line.ts";
+import { errorLine } from "../../errors/error_line.ts";
 import { UsageError } from "../errors/usage_error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 

@@ -1,4 +1,4 @@
-import { errorLine } from "../errors/error_line.ts";
+import { errorLine } from "../../errors/error_line.ts";
 
 /**
  * Reports failures of one resource to people: each message once, and again only after a recovery.

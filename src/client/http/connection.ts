@@ -6,14 +6,13 @@
  *
  * @module
  */
-import { UnreachableError } from "../../api/errors.ts";
 import { RETRY_AFTER_MAX_MS } from "../../api/status.ts";
 import type { Transport } from "../../api/transport.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
 import { sleep } from "../../async/time/sleep.ts";
 import type { Credentials } from "./credentials.ts";
 import { MAX_OBJECT_BYTES } from "../decode/line_splitter.ts";
-import { Exchange, isKnownError, messageWithCause } from "./exchange.ts";
+import { Exchange, isKnownError, unreachableError } from "./exchange.ts";
 import type { RequestSpec } from "./request_spec.ts";
 import { readJsonResponse, retryAfterMsOf, statusErrorOf } from "./response.ts";
 import { warningsOf } from "./warnings.ts";
@@ -148,9 +147,7 @@ export class Connection implements Disposable {
       return await transport.fetch(request);
     } catch (cause) {
       if (isKnownError(cause)) throw cause;
-      throw new UnreachableError(`Cannot reach "${server.origin}" to ${spec.action}: ${messageWithCause(cause)}`, {
-        cause,
-      });
+      throw unreachableError(`Cannot reach "${server.origin}" to ${spec.action}`, cause);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { DecodeError, StatusError, UnreachableError } from "../../api/errors.ts";
+import { errorLine } from "../../errors/error_line.ts";
 import type { DerivedController } from "../../async/derived_controller.ts";
 
 /** Statuses with which a `Response` must not have a body. */
@@ -26,11 +27,9 @@ export class Exchange implements Disposable {
   explain(error: unknown): unknown {
     if (this.#controller.signal.aborted) return this.#controller.signal.reason;
     if (isKnownError(error)) return error;
-    return new UnreachableError(
-      `Cannot reach "${this.server.origin}" any more: the answer broke off when asked to ${this.action}: ${
-        messageWithCause(error)
-      }`,
-      { cause: error },
+    return unreachableError(
+      `Cannot reach "${this.server.origin}" any more: the answer broke off when asked to ${this.action}`,
+      error,
     );
   }
 
@@ -77,11 +76,15 @@ export function isKnownError(error: unknown): error is StatusError | DecodeError
   return error instanceof StatusError || error instanceof DecodeError || error instanceof UnreachableError;
 }
 
-/** The message of an error of `fetch`, followed by that of its cause. */
-export function messageWithCause(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const cause = error.cause instanceof Error ? messageWithCause(error.cause) : "";
-  // Our own message has the address.
-  const own = error.message.replace(/^error sending request for url \([^)]*\): /, "");
-  return cause === "" || own.includes(cause) ? own : `${own}: ${cause}`;
+/**
+ * The error about a request or body that failed with `error`, whose message becomes part of this one's. A `TypeError`, by which
+ * `fetch` reports every failure of the network, has nothing else to say, and is not kept as the cause.
+ */
+export function unreachableError(message: string, error: unknown): UnreachableError {
+  // The address is in our own message.
+  const reason = errorLine(error).replace(/^fetch failed: /, "").replace(
+    /^error sending request(?: from \S+)? for (?:url )?\S+(?: \([^)]*\))?: /,
+    "",
+  );
+  return new UnreachableError(`${message}: ${reason}`, error instanceof TypeError ? {} : { cause: error });
 }

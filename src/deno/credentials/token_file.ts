@@ -1,3 +1,4 @@
+import { InformerError } from "../../errors/informer_error.ts";
 import type { Credentials } from "../../client/http/credentials.ts";
 import { Redacted, Secret } from "../../kubeconfig/text/secret.ts";
 import { tokenProblem } from "../../kubeconfig/text/token_problem.ts";
@@ -103,5 +104,5 @@ export class TokenFile extends Redacted {
 }
 
 function explainTokenFile(path: string): ExplainFileProblem {
-  return (cause) => new Error(`Cannot use token file ${JSON.stringify(path)}: ${cause.message}`, { cause });
+  return (cause) => new InformerError(`Cannot use token file ${JSON.stringify(path)}: ${cause.message}`, { cause });
 }

@@ -51,7 +51,7 @@ export function createHttpClient(material: TlsMaterial, options: HttpClientOptio
       );
     }
     const message = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`, { cause });
+    throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`);
   }
 }
 

@@ -20,14 +20,11 @@ export function explainFailure(error: unknown, request: Request, way: RouteInfo)
   if (error instanceof Deno.errors.NotCapable) return withoutPermission(error, url, way);
   if (!(error instanceof TypeError)) return error;
   const reason = deepest(error);
-  // `fetch failed` adds no information.
-  const cause = error.cause ?? error;
   if (way.insecure && /certificate/i.test(reason)) {
     const host = (way.serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
     return new TypeError(
       `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
         `--unsafely-ignore-certificate-errors=${host}`,
-      { cause },
     );
   }
   if (way.relay !== undefined) {
@@ -36,13 +33,12 @@ export function explainFailure(error: unknown, request: Request, way: RouteInfo)
     if (carried === 0 && way.serverName !== undefined) {
       return new TypeError(
         `${reason}; "tls-server-name" needs a relay, which NO_PROXY bypasses: remove "${way.serverName}" from it`,
-        { cause },
       );
     }
-    if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`, { cause });
+    if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`);
   }
   if (way.proxy === undefined || reason.startsWith("no answer")) return error;
-  return new TypeError(`${reason} (through proxy "${proxyName(way.proxy)}")`, { cause });
+  return new TypeError(`${reason} (through proxy "${proxyName(way.proxy)}")`);
 }
 
 /** Deno names the host that needs permission, which after a redirect is not the host of the request. */

@@ -2,8 +2,8 @@ import type { Abortable } from "../../api/options.ts";
 import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "./event.ts";
 
 /**
- * Callbacks for changes. They are called one at a time, in order; a returned promise is awaited before the next call. The
- * signal aborts when the handler is removed and when the informer stops.
+ * Callbacks for changes. They are called one at a time, in order; a returned promise is awaited before the next call, and any
+ * other returned value is ignored. The signal aborts when the handler is removed and when the informer stops.
  *
  * - The cache shows a change before its callback is called; it may show later changes too.
  * - Handlers do not wait for each other. An error that a callback throws is reported, and the next event follows.
@@ -11,13 +11,13 @@ import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "./even
  */
 export interface ResourceEventHandler<T> {
   /** Called for an object that is new to the handler. */
-  onAdd?(event: AddedEvent<T>, options: Required<Abortable>): void | Promise<void>;
+  onAdd?(event: AddedEvent<T>, options: Required<Abortable>): unknown;
   /** Called for an object that has changed, and for a resync. */
-  onUpdate?(event: UpdatedEvent<T>, options: Required<Abortable>): void | Promise<void>;
+  onUpdate?(event: UpdatedEvent<T>, options: Required<Abortable>): unknown;
   /** Called for an object that was deleted. */
-  onDelete?(event: DeletedEvent<T>, options: Required<Abortable>): void | Promise<void>;
+  onDelete?(event: DeletedEvent<T>, options: Required<Abortable>): unknown;
   /** Called once, behind all initial objects. */
-  onSynced?(event: SyncedEvent, options: Required<Abortable>): void | Promise<void>;
+  onSynced?(event: SyncedEvent, options: Required<Abortable>): unknown;
 }
 
 /** The policy for a handler that falls behind; see {@linkcode HandlerOptions.backlog}. */

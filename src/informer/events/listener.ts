@@ -1,9 +1,9 @@
 import type { Entry } from "../../api/entry.ts";
-import { messageOf } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
 import { CoarseClock } from "../../async/time/coarse_clock.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 import { Latch } from "../../async/latch.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
 import type { Cursor, CursorStart } from "./cursor.ts";
@@ -166,7 +166,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     }
   }
 
-  #call(event: LoggedEvent<T>, options: Required<Abortable>): void | Promise<void> {
+  #call(event: LoggedEvent<T>, options: Required<Abortable>): unknown {
     switch (event.type) {
       case "added":
         return this.#handler.onAdd?.(event, options);
@@ -185,7 +185,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   #fail(during: { readonly type: string; readonly key?: string }, cause: unknown): void {
     this.#errors++;
     const what = during.key === undefined ? `"${during.type}"` : `"${during.type}" of "${during.key}"`;
-    this.#context.report(new Error(`Handler "${this.name}" failed on ${what}: ${messageOf(cause)}`, { cause }));
+    this.#context.report(new InformerError(`Handler "${this.name}" failed on ${what}`, { cause }));
   }
 }
 

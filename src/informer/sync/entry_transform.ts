@@ -1,8 +1,9 @@
 import type { Entry, Identity } from "../../api/entry.ts";
-import { DecodeError, messageOf } from "../../api/errors.ts";
+import { DecodeError } from "../../api/errors.ts";
 import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { frozenEntry } from "../../entry/frozen_entry.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 import { brokenEntry } from "../../entry/json_entry.ts";
 import type { IndexFunction } from "../../store/index.ts";
 
@@ -85,8 +86,7 @@ export class EntryTransform<T extends KubernetesObject> {
         if (Array.isArray(values)) return values;
         throw new TypeError(`it returned ${values === null ? "null" : typeof values}, expected an array of strings`);
       } catch (cause) {
-        const message = `Cannot file "${entry.key}" in index "${name}": ${messageOf(cause)}`;
-        this.#options.report(new Error(message, { cause }));
+        this.#options.report(new InformerError(`Cannot file "${entry.key}" in index "${name}"`, { cause }));
         return [];
       }
     };
@@ -129,7 +129,7 @@ export class EntryTransform<T extends KubernetesObject> {
     const { key, namespace } = this.#renamed.get(entry.key) ?? entry;
     const error = action === "read" && cause instanceof DecodeError
       ? cause
-      : new DecodeError(`Cannot ${action} "${entry.key}": ${messageOf(cause)}`, { cause, key: entry.key });
+      : new DecodeError(`Cannot ${action} "${entry.key}"`, { cause, key: entry.key });
     return brokenEntry<T>({ key, namespace, uid: entry.uid, resourceVersion: entry.resourceVersion }, error);
   }
 }

@@ -8,6 +8,7 @@ import type { ReflectorPhase } from "../../reflector/phase.ts";
 import type { ReflectorCounters } from "../../reflector/counters.ts";
 import type { ReflectorOptions } from "../../reflector/options.ts";
 import type { Indexer } from "../../store/indexer.ts";
+import { withErrorJson } from "../../errors/informer_error.ts";
 import { Latch } from "../../async/latch.ts";
 import { callObserver } from "../../async/report_uncaught.ts";
 import { Controller } from "./controller.ts";
@@ -144,14 +145,14 @@ export class NamespaceSync<T extends KubernetesObject> {
   /** The present status. */
   get status(): NamespaceStatus {
     const { state, since, cause } = this.state;
-    return {
+    return withErrorJson({
       namespace: this.namespace ?? "",
       state,
       since,
       ...(cause === undefined ? {} : { cause }),
       resourceVersion: this.gate.version,
       objects: this.#objects?.size ?? 0,
-    };
+    });
   }
 
   /** Resolves after the first sync; rejects as `SharedIndexInformer.waitForCacheSync()` does. */

@@ -1,3 +1,4 @@
+import { InformerError } from "../../errors/informer_error.ts";
 import { quote } from "../text/quote.ts";
 
 /** A place in a kubeconfig. */
@@ -13,7 +14,7 @@ export interface KubeconfigPlace {
 /**
  * A kubeconfig is missing, invalid, or has a field that is not supported. The message never holds credentials.
  */
-export class KubeconfigError extends Error {
+export class KubeconfigError extends InformerError {
   /** `"KubeconfigError"`. */
   override readonly name = "KubeconfigError";
   /** Path of the file, if the error is about one file. */

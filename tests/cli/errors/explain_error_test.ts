@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { ValidationError } from "@cliffy/command";
 import { DecodeError, StatusError, UnreachableError } from "../../../src/api/errors.ts";
 import { explainError } from "../../../src/cli/errors/explain_error.ts";
-import { errorLine } from "../../../src/cli/errors/error_line.ts";
+import { errorLine } from "../../../src/errors/error_line.ts";
 import { UsageError } from "../../../src/cli/errors/usage_error.ts";
 import { ConnectError } from "../../../src/deno/connect_error.ts";
 import { KubeconfigError } from "../../../src/kubeconfig/model/kubeconfig_error.ts";
@@ -69,13 +69,4 @@ Deno.test("errorLine adds causes that the message does not contain, on one line"
   assertEquals(errorLine(new Error("Cannot write: disk full", { cause: inner })), "Cannot write: disk full");
   assertEquals(errorLine(new RangeError()), "RangeError");
   assertEquals(errorLine(7), "7");
-});
-
-Deno.test("errorLine leaves out a cause that the error has rephrased", () => {
-  const cause = new TypeError("error sending request for url (http://x/): refused");
-  assertEquals(errorLine(new UnreachableError("Cannot reach: refused", { cause })), "Cannot reach: refused");
-  assertEquals(
-    errorLine(new Error("Cannot sync", { cause: new UnreachableError("Cannot reach: refused", { cause }) })),
-    "Cannot sync: Cannot reach: refused",
-  );
 });

@@ -205,9 +205,9 @@ Deno.test("Client's error names the server that cannot be reached, the request, 
   const error = await assertRejects(() => pods.get("a"), UnreachableError);
   assertEquals(
     error.message,
-    'Cannot reach "https://kube.test:6443" to get "pods/a" in namespace "shop": fetch failed: dns error: no such name',
+    'Cannot reach "https://kube.test:6443" to get "pods/a" in namespace "shop": dns error: no such name',
   );
-  assertStrictEquals(error.cause, cause);
+  assertEquals(error.cause, undefined, "the message has all that it says");
 });
 
 Deno.test("Client's error says that the connection was lost in the middle of a body", async () => {
@@ -226,7 +226,7 @@ Deno.test("Client's error says that the connection was lost in the middle of a b
     await turn();
     live.fail(failure);
     const error = await refused;
-    assertStrictEquals(error.cause, failure);
+    assertEquals(error.cause, undefined);
     assert(error.message.endsWith("error reading a body from connection"), error.message);
   }
 });

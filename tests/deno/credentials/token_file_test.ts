@@ -103,9 +103,9 @@ Deno.test("TokenFile does not send a refused token again", async () => {
   const file = new FakeFile();
   const token = file.tokenFile();
   await sent(token);
-  file.content = new Deno.errors.NotFound("no such file");
+  file.content = new Deno.errors.NotFound("ENOENT");
   const error = await assertRejects(() => sent(token, { refresh: true }), Error, "there is no such file");
-  assertInstanceOf((error.cause as Error).cause, Deno.errors.NotFound);
+  assertInstanceOf(error.cause, Deno.errors.NotFound);
   await assertRejects(() => sent(token), Error, "there is no such file");
 });
 

@@ -136,8 +136,8 @@ Deno.test("SharedIndexInformer reports a handler's error or rejection, and conti
   await run.start();
   assertEquals([told, registration.hasSynced], [["a", "b", "c"], true]);
   assertEquals(run.complaints, [
-    'Error: Handler "bad" failed on "added" of "default/a": thrown',
-    'Error: Handler "bad" failed on "added" of "default/b": rejected',
+    'InformerError: Handler "bad" failed on "added" of "default/a": thrown',
+    'InformerError: Handler "bad" failed on "added" of "default/b": rejected',
   ]);
   assertStrictEquals((run.errors[0] as Error).cause, cause);
   assertEquals([run.informer.status().errors, run.informer.status().handlers[0].errors], [2, 2]);
@@ -239,7 +239,7 @@ Deno.test("SharedIndexInformer drops an object whose filter throws, and reports 
   ]);
   assertEquals(run.complaints.length, 2);
   assertEquals(run.complaints[0].startsWith('DecodeError: Cannot parse "default/c" at version 1'), true);
-  assertEquals(run.complaints[1], 'Error: Handler "picky" failed on "filter": not this one');
+  assertEquals(run.complaints[1], 'InformerError: Handler "picky" failed on "filter": not this one');
 });
 
 Deno.test("SharedIndexInformer delivers a deletion with key and last known state, whether from a watch or a relist [C083] [F07]", async () => {

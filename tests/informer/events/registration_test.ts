@@ -109,7 +109,7 @@ Deno.test("HandlerRegistration disposal that a handler's own call awaits rejects
   await run.start();
   await time.tickAsync(500);
   assertEquals(run.complaints, [
-    'Error: Handler "knot" failed on "added" of "default/a": Cannot finish handler "knot": its call has not returned within 500 ms',
+    'InformerError: Handler "knot" failed on "added" of "default/a": Cannot finish handler "knot": its call has not returned within 500 ms',
   ]);
 });
 
@@ -193,7 +193,7 @@ Deno.test("SharedIndexInformer that stops during handler calls aborts their sign
   run.informer.addEventHandler({
     onAdd: ({ name }, { signal }) => {
       told.push(name);
-      return new Promise((resolve) =>
+      return new Promise<void>((resolve) =>
         signal.addEventListener("abort", () => {
           reason = signal.reason;
           resolve();

@@ -10,7 +10,7 @@ import type { Checkup, Finding } from "../checkup/checkup.ts";
 import type { CheckedServer } from "./server_access.ts";
 import { parseJsonObject } from "./parse_json_object.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
-import { errorLine } from "../../errors/error_line.ts";
+import { errorLine } from "../../../errors/error_line.ts";
 
 /** A resource and its scope. */
 interface Target {

@@ -1,0 +1,64 @@
+import { assert, assertEquals } from "@std/assert";
+import { StatusError, UnreachableError } from "../../src/api/errors.ts";
+import { ConsoleReporter } from "../../src/errors/console_reporter.ts";
+import { Warnings } from "../support/console.ts";
+import { FakeTime } from "../support/fake_time.ts";
+
+Deno.test("ConsoleReporter writes each new cause once, and again after a minute with the number of repeats", async () => {
+  using time = new FakeTime();
+  using warnings = new Warnings();
+  const reporter = new ConsoleReporter();
+  const report = (verb: string): void =>
+    reporter.report(`informer of "pods"`, new UnreachableError(`Cannot reach "http://a" to ${verb} "pods": refused`));
+  report("list");
+  assertEquals(warnings.take(), [`informer of "pods": Cannot reach "http://a" to list "pods": refused`]);
+  for (const verb of ["watch", "list", "list"]) report(verb);
+  await time.tickAsync(59_999);
+  report("list");
+  assertEquals(warnings.take(), []);
+  await time.tickAsync(1);
+  report("watch");
+  assertEquals(warnings.take(), [
+    `informer of "pods": Cannot reach "http://a" to watch "pods": refused (4 more times since the last line)`,
+  ]);
+  reporter.report("x", new StatusError(`Cannot list "pods": 403`, { code: 403, reason: "Forbidden", message: "" }));
+  assertEquals(warnings.take(), [`x: Cannot list "pods": 403`]);
+});
+
+Deno.test("ConsoleReporter takes errors about different objects for one cause where their last cause is the same", () => {
+  using warnings = new Warnings();
+  const reporter = new ConsoleReporter();
+  for (const name of ["a", "b"]) {
+    reporter.report("pods", new Error(`Handler failed on "${name}"`, { cause: new TypeError("boom") }));
+  }
+  reporter.report("pods", new Error(`Handler failed on "c"`, { cause: new RangeError("boom") }));
+  assertEquals(warnings.lines, [`pods: Handler failed on "a": boom`, `pods: Handler failed on "c": boom`]);
+});
+
+Deno.test("ConsoleReporter writes at most 20 lines a minute, and then how many it left out", async () => {
+  using time = new FakeTime();
+  using warnings = new Warnings();
+  const reporter = new ConsoleReporter();
+  for (let i = 0; i < 1_000; i++) reporter.report("queue", new Error(`bug ${i}`));
+  assertEquals(warnings.take().length, 20);
+  await time.tickAsync(60_000);
+  reporter.report("queue", new Error("another"));
+  assertEquals(warnings.take(), ["queue: another (980 errors of other causes were left out)"]);
+});
+
+Deno.test("ConsoleReporter writes one line, without control characters and secrets, of bounded length", () => {
+  using warnings = new Warnings();
+  const reporter = new ConsoleReporter();
+  reporter.report("queue", new Error("a\nb\x1b[31m\x07 authorization: Bearer abcdefgh0123 https://ada:hunter2@host"));
+  reporter.report("queue", new Error("x".repeat(10_000)));
+  const [secret, long] = warnings.lines;
+  assertEquals(secret, "queue: a b authorization: Bearer [redacted] https://ada:[redacted]@host");
+  assert(long.length <= 601 && long.endsWith("…"), String(long.length));
+});
+
+Deno.test("ConsoleReporter arms no timer", () => {
+  using time = new FakeTime();
+  using _warnings = new Warnings();
+  new ConsoleReporter().report("queue", new Error("x"));
+  assertEquals(time.timers ?? 0, 0);
+});
