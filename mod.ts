@@ -51,6 +51,7 @@ export { entryOf } from "./src/entry/entry_of.ts";
 export type * from "./src/api/lister_watcher.ts";
 export * from "./src/api/options.ts";
 export * from "./src/api/selector.ts";
+export { FieldSelector } from "./src/api/field_selector.ts";
 export { compareResourceVersions } from "./src/api/resource_version.ts";
 export type { Status, StatusCause, StatusDetails } from "./src/api/status.ts";
 export * from "./src/api/errors.ts";
@@ -114,6 +115,7 @@ export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.t
 export type { HandlerStatus } from "./src/informer/events/processor.ts";
 export type { CacheOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
 export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
+export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { SharedInformerFactory, type SharedInformerFactoryOptions } from "./src/informer/shared_informer_factory.ts";

@@ -50,7 +50,10 @@ export function namespacesOf(
 
 /** Options of a call that can be aborted. */
 export interface Abortable {
-  /** When it aborts, the call rejects with its reason; a `run()` resolves instead. */
+  /**
+   * When it aborts, the call rejects with its reason, a wait of an informer with a `WaitError` that has it; a `run()` resolves
+   * instead.
+   */
   readonly signal?: AbortSignal;
 }
 

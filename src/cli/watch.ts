@@ -133,7 +133,7 @@ async function follow(
     if (flags.untilSynced) { for (const { printer } of watched) await printer.waitForSync({ signal }); }
     else throw await aborted(job.signal);
   } catch (error) {
-    if (!signal.aborted) throw explainRefusal(error, flags);
+    if (!signal.aborted) throw explainRefusal(job.signal.aborted ? job.signal.reason : error, flags);
   } finally {
     // All delivered events are printed in the turn in which the informers stop, so that the output matches the cache.
     await drained(watched);

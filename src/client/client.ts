@@ -11,6 +11,7 @@
  */
 import type { ApiResource } from "../api/api_resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { checkSelectors } from "../api/check_selectors.ts";
 import { namespacesOf, type Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import type { Transport } from "../api/transport.ts";
@@ -130,12 +131,13 @@ export class Client implements Disposable {
    * {@linkcode DynamicObject}s otherwise.
    *
    * @throws {TypeError} when `selection` has several `namespaces`: a request is of one namespace, or of all. Use a
-   * `SharedInformerFactory` for several, or a collection for each.
+   * `SharedInformerFactory` for several, or a collection for each. @throws {SyntaxError} when a selector does not parse.
    */
   resource<T extends KubernetesObject>(
     resource: Resource<T> | ApiResource,
     selection: Selection = {},
   ): ResourceClient<T> {
+    checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       namespace: this.namespace,
       maxObjectBytes: this.#maxObjectBytes,

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
-import { LabelSelector } from "../api/selector.ts";
+import { checkSelectors } from "../api/check_selectors.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
 import type { DeleteOptions, Patch, WriteOptions } from "./resource_client.ts";
 
@@ -31,6 +31,7 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
   const namespace = options.namespace ?? target.selection.namespace;
   return {
     action: describe("list", resource, { namespace }),
+    resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), listQuery(target, options)),
     init: { headers: { accept: accept(resource, "List") } },
     patient,
@@ -65,6 +66,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
   }
   return {
     action: describe("watch", resource, { namespace }),
+    resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), query),
     init: { headers: { accept: accept(resource, ""), "accept-encoding": "identity" } },
     patient: false,
@@ -77,6 +79,7 @@ export function getRequest(target: Target, name: string, options: { readonly sub
   const place = placeOf(target, "get", { name, subresource });
   return {
     action: place.action,
+    resource: place.resource,
     path: withQuery(place.path, baseQuery()),
     init: { headers: { accept: subresource ? JSON_TYPE : accept(target.resource, "") } },
     patient: true,
@@ -151,6 +154,7 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
   };
   return {
     action: place.action,
+    resource: place.resource,
     path: withQuery(place.path, baseQuery()),
     init: {
       method: "DELETE",
@@ -180,6 +184,7 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
   setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
   return {
     action,
+    resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), query),
     init: { method: "DELETE", headers: { accept: accept(resource, "List") } },
     patient: true,
@@ -193,6 +198,7 @@ export function bothSelectors(a: string | undefined, b: string | undefined): str
 
 interface Place extends PathParts {
   readonly action: string;
+  readonly resource: string;
   readonly path: string;
   readonly namespace: string;
 }
@@ -203,6 +209,7 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   if (resource.scope === "Cluster") {
     return {
       ...parts,
+      resource: resourceName(resource),
       namespace: "",
       action: describe(verb, resource, { ...parts, namespace: undefined }),
       path: pathOf(resource, parts),
@@ -218,7 +225,8 @@ function placeOf(target: Target, verb: string, parts: PathParts): Place {
   if (parts.namespace && selection.namespace && parts.namespace !== selection.namespace) {
     throw new TypeError(`Cannot ${action}: the collection is of namespace "${selection.namespace}"`);
   }
-  return { ...parts, namespace, action, path: pathOf(resource, { ...parts, namespace }) };
+  const path = pathOf(resource, { ...parts, namespace });
+  return { ...parts, resource: resourceName(resource), namespace, action, path };
 }
 
 function describe(verb: string, resource: Resource, parts: PathParts): string {
@@ -239,6 +247,7 @@ function writeRequest(
   setWriteQuery(query, options);
   return {
     action: place.action,
+    resource: place.resource,
     path: withQuery(place.path, query),
     init: { method, headers: { accept: acceptType, "content-type": contentType }, body: JSON.stringify(body) },
     patient: true,
@@ -265,7 +274,7 @@ function listQuery(target: Target, options: ListOptions): URLSearchParams {
 function selectorQuery(target: Target, options: Selection): URLSearchParams {
   const query = baseQuery();
   // The server would answer 400; the error of the parser names the wrong character.
-  for (const { labelSelector } of [target.selection, options]) if (labelSelector) LabelSelector.parse(labelSelector);
+  checkSelectors(options);
   const labels = bothSelectors(target.selection.labelSelector, options.labelSelector);
   const fields = bothSelectors(target.selection.fieldSelector, options.fieldSelector);
   if (labels !== undefined) query.set("labelSelector", labels);

@@ -19,6 +19,7 @@ import type { Indexers, IndexFunction } from "../store/index.ts";
 import { Indexer, type ReadonlyIndexer } from "../store/indexer.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { callObserver } from "../async/report_uncaught.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import type { InformerEvent } from "./events/event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
@@ -36,6 +37,7 @@ import { StateKeeper } from "./sync/state.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { InformerError, withErrorJson } from "../errors/informer_error.ts";
 import { Latest } from "../async/latest.ts";
+import { joined, type WaitError, waitError } from "./wait_error.ts";
 import { StoreWriter } from "./sync/store_writer.ts";
 
 /**
@@ -75,6 +77,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly lister: Lister<T>;
 
   readonly #name: string;
+  readonly #resource: string;
   readonly #options: SharedIndexInformerOptions<T, Name>;
   readonly #store: Indexer<Entry<T>, string>;
   readonly #intake: EntryTransform<T>;
@@ -113,7 +116,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     checkDurations("create an informer", { resyncMs, graceMs });
     const report = (error: unknown): void => this.#report(error);
     const sources = sourcesOf(source);
-    this.#name = `the informer of "${nameOf(sources[0].source)}"`;
+    this.#resource = nameOf(sources[0].source);
+    this.#name = `the informer of "${this.#resource}"`;
     this.#options = options;
     this.#quarantine = new Quarantine<T>(report, (entry) => this.#store.getByKey(entry.key) === entry);
     this.#intake = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
@@ -234,9 +238,15 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Resolves with the first object, cached or to come, for which the predicate holds. It reads, and so parses, every object, or
    * only the one of `key`, which is looked up.
    *
-   * @throws the signal's reason; an error of the predicate; an error when the informer stops first.
+   * @throws {WaitError} when the signal aborts, or the informer stops first. @throws an error of the predicate.
    */
-  async until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
+  until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
+    const { key } = options;
+    const what = `${key === undefined ? "an object" : `"${key}"`} of "${this.#resource}"`;
+    return this.#wait(what, options.signal, () => this.#until(predicate, options));
+  }
+
+  async #until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey }): Promise<T> {
     const { key, signal } = options;
     for await (const event of this.#processor.stream({ signal, name: "until" }, key)) {
       if (event.type === "synced" || event.type === "deleted") continue;
@@ -249,23 +259,27 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       }
       if (predicate(object)) return object;
     }
-    throw new Error(`Cannot wait for an object: ${this.#name} has stopped`);
+    throw this.#stopError();
   }
 
   /**
    * Resolves when there is no object of that key: at once, if there is none when the cache has synced, otherwise when it is
    * deleted, even if another object of that name follows.
    *
-   * @throws the signal's reason; an error when the informer stops first.
+   * @throws {WaitError} when the signal aborts, or the informer stops first.
    */
-  async untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
+  untilDeleted(key: ObjectKey, options: Abortable = {}): Promise<void> {
     const { signal } = options;
+    return this.#wait(`the deletion of "${key}" of "${this.#resource}"`, signal, () => this.#untilDeleted(key, signal));
+  }
+
+  async #untilDeleted(key: ObjectKey, signal: AbortSignal | undefined): Promise<void> {
     let there = false;
     for await (const event of this.#processor.stream({ signal, name: "untilDeleted" }, key)) {
       if (event.type === "deleted" || (event.type === "synced" && !there)) return;
       there = true;
     }
-    throw new Error(`Cannot wait for the deletion of "${key}": ${this.#name} has stopped`);
+    throw this.#stopError();
   }
 
   /**
@@ -275,13 +289,17 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * For an informer of several namespaces, `namespace` names that of the write; without it, every
    * namespace must have reached the version.
    *
-   * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace.
-   * @throws {Error} when a relist goes back to an older state, or the informer stops.
-   * @throws the signal's reason.
+   * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace. @throws {Error} when a
+   * relist goes back to an older state. @throws {WaitError} when the signal aborts, or the informer stops first.
    */
   async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string } = {}): Promise<void> {
     const parts = this.#partsOf(options.namespace);
-    await all(parts, options.signal, (part, signal) => part.gate.wait(resourceVersion, { signal }));
+    const { signal } = options;
+    await this.#wait(
+      `version ${resourceVersion} of "${this.#resource}"`,
+      signal,
+      () => all(parts, signal, (part, signal) => part.gate.wait(resourceVersion, { signal })),
+    );
   }
 
   /**
@@ -301,17 +319,23 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /**
    * Resolves once {@linkcode hasSynced}; with `namespace`, once that one of several has synced.
    *
-   * @throws the cause when the server refuses (401, 403, 404) before the first sync, unless `patient`; in both cases the informer
-   * retries. Of several namespaces it throws the first refusal; a client's errors name the namespace, and {@linkcode status} has
-   * the cause of each.
-   * @throws {RangeError} when the informer has no such namespace.
-   * @throws the signal's reason; an error when the informer stops first.
+   * @throws {WaitError} unless `patient`, as soon as the server refuses the first list (400, 401, 403, 404), there are no
+   * credentials, or the runtime does not permit the connection; the error is its `cause`, and the informer retries in any case.
+   * Of several namespaces it throws the first refusal, and {@linkcode status} has the cause of each. @throws {WaitError} when
+   * the signal aborts, or the informer stops first. @throws {RangeError} when the informer has no such namespace.
    */
   async waitForCacheSync(
     options: Abortable & { readonly patient?: boolean; readonly namespace?: string } = {},
   ): Promise<void> {
     const { patient, namespace } = options;
-    await all(this.#partsOf(namespace), options.signal, (part, signal) => part.waitForSync({ patient, signal }));
+    const parts = this.#partsOf(namespace);
+    const waits = (signal?: AbortSignal): Promise<void>[] =>
+      parts.map((part) => {
+        const where = part.namespace === undefined ? "" : ` in namespace "${part.namespace}"`;
+        const what = `"${this.#resource}"${where} to sync`;
+        return this.#wait(what, signal, () => part.waitForSync({ patient, signal }), part.state);
+      });
+    await joined(waits, options.signal);
   }
 
   /**
@@ -355,12 +379,34 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   async #stop(cause?: unknown): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    const error = new Error(`Cannot wait for ${this.#name}: it has stopped`, { cause: cause ?? this.#state.cause });
     this.#state.stopped(cause);
+    const error = this.#stopError();
     for (const part of this.#parts) part.end(error, cause);
     this.#changes.changed();
     this.#changes.end();
     await this.#processor.stop();
+  }
+
+  #stopError(): WaitError {
+    return waitError({ what: this.#name, resource: this.#resource, waitedMs: 0 }, this.#state, { ended: "stopped" });
+  }
+
+  /** Awaits `call`; a refusal of `state`, and the end by `signal`, become a {@linkcode WaitError}. */
+  async #wait<R>(
+    what: string,
+    signal: AbortSignal | undefined,
+    call: () => Promise<R>,
+    state: StateKeeper = this.#state,
+  ): Promise<R> {
+    const beganMs = monotonicMs();
+    try {
+      return await call();
+    } catch (error) {
+      const wait = { what, resource: this.#resource, waitedMs: monotonicMs() - beganMs };
+      if (signal?.aborted && error === signal.reason) throw waitError(wait, state, { ended: "aborted", reason: error });
+      if (error !== undefined && error === state.refusal) throw waitError(wait, state, { ended: "refused" });
+      throw error;
+    }
   }
 
   #addIndexers(indexers: Indexers<T, string>): void {

@@ -1,13 +1,16 @@
 import type { ApiResource } from "../api/api_resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, namespacesOf, type Selection } from "../api/options.ts";
+import { checkSelectors } from "../api/check_selectors.ts";
 import { pathOf, type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
-import { DerivedController } from "../async/derived_controller.ts";
 import { callObserver } from "../async/report_uncaught.ts";
+import { errorLine } from "../errors/error_line.ts";
+import { InformerError } from "../errors/informer_error.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } from "./options.ts";
 import { sameOption } from "./same_option.ts";
+import { joined } from "./wait_error.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 
 /** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */
@@ -80,10 +83,12 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Makes a factory without informers. The caller disposes the client.
    *
-   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`.
+   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`. @throws {SyntaxError} when a selector
+   * does not parse.
    */
   constructor(client: Client, options: SharedInformerFactoryOptions = {}) {
     namespacesOf(options);
+    checkSelectors(options);
     this.#client = client;
     this.#options = options;
   }
@@ -99,8 +104,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    * ignores them.
    *
    * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's; when the
-   * factory was shut down. An option that is left out never differs.
-   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
+   * factory was shut down. An option that is left out never differs. @throws {TypeError} when the namespaces contradict each
+   * other, see `namespacesOf()`, or cannot be part of a path. @throws {SyntaxError} when a selector does not parse.
    */
   forResource<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T> | ApiResource,
@@ -155,8 +160,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (idle.length > 0) {
       throw new Error(`Cannot wait for ${idle.join(", ")}: not started; call start() after the last forResource()`);
     }
-    using job = new DerivedController(options.signal);
-    await Promise.all(all.map(({ informer }) => informer.waitForCacheSync({ ...options, signal: job.signal })));
+    await joined(
+      (signal) => all.map(({ informer }) => informer.waitForCacheSync({ ...options, signal })),
+      options.signal,
+    );
   }
 
   /**
@@ -182,8 +189,9 @@ export class SharedInformerFactory implements AsyncDisposable {
     const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
     if (errors.length === 1) throw errors[0];
     if (errors.length > 1) {
-      const messages = errors.map((error) => error instanceof Error ? error.message : String(error)).join("; ");
-      throw new AggregateError(errors, `Cannot shut down all informers: ${messages}`);
+      throw new InformerError(`Cannot shut down all informers: ${errors.map(errorLine).join("; ")}`, {
+        cause: errors[0],
+      });
     }
   }
 
@@ -195,6 +203,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const namespaces = resource.scope === "Cluster" ? undefined : given;
     for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
     const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
+    checkSelectors(own);
     const { group, version, plural, representation = "object" } = resource;
     return {
       id: JSON.stringify([

@@ -96,8 +96,9 @@ Deno.test("ResourceClient refuses a broken label selector before anything is sen
   assertThrows(() => pods.listEntries({ labelSelector: "=x" }), SyntaxError);
   assertThrows(() => pods.follow({ resourceVersion: "1", labelSelector: "=x" }), SyntaxError);
   // Each part is read alone: what only together would be a selector is none.
-  const half = clientOf(transport).resource(Pod, { labelSelector: "a in (b" });
-  await assertRejects(() => half.list({ labelSelector: "c)" }), SyntaxError);
+  assertThrows(() => clientOf(transport).resource(Pod, { labelSelector: "a in (b" }), SyntaxError);
+  assertThrows(() => clientOf(transport).resource(Pod, { fieldSelector: "a" }), SyntaxError, "field selector");
+  await assertRejects(() => pods.list({ fieldSelector: "spec.nodeName" }), SyntaxError, "at character 1");
   assertEquals(transport.requests.length, 0);
 });
 

@@ -131,7 +131,7 @@ cluster.withPlane("SharedIndexInformer is forbidden until somebody grants the ri
   await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
   informer.run();
   const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
-  assert(isForbidden(error), `found ${error}`);
+  assert(isForbidden((error as Error).cause), `found ${error}`);
   assertEquals(informer.status().state, "forbidden");
   const patient = within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
   const startedAt = performance.now();
@@ -176,7 +176,7 @@ cluster.anywhere(
     const story = new Story(informer);
     informer.run();
     const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
-    assert(isNotFound(error), `found ${error}`);
+    assert(isNotFound((error as Error).cause), `found ${error}`);
     assertEquals(informer.status().state, "notFound");
 
     const definedAt = performance.now();

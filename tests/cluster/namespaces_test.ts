@@ -36,8 +36,8 @@ cluster.anywhere(
     const story = new Story(maps);
     informers.start();
     const refused = await assertRejects(() => within("a refusal", (signal) => informers.waitForCacheSync({ signal })));
-    assert(isForbidden(refused));
-    assertStringIncludes(refused.message, `in namespace "${second}"`);
+    assert(isForbidden((refused as Error).cause));
+    assertStringIncludes((refused as Error).message, `in namespace "${second}"`);
     await within("the first namespace", (signal) => maps.waitForCacheSync({ namespace: first, signal }));
 
     const write = async (namespace: string, name: string): Promise<string> => {
@@ -66,7 +66,7 @@ cluster.anywhere(
     await within("both namespaces", (signal) => maps.atLeast(written, { signal }));
     assertEquals(await story.end(), []);
     const everywhere = await assertRejects(() => reader.resource(ConfigMap).list());
-    assert(isForbidden(everywhere), `found ${everywhere}`);
+    assert(isForbidden((everywhere as Error).cause), `found ${everywhere}`);
     tell(`one of two namespaces refused, the other live; both ${took} after the right was granted. ${story.summary}`);
   },
 );

@@ -1,3 +1,4 @@
+import { WaitError } from "../../src/informer/wait_error.ts";
 import {
   assert,
   assertEquals,
@@ -82,11 +83,11 @@ Deno.test("SharedInformerFactory's informer that is forbidden one namespace has 
   const { informers } = world;
   const pods = informers.forResource(Pod);
   informers.start();
-  const waiting = assertRejects(() => informers.waitForCacheSync());
+  const waiting = assertRejects(() => informers.waitForCacheSync(), WaitError);
   await world.tick();
-  const error = await waiting;
-  assert(isForbidden(error));
-  assertEquals(/ "pods" in namespace "b": /.test(error.message), true, error.message);
+  const { message, cause } = await waiting;
+  assertEquals(message, 'Cannot wait for "pods" in namespace "b" to sync: its state has been "forbidden" for 0.0 s');
+  assert(isForbidden(cause));
   assertEquals([pods.hasSynced, [...pods.indexer.keys()], pods.status().state], [false, ["a/x"], "forbidden"]);
   assertEquals(pods.status().namespaces?.map(({ state }) => state), ["live", "forbidden"]);
   mayAll = true;

@@ -1,3 +1,4 @@
+import { WaitError } from "../../src/informer/wait_error.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { StatusError, UnreachableError } from "../../src/api/errors.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
@@ -146,13 +147,13 @@ Deno.test("SharedIndexInformer that is forbidden one namespace watches the other
   both.a.list(part(10, [entry("x", 1, A)]), END).watch([]);
   both.b.list(no).list(no).list(part(20, [entry("y", 2, B)]), END).watch([]);
   const { informer } = both;
-  const impatient = assertRejects(() => informer.waitForCacheSync());
+  const impatient = assertRejects(() => informer.waitForCacheSync(), WaitError);
   const patient = informer.waitForCacheSync({ patient: true });
   const a = informer.waitForCacheSync({ namespace: "a" });
-  const b = assertRejects(() => informer.waitForCacheSync({ namespace: "b" }));
+  const b = assertRejects(() => informer.waitForCacheSync({ namespace: "b" }), WaitError);
   await both.start();
-  assertStrictEquals(await impatient, no);
-  assertStrictEquals(await b, no);
+  assertStrictEquals((await impatient).cause, no);
+  assertStrictEquals((await b).cause, no);
   await a;
   assertEquals(both.states, ["live 1 at 10", "forbidden 0 at ", "forbidden 1 at "]);
   const { cause, namespaces } = informer.status();
@@ -232,7 +233,7 @@ Deno.test("atLeast() of several namespaces waits for the namespace that is named
   const error = await assertRejects(() => informer.atLeast("25", { namespace: "c" }), RangeError);
   assertEquals(error.message, 'Cannot wait for namespace "c": the informer of "objects" follows "a", "b"');
   const stop = new AbortController();
-  const aborted = assertRejects(() => informer.atLeast("99", { signal: stop.signal }), Error, "enough");
+  const aborted = assertRejects(() => informer.atLeast("99", { signal: stop.signal }), Error, "given up");
   stop.abort(new Error("enough"));
   await aborted;
   // One that goes back fails those who wait for it, or for all; not those who wait for the other.
@@ -298,7 +299,7 @@ Deno.test("SharedIndexInformer of several namespaces that is stopped before its 
   const disposal = both.informer[Symbol.asyncDispose]();
   await both.tick();
   await disposal;
-  const stopped = 'Error: Cannot wait for the informer of "objects": it has stopped';
+  const stopped = 'WaitError: Cannot wait for the informer of "objects": it has stopped';
   assertEquals(await Promise.all(waits), [stopped, "synced", stopped]);
 });
 

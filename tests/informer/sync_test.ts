@@ -1,4 +1,5 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { WaitError } from "../../src/informer/wait_error.ts";
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import { UnreachableError } from "../../src/api/errors.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
 import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../support/fixtures.ts";
@@ -31,24 +32,42 @@ Deno.test("waitForCacheSync resolves for an empty collection", async () => {
   assertEquals(notes.lines, ["= 0 at 10"]);
 });
 
-Deno.test("waitForCacheSync rejects with the cause when the server refuses before the first sync, while the informer keeps trying [F10]", async () => {
-  for (const [code, state] of [[401, "unauthorized"], [403, "forbidden"], [404, "notFound"]] as const) {
+Deno.test("waitForCacheSync rejects at once with the cause when the server refuses before the first sync; the informer keeps trying [F10]", async () => {
+  for (
+    const [code, state] of [[400, "listing"], [401, "unauthorized"], [403, "forbidden"], [404, "notFound"]] as const
+  ) {
     using time = new FakeTime();
     const no = refused(code);
     await using run = new Run(time, new ScriptedSource().list(no).list(no).list(part(10, []), END).watch([]));
     const { informer } = run;
-    const waiting = assertRejects(() => informer.waitForCacheSync());
+    const waiting = assertRejects(() => informer.waitForCacheSync(), WaitError);
     const patient = informer.waitForCacheSync({ patient: true });
     await run.start();
-    assertStrictEquals(await waiting, no);
+    const { state: stated, cause, resource, message } = await waiting;
+    assertEquals([stated, cause, resource], [state, no, "objects"]);
+    assertEquals(message, `Cannot wait for "objects" to sync: its state has been "${state}" for 0.0 s`);
     assertEquals([informer.status().state, informer.status().cause], [state, no]);
     // Who comes later is told so as well, even while the next list is under way.
-    assertStrictEquals(await assertRejects(() => informer.waitForCacheSync()), no);
+    assertStrictEquals((await assertRejects(() => informer.waitForCacheSync(), WaitError)).cause, no);
     await time.tickAsync(800 + 1_600);
     await patient;
     assertEquals([informer.hasSynced, informer.status().state, informer.status().cause], [true, "live", undefined]);
     await informer.waitForCacheSync();
   }
+});
+
+Deno.test("waitForCacheSync rejects at once for a permission that the runtime misses, and syncs once it is granted", async () => {
+  using time = new FakeTime();
+  const missing = new Error("Requires net access");
+  missing.name = "NotCapable";
+  const unreachable = new UnreachableError("Cannot reach it: run with --allow-net=a:1", { cause: missing });
+  await using run = new Run(time, new ScriptedSource().list(unreachable).list(part(10, []), END).watch([]));
+  const { informer } = run;
+  const waiting = assertRejects(() => informer.waitForCacheSync(), WaitError);
+  await run.start();
+  assertEquals([(await waiting).cause, (await waiting).state], [unreachable, "unreachable"]);
+  await time.tickAsync(1_000);
+  await informer.waitForCacheSync();
 });
 
 Deno.test("waitForCacheSync continues to wait through temporary failures", async () => {
@@ -63,15 +82,23 @@ Deno.test("waitForCacheSync continues to wait through temporary failures", async
   assertEquals(run.errors.length, 3);
 });
 
-Deno.test("waitForCacheSync rejects with its signal's reason, and with the last failure when the informer stops first", async () => {
+Deno.test("waitForCacheSync rejects when its signal aborts, and when the informer stops first, with what was wrong", async () => {
   using time = new FakeTime();
   const cause = refused(500);
   await using run = await new Run(time, new ScriptedSource().list(cause)).start();
   const { informer } = run;
   const stop = new AbortController();
-  const aborted = assertRejects(() => informer.waitForCacheSync({ signal: stop.signal }), Error, "enough");
-  stop.abort(new Error("enough"));
-  await aborted;
+  const aborted = assertRejects(() => informer.waitForCacheSync({ signal: stop.signal }), WaitError);
+  await time.tickAsync(300);
+  const reason = new Error("enough");
+  stop.abort(reason);
+  const error = await aborted;
+  assertEquals([error.message, error.cause, error.reason], [
+    'Cannot wait for "objects" to sync: given up after 0.3 s, its state has been "listing" for 0.3 s',
+    cause,
+    reason,
+  ]);
+  assert(Deno.inspect(error).split("\n").length <= 10);
   const waits = [() => informer.waitForCacheSync(), () => informer.waitForCacheSync({ patient: true })]
     .map((wait) => assertRejects(wait, Error, 'Cannot wait for the informer of "objects": it has stopped'));
   await informer[Symbol.asyncDispose]();

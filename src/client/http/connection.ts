@@ -113,7 +113,8 @@ export class Connection implements Disposable {
       refresh = false;
       await this.#warn(response);
       if (response.ok) return response;
-      const error = await statusErrorOf(spec.action, spec.init.method?.toUpperCase() ?? "GET", response);
+      const method = spec.init.method?.toUpperCase() ?? "GET";
+      const error = await statusErrorOf(spec.action, method, response, spec.resource);
       if (response.status === 401 && renewals-- > 0) {
         refresh = true;
         continue;

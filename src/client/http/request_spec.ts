@@ -4,6 +4,8 @@ export interface RequestSpec {
   readonly action: string;
   /** Path and query, relative to the server's address; begins with a slash. */
   readonly path: string;
+  /** The resource, `"crontabs.stable.example.com"`, if the request is about one. */
+  readonly resource?: string;
   /** Method, headers and body. */
   readonly init: RequestInit;
   /** True if the client waits and retries when the server answers with `Retry-After`. */

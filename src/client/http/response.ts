@@ -18,10 +18,16 @@ const MAX_STATUS_BYTES = 1_048_576;
  *
  * @param action The request in words that follow "Cannot".
  * @param method The request's method: a POST that is refused with 409 and no reason means that the object exists.
+ * @param resource The resource: an API server answers 404 without a `Status` where it does not have that.
  */
-export async function statusErrorOf(action: string, method: string, response: Response): Promise<StatusError> {
+export async function statusErrorOf(
+  action: string,
+  method: string,
+  response: Response,
+  resource?: string,
+): Promise<StatusError> {
   const { text, failure } = await startOf(response, isJson(response) ? MAX_STATUS_BYTES : MAX_TEXT_BYTES);
-  const status = statusOf(response, method, text);
+  const status = statusOf(response, method, text, resource);
   const retryAfterMs = retryAfterMsOf(response.headers);
   return new StatusError(
     `Cannot ${action}: ${explain(status)}`,
@@ -106,7 +112,7 @@ export function isStatus(value: unknown): value is { readonly kind: "Status"; re
     String((value as { apiVersion?: unknown }).apiVersion ?? "v1") === "v1";
 }
 
-function statusOf(response: Response, method: string, text: string): Status {
+function statusOf(response: Response, method: string, text: string, resource: string | undefined): Status {
   const code = response.status;
   if (text.trimStart().startsWith("{")) {
     try {
@@ -121,6 +127,9 @@ function statusOf(response: Response, method: string, text: string): Status {
   const message = isRedirect(response)
     ? `the server redirects${location === null ? "" : ` to "${location}"`}, which is not followed; check its address`
     : oneLine(text).slice(0, MAX_TEXT_BYTES);
+  if (code === 404 && resource !== undefined && message === "404 page not found") {
+    return statusFrom({ message: `the server has no resource "${resource}": is its definition installed?` }, code);
+  }
   const reason = code === 409 && method === "POST" ? "AlreadyExists" : undefined;
   return statusFrom({ message, reason }, code);
 }

@@ -11,6 +11,8 @@
 import type { Entry } from "../../api/entry.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import { errorLine } from "../../errors/error_line.ts";
+import { InformerError } from "../../errors/informer_error.ts";
 import { checkDurations } from "../../async/time/duration.ts";
 import { Pacer } from "../../async/pacer.ts";
 import type { CursorStart } from "./cursor.ts";
@@ -180,8 +182,8 @@ export class Processor<T extends KubernetesObject> {
     }));
     if (errors.length === 1) throw errors[0];
     if (errors.length > 1) {
-      const messages = errors.map((error) => (error as Error).message).join("; ");
-      throw new AggregateError(errors, `Cannot stop all handlers of ${this.#options.name}: ${messages}`);
+      const messages = errors.map(errorLine).join("; ");
+      throw new InformerError(`Cannot stop all handlers of ${this.#options.name}: ${messages}`, { cause: errors[0] });
     }
   }
 

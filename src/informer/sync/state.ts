@@ -1,4 +1,13 @@
-import { CredentialsError, isForbidden, isNotFound, isUnauthorized, UnreachableError } from "../../api/errors.ts";
+import {
+  CredentialsError,
+  isForbidden,
+  isNotFound,
+  isUnauthorized,
+  StatusError,
+  UnreachableError,
+} from "../../api/errors.ts";
+import { monotonicMs } from "../../async/time/monotonic_ms.ts";
+import { causesOf } from "../../errors/error_line.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
 
 /**
@@ -57,6 +66,8 @@ export class StateKeeper {
   #state: InformerState = "idle";
   /** `#since` is the time of the last change of `#state`. */
   #since = new Date();
+  /** The same as `#since`, on the monotonic clock. */
+  #sinceMs = monotonicMs();
   /** `#cause` is the error that led to `#state`; `undefined` while live. */
   #cause: unknown;
   /** `#notLiveSince` is `undefined` if and only if `#state` is `live` or was never set. */
@@ -74,6 +85,11 @@ export class StateKeeper {
     return this.#since;
   }
 
+  /** The time for which it has been in that state, in milliseconds. */
+  get stateMs(): number {
+    return monotonicMs() - this.#sinceMs;
+  }
+
   /** The error that led to that state, if there is one. */
   get cause(): unknown {
     return this.#cause;
@@ -89,10 +105,9 @@ export class StateKeeper {
     return this.#retryAt;
   }
 
-  /** The error, if the server refuses requests: it will do so until its configuration or data changes. */
+  /** The error, if requests will be refused until somebody changes the configuration, the data or the permissions. */
   get refusal(): unknown {
-    const refused = this.#state === "unauthorized" || this.#state === "forbidden" || this.#state === "notFound";
-    return refused ? this.#cause : undefined;
+    return this.#state !== "stopped" && isRefusal(this.#cause) ? this.#cause : undefined;
   }
 
   /** Applies a phase that the reflector has entered. Returns `true` if state or cause changed. */
@@ -138,12 +153,24 @@ export class StateKeeper {
   }
 
   #set(state: InformerState, cause: unknown): void {
-    if (state !== this.#state) this.#since = new Date();
+    if (state !== this.#state) {
+      this.#since = new Date();
+      this.#sinceMs = monotonicMs();
+    }
     if (state === "live") this.#notLiveSince = undefined;
     else this.#notLiveSince ??= new Date();
     this.#state = state;
     this.#cause = cause;
   }
+}
+
+/** Returns `true` for answers 400, 401, 403 and 404, for missing credentials, and for a missing permission of the runtime. */
+function isRefusal(error: unknown): boolean {
+  if (isUnauthorized(error) || isForbidden(error) || isNotFound(error) || error instanceof CredentialsError) {
+    return true;
+  }
+  if (error instanceof StatusError) return error.status.code === 400;
+  return causesOf(error).some((cause) => cause instanceof Error && cause.name === "NotCapable");
 }
 
 function stateOf(error: unknown, hasSynced: boolean): InformerState {

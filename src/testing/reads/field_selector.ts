@@ -10,7 +10,7 @@ interface FieldRequirement {
 }
 
 /** A field selector for one kind: equality of selectable fields. */
-export class FieldSelector {
+export class StoredFieldSelector {
   readonly #requirements: readonly FieldRequirement[];
 
   private constructor(requirements: readonly FieldRequirement[]) {
@@ -22,7 +22,7 @@ export class FieldSelector {
    *
    * @throws {StatusError} 400 if the text does not parse or names a field that is not selectable.
    */
-  static parse(text: string, definition: Definition): FieldSelector {
+  static parse(text: string, definition: Definition): StoredFieldSelector {
     const requirements: FieldRequirement[] = [];
     for (const term of text.match(/(?:\\.|[^,\\])+/gs) ?? []) {
       const parts = /^([^=!]+)(==|=|!=)(.*)$/s.exec(term);
@@ -31,7 +31,7 @@ export class FieldSelector {
       checkField(field, definition);
       requirements.push({ field, value: value.replace(/\\(.)/gs, "$1"), equal: operator !== "!=" });
     }
-    return new FieldSelector(requirements);
+    return new StoredFieldSelector(requirements);
   }
 
   /** True if there are no requirements. */

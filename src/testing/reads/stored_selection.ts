@@ -2,14 +2,14 @@ import { LabelSelector } from "../../api/selector.ts";
 import { badRequest } from "../http/refusal.ts";
 import type { Definition } from "../storage/definition.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
-import { FieldSelector } from "./field_selector.ts";
+import { StoredFieldSelector } from "./field_selector.ts";
 
 /** The namespace and selectors of a request. */
 export class StoredSelection {
   /** One namespace, or `""` for all. */
   readonly namespace: string;
   readonly #labels: LabelSelector | undefined;
-  readonly #fields: FieldSelector | undefined;
+  readonly #fields: StoredFieldSelector | undefined;
 
   /**
    * Selects the objects in `namespace` that match both selectors.
@@ -20,7 +20,7 @@ export class StoredSelection {
     this.namespace = namespace;
     if (labelSelector !== "") this.#labels = parseLabels(labelSelector);
     if (fieldSelector !== "") {
-      const fields = FieldSelector.parse(fieldSelector, definition);
+      const fields = StoredFieldSelector.parse(fieldSelector, definition);
       if (!fields.empty) this.#fields = fields;
     }
   }

@@ -126,7 +126,8 @@ Deno.test("StatusError has a reason also when the body is another object, broken
     [json({ error: "nope" }, 404), '{"error":"nope"}'],
     [text(404, '{"kind":"Status",', { "content-type": "application/json" }), '{"kind":"Status",'],
     [text(404, "<html>\n<h1>404</h1>", { "content-type": "text/html" }), "<html> <h1>404</h1>"],
-    [text(404, "404 page not found\n"), "404 page not found"],
+    [text(404, "no such\n  page\n"), "no such page"],
+    [text(404, "404 page not found\n"), 'the server has no resource "pods": is its definition installed?'],
     [new Response(null, { status: 404 }), "the server answered 404"],
   ];
   for (const [response, message] of bodies) {

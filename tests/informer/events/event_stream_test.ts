@@ -1,3 +1,5 @@
+import { errorLine } from "../../../src/errors/error_line.ts";
+import { WaitError } from "../../../src/informer/wait_error.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
 import type { InformerEvent } from "../../../src/informer/events/event.ts";
 import {
@@ -176,7 +178,7 @@ Deno.test("until() skips objects that cannot be read", async () => {
   assertEquals([run.errors.length, run.informer.status().quarantined], [1, 1]);
 });
 
-Deno.test("until() rejects with the predicate's error, with the signal's reason, or when the informer stops", async () => {
+Deno.test("until() rejects with what the predicate throws, when its signal aborts, and when the informer stops", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const { informer } = run;
@@ -193,9 +195,11 @@ Deno.test("until() rejects with the predicate's error, with the signal's reason,
   const aborted = assertRejects(() => informer.until(() => false, { signal: stop.signal }));
   await time.tickAsync(0);
   stop.abort(thrown);
-  assertStrictEquals(await aborted, thrown);
-  const stopped = assertRejects(() => informer.until(() => false), Error, "has stopped");
-  const gone = assertRejects(() => informer.untilDeleted("default/a"), Error, 'the deletion of "default/a"');
+  const error = await aborted;
+  assert(error instanceof WaitError);
+  assertEquals([error.cause, error.reason, error.state], [thrown, thrown, "live"]);
+  const stopped = assertRejects(() => informer.until(() => false), WaitError, "has stopped");
+  const gone = assertRejects(() => informer.untilDeleted("default/a"), WaitError, "it has stopped");
   await time.tickAsync(0);
   await informer[Symbol.asyncDispose]();
   await Promise.all([stopped, gone]);
@@ -251,9 +255,12 @@ Deno.test("atLeast() rejects when a list has an older version, when the informer
   const { informer } = run;
   for (const version of ["", "x1", "01", "-5"]) await assertRejects(() => informer.atLeast(version), RangeError);
   const stop = new AbortController();
-  const aborted = assertRejects(() => informer.atLeast("50", { signal: stop.signal }), Error, "enough");
+  const aborted = assertRejects(() => informer.atLeast("50", { signal: stop.signal }), WaitError);
   stop.abort(new Error("enough"));
-  await aborted;
+  assertEquals(
+    errorLine(await aborted).replaceAll(/[\d.]+ s\b/g, "0 s"),
+    'Cannot wait for version 50 of "objects": given up after 0 s, its state has been "live" for 0 s: enough',
+  );
   const back = assertRejects(
     () => informer.atLeast("50"),
     Error,

@@ -1,3 +1,4 @@
+import { InformerError } from "../../../src/errors/informer_error.ts";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { Entry } from "../../../src/api/entry.ts";
 import type { SyncedEvent } from "../../../src/informer/events/event.ts";
@@ -259,7 +260,7 @@ Deno.test("SharedIndexInformer names all handlers that have not returned, includ
   const removed = run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "removed" });
   run.informer.addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
   const stop = new AbortController();
-  const rejected = assertRejects(() => run.informer.run({ signal: stop.signal }), AggregateError);
+  const rejected = assertRejects(() => run.informer.run({ signal: stop.signal }), InformerError);
   await time.tickAsync(0);
   removed.remove();
   await time.tickAsync(0);

@@ -322,7 +322,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const { client, grantReading } = await world.stranger();
       await using observed = new Observed(world, ConfigMap, { client });
       const refusal = await assertRejects(() => observed.synced());
-      assert(isForbidden(refusal), `found ${refusal}`);
+      assert(isForbidden((refusal as Error).cause), `found ${refusal}`);
       assertEquals([observed.informer.status().state, observed.informer.indexer.size], ["forbidden", 0]);
       await grantReading("configmaps");
       await observed.synced({ patient: true });
@@ -339,7 +339,7 @@ export const SCENARIOS: readonly Scenario[] = [
       const gadgets = world.client.resource(Gadget, { namespace: world.namespace });
       await using observed = new Observed(world, Gadget);
       const refusal = await assertRejects(() => observed.synced());
-      assert(isNotFound(refusal), `found ${refusal}`);
+      assert(isNotFound((refusal as Error).cause), `found ${refusal}`);
       assertEquals(observed.informer.status().state, "notFound");
       await world.define(Gadget);
       let defined = true;

@@ -1,0 +1,100 @@
+/** One condition of a field selector. */
+interface FieldRequirement {
+  readonly field: string;
+  readonly value: string;
+  readonly equal: boolean;
+}
+
+/**
+ * A parsed field selector: equality of fields, all of which must hold.
+ *
+ * A server accepts only the fields that a kind has for this purpose; {@linkcode FieldSelector.matches} reads any field.
+ *
+ * @example
+ * ```ts
+ * import { FieldSelector } from "@kube/informer";
+ * import { assert } from "@std/assert";
+ *
+ * const selector = FieldSelector.parse("spec.nodeName=worker-1,status.phase!=Running");
+ * assert(selector.matches({ spec: { nodeName: "worker-1" }, status: { phase: "Pending" } }));
+ * ```
+ */
+export class FieldSelector {
+  readonly #requirements: readonly FieldRequirement[];
+  readonly #text: string;
+
+  private constructor(text: string, requirements: readonly FieldRequirement[]) {
+    this.#text = text;
+    this.#requirements = requirements;
+  }
+
+  /**
+   * Parses conditions with `=`, `==` and `!=`, separated by commas; in values, a backslash precedes `,`, `=` and itself
+   * (apimachinery `fields.ParseSelector`).
+   *
+   * @throws {SyntaxError} when the text is no selector; the message names the offending character, counted from 1.
+   */
+  static parse(text: string): FieldSelector {
+    return new FieldSelector(text, parse(text));
+  }
+
+  /** Returns true when there is no condition, so that every object matches. */
+  get isEmpty(): boolean {
+    return this.#requirements.length === 0;
+  }
+
+  /** Returns true when all conditions hold. A field is a path of names, separated by dots; a missing one equals `""`. */
+  matches(object: object): boolean {
+    return this.#requirements.every(({ field, value, equal }) => (valueOf(object, field) === value) === equal);
+  }
+
+  /** Returns the text that was parsed. */
+  toString(): string {
+    return this.#text;
+  }
+}
+
+function valueOf(object: object, field: string): string {
+  let value: unknown = object;
+  for (const name of field.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return "";
+    value = (value as Readonly<Record<string, unknown>>)[name];
+  }
+  return value === undefined || value === null || typeof value === "object" ? "" : String(value);
+}
+
+function parse(text: string): FieldRequirement[] {
+  const found: FieldRequirement[] = [];
+  const fail = (what: string, at: number, expected: string): never => {
+    throw new SyntaxError(
+      `Cannot parse field selector "${text}": found ${what} at character ${at + 1}, expected ${expected}`,
+    );
+  };
+  let begin = 0;
+  let operator: string | undefined;
+  let field = "";
+  let value = "";
+  for (let at = 0; at <= text.length; at++) {
+    const rest = text.slice(at);
+    if (rest === "" || rest[0] === ",") {
+      const term = text.slice(begin, at);
+      if (operator !== undefined) found.push({ field, value, equal: operator !== "!=" });
+      else if (term !== "") fail(`"${term}"`, begin, `"field=value" or "field!=value"`);
+      begin = at + 1;
+      operator = undefined;
+    } else if (operator === undefined) {
+      operator = /^(!=|==?)/.exec(rest)?.[0];
+      if (operator === undefined) continue;
+      if (at === begin) fail(`"${operator}"`, at, "the name of a field before it");
+      [field, value] = [text.slice(begin, at), ""];
+      at += operator.length - 1;
+    } else if (rest[0] === "=") {
+      fail(`"="`, at, `"\\=" in a value`);
+    } else if (rest[0] === "\\") {
+      if (!/^\\[\\,=]/.test(rest)) fail(`"\\"`, at, `"\\\\" in a value`);
+      value += rest[1];
+      at++;
+    } else value += rest[0];
+  }
+  return found;
+}
