@@ -10,6 +10,7 @@ import { InformerError } from "../errors/informer_error.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } from "./options.ts";
 import { sameOption } from "./same_option.ts";
+import { FactoryRun } from "./factory_run.ts";
 import { joined } from "./wait_error.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 
@@ -38,7 +39,8 @@ interface Shared {
   readonly indexers: Map<string, unknown>;
   /** The options that the informer was made with, defaults included. */
   readonly options: Readonly<Record<string, unknown>>;
-  running: Promise<void> | undefined;
+  /** Set once it was started; resolves when it has stopped, with its failure, if any. */
+  running: Promise<{ readonly error: unknown } | undefined> | undefined;
 }
 
 /** The options that all callers of one informer must agree on. */
@@ -77,6 +79,10 @@ export class SharedInformerFactory implements AsyncDisposable {
   readonly #informers = new Map<string, Shared>();
   /** Receives errors where there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
+  /** Set while `run()` runs: starts an informer that was asked for meanwhile. */
+  #run: FactoryRun | undefined;
+  /** The error that `run()` has rejected with; a shutdown does not reject with it again. */
+  #thrown: unknown;
   /** `true` from `shutdown()` on. */
   #isShutDown = false;
 
@@ -94,8 +100,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Returns the informer of a resource and selection: the first call makes it, later calls return the same. Call `start()`
-   * afterwards, again if the factory runs already.
+   * Returns the informer of a resource and selection: the first call makes it, later calls return the same. While `run()` runs,
+   * it is started; otherwise call `run()` afterwards, or `start()` again.
    *
    * Indexers of a later call are added to the existing ones; the same function under the same name is added once.
    *
@@ -115,6 +121,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const selected = this.#select(resource, options);
     const shared = this.#informers.get(selected.id) ?? this.#create(resource as Resource<T>, selected, options);
     this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
+    this.#run?.add(this.#start(shared, { signal: this.#run.signal }));
     return shared.informer as unknown as SharedIndexInformer<T, Name>;
   }
 
@@ -140,9 +147,53 @@ export class SharedInformerFactory implements AsyncDisposable {
   start(options: Abortable = {}): void {
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
     for (const shared of this.#informers.values()) {
-      if (shared.running !== undefined) continue;
       // shutdown() and release() throw the errors of stopping; they are reported for a caller that only aborts the signal.
-      shared.running = shared.informer.run(options).then(undefined, (error) => this.#report(shared.resource, error));
+      void this.#start(shared, options).then((failure) => {
+        if (failure !== undefined) this.#report(shared.resource, failure.error);
+      });
+    }
+  }
+
+  /**
+   * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It starts those
+   * that have not been started, and those that `forResource()` is asked for meanwhile.
+   *
+   * A server that refuses or cannot be reached does not end it: the informers retry, and report to `onError`. For a program that
+   * must end then, there is {@linkcode waitForCacheSync}.
+   *
+   * @throws {Error} when the factory runs or was shut down already. @throws the error of an informer that ends for another reason
+   * than the signal, or of handlers whose calls have not returned within `graceMs`; then it stops the others first.
+   *
+   * @example
+   * ```ts
+   * import { Client, SharedInformerFactory } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer, pod } from "@kube/informer/testing";
+   *
+   * const server = new FakeApiServer();
+   * server.create(Pod, pod({ name: "cart-0" }));
+   * using client = new Client({ server: "http://fake", transport: server });
+   * const stop = new AbortController(); // in a program: using signal = shutdownSignal() of "@kube/informer/deno"
+   * await using informers = new SharedInformerFactory(client);
+   * informers.forResource(Pod).addEventHandler({
+   *   onAdd: ({ key }) => console.log("found", key),
+   *   onSynced: () => stop.abort(),
+   * });
+   * await informers.run({ signal: stop.signal });
+   * ```
+   */
+  async run(options: Abortable = {}): Promise<void> {
+    if (this.#isShutDown) throw new Error("Cannot run informers: the factory was shut down");
+    if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is running already");
+    using run = this.#run = new FactoryRun(options.signal);
+    try {
+      for (const shared of this.#informers.values()) run.add(this.#start(shared, { signal: run.signal }));
+      await run.ended;
+    } catch (error) {
+      this.#thrown = error;
+      throw error;
+    } finally {
+      this.#run = undefined;
     }
   }
 
@@ -167,13 +218,14 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Stops all informers and waits up to `graceMs` for running calls of their handlers; from inside a handler it does not wait
+   * Stops all informers, ends {@linkcode run}, and waits up to `graceMs` for running calls of their handlers; from inside a handler it does not wait
    * for that call, see the disposal of `SharedIndexInformer`.
    *
-   * @throws {Error} that names the handlers whose calls have not returned by then.
+   * @throws {Error} that names the handlers whose calls have not returned by then, unless `run()` has.
    */
   shutdown(): Promise<void> {
     this.#isShutDown = true;
+    this.#run?.stop();
     return this.#stopAll(); // each time: a call from inside a handler waits for fewer calls
   }
 
@@ -186,13 +238,19 @@ export class SharedInformerFactory implements AsyncDisposable {
     const results = await Promise.allSettled(
       [...this.#informers.values()].map(({ informer }) => informer[Symbol.asyncDispose]()),
     );
-    const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason);
+    const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason)
+      .filter((error) => error !== this.#thrown);
     if (errors.length === 1) throw errors[0];
     if (errors.length > 1) {
       throw new InformerError(`Cannot shut down all informers: ${errors.map(errorLine).join("; ")}`, {
         cause: errors[0],
       });
     }
+  }
+
+  /** Starts an informer, unless it was started; resolves when it has stopped, with its failure, if any. */
+  #start(shared: Shared, options: Abortable): NonNullable<Shared["running"]> {
+    return shared.running ??= shared.informer.run(options).then(() => undefined, (error) => ({ error }));
   }
 
   #select(resource: Resource, own: Selection): Selected {

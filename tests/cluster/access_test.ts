@@ -141,7 +141,7 @@ cluster.withPlane("SharedIndexInformer is forbidden until somebody grants the ri
   const took = seconds(startedAt);
   await settle([informer], client, ConfigMap, namespace);
   await assertEqualToServer(informer, client, ConfigMap, { namespace });
-  tell(`forbidden (${error.message}), live ${took} after the right was granted`);
+  tell(`forbidden (${(error as Error).message}), live ${took} after the right was granted`);
 });
 
 cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setting) => {

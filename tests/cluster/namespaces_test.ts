@@ -66,7 +66,7 @@ cluster.anywhere(
     await within("both namespaces", (signal) => maps.atLeast(written, { signal }));
     assertEquals(await story.end(), []);
     const everywhere = await assertRejects(() => reader.resource(ConfigMap).list());
-    assert(isForbidden((everywhere as Error).cause), `found ${everywhere}`);
+    assert(isForbidden(everywhere), `found ${everywhere}`);
     tell(`one of two namespaces refused, the other live; both ${took} after the right was granted. ${story.summary}`);
   },
 );

@@ -329,7 +329,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await untilStatus(observed.informer, "a live watch", ({ state }) => state === "live");
       await observed.check();
       assertEquals(["there", "zz-last"].map((name) => observed.told(name)), ["+i", "+"]);
-      return `refused: ${refusal.message}`;
+      return `refused: ${(refusal as Error).message}`;
     },
   },
   {

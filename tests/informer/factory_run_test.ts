@@ -1,0 +1,126 @@
+import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { gate } from "../support/informer.ts";
+
+class World implements AsyncDisposable {
+  readonly time = new FakeTime();
+  allowed = true;
+  readonly server = new FakeApiServer({ authorize: () => this.allowed });
+  readonly client = new Client({ server: "http://fake", transport: this.server });
+  readonly errors: unknown[] = [];
+  readonly informers = new SharedInformerFactory(this.client, {
+    graceMs: 5,
+    onError: (error) => this.errors.push(error),
+  });
+  readonly stop = new AbortController();
+  ended: "no" | "resolved" | "rejected" = "no";
+
+  run(): Promise<void> {
+    const running = this.informers.run({ signal: this.stop.signal });
+    running.then(() => this.ended = "resolved", () => this.ended = "rejected");
+    return running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await Promise.all([this.informers[Symbol.asyncDispose](), this.time.tickAsync(10)]);
+      assertEquals([this.server.watches, this.time.timers], [0, 0], "a factory leaves something behind");
+    } finally {
+      this.client[Symbol.dispose]();
+      this.server[Symbol.dispose]();
+      this.time[Symbol.dispose]();
+    }
+  }
+}
+
+Deno.test("SharedInformerFactory run() starts the informers, also those asked for meanwhile, and resolves when its signal aborts", async () => {
+  await using world = new World();
+  const { informers, server, time } = world;
+  server.create(Pod, pod({ name: "a" }));
+  const pods = informers.forResource(Pod);
+  const running = world.run();
+  await time.tickAsync(0);
+  assertEquals([pods.indexer.size, server.watches, world.ended], [1, 1, "no"]);
+  const maps = informers.forResource(ConfigMap);
+  for (let i = 0; i < 3; i++) assertStrictEquals(informers.forResource(ConfigMap), maps);
+  await time.tickAsync(0);
+  await informers.waitForCacheSync();
+  assertEquals([maps.hasSynced, server.watches, world.ended], [true, 2, "no"]);
+  world.stop.abort();
+  await running;
+  assertEquals([pods.status().state, maps.status().state, server.watches], ["stopped", "stopped", 0]);
+});
+
+Deno.test("SharedInformerFactory run() goes on while the server refuses, and without any informer", async () => {
+  await using world = new World();
+  const { informers, time } = world;
+  world.allowed = false;
+  const running = world.run();
+  await time.tickAsync(1_000);
+  const pods = informers.forResource(Pod);
+  await time.tickAsync(1_000);
+  assertEquals([pods.status().state, world.ended, world.errors.length > 0], ["forbidden", "no", true]);
+  world.allowed = true;
+  await time.tickAsync(10_000);
+  assertEquals([pods.status().state, world.ended], ["live", "no"]);
+  world.stop.abort();
+  await running;
+});
+
+Deno.test("SharedInformerFactory run() rejects when an informer ends with an error, and stops the others", async () => {
+  await using world = new World();
+  const { informers, time } = world;
+  const bug = new Error("onPhase has a bug");
+  informers.forResource(Pod, {
+    reflector: {
+      onPhase: ({ name }) => {
+        if (name === "watching") throw bug;
+      },
+    },
+  });
+  const maps = informers.forResource(ConfigMap);
+  const running = assertRejects(() => world.run());
+  await time.tickAsync(10);
+  assertStrictEquals(await running, bug);
+  assertEquals([maps.status().state, world.errors.includes(bug)], ["stopped", false]);
+});
+
+Deno.test("SharedInformerFactory run() rejects when handlers do not return in time", async () => {
+  await using world = new World();
+  const { informers, server, time } = world;
+  server.create(Pod, pod({ name: "a" }));
+  const never = gate();
+  informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
+  const running = assertRejects(() => world.run(), Error, 'Cannot finish handler "stuck"');
+  await time.tickAsync(0);
+  world.stop.abort();
+  await time.tickAsync(5);
+  await running;
+  never.resolve();
+  await time.tickAsync(0);
+  await informers.shutdown(); // the error is that of run()
+});
+
+Deno.test("SharedInformerFactory run() ends with shutdown(), and runs once at a time", async () => {
+  await using world = new World();
+  const { informers, time } = world;
+  informers.forResource(Pod);
+  const running = world.run();
+  await assertRejects(() => informers.run(), Error, "the factory is running already");
+  await time.tickAsync(0);
+  await informers.shutdown();
+  await running;
+  await assertRejects(() => informers.run(), Error, "the factory was shut down");
+});
+
+Deno.test("SharedInformerFactory run() with a signal that has aborted already resolves", async () => {
+  await using world = new World();
+  world.stop.abort();
+  world.informers.forResource(Pod);
+  await world.run();
+  assertEquals(world.server.requests.length, 0);
+});
