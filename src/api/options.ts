@@ -57,6 +57,20 @@ export interface Abortable {
   readonly signal?: AbortSignal;
 }
 
+/** Options of one request. */
+export interface RequestOptions extends Abortable {
+  /**
+   * The longest time for the request with its retries and its complete answer, in milliseconds; then the call rejects with an
+   * `UnreachableError`. `Infinity` is no limit. @default {Infinity}
+   */
+  readonly timeoutMs?: number;
+  /**
+   * Parameters of the request that have no option here: `{ pretty: "true" }`. A name that is that of an option, or nearly so,
+   * is refused. @default {none}
+   */
+  readonly query?: Readonly<Record<string, string>>;
+}
+
 /** Options for decoding objects. */
 export interface DecodeOptions {
   /** `"drop"` removes managedFields from the bytes before they are parsed. @default {"keep" on a client, "drop" on an informer} */
@@ -75,7 +89,7 @@ export interface KnownEntries {
 }
 
 /** Options for a list. */
-export interface ListOptions extends Selection, DecodeOptions, KnownEntries, Abortable {
+export interface ListOptions extends Selection, DecodeOptions, KnownEntries, RequestOptions {
   /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** `"0"`: any state the server has at hand; another: see `resourceVersionMatch`. @default {the newest state} */
@@ -89,7 +103,7 @@ export interface ListOptions extends Selection, DecodeOptions, KnownEntries, Abo
 }
 
 /** Options for a watch. */
-export interface WatchOptions extends Selection, DecodeOptions, KnownEntries, Abortable {
+export interface WatchOptions extends Selection, DecodeOptions, KnownEntries, Abortable, Pick<RequestOptions, "query"> {
   /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** The watch delivers changes after this version. @default {the existing objects, and then changes} */

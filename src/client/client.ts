@@ -43,7 +43,10 @@ export interface ClientOptions {
   readonly userAgent?: string;
   /** Requests compressed lists, which are faster over slow networks and slower over fast ones. @default {true} */
   readonly compress?: boolean;
-  /** The number of times that a request is repeated which the server delays by `Retry-After`. @default {10} */
+  /**
+   * The number of times that a request is repeated which the server delays by `Retry-After`, or a read whose connection was
+   * reset or which the server answered with 500, 502, 503 or 504, at most 5 times. 0 repeats nothing. @default {10}
+   */
   readonly retries?: number;
   /**
    * The largest size of one object on the wire, uncompressed, in bytes; a larger one is a `DecodeError`. It applies to each

@@ -1,9 +1,10 @@
 import type { Change, ListPart, WatchEvent } from "../api/lister_watcher.ts";
+import { isNotFound } from "../api/errors.ts";
 import type { Apply } from "../api/apply.ts";
 import type { Draft } from "../api/draft.ts";
 import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
-import type { Abortable, DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
+import type { DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
 import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
@@ -32,6 +33,7 @@ import type {
   DeleteCollectionOptions,
   DeleteOptions,
   FollowOptions,
+  GetOptions,
   ObjectList,
   Patch,
   ResourceClient,
@@ -70,8 +72,19 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.get}. */
-  async get(name: string, options: Abortable & { readonly subresource?: string } = {}): Promise<T> {
+  async get(name: string, options: GetOptions = {}): Promise<T> {
     return await this.#connection.json(getRequest(this.#target, name, options), options.signal) as T;
+  }
+
+  /** As {@linkcode ResourceClient.getOrUndefined}. */
+  async getOrUndefined(name: string, options: GetOptions = {}): Promise<T | undefined> {
+    try {
+      return await this.get(name, options);
+    } catch (error) {
+      // A 404 about the kind, or from a proxy, names no object.
+      if (isNotFound(error) && error.status.details?.name === name) return undefined;
+      throw error;
+    }
   }
 
   /** As {@linkcode ResourceClient.list}. */

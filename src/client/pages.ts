@@ -16,7 +16,7 @@ export const PAGE_SIZE = 500;
 
 /**
  * Yields the pages of a list, and fetches one page ahead: page `n + 1` is requested when page `n` is waited for and its token
- * has arrived, so at most two are under way or held.
+ * has arrived, so at most two are under way or held. When a token has expired, the list begins anew, once, in one page.
  *
  * @throws {DecodeError} when the pages do not come closer to an end.
  */
@@ -31,8 +31,15 @@ export async function* pagesOf<T>(
     list: { ...options, limit: options.limit ?? PAGE_SIZE },
     open: (list) => new ReadAhead((signal) => partsOf(fetchPage, list, signal), signal),
     sizeOf: ({ list }) => list?.items.length ?? 0,
+    restart: true,
   });
-  for await (const { part: { list } } of parts) if (list !== undefined) yield list;
+  let isNew = false;
+  for await (const { part: { list }, restarted } of parts) {
+    isNew ||= restarted;
+    if (list === undefined) continue;
+    yield isNew ? { ...list, restarted: true } : list;
+    isNew = false;
+  }
 }
 
 /** First the token of the next page, if there is one, then the page. */

@@ -3,7 +3,8 @@ import type { ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
 import { checkSelectors } from "../api/check_selectors.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
-import type { DeleteOptions, Patch, WriteOptions } from "./resource_client.ts";
+import { withRequestOptions } from "./request_options.ts";
+import type { DeleteOptions, GetOptions, Patch, WriteOptions } from "./resource_client.ts";
 
 /** The part of a collection that a request is about. */
 export interface Target<T extends KubernetesObject = KubernetesObject> {
@@ -29,13 +30,14 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
 export function listRequest(target: Target, options: ListOptions, patient: boolean): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
-  return {
+  const spec = {
     action: describe("list", resource, { namespace }),
     resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), listQuery(target, options)),
     init: { headers: { accept: accept(resource, "List") } },
     patient,
   };
+  return withRequestOptions(spec, options, "list");
 }
 
 /**
@@ -64,26 +66,28 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
     // The server accepts the one only with the other, and with no other value (apimachinery `ValidateListOptions`).
     query.set("resourceVersionMatch", "NotOlderThan");
   }
-  return {
+  const spec = {
     action: describe("watch", resource, { namespace }),
     resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), query),
     init: { headers: { accept: accept(resource, ""), "accept-encoding": "identity" } },
     patient: false,
   };
+  return withRequestOptions(spec, options, "watch");
 }
 
 /** Returns the request of an object. @throws {TypeError} when the object has no address. */
-export function getRequest(target: Target, name: string, options: { readonly subresource?: string }): RequestSpec {
+export function getRequest(target: Target, name: string, options: GetOptions): RequestSpec {
   const { subresource } = options;
   const place = placeOf(target, "get", { name, subresource });
-  return {
+  const spec = {
     action: place.action,
     resource: place.resource,
     path: withQuery(place.path, baseQuery()),
     init: { headers: { accept: subresource ? JSON_TYPE : accept(target.resource, "") } },
     patient: true,
   };
+  return withRequestOptions(spec, options, "get");
 }
 
 /** Returns the request of a creation. @throws {TypeError} when the object has no address. */
@@ -152,7 +156,7 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
     ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
     ...(dryRun ? { dryRun: ["All"] } : {}),
   };
-  return {
+  const spec = {
     action: place.action,
     resource: place.resource,
     path: withQuery(place.path, baseQuery()),
@@ -164,6 +168,7 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
     },
     patient: true,
   };
+  return withRequestOptions(spec, options, "delete");
 }
 
 /**
@@ -182,13 +187,14 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
   setWriteQuery(query, options);
   if (options.propagationPolicy !== undefined) query.set("propagationPolicy", options.propagationPolicy);
   setCount(query, "gracePeriodSeconds", options.gracePeriodSeconds);
-  return {
+  const spec = {
     action,
     resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), query),
     init: { method: "DELETE", headers: { accept: accept(resource, "List") } },
     patient: true,
   };
+  return withRequestOptions(spec, options, "deleteCollection");
 }
 
 /** Returns a selector for objects that match both. */
@@ -245,13 +251,14 @@ function writeRequest(
 ): RequestSpec {
   const query = baseQuery();
   setWriteQuery(query, options);
-  return {
+  const spec = {
     action: place.action,
     resource: place.resource,
     path: withQuery(place.path, query),
     init: { method, headers: { accept: acceptType, "content-type": contentType }, body: JSON.stringify(body) },
     patient: true,
   };
+  return withRequestOptions(spec, options, "write");
 }
 
 function setWriteQuery(query: URLSearchParams, options: WriteOptions): void {

@@ -4,7 +4,7 @@ import type { Draft, DraftMeta } from "../api/draft.ts";
 import type { MergePatch } from "../api/merge_patch.ts";
 import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
-import type { Abortable, ListOptions, WatchOptions } from "../api/options.ts";
+import type { ListOptions, RequestOptions, WatchOptions } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
@@ -19,6 +19,8 @@ export interface ObjectList<T> {
   readonly continue?: string;
   /** The number of objects on later pages, where the server sends it. */
   readonly remainingItemCount?: number;
+  /** `true` for the first page of `pages()` after the list has begun anew: the pages before it are no longer part of it. */
+  readonly restarted?: boolean;
 }
 
 /** A change to an object, in one of four forms. */
@@ -67,8 +69,14 @@ export interface SubresourceDraft {
   readonly metadata: DraftMeta & { readonly name: string };
 }
 
+/** Options for `get`. */
+export interface GetOptions extends RequestOptions {
+  /** A subresource: `"status"`, `"scale"`. */
+  readonly subresource?: string;
+}
+
 /** Options for writes. */
-export interface WriteOptions extends Abortable {
+export interface WriteOptions extends RequestOptions {
   /** The server checks the request and answers as usual, and stores nothing. @default {false} */
   readonly dryRun?: boolean;
   /** The owner of the written fields. @default {taken by the server from the user agent} */
@@ -108,8 +116,11 @@ export interface FollowOptions extends WatchOptions {
  *   that aborts.
  * - An invalid argument is a `TypeError`, `RangeError` or (selectors) `SyntaxError`, and nothing is sent.
  * - Requests that the server delays (429, or 5xx, with `Retry-After`) are repeated after that time, as often as the `retries`
- *   of the client allow. `watch`, `follow`, `listEntries` and `watchChanges` do not repeat them: their callers wait.
- * - Only `follow` has a time limit of its own: the other calls wait for a silent server until the signal aborts.
+ *   of the client allow (client-go's matrix). Reads are also repeated, up to 5 times within some 3 to 6 s, when the connection
+ *   was reset before the answer, and after 500, 502, 503 and 504; writes are not. `watch`, `follow`, `listEntries` and
+ *   `watchChanges` repeat nothing: their callers wait.
+ * - Without `timeoutMs`, calls wait for a silent server until the signal aborts; `follow` has a time limit of its own.
+ * - An option that a call does not know is refused with a `TypeError` that names it; see `query`.
  * - The namespace of a call replaces that of the collection. Selectors of a call are combined with those of the collection.
  * - Objects that are read by name or created are in the namespace of the collection, or else of the client. Lists and watches
  *   without a namespace are of all namespaces.
@@ -122,7 +133,13 @@ export interface ResourceClient<T extends KubernetesObject> {
   namespace(namespace: string): ResourceClient<T>;
 
   /** Reads an object, or a subresource of it. */
-  get(name: string, options?: Abortable & { readonly subresource?: string }): Promise<T>;
+  get(name: string, options?: GetOptions): Promise<T>;
+
+  /**
+   * Reads an object as `get` does, and resolves with `undefined` when there is none of that name. A kind that the server does not
+   * have is an error.
+   */
+  getOrUndefined(name: string, options?: GetOptions): Promise<T | undefined>;
 
   /**
    * Lists the objects by one request: all of them, or one page of `limit`. The answer is read as it arrives and never held as
@@ -134,8 +151,8 @@ export interface ResourceClient<T extends KubernetesObject> {
    * Lists in pages of `limit` (500 unless given), which all have the same version.
    *
    * The next page is fetched while the caller handles one; leaving the loop cancels it. If the list takes so long that the
-   * version expires on the server (5 minutes and more), it ends with a `StatusError` for which `isExpired` is true: list
-   * again. If the server repeats a continue token, or sends 100 pages in a row without an object, it ends with a
+   * version expires on the server (5 minutes and more), it begins anew, once, in one page, which is marked as `restarted`: the
+   * pages before it no longer count. A second time it ends with a `StatusError` for which `isExpired` is true. If the server repeats a continue token, or sends 100 pages in a row without an object, it ends with a
    * `DecodeError`.
    */
   pages(options?: ListOptions): AsyncIterableIterator<ObjectList<T>>;

@@ -160,17 +160,19 @@ Deno.test("ResourceClient.pages cancels the page that it fetched ahead when its 
   assertEquals([sent.requests.length, ahead.ended], [2, "aborted"]);
 });
 
-Deno.test("ResourceClient.pages throws when the token has expired, after the pages before", async () => {
+Deno.test("ResourceClient.pages begins anew when a token has expired, and throws when one expires again", async () => {
   const { client } = setUp(
     json(podList(["a"], { resourceVersion: "10", continue: "t1" })),
     refusal(410, "Expired", "The provided continue parameter is too old", {}, { metadata: { continue: "t2" } }),
+    json(podList(["a", "b"], { resourceVersion: "20", continue: "t3" })),
+    refusal(410, "Expired", "The provided continue parameter is too old", {}, { metadata: { continue: "t4" } }),
   );
   const seen: string[] = [];
   const error = await assertRejects(async () => {
-    for await (const page of client.resource(Pod).pages()) seen.push(...names(page));
+    for await (const page of client.resource(Pod).pages()) seen.push(`${names(page)} ${page.restarted ?? false}`);
   });
   assert(isExpired(error));
-  assertEquals([seen, error.status.continue], [["a"], "t2"]);
+  assertEquals([seen, error.status.continue], [["a false", "a,b true"], "t4"]);
 });
 
 Deno.test("ResourceClient.pages throws the error of a page while the page after it is being fetched", async () => {

@@ -1,7 +1,8 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { defineResource, metadataOf } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
-import { json, pod, podList, ScriptedTransport } from "../support/transport.ts";
+import { StatusError } from "../../src/api/errors.ts";
+import { json, pod, podList, refusal, ScriptedTransport } from "../support/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 const Deployment = defineResource({ group: "apps", version: "v1", plural: "deployments", kind: "Deployment" });
@@ -150,4 +151,61 @@ Deno.test("ResourceClient refuses to address or create an object without a names
   // The time a list may take is nobody's business but the signal's: no `timeout` parameter.
   await client.resource(Pod).list();
   assertEquals("timeout" in transport.last.query, false);
+});
+
+Deno.test("ResourceClient refuses options that it does not know, and names the one that was meant", async () => {
+  const transport = new ScriptedTransport();
+  const pods = clientOf(transport).resource(Pod, { namespace: "shop" });
+  const wrong = { labelSelctor: "a=b" } as Record<string, string>;
+  await assertRejects(
+    () => pods.list(wrong),
+    TypeError,
+    'Cannot list "pods" in namespace "shop": unknown option "labelSelctor", did you mean "labelSelector"?',
+  );
+  assertThrows(() => pods.watch(wrong), TypeError, "labelSelctor");
+  assertThrows(() => pods.pages(wrong), TypeError, "labelSelctor");
+  await assertRejects(
+    () => pods.get("a", { sub: "x" } as never),
+    TypeError,
+    "parameters without an option go into query",
+  );
+  await assertRejects(() => pods.create({ metadata: { name: "a" } }, { dryrun: true } as never), TypeError, '"dryRun"');
+  await assertRejects(() => pods.delete("a", { graceperiodSeconds: 1 } as never), TypeError, '"gracePeriodSeconds"');
+  await assertRejects(() => pods.deleteCollection({ limits: 1 } as never), TypeError, '"limit"');
+  assertEquals(transport.requests.length, 0);
+});
+
+Deno.test("ResourceClient sends the parameters of query, but none that is an option or nearly so", async () => {
+  const transport = new ScriptedTransport(json(podList([])), json(podList([])), json({}), json({}));
+  const pods = clientOf(transport).resource(Pod, { namespace: "shop" });
+  await pods.list({ limit: 5, query: { shardSelector: "a b", pretty: "true", container: "c" } });
+  assertEquals(transport.last.query, { limit: "5", shardSelector: "a b", pretty: "true", container: "c" });
+  for (
+    const call of [
+      () => pods.get("a", { query: { x: "1" } }),
+      () => pods.create({ metadata: { name: "a" } }, { query: { x: "1" } }),
+      () => pods.delete("a", { query: { x: "1" } }),
+    ]
+  ) {
+    await call();
+    assertEquals(transport.last.query.x, "1");
+  }
+  for (const name of ["labelSelector", "labelSelctor", "LabelSelector", "limits", "resourceVersoin", "watch"]) {
+    await assertRejects(() => pods.list({ query: { [name]: "1" } }), TypeError, `query has "${name}"`);
+  }
+});
+
+Deno.test("ResourceClient.getOrUndefined resolves with undefined for a missing object, and rejects for a missing kind", async () => {
+  const missing = refusal(404, "NotFound", 'pods "a" not found', {}, { details: { name: "a", kind: "pods" } });
+  const transport = new ScriptedTransport(
+    missing,
+    new Response("404 page not found\n", { status: 404 }),
+    refusal(403, "Forbidden", "no", {}, { details: { name: "a" } }),
+    json({ metadata: { name: "a" } }),
+  );
+  const pods = clientOf(transport).resource(Pod, { namespace: "shop" });
+  assertEquals(await pods.getOrUndefined("a"), undefined);
+  await assertRejects(() => pods.getOrUndefined("a"), StatusError, 'the server has no resource "pods"');
+  await assertRejects(() => pods.getOrUndefined("a"), StatusError, "403");
+  assertEquals((await pods.getOrUndefined("a"))?.metadata.name, "a");
 });

@@ -6,16 +6,29 @@
  *
  * @module
  */
+import { UnreachableError } from "../../api/errors.ts";
 import { RETRY_AFTER_MAX_MS } from "../../api/status.ts";
 import type { Transport } from "../../api/transport.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
+import { backoffMs } from "../../async/time/backoff.ts";
+import { LongTimer } from "../../async/time/long_timer.ts";
 import { sleep } from "../../async/time/sleep.ts";
 import type { Credentials } from "./credentials.ts";
 import { MAX_OBJECT_BYTES } from "../decode/line_splitter.ts";
 import { Exchange, isKnownError, unreachableError } from "./exchange.ts";
+import { isReset } from "./is_reset.ts";
 import type { RequestSpec } from "./request_spec.ts";
 import { readJsonResponse, retryAfterMsOf, statusErrorOf } from "./response.ts";
 import { warningsOf } from "./warnings.ts";
+
+/** The waits before a read is repeated that failed without `Retry-After`: 0.1 to 0.2 s, and doubling. */
+const REPEAT = { initialMs: 100, maxMs: 5_000 };
+
+/** The number of times that it is repeated. */
+const MAX_FAILURES = 5;
+
+/** Statuses after which another server, or the same a moment later, may answer. */
+const TEMPORARY = [500, 502, 503, 504];
 
 /** Options for {@linkcode Connection}: what all its requests have in common. */
 export interface ConnectionOptions {
@@ -42,6 +55,8 @@ export class Connection implements Disposable {
   readonly #options: ConnectionOptions;
   /** A controller is in it if and only if its request has not ended. */
   readonly #underWay = new Set<DerivedController>();
+  /** Has the errors of requests whose connection was reset before an answer. */
+  readonly #resets = new WeakSet<Error>();
   #disposed = false;
 
   /** Sends nothing yet. */
@@ -60,6 +75,9 @@ export class Connection implements Disposable {
    * - After a 401 the credentials are refreshed and the request is sent once more.
    * - After a 429 or 5xx with `Retry-After` a patient request is sent again after that time, 5 minutes at most (client-go
    *   `with_retry.go`). A body that is a stream is sent once.
+   * - A patient GET is also sent again, up to 5 times, when its connection was reset before the answer, and after 500, 502,
+   *   503 and 504 without that header.
+   * - After the request's `timeoutMs` it fails with an `UnreachableError`, also while the answer is read.
    * - No listener is left on `signal` when the exchange has ended.
    *
    * @throws {StatusError} when the server refuses the request.
@@ -69,8 +87,18 @@ export class Connection implements Disposable {
     signal?.throwIfAborted();
     if (this.#disposed) throw new Error(`Cannot ${spec.action}: the client is disposed`);
     const controller = new DerivedController(signal);
+    const { timeoutMs = Infinity } = spec;
+    const timer = new LongTimer(() => {
+      const message =
+        `Cannot reach "${this.server.origin}" to ${spec.action}: no complete answer within ${timeoutMs} ms`;
+      controller.abort(new UnreachableError(message));
+    });
+    timer.arm(timeoutMs);
     this.#underWay.add(controller);
-    controller.signal.addEventListener("abort", () => this.#underWay.delete(controller), { once: true });
+    controller.signal.addEventListener("abort", () => {
+      this.#underWay.delete(controller);
+      timer[Symbol.dispose]();
+    }, { once: true });
     try {
       const response = await this.#send(spec, controller.signal);
       return new Exchange(spec.action, this.server, response, controller);
@@ -108,18 +136,32 @@ export class Connection implements Disposable {
     const repeatable = !(spec.init.body instanceof ReadableStream);
     let retries = spec.patient && repeatable ? this.#options.retries : 0;
     let renewals = credentials !== undefined && repeatable ? 1 : 0;
+    const method = spec.init.method?.toUpperCase() ?? "GET";
+    /** The number of failures without `Retry-After`. */
+    let failures = 0;
+    const mayRepeat = (): boolean => method === "GET" && failures < MAX_FAILURES && retries-- > 0;
     for (let refresh = false;;) {
-      const response = await this.#sendOnce(spec, signal, refresh);
+      let response: Response;
+      try {
+        response = await this.#sendOnce(spec, signal, refresh);
+      } catch (error) {
+        if (signal.aborted || !this.#resets.has(error as Error) || !mayRepeat()) throw error;
+        await sleep(backoffMs(failures++, REPEAT), { signal });
+        continue;
+      }
       refresh = false;
       await this.#warn(response);
       if (response.ok) return response;
-      const method = spec.init.method?.toUpperCase() ?? "GET";
       const error = await statusErrorOf(spec.action, method, response, spec.resource);
       if (response.status === 401 && renewals-- > 0) {
         refresh = true;
         continue;
       }
       const waitMs = response.status === 429 || response.status >= 500 ? retryAfterMsOf(response.headers) : undefined;
+      if (waitMs === undefined && TEMPORARY.includes(response.status) && mayRepeat()) {
+        await sleep(backoffMs(failures++, REPEAT), { signal });
+        continue;
+      }
       if (waitMs === undefined || retries-- <= 0) throw error;
       await sleep(Math.min(waitMs, RETRY_AFTER_MAX_MS), { signal });
     }
@@ -148,7 +190,9 @@ export class Connection implements Disposable {
       return await transport.fetch(request);
     } catch (cause) {
       if (isKnownError(cause)) throw cause;
-      throw unreachableError(`Cannot reach "${server.origin}" to ${spec.action}`, cause);
+      const error = unreachableError(`Cannot reach "${server.origin}" to ${spec.action}`, cause);
+      if (isReset(cause)) this.#resets.add(error);
+      throw error;
     }
   }
 }

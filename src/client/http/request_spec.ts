@@ -8,6 +8,8 @@ export interface RequestSpec {
   readonly resource?: string;
   /** Method, headers and body. */
   readonly init: RequestInit;
+  /** The longest time for the request, its retries and its answer, in milliseconds. @default {no limit} */
+  readonly timeoutMs?: number;
   /** True if the client waits and retries when the server answers with `Retry-After`. */
   readonly patient: boolean;
 }

@@ -96,8 +96,7 @@ Deno.test("Client repeats a request of any verb when the server answers Retry-Af
   }
   const once: Answer[] = [
     text(429, "no header"),
-    text(500, "no header"),
-    text(503, "no number", { "retry-after": "soon" }),
+    text(501, "no header"),
     text(404, "not put off", { "retry-after": "1" }),
     new Response(null, { status: 302, headers: { "retry-after": "1" } }),
     new TypeError("connection refused"),
@@ -119,6 +118,78 @@ Deno.test("Client repeats a request of any verb when the server answers Retry-Af
   const body = new Blob(["bytes"]).stream();
   await assertRejects(() => stream.client.fetch("/x", { method: "POST", body }), StatusError);
   assertEquals([never.transport.requests.length, stream.transport.requests.length, time.timers], [1, 1, 0]);
+});
+
+Deno.test("retry repeats reads after a reset connection and after 5xx, a few times, and never writes [C131]", async () => {
+  using time = new FakeTime();
+  const failures: readonly (() => Answer)[] = [
+    () => text(500, "no header"),
+    () => text(502, "bad gateway"),
+    () => text(503, "no number", { "retry-after": "soon" }),
+    () => text(504, "gateway timeout"),
+    () => new TypeError("fetch failed", { cause: new Error("Connection reset by peer (os error 104)") }),
+    () => new TypeError("error sending request: connection closed before message completed"),
+    () => new TypeError("fetch failed", { cause: Object.assign(new Error("x"), { code: "UND_ERR_SOCKET" }) }),
+  ];
+  for (const failure of failures) {
+    for (const read of ["get", "list", "fetch"] as const) {
+      const { transport, client, pods } = setUp({}, failure(), failure(), json(podList([])));
+      const calls = {
+        get: () => pods.get("a"),
+        list: () => pods.list(),
+        fetch: () => client.fetch("/version").then((response) => response.text()),
+      };
+      const done = calls[read]();
+      await time.tickAsync(99);
+      assertEquals(transport.requests.length, 1);
+      await time.tickAsync(1_000);
+      await done;
+      assertEquals(transport.requests.length, 3);
+    }
+    const { transport, pods } = setUp({}, failure());
+    await assertRejects(() => pods.create({ metadata: { name: "a" } }));
+    assertEquals(transport.requests.length, 1, "a write may have been done");
+    const always = setUp({}, ...Array.from({ length: 12 }, failure));
+    const refused = assertRejects(() => always.pods.get("a"));
+    await time.tickAsync(60_000);
+    await refused;
+    assertEquals(always.transport.requests.length, 6);
+    const never = setUp({ retries: 0 }, failure());
+    await assertRejects(() => never.pods.get("a"));
+  }
+  const stop = new AbortController();
+  const stopped = setUp({}, text(500, "no"));
+  const aborted = assertRejects(() => stopped.pods.get("a", { signal: stop.signal }), Error, "enough");
+  await time.tickAsync(1);
+  stop.abort(new Error("enough"));
+  await aborted;
+  assertEquals(time.timers, 0);
+});
+
+Deno.test("Client gives a request up after timeoutMs, before the answer, while it is read, and between repetitions", async () => {
+  using time = new FakeTime();
+  const live = new LiveBody();
+  const silent: Answer = ({ signal }) =>
+    new Promise<Response>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const message =
+    'Cannot reach "https://kube.test:6443" to get "pods/a" in namespace "shop": no complete answer within 500 ms';
+  for (const answer of [silent, live.answer, text(500, "no")]) {
+    const { pods } = setUp({}, answer, text(500, "no"), text(500, "no"), text(500, "no"));
+    const late = assertRejects(() => pods.get("a", { timeoutMs: 500 }), UnreachableError, message);
+    await time.tickAsync(499);
+    if (answer === live.answer) live.push('{"kind":');
+    await time.tickAsync(1);
+    await late;
+    assertEquals(time.timers, 0);
+  }
+  const listing = setUp({}, silent);
+  const late = assertRejects(() => listing.pods.list({ timeoutMs: 1 }), UnreachableError, "within 1 ms");
+  await time.tickAsync(1);
+  await late;
+  const done = setUp({}, json(pod("a", "1")));
+  await done.pods.get("a", { timeoutMs: 500 });
+  assertEquals(time.timers, 0);
+  await assertRejects(() => done.pods.get("a", { timeoutMs: -1 }), RangeError, "timeoutMs");
 });
 
 Deno.test("Client reads an unused body to its end, or cancels it [F33]", async () => {

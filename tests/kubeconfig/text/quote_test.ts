@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { quote, quoteAll } from "../../../src/kubeconfig/text/quote.ts";
 import { describeValue } from "../../../src/kubeconfig/text/describe_value.ts";
-import { nearest } from "../../../src/kubeconfig/text/suggestion.ts";
+import { nearest } from "../../../src/api/nearest.ts";
 
 Deno.test("nearest finds a name with a typo, and none that differs much", () => {
   const names = ["production", "staging", "dev"];
