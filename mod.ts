@@ -109,7 +109,7 @@ export type {
   HandlerRegistration,
   ResourceEventHandler,
 } from "./src/informer/events/handler.ts";
-export type { Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
+export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
 export type { InformerStatus } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
 export type { HandlerStatus } from "./src/informer/events/processor.ts";

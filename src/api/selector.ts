@@ -10,6 +10,21 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
+/** A label selector as objects have it, in `spec.selector` of a Deployment (Kubernetes `meta/v1` LabelSelector). */
+export interface LabelSelectorFields {
+  /** Labels that must have these values. */
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  /** Further conditions. */
+  readonly matchExpressions?: readonly {
+    /** The key of the label. */
+    readonly key: string;
+    /** `"In"`, `"NotIn"`, `"Exists"` or `"DoesNotExist"`. */
+    readonly operator: string;
+    /** The values of `In` and `NotIn`. */
+    readonly values?: readonly string[];
+  }[];
+}
+
 /**
  * A parsed label selector: a list of conditions that must all hold.
  *
@@ -41,10 +56,89 @@ export class LabelSelector {
     return new LabelSelector(new Parser(text).requirements());
   }
 
+  /**
+   * Makes a selector of `spec.selector` of a Deployment, ReplicaSet, Job and the like. One without conditions matches every
+   * object. A Service's selector is a map of labels: `LabelSelector.from({ matchLabels: service.spec.selector })`.
+   *
+   * @throws {TypeError} when it is missing, or a key, operator or value is none.
+   *
+   * @example
+   * ```ts
+   * import { LabelSelector } from "@kube/informer";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const selector = LabelSelector.from({
+   *   matchLabels: { app: "web" },
+   *   matchExpressions: [{ key: "tier", operator: "NotIn", values: ["cache"] }],
+   * });
+   * assertEquals(String(selector), "app=web,tier!=cache");
+   * ```
+   */
+  static from(selector: LabelSelectorFields): LabelSelector {
+    return new LabelSelector(requirementsOf(selector));
+  }
+
+  /** Returns the selector as text, for `labelSelector` of requests; `parse()` reads it back. */
+  toString(): string {
+    return this.requirements.map(textOf).join(",");
+  }
+
   /** Returns true when all conditions hold. `!=` and `notin` also hold when the label is missing, as in Kubernetes. */
   matches(labels: Readonly<Record<string, string>> | undefined): boolean {
     for (const requirement of this.requirements) if (!holds(requirement, labels)) return false;
     return true;
+  }
+}
+
+function requirementsOf(selector: LabelSelectorFields): Requirement[] {
+  const fail = (problem: string): never => {
+    throw new TypeError(`Cannot make a label selector of ${JSON.stringify(selector)}: ${problem}`);
+  };
+  if (typeof selector !== "object" || selector === null) fail("it is no object with matchLabels or matchExpressions");
+  const unknown = Object.keys(selector).find((name) => name !== "matchLabels" && name !== "matchExpressions");
+  if (unknown !== undefined) {
+    fail(`"${unknown}" is neither matchLabels nor matchExpressions; labels go into matchLabels`);
+  }
+  const all = [
+    ...Object.entries(selector.matchLabels ?? {}).map(([key, value]) => ({ key, operator: "In", values: [value] })),
+    ...selector.matchExpressions ?? [],
+  ];
+  return all.map(({ key, operator, values }) => {
+    const found = values ?? [];
+    if (!isKey(key)) fail(`"${key}" is no label key`);
+    const wrong = found.find((value) => typeof value !== "string" || (value !== "" && !NAME.test(value)));
+    if (wrong !== undefined) fail(`"${wrong}" is no label value`);
+    if (operator === "In" || operator === "NotIn") {
+      if (found.length === 0) fail(`${operator} of "${key}" has no values`);
+    } else if (operator === "Exists" || operator === "DoesNotExist") {
+      if (found.length > 0) fail(`${operator} of "${key}" has values`);
+    } else return fail(`operator "${operator}" is none of In, NotIn, Exists and DoesNotExist`);
+    return { key, operator, values: [...found] };
+  });
+}
+
+function isKey(text: string): boolean {
+  const slash = text.indexOf("/");
+  const prefix = text.slice(0, Math.max(slash, 0));
+  return NAME.test(text.slice(slash + 1)) && (slash < 0 || (PREFIX.test(prefix) && prefix.length <= 253));
+}
+
+function textOf({ key, operator, values }: Requirement): string {
+  switch (operator) {
+    case "Exists":
+      return key;
+    case "DoesNotExist":
+      return `!${key}`;
+    case "In":
+      return values.length === 1 ? `${key}=${values[0]}` : `${key} in (${values.join(",")})`;
+    case "NotIn":
+      return values.length === 1 ? `${key}!=${values[0]}` : `${key} notin (${values.join(",")})`;
+    case "GreaterThan":
+      return `${key}>${values[0]}`;
+    case "LessThan":
+      return `${key}<${values[0]}`;
+    default:
+      return operator satisfies never;
   }
 }
 
@@ -145,11 +239,7 @@ class Parser {
   #key(): string {
     const token = this.#peek();
     if (token === undefined || !token.word) this.#fail(token, "a label key");
-    const slash = token.text.indexOf("/");
-    const prefix = token.text.slice(0, Math.max(slash, 0));
-    if (!NAME.test(token.text.slice(slash + 1)) || (slash >= 0 && (!PREFIX.test(prefix) || prefix.length > 253))) {
-      this.#fail(token, `a label key such as "app" or "example.com/tier"`);
-    }
+    if (!isKey(token.text)) this.#fail(token, `a label key such as "app" or "example.com/tier"`);
     this.#next++;
     return token.text;
   }

@@ -44,6 +44,8 @@ export class Backend {
   readonly revisions: Revisions;
   /** The latest requests, oldest first. */
   readonly requests: OpenRecord[] = [];
+  /** Called after each write, behind its delivery to watches. */
+  readonly listeners: Set<(event: unknown) => void> = new Set();
   /** Number of writes in the watch history, unless a fault shortens it. */
   readonly history: number;
 
@@ -112,6 +114,7 @@ export class Backend {
     if (isDefinitions(event.collection) && event.type !== "DELETED") this.#redefine(event);
     this.watches.deliver(event);
     this.revisions.reached();
+    for (const listener of this.listeners) listener(event);
   }
 
   #redefine({ stored, before }: StoreEvent): void {

@@ -2,13 +2,14 @@ import type { Fixture } from "./objects/fixture.ts";
 import { StatusError } from "../api/errors.ts";
 import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Selection } from "../api/options.ts";
+import type { Abortable, Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { Backend } from "./backend.ts";
 import type { FakeApiServerOptions } from "./fake_api_server_options.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
 import type { RecordedRequest } from "./http/recorded_request.ts";
 import { notFound } from "./http/refusal.ts";
+import { untilObject } from "./until_object.ts";
 import { mergePatch } from "./patches/merge_patch.ts";
 import { StoredSelection } from "./reads/stored_selection.ts";
 import { definitionOf } from "./storage/built_in.ts";
@@ -181,6 +182,33 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     const collection = this.#store.collection(resource);
     const stored = collection?.get(this.#key(collection, key));
     return stored === undefined ? undefined : parseStored(stored) as unknown as T;
+  }
+
+  /**
+   * Resolves with the object of that key as soon as `predicate` holds for it, now or after a write; it is called with
+   * `undefined` while there is none, and then the result is too. The caller owns the object.
+   *
+   * ```ts ignore
+   * await server.until(Deployment, "shop/web", (web) => web?.spec.replicas === 3);
+   * await server.until(Pod, "shop/web-0", (pod) => pod === undefined); // deleted
+   * ```
+   *
+   * @throws {Error} when that does not happen within `timeoutMs`, 5 s unless given; it has the present object.
+   * @throws the signal's reason, or what `predicate` throws.
+   */
+  until<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    predicate: (object: T | undefined) => boolean,
+    options: Abortable & { readonly timeoutMs?: number } = {},
+  ): Promise<T | undefined> {
+    return untilObject({
+      what: `${resourceName(resource)} "${key}"`,
+      read: () => this.get(resource, key),
+      predicate,
+      listeners: this.#backend.listeners,
+      ...options,
+    });
   }
 
   /**

@@ -12,6 +12,7 @@ import { DerivedController } from "../async/derived_controller.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { Latch } from "../async/latch.ts";
+import { nextTurn } from "../async/next_turn.ts";
 import { Pacer } from "../async/pacer.ts";
 import { DelayQueue } from "./delay_queue.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
@@ -97,6 +98,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   readonly #duration = new Tally();
   /** Set from the first waiting `shutDownWithDrain` on, until `#items` becomes empty or `shutDown` is called. */
   #drained: Latch | undefined;
+  /** Set while a call of `idle` waits, until `#items` becomes empty or the delays end. */
+  #emptied: Latch | undefined;
   /** True once the queue was shut down; it never becomes false again. */
   #isShutDown = false;
   /** The number of items in `#processing` whose `addedAgainMs` is set. */
@@ -351,6 +354,40 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     return this.#drained.wait(options);
   }
 
+  /**
+   * Resolves when no key waits, is processed or is delayed, and none has come within a turn of the event loop: for tests, after
+   * a change has reached the cache. With `ignoreDelayed`, keys of `requeueAfter` and `addAfter`, and retries, do not count.
+   *
+   * Keys must be taken meanwhile, or it never resolves. Rejects with the signal's reason when that aborts first.
+   *
+   * @example
+   * ```ts
+   * import { WorkQueue } from "@kube/informer";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const done: string[] = [];
+   * await using queue = new WorkQueue();
+   * queue.run((key) => void done.push(key));
+   * queue.add("shop/cart-0");
+   * await queue.idle();
+   * assertEquals(done, ["shop/cart-0"]);
+   * ```
+   */
+  async idle(options: { readonly signal?: AbortSignal; readonly ignoreDelayed?: boolean } = {}): Promise<void> {
+    const { signal, ignoreDelayed = false } = options;
+    const isIdle = (): boolean => this.#items.size === 0 && (ignoreDelayed || this.#delayed.size === 0);
+    for (;;) {
+      signal?.throwIfAborted();
+      if (isIdle()) {
+        await nextTurn();
+        if (isIdle()) return;
+      } else {
+        this.#emptied ??= new Latch();
+        await this.#emptied.wait({ signal });
+      }
+    }
+  }
+
   /** Takes each key in turn, until the queue is shut down and empty. Mark each as done, for example by `using item`. */
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<K>, undefined> {
     const pending = new Set<Taker<K>>();
@@ -435,13 +472,17 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       this.#enqueue(new Item(item.key, this.#owner, item.addedAgainMs), nowMs);
     } else {
       this.#items.delete(item.key);
-      if (this.#items.size === 0) this.#settleDrain();
+      if (this.#items.size === 0) {
+        this.#settleDrain();
+        this.#settleIdle();
+      }
     }
   }
 
   #close(): void {
     this.#isShutDown = true;
     this.#dropped += this.#delayed.clear();
+    this.#settleIdle();
     const takers = [...this.#takers];
     this.#takers.clear();
     for (const taker of takers) taker(undefined);
@@ -449,6 +490,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   #subject(key: K): string {
     return `worker of ${this.name === "" ? "a work queue" : `work queue "${this.name}"`} failed on "${key}"`;
+  }
+
+  #settleIdle(): void {
+    this.#emptied?.open();
+    this.#emptied = undefined;
   }
 
   #settleDrain(): void {

@@ -127,6 +127,41 @@ Deno.test("LabelSelector parse reads back any selector that was printed", () => 
   }));
 });
 
+Deno.test("LabelSelector prints itself as text that parse reads back, and takes the fields of objects", () => {
+  fc.assert(fc.property(fc.array(requirement, { maxLength: 5 }), (requirements) => {
+    assertEquals(LabelSelector.parse(String(new LabelSelector(requirements))).requirements, requirements);
+  }));
+  const selector = LabelSelector.from({
+    matchLabels: { app: "web", "example.com/empty": "" },
+    matchExpressions: [
+      { key: "tier", operator: "NotIn", values: ["cache", "db"] },
+      { key: "a", operator: "In", values: ["x", "y"] },
+      { key: "b", operator: "Exists" },
+      { key: "c", operator: "DoesNotExist", values: [] },
+    ],
+  });
+  assertEquals(String(selector), "app=web,example.com/empty=,tier notin (cache,db),a in (x,y),b,!c");
+  assertEquals(LabelSelector.parse(String(selector)).requirements, selector.requirements);
+  assert(LabelSelector.from({}).matches({ any: "label" }));
+});
+
+Deno.test("LabelSelector.from refuses what is no selector, and names the part at fault", () => {
+  const cases: [unknown, string][] = [
+    [undefined, "it is no object"],
+    [null, "it is no object"],
+    [{ app: "web" }, '"app" is neither matchLabels nor matchExpressions'],
+    [{ matchLabels: { "-": "x" } }, '"-" is no label key'],
+    [{ matchLabels: { app: "a,b" } }, '"a,b" is no label value'],
+    [{ matchLabels: { app: 1 } }, '"1" is no label value'],
+    [{ matchExpressions: [{ key: "a", operator: "In" }] }, 'In of "a" has no values'],
+    [{ matchExpressions: [{ key: "a", operator: "Exists", values: ["x"] }] }, 'Exists of "a" has values'],
+    [{ matchExpressions: [{ key: "a", operator: "Gt", values: ["1"] }] }, 'operator "Gt"'],
+  ];
+  for (const [selector, message] of cases) {
+    assertThrows(() => LabelSelector.from(selector as never), TypeError, message);
+  }
+});
+
 Deno.test("LabelSelector parse throws only SyntaxErrors, with a position inside the text", () => {
   const piece = fc.oneof(
     fc.constantFrom("a", "in", "notin", "=", "==", "!=", "!", "(", ")", ",", "<", ">", " ", "1", "x/y", "-", "é"),

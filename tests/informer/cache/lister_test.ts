@@ -77,3 +77,21 @@ Deno.test("Lister list and Indexer list throw an entry's error if it is not a De
   }
   assertEquals([run.errors, run.informer.status().quarantined], [[], 0]);
 });
+
+Deno.test("Lister list selects by labels and by any field, in all namespaces and in one", async () => {
+  using time = new FakeTime();
+  const entries = [
+    unread("a", 1, { labels: { app: "web" }, size: 1 }),
+    unread("b", 2, { labels: { app: "web" }, size: 2 }),
+    unread("c", 3, { labels: { app: "api" }, size: 2 }),
+  ];
+  await using run = await new Run(time, holding(...entries)).start();
+  const { lister } = run.informer;
+  const names = (objects: readonly Thing[]): string[] => objects.map(({ metadata }) => metadata.name);
+  assertEquals(names(lister.list({ fieldSelector: "spec.size=2" })), ["b", "c"]);
+  assertEquals(names(lister.list({ labelSelector: "app=web", fieldSelector: "spec.size!=1" })), ["b"]);
+  assertEquals(names(lister.namespace("default").list({ fieldSelector: "metadata.name=a" })), ["a"]);
+  assertEquals(names(lister.namespace("other").list({ fieldSelector: "spec.size=2" })), []);
+  assertEquals(names(lister.list({})), ["a", "b", "c"]);
+  assertThrows(() => lister.list({ fieldSelector: "spec.size" }), SyntaxError, "field selector");
+});

@@ -1,0 +1,34 @@
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { FieldSelector } from "../../src/api/field_selector.ts";
+
+const pod = { metadata: { name: "a,b" }, spec: { nodeName: "n1", hostNetwork: true }, status: { phase: null } };
+
+Deno.test("FieldSelector matches equality and inequality of any field, and takes a missing one for empty", () => {
+  const holds = [
+    "",
+    "spec.nodeName=n1",
+    "spec.nodeName==n1,metadata.name!=x",
+    "metadata.name=a\\,b",
+    "spec.hostNetwork=true",
+  ];
+  const missing = ["status.phase=", "status.none.deep=", "spec=", "spec.nodeName!=n2", "spec.toString="];
+  for (const text of [...holds, ...missing]) assert(FieldSelector.parse(text).matches(pod), text);
+  for (
+    const text of ["spec.nodeName=n2", "spec.nodeName!=n1", "spec.nodeName=n1,metadata.name=x", "status.phase=null"]
+  ) {
+    assertFalse(FieldSelector.parse(text).matches(pod), text);
+  }
+  assertEquals(String(FieldSelector.parse("a=b")), "a=b");
+  assertEquals([FieldSelector.parse("").isEmpty, FieldSelector.parse("a=").isEmpty], [true, false]);
+});
+
+Deno.test("FieldSelector names the character that it cannot parse", () => {
+  const cases: [string, string][] = [
+    ["spec.nodeName", 'found "spec.nodeName" at character 1'],
+    ["a=b,c", 'found "c" at character 5'],
+    ["=x", 'found "=" at character 1'],
+    ["a=b=c", 'found "=" at character 4'],
+    ["a=\\x", 'found "\\" at character 3'],
+  ];
+  for (const [text, message] of cases) assertThrows(() => FieldSelector.parse(text), SyntaxError, message);
+});
