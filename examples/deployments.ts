@@ -1,14 +1,12 @@
-// Follows all deployments, tells what happens to them, and reads the cache with a lister.
+// Follows all deployments, reports what happens to them, and reads the cache with a lister.
 //   deno run -A examples/deployments.ts
 import { SharedInformerFactory } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/deno";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 
-const stop = new AbortController();
-Deno.addSignalListener("SIGINT", () => stop.abort());
-
+using signal = shutdownSignal();
 using client = await connect();
-await using informers = new SharedInformerFactory(client, { onError: (error) => console.error(error) });
+await using informers = new SharedInformerFactory(client);
 const deployments = informers.forResource(Deployment);
 
 deployments.addEventHandler({
@@ -19,12 +17,10 @@ deployments.addEventHandler({
     }
   },
   onDelete: ({ key, finalStateUnknown }) => console.log(`deleted ${key}${finalStateUnknown ? ", some time ago" : ""}`),
+  onSynced: ({ objects }) => {
+    const web = deployments.lister.list("app=web");
+    console.log(`synced: ${objects} deployments, ${web.length} of them with app=web`);
+  },
 });
 
-informers.start({ signal: stop.signal });
-await informers.waitForCacheSync({ signal: stop.signal });
-
-const web = deployments.lister.list("app=web");
-console.log(`synced: ${deployments.lister.list().length} deployments, ${web.length} of them with app=web`);
-
-await new Promise((resolve) => stop.signal.addEventListener("abort", resolve));
+await informers.run({ signal });

@@ -1,16 +1,16 @@
-// Reads events in a loop instead of handlers: what is cached, then what changes, until the tenth change.
+// Reads events in a loop instead of handlers: what is cached, then what changes, until it is interrupted.
 //   deno run -A examples/events.ts
 import { SharedInformerFactory } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/deno";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
+using signal = shutdownSignal();
 using client = await connect();
 await using informers = new SharedInformerFactory(client);
 const pods = informers.forResource(Pod);
-informers.start();
+const running = informers.run({ signal });
 
-let changes = 0;
-for await (const event of pods.events()) {
+for await (const event of pods.events()) { // ends when the informer stops
   switch (event.type) {
     case "added":
       console.log(event.initial ? "found" : "added", event.key);
@@ -23,7 +23,7 @@ for await (const event of pods.events()) {
       break;
     case "synced":
       console.log(`synced: ${event.objects} pods`);
-      continue;
+      break;
   }
-  if (!(event.type === "added" && event.initial) && ++changes === 10) break;
 }
+await running;

@@ -1,21 +1,26 @@
-// A handler that comes late is told everything that is cached, and misses nothing and hears nothing twice after that.
+// A handler that comes late receives everything that is cached, and after that every change, once.
 //   deno run -A examples/late_handler.ts
 import { SharedInformerFactory } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/deno";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
+using signal = shutdownSignal();
 using client = await connect();
 await using informers = new SharedInformerFactory(client);
 const pods = informers.forResource(Pod);
-informers.start();
-await informers.waitForCacheSync();
-console.log(`cached: ${pods.indexer.size} pods`);
 
-let told = 0;
-await using late = pods.addEventHandler({
-  onAdd: ({ initial }) => {
-    if (initial) told++;
+function addLateHandler(): void {
+  let received = 0;
+  pods.addEventHandler({
+    onAdd: ({ key, initial }) => initial ? received++ : console.log("added", key),
+    onSynced: () => console.log(`synced: the late handler received ${received} pods`),
+  }, { name: "late" });
+}
+
+pods.addEventHandler({
+  onSynced: ({ objects }) => {
+    console.log(`cached: ${objects} pods`);
+    addLateHandler();
   },
-}, { name: "late" });
-await late.waitForSync();
-console.log(`synced: the late handler was told of ${told} pods`);
+});
+await informers.run({ signal });

@@ -1,17 +1,13 @@
 // Follows the pods of one namespace, connected by kubeconfig or, in a pod, by its service account.
 //   deno run -A examples/pods.ts [namespace]
 import { SharedIndexInformer } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/deno";
 import { Pod } from "@kube/informer/kinds/core/v1";
 
-const stop = new AbortController();
-Deno.addSignalListener("SIGINT", () => stop.abort());
-
+using signal = shutdownSignal();
 using client = await connect();
 const namespace = Deno.args[0] ?? client.namespace;
-await using pods = new SharedIndexInformer(client.resource(Pod, { namespace }), {
-  onError: (error) => console.error(error),
-});
+await using pods = new SharedIndexInformer(client.resource(Pod, { namespace }));
 
 pods.addEventHandler({
   onAdd: ({ name, initial }) => console.log(initial ? "found" : "added", name),
@@ -20,4 +16,4 @@ pods.addEventHandler({
   onSynced: ({ objects }) => console.log(`synced: ${objects} pods in ${namespace}`),
 });
 
-await pods.run({ signal: stop.signal });
+await pods.run({ signal });
