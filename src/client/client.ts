@@ -134,7 +134,8 @@ export class Client implements Disposable {
    * {@linkcode DynamicObject}s otherwise.
    *
    * @throws {TypeError} when `selection` has several `namespaces`: a request is of one namespace, or of all. Use a
-   * `SharedInformerFactory` for several, or a collection for each. @throws {SyntaxError} when a selector does not parse.
+   * `SharedInformerFactory` for several, or a collection for each.
+   * @throws {SyntaxError} when a selector does not parse.
    */
   resource<T extends KubernetesObject>(
     resource: Resource<T> | ApiResource,

@@ -35,7 +35,7 @@ import { Quarantine } from "./cache/quarantine.ts";
 import { type InformerStatus, totalOf } from "./status.ts";
 import { StateKeeper } from "./sync/state.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
-import { InformerError, withErrorJson } from "../errors/informer_error.ts";
+import { withErrorJson } from "../errors/informer_error.ts";
 import { Latest } from "../async/latest.ts";
 import { joined, type WaitError, waitError } from "./wait_error.ts";
 import { StoreWriter } from "./sync/store_writer.ts";
@@ -238,7 +238,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Resolves with the first object, cached or to come, for which the predicate holds. It reads, and so parses, every object, or
    * only the one of `key`, which is looked up.
    *
-   * @throws {WaitError} when the signal aborts, or the informer stops first. @throws an error of the predicate.
+   * @throws {WaitError} when the signal aborts, or the informer stops first.
+   * @throws an error of the predicate.
    */
   until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey } = {}): Promise<T> {
     const { key } = options;
@@ -289,8 +290,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * For an informer of several namespaces, `namespace` names that of the write; without it, every
    * namespace must have reached the version.
    *
-   * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace. @throws {Error} when a
-   * relist goes back to an older state. @throws {WaitError} when the signal aborts, or the informer stops first.
+   * @throws {RangeError} when a version is not a decimal number, or the informer has no such namespace.
+   * @throws {Error} when a relist goes back to an older state.
+   * @throws {WaitError} when the signal aborts, or the informer stops first.
    */
   async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string } = {}): Promise<void> {
     const parts = this.#partsOf(options.namespace);
@@ -321,8 +323,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *
    * @throws {WaitError} unless `patient`, as soon as the server refuses the first list (400, 401, 403, 404), there are no
    * credentials, or the runtime does not permit the connection; the error is its `cause`, and the informer retries in any case.
-   * Of several namespaces it throws the first refusal, and {@linkcode status} has the cause of each. @throws {WaitError} when
-   * the signal aborts, or the informer stops first. @throws {RangeError} when the informer has no such namespace.
+   * Of several namespaces it throws the first refusal, and {@linkcode status} has the cause of each.
+   * @throws {WaitError} when the signal aborts, or the informer stops first.
+   * @throws {RangeError} when the informer has no such namespace.
    */
   async waitForCacheSync(
     options: Abortable & { readonly patient?: boolean; readonly namespace?: string } = {},

@@ -89,8 +89,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   /**
    * Makes a factory without informers. The caller disposes the client.
    *
-   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`. @throws {SyntaxError} when a selector
-   * does not parse.
+   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`.
+   * @throws {SyntaxError} when a selector does not parse.
    */
   constructor(client: Client, options: SharedInformerFactoryOptions = {}) {
     namespacesOf(options);
@@ -110,8 +110,9 @@ export class SharedInformerFactory implements AsyncDisposable {
    * ignores them.
    *
    * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's; when the
-   * factory was shut down. An option that is left out never differs. @throws {TypeError} when the namespaces contradict each
-   * other, see `namespacesOf()`, or cannot be part of a path. @throws {SyntaxError} when a selector does not parse.
+   * factory was shut down. An option that is left out never differs.
+   * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
+   * @throws {SyntaxError} when a selector does not parse.
    */
   forResource<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T> | ApiResource,
@@ -161,8 +162,9 @@ export class SharedInformerFactory implements AsyncDisposable {
    * A server that refuses or cannot be reached does not end it: the informers retry, and report to `onError`. For a program that
    * must end then, there is {@linkcode waitForCacheSync}.
    *
-   * @throws {Error} when the factory runs or was shut down already. @throws the error of an informer that ends for another reason
-   * than the signal, or of handlers whose calls have not returned within `graceMs`; then it stops the others first.
+   * @throws {Error} when the factory runs or was shut down already.
+   * @throws the error of an informer that ends for another reason than the signal, or of handlers whose calls have not returned
+   * within `graceMs`; then it stops the others first.
    *
    * @example
    * ```ts

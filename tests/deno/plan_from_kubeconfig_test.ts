@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import type { ConnectOptions } from "../../src/deno/connect_options.ts";
 import { ConnectError } from "../../src/deno/connect_error.ts";
 import type { Host } from "../../src/deno/host/host.ts";

@@ -85,7 +85,7 @@ Deno.test("SharedInformerFactory without onError writes one line for a cause tha
 
 Deno.test("SharedIndexInformer and SharedInformerFactory with an onError of either write nothing", async () => {
   await using it = world();
-  const { server, client, time, warnings } = it;
+  const { client, time, warnings } = it;
   const errors: unknown[] = [];
   const onError = (error: unknown): number => errors.push(error);
   await using pods = new SharedIndexInformer(client.resource(Pod), { onError });
