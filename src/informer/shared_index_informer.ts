@@ -195,6 +195,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       since,
       ...(cause === undefined ? {} : { cause }),
       ...(notLiveSince === undefined ? {} : { notLiveSince }),
+      ...(notLiveSince === undefined || !this.hasSynced ? {} : { staleMs: Date.now() - notLiveSince.getTime() }),
       ...(retryAt === undefined ? {} : { retryAt }),
       resourceVersion: this.lastSyncResourceVersion,
       ...(this.#parts.length === 1 ? {} : { namespaces: this.#parts.map(({ status }) => status) }),
@@ -316,6 +317,22 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       return Promise.reject(new Error(`Cannot run ${this.#name}: it ${state} already`));
     }
     return this.#running = this.#run(options);
+  }
+
+  /**
+   * Ends the list or watch until {@linkcode resume}: the informer sends no requests, and keeps cache, indexes and handlers.
+   * Before `run()` it delays the first list. Waits go on, until the informer is resumed or stopped.
+   */
+  pause(): void {
+    for (const part of this.#parts) part.pause();
+  }
+
+  /**
+   * Ends a pause. The cache is `stale` until the watch is open, which resumes at the version of the cache, without a list. If the
+   * server has that version no longer, the collection is listed, and handlers receive the difference.
+   */
+  resume(): void {
+    for (const part of this.#parts) part.resume();
   }
 
   /**

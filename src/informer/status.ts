@@ -12,6 +12,10 @@ export interface InformerStatus {
   readonly cause?: unknown;
   /** The time since which it is not `live`; unset while it is live and before it was started. */
   readonly notLiveSince?: Date;
+  /**
+   * The age of the cache, in milliseconds: the time since `notLiveSince`, once the cache has synced. Unset while it is live.
+   */
+  readonly staleMs?: number;
   /** The time of the next request, while it backs off; of several namespaces, the earliest. */
   readonly retryAt?: Date;
   /** The version up to which the cache has everything, `""` before the first list; of several namespaces, the oldest. */

@@ -1,5 +1,5 @@
 /** The state of a reflector. It holds every value of the reflector that the next transition depends on. */
-export type ReflectorPhase = ListingPhase | WatchingPhase | WaitingPhase | StoppedPhase;
+export type ReflectorPhase = ListingPhase | WatchingPhase | WaitingPhase | PausedPhase | StoppedPhase;
 
 /** The reflector lists the collection. */
 export interface ListingPhase {
@@ -42,6 +42,14 @@ export interface WaitingPhase {
   readonly next: ListingPhase | WatchingPhase;
   /** The reason for the wait; `undefined` where nothing failed, as when the server ended a watch before its time. */
   readonly error: unknown;
+}
+
+/** The reflector sends no request and waits for nothing until it is resumed. */
+export interface PausedPhase {
+  /** Discriminates the phases. */
+  readonly name: "paused";
+  /** The phase that follows when the reflector is resumed. */
+  readonly next: ListingPhase | WatchingPhase | WaitingPhase;
 }
 
 /** The reflector does not run. */
@@ -130,10 +138,27 @@ export type Outcome =
     /** The wait is over. */
     readonly type: "elapsed";
   }
+  | PausedOutcome
+  | {
+    /** The pause is over. */
+    readonly type: "resumed";
+  }
   | {
     /** The reflector was stopped. */
     readonly type: "stopped";
   };
+
+/** The reflector was paused. */
+export interface PausedOutcome {
+  /** Discriminates the outcomes. */
+  readonly type: "paused";
+  /** The last version that the store has. */
+  readonly resourceVersion: string;
+  /** The time that the phase lasted, in milliseconds. */
+  readonly lastedMs: number;
+  /** Facts about the watch that was ended. */
+  readonly watch?: WatchFacts;
+}
 
 /** A list or a watch failed. */
 export interface FailedOutcome {

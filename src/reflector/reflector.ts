@@ -15,16 +15,18 @@ import type { Abortable } from "../api/options.ts";
 import { watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
+import { Latch } from "../async/latch.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { backoffMs, unreachableBackoffMs } from "../async/time/backoff.ts";
 import { LeakyBucket } from "../async/time/leaky_bucket.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { sleep } from "../async/time/sleep.ts";
 import { failed } from "./classify.ts";
 import { LiveCounters, type ReflectorCounters } from "./counters.ts";
 import { checkReflectorOptions, type ReflectorOptions, type ReflectorSettings } from "./options.ts";
 import { readPageList } from "./page_list.ts";
-import type { ListingPhase, Outcome, ReflectorPhase, WatchingPhase } from "./phase.ts";
+import type { ListingPhase, Outcome, ReflectorPhase, WatchFacts, WatchingPhase } from "./phase.ts";
 import type { ReflectorStore } from "./reflector_store.ts";
 import { readStreamingList } from "./streaming_list.ts";
 import { SyncedStore } from "./synced_store.ts";
@@ -34,6 +36,9 @@ import { WatchStream } from "./watch_stream.ts";
 
 /** Requests that may begin without a wait, whatever the server answers: this many at once, and one more a second. */
 const UNWAITED = { burst: 10, everyMs: 1_000 };
+
+/** The reason with which a request or a wait ends when the reflector is paused. */
+const PAUSED = new DOMException("The reflector was paused", "AbortError");
 
 /**
  * Keeps a store equal to a collection on the server.
@@ -72,6 +77,10 @@ export class Reflector<T extends KubernetesObject> {
   #stream: WatchStream<T> | undefined;
   /** Receives errors where there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
+  /** Defined if and only if the reflector is to be paused; `resume()` opens it. */
+  #pause: Latch | undefined;
+  /** Ends the current request or wait. Set by `run()` and after each pause, aborted with `PAUSED` by `pause()`. */
+  #work: DerivedController | undefined;
   /** The error that `onPhase` threw during this run, if it threw one: it ends the run and is no failure of a phase. */
   #thrown: { readonly error: unknown } | undefined;
 
@@ -117,6 +126,22 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
+   * Ends the current request or wait; the store keeps its contents. No request is sent until {@linkcode resume}, also by a
+   * later `run()`. A list that is interrupted leaves the store as it was.
+   */
+  pause(): void {
+    if (this.#pause !== undefined) return;
+    this.#pause = new Latch();
+    this.#work?.abort(PAUSED);
+  }
+
+  /** Ends a pause: a watch resumes at the last version that the store has, a list begins anew, a wait goes on. */
+  resume(): void {
+    this.#pause?.open();
+    this.#pause = undefined;
+  }
+
+  /**
    * Lists and watches until the signal aborts, and then resolves. A second run begins with a list that is not older than the
    * last version of the first.
    *
@@ -130,7 +155,9 @@ export class Reflector<T extends KubernetesObject> {
     using _resync = this.#startResync();
     try {
       this.#rules.admitMs();
-      this.#enter(firstPhase(this.#store.version, this.#rules));
+      this.#work = new DerivedController(job.signal);
+      const first = firstPhase(this.#store.version, this.#rules);
+      this.#enter(this.#pause === undefined ? first : { name: "paused", next: first });
       while (this.#phase.name !== "stopped") {
         const outcome = await this.#perform(this.#phase, job.signal);
         const next = transition(this.#phase, outcome, this.#rules);
@@ -140,6 +167,7 @@ export class Reflector<T extends KubernetesObject> {
     } finally {
       this.#isRunning = false;
       this.#phase = { name: "stopped" };
+      this.#work = undefined;
       await this.#closeStream();
     }
   }
@@ -157,9 +185,15 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  async #perform(phase: ReflectorPhase, signal: AbortSignal): Promise<Outcome> {
-    if (signal.aborted) return { type: "stopped" };
+  async #perform(phase: ReflectorPhase, stop: AbortSignal): Promise<Outcome> {
+    if (stop.aborted) return { type: "stopped" };
+    const beganMs = monotonicMs();
+    const { signal } = this.#work!;
     try {
+      if (signal.aborted && phase.name !== "paused") {
+        await this.#closeStream(); // of a complete streaming list
+        return this.#interrupted(signal, 0);
+      }
       switch (phase.name) {
         case "listing":
           return phase.by === "pages" ? await this.#listPages(phase, signal) : await this.#listStream(phase, signal);
@@ -168,6 +202,11 @@ export class Reflector<T extends KubernetesObject> {
         case "waiting":
           await sleep(phase.delayMs, { signal });
           return { type: "elapsed" };
+        case "paused":
+          while (this.#pause !== undefined) await this.#pause.wait({ signal: stop });
+          this.#work?.abort();
+          this.#work = new DerivedController(stop);
+          return { type: "resumed" };
         case "stopped":
           return { type: "stopped" };
         default:
@@ -175,7 +214,8 @@ export class Reflector<T extends KubernetesObject> {
       }
     } catch (error) {
       if (this.#thrown !== undefined) throw error;
-      if (signal.aborted) return { type: "stopped" };
+      if (stop.aborted) return { type: "stopped" };
+      if (signal.aborted) return this.#interrupted(signal, monotonicMs() - beganMs);
       return failed(error, phase.name === "listing" ? phase.resourceVersion : this.#store.version);
     }
   }
@@ -221,7 +261,7 @@ export class Reflector<T extends KubernetesObject> {
       outcome = { type: "ended", resourceVersion: this.#store.version, watch: stream.facts };
     } catch (error) {
       if (this.#thrown !== undefined) throw error;
-      if (signal.aborted) return { type: "stopped" };
+      if (signal.aborted) return this.#interrupted(signal, stream.facts.lastedMs, stream.facts);
       outcome = { ...failed(error, this.#store.version), watch: stream.facts };
     } finally {
       await this.#closeStream();
@@ -230,6 +270,17 @@ export class Reflector<T extends KubernetesObject> {
     if (relist !== undefined) outcome = { type: "relist" };
     this.#recordWatchEnd(outcome, relist);
     return outcome;
+  }
+
+  #interrupted(signal: AbortSignal, lastedMs: number, watch?: WatchFacts): Outcome {
+    if (signal.reason !== PAUSED) return { type: "stopped" };
+    if (watch !== undefined) this.#counters.watchEnded("it was paused");
+    return {
+      type: "paused",
+      resourceVersion: this.#store.version,
+      lastedMs,
+      ...(watch === undefined ? {} : { watch }),
+    };
   }
 
   #recordWatchEnd(outcome: Outcome, relist: Error | undefined): void {

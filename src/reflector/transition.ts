@@ -4,6 +4,8 @@ import type {
   Failure,
   ListingPhase,
   Outcome,
+  PausedOutcome,
+  PausedPhase,
   ReflectorPhase,
   WaitingPhase,
   WatchFacts,
@@ -70,6 +72,10 @@ const BROKEN_STREAMS = 2;
  * | watching | expired, any other failure | back off, then listing at s |
  * | watching | relist | listing at "", at once |
  * | waiting | elapsed | the phase that it waited for |
+ * | listing at v | paused | paused, later listing at v |
+ * | watching | paused | paused, later watching from s; listing at "" where a relist was requested |
+ * | waiting | paused | paused, later the rest of the wait |
+ * | paused | resumed | the phase that was paused, at once |
  * | any | stopped | stopped |
  *
  * If the store has no version yet (`""` or `"0"`), the list is at `"0"`. Waits grow with the failures in a row, see
@@ -100,8 +106,7 @@ function admitted(
   const error = new RequestRateError(
     `Cannot ${
       next.name === "listing" ? "list" : "watch"
-    } at once: too many lists and watches ended early or failed in ` +
-      `a row, so this one waits`,
+    } at once: too many lists and watches in a row began without a wait`,
     outcome.type === "failed" ? { cause: outcome.error } : {},
   );
   return wait(delayMs, next, error);
@@ -109,7 +114,12 @@ function admitted(
 
 function successor(phase: ReflectorPhase, outcome: Outcome, rules: TransitionRules): ReflectorPhase {
   if (outcome.type === "stopped" || phase.name === "stopped") return { name: "stopped" };
+  if (outcome.type === "paused" && phase.name !== "paused") {
+    return { name: "paused", next: interrupted(phase, outcome) };
+  }
   switch (phase.name) {
+    case "paused":
+      return outcome.type === "resumed" ? phase.next : impossible(phase, outcome);
     case "waiting":
       return outcome.type === "elapsed" ? phase.next : impossible(phase, outcome);
     case "listing":
@@ -124,6 +134,24 @@ function successor(phase: ReflectorPhase, outcome: Outcome, rules: TransitionRul
       if (outcome.type === "failed") return afterWatch(phase, outcome, rules);
       if (outcome.type === "relist") return listing("", phase.history);
       return impossible(phase, outcome);
+    default:
+      return phase satisfies never;
+  }
+}
+
+/** Returns the phase that follows a pause of `phase`. */
+function interrupted(phase: PausedPhase["next"], outcome: PausedOutcome): PausedPhase["next"] {
+  const { resourceVersion, watch, lastedMs } = outcome;
+  switch (phase.name) {
+    case "listing":
+      return phase;
+    case "watching": {
+      const history = watch === undefined ? phase.history : after(watch, phase.history);
+      // mutant: resume-from-start
+      return phase.relist === undefined ? watching(resourceVersion, history) : listing("", history);
+    }
+    case "waiting":
+      return { ...phase, delayMs: Math.max(0, phase.delayMs - lastedMs) };
     default:
       return phase satisfies never;
   }

@@ -9,6 +9,7 @@ import {
   type ListingPhase,
   NO_HISTORY,
   type Outcome,
+  type PausedPhase,
   type ReflectorPhase,
   type WaitingPhase,
   type WatchFacts,
@@ -56,6 +57,7 @@ const waiting = (next: ListingPhase | WatchingPhase, delayMs = 7): WaitingPhase 
 /** A wait for which nothing went wrong. */
 const pausing = (next: ListingPhase | WatchingPhase): WaitingPhase => ({ ...waiting(next), error: undefined });
 const stopped: ReflectorPhase = { name: "stopped" };
+const paused = (next: PausedPhase["next"]): PausedPhase => ({ name: "paused", next });
 
 /** Rules whose waits say why they are there: `asked` has `"unreachable 2"`, `"reconnect"`. */
 class NotingRules implements TransitionRules {
@@ -102,6 +104,12 @@ const ended = (resourceVersion: string, watch: WatchFacts = { ...LASTED, lastedM
 });
 const listed = (resourceVersion: string): Outcome => ({ type: "listed", resourceVersion });
 const relist: Outcome = { type: "relist" };
+const pause = (resourceVersion: string, lastedMs = 0, watch?: WatchFacts): Outcome => ({
+  type: "paused",
+  resourceVersion,
+  lastedMs,
+  watch,
+});
 
 /** In, outcome, next, and which wait was asked for. */
 const TABLE: readonly (readonly [ReflectorPhase, Outcome, ReflectorPhase, string?])[] = [
@@ -208,6 +216,18 @@ const TABLE: readonly (readonly [ReflectorPhase, Outcome, ReflectorPhase, string
   [watching("5", { failures: 1 }, true), relist, listing("", { failures: 1 })],
   [waiting(listing("")), { type: "elapsed" }, listing("")],
   [waiting(watching("5")), { type: "elapsed" }, watching("5")],
+  // Pauses.
+  [listing("0"), pause(""), paused(listing("0"))],
+  [streaming("9", { failures: 2 }), pause("9"), paused(streaming("9", { failures: 2 }))],
+  [{ ...listedInPages("5"), after: "stream" }, pause("5"), paused(watching("5"))],
+  [watching("5", { failures: 2 }, true), pause("8", 60_000, LASTED), paused(watching("8"))],
+  [watching("5", { failures: 2 }, true), pause("8", 5, BRIEF), paused(watching("8", { failures: 2 }))],
+  [{ ...watching("5"), relist: error }, pause("8"), paused(listing(""))],
+  [waiting(watching("5")), pause("5", 3), paused(waiting(watching("5"), 4))],
+  [waiting(watching("5")), pause("5", 9), paused(waiting(watching("5"), 0))],
+  [paused(listing("")), { type: "resumed" }, listing("")],
+  [paused(watching("8")), { type: "resumed" }, watching("8")],
+  [paused(waiting(watching("5"), 4)), { type: "resumed" }, waiting(watching("5"), 4)],
 ];
 
 Deno.test("transition leads from each phase, by each outcome, to the next phase", () => {
@@ -269,13 +289,21 @@ Deno.test("transition delays a request that would start without a wait only wher
   assertEquals(transition(streaming("0"), listed("5"), rules).name, "watching");
   assertEquals(transition(waiting(listing("0")), { type: "elapsed" }, rules), listing("0"));
   assertEquals(transition(waiting(watching("5"), 0), { type: "elapsed" }, rules).name, "waiting");
+  assertEquals(transition(paused(watching("5")), { type: "resumed" }, rules).name, "waiting");
   const failed = transition(listing("9"), failure("expired", "9"), rules);
   assert(failed.name === "waiting" && failed.error instanceof RequestRateError);
   assertEquals([failed.next, failed.error.cause], [listing(""), error]);
 });
 
 Deno.test("transition goes from every phase to stopped, and stays there", () => {
-  const phases = [listing("0"), watching("5"), watching("5", {}, true), waiting(listing("0")), stopped];
+  const phases = [
+    listing("0"),
+    watching("5"),
+    watching("5", {}, true),
+    waiting(listing("0")),
+    paused(listing("0")),
+    stopped,
+  ];
   const outcomes: Outcome[] = [listed("1"), ended("1"), failure("refused", "1"), { type: "elapsed" }, relist];
   for (const phase of phases) assertEquals(transition(phase, { type: "stopped" }, new NotingRules()), stopped);
   for (const outcome of outcomes) assertEquals(transition(stopped, outcome, new NotingRules()), stopped);
@@ -291,6 +319,9 @@ Deno.test("transition refuses an outcome that its phase cannot have", () => {
     [waiting(listing("0")), listed("5")],
     [waiting(listing("0")), relist],
     [waiting(listing("0")), ended("5")],
+    [watching("5"), { type: "resumed" }],
+    [paused(watching("5")), pause("5")],
+    [paused(watching("5")), { type: "elapsed" }],
     ...FAILURES.map((kind) => [waiting(listing("0")), failure(kind, "5")] as const),
   ];
   for (const [phase, outcome] of impossible) {

@@ -77,6 +77,16 @@ export class Controller<T extends KubernetesObject> {
     this.#reflector.relist(reason);
   }
 
+  /** Ends the list or watch until {@linkcode resume}; queue and version stay. */
+  pause(): void {
+    this.#reflector.pause();
+  }
+
+  /** Ends a pause: resumes the watch at the last version, or lists if there is none. */
+  resume(): void {
+    this.#reflector.resume();
+  }
+
   /** Runs until the signal aborts, then closes the queue and resolves. */
   async run(options: Abortable = {}): Promise<void> {
     try {

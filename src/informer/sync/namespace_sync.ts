@@ -168,6 +168,16 @@ export class NamespaceSync<T extends KubernetesObject> {
     }
   }
 
+  /** Ends the list or watch until {@linkcode resume}. */
+  pause(): void {
+    this.#controller.pause();
+  }
+
+  /** Ends a pause: resumes the watch at the last version, or lists if there is none. */
+  resume(): void {
+    this.#controller.resume();
+  }
+
   /** Lists and watches until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     using _outdated = this.#outdated;

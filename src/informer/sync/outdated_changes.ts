@@ -56,6 +56,7 @@ export class OutdatedChanges implements Disposable {
     const before = this.#phase;
     this.#phase = phase.name;
     this.#isListing = phase.name === "listing";
+    if (phase.name === "paused") this.#timer[Symbol.dispose](); // armed again by the progress of the next watch
     if (phase.name === "watching" && !(phase.open && before === "watching")) this.#openedAt = phase.resourceVersion;
   }
 

@@ -15,6 +15,7 @@ import type { ReflectorPhase } from "../../reflector/phase.ts";
  *
  * - `idle`: it has not been started.
  * - `live`: it watches, and the cache is up to date.
+ * - `paused`: it was paused, and sends no requests; the cache is the last known state.
  * - `listing`: it lists the collection for the first time.
  * - `stale`: it does not watch at the moment, and the cache is the last known state.
  * - `unreachable`, `notFound`, `forbidden`, `unauthorized`: as `stale`, because the server does not answer, or refuses for
@@ -24,6 +25,7 @@ import type { ReflectorPhase } from "../../reflector/phase.ts";
 export type InformerState =
   | "idle"
   | "live"
+  | "paused"
   | "listing"
   | "stale"
   | "unreachable"
@@ -35,6 +37,7 @@ export type InformerState =
 const STATES: readonly InformerState[] = [
   "idle",
   "live",
+  "paused",
   "listing",
   "stale",
   "unreachable",
@@ -141,6 +144,10 @@ export class StateKeeper {
         return;
       case "watching":
         if (phase.open) this.#set("live", undefined);
+        else if (this.#state === "paused") this.#set("stale", undefined);
+        return;
+      case "paused":
+        this.#set("paused", undefined);
         return;
       case "waiting":
         this.#set(stateOf(phase.error, hasSynced), phase.error);
