@@ -73,6 +73,7 @@ export type {
   AttemptHistory,
   Failure,
   ListingPhase,
+  PausedPhase,
   ReflectorPhase,
   StoppedPhase,
   WaitingPhase,
@@ -118,6 +119,8 @@ export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
 export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
+export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
+export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
 export { SharedInformerFactory, type SharedInformerFactoryOptions } from "./src/informer/shared_informer_factory.ts";
 
 // workqueue: keys for workers, with delays and rate limits.

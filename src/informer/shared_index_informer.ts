@@ -325,6 +325,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   pause(): void {
     for (const part of this.#parts) part.pause();
+    this.#stateChanged();
   }
 
   /**
@@ -333,6 +334,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   resume(): void {
     for (const part of this.#parts) part.resume();
+    this.#stateChanged();
   }
 
   /**
@@ -443,6 +445,12 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   #entriesOf(key: ObjectKey): readonly Entry<T>[] {
     const entry = this.#store.getByKey(key);
     return entry === undefined ? [] : [entry];
+  }
+
+  #stateChanged(): void {
+    if (this.#isStopped) return;
+    this.#state.follow(this.#parts.map(({ state }) => state));
+    this.#changes.changed();
   }
 
   #entered(phase: ReflectorPhase, changed: boolean): void {

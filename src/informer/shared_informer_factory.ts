@@ -8,7 +8,11 @@ import { callObserver } from "../async/report_uncaught.ts";
 import { errorLine } from "../errors/error_line.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
+import { checkDurations } from "../async/time/duration.ts";
+import { AcquiredInformer } from "./acquired_informer.ts";
+import { Demand } from "./demand.ts";
 import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } from "./options.ts";
+import { type CacheScope, overlap, OverlappingCachesError } from "./overlapping_caches.ts";
 import { sameOption } from "./same_option.ts";
 import { FactoryRun } from "./factory_run.ts";
 import { joined } from "./wait_error.ts";
@@ -22,25 +26,43 @@ export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
    * @default {as for a `SharedIndexInformer`; a cause that several informers share is written once}
    */
   readonly onError?: (error: unknown, resource: Resource) => unknown;
+  /**
+   * The time from the disposal of the last holder of an acquired informer to the end of its watch, in milliseconds;
+   * `Infinity` is never.
+   *
+   * @default {30_000}
+   */
+  readonly idleMs?: number;
+  /**
+   * The time from the end of that watch to the end of the cache, in milliseconds; `Infinity` is never. A server keeps the
+   * versions of 5 minutes at least, so a watch that is resumed within that time needs no list.
+   *
+   * @default {300_000}
+   */
+  readonly forgetMs?: number;
 }
 
 /** A selection with the factory's defaults filled in. */
-interface Selected {
+interface Selected extends CacheScope {
   /** The key of the informer. */
   readonly id: string;
-  /** `undefined` for all namespaces. */
-  readonly namespaces: readonly string[] | undefined;
-  readonly selectors: Pick<Selection, "labelSelector" | "fieldSelector">;
 }
 
 interface Shared {
   readonly resource: Resource;
+  readonly selected: Selected;
+  /** Has a holder for good once `isKept` is `true`. */
+  readonly demand: Demand;
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
   readonly indexers: Map<string, unknown>;
   /** The options that the informer was made with, defaults included. */
   readonly options: Readonly<Record<string, unknown>>;
   /** Set once it was started; resolves when it has stopped, with its failure, if any. */
   running: Promise<{ readonly error: unknown } | undefined> | undefined;
+  /** `true` from the first `forResource()` on: then the demand never ends. */
+  isKept: boolean;
+  /** The run of the factory that it stops with. */
+  run: FactoryRun | undefined;
 }
 
 /** The options that all callers of one informer must agree on. */
@@ -57,6 +79,9 @@ const COMPARED = [
 
 /**
  * Makes informers and shares them: one per resource and selection, however many callers ask for it.
+ *
+ * An informer of `forResource()` runs from `start()` on, as long as the factory. One of `acquire()` runs while it has holders,
+ * and somewhat longer, as `idleMs` and `forgetMs` say.
  *
  * @example
  * ```ts
@@ -75,7 +100,7 @@ const COMPARED = [
 export class SharedInformerFactory implements AsyncDisposable {
   readonly #client: Client;
   readonly #options: SharedInformerFactoryOptions;
-  /** Has an informer from its first `forResource()` until its `release()`. */
+  /** Has an informer from its first `forResource()` or `acquire()` until it is forgotten, or replaced after it has stopped. */
   readonly #informers = new Map<string, Shared>();
   /** Receives errors where there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
@@ -83,6 +108,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   #run: FactoryRun | undefined;
   /** The error that `run()` has rejected with; a shutdown does not reject with it again. */
   #thrown: unknown;
+  /** `#overlapping` has the kinds of which overlapping caches were reported. */
+  readonly #overlapping = new Set<string>();
   /** `true` from `shutdown()` on. */
   #isShutDown = false;
 
@@ -91,10 +118,12 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`.
    * @throws {SyntaxError} when a selector does not parse.
+   * @throws {RangeError} when `idleMs` or `forgetMs` is out of range.
    */
   constructor(client: Client, options: SharedInformerFactoryOptions = {}) {
     namespacesOf(options);
     checkSelectors(options);
+    checkDurations("make a factory", { idleMs: options.idleMs, forgetMs: options.forgetMs });
     this.#client = client;
     this.#options = options;
   }
@@ -118,46 +147,80 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T> | ApiResource,
     options: Selection & SharedIndexInformerOptions<T, Name> = {},
   ): SharedIndexInformer<T, Name> {
-    if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     const selected = this.#select(resource, options);
     const shared = this.#informers.get(selected.id) ?? this.#create(resource as Resource<T>, selected, options);
     this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
-    this.#run?.add(this.#start(shared, { signal: this.#run.signal }));
+    if (!shared.isKept) shared.demand.acquire(); // never released
+    shared.isKept = true;
+    if (this.#run !== undefined) this.#enlist(shared, this.#run);
     return shared.informer as unknown as SharedIndexInformer<T, Name>;
   }
 
   /**
-   * Stops and forgets one informer, if there is one.
+   * Returns a holder of the informer of a resource and selection, which runs, without `start()`, while it has holders: dispose
+   * it with `using`. Options are those of `forResource()`, and are shared with its callers.
    *
-   * @throws {Error} as `run()` of the informer.
-   * @throws {TypeError} when the namespaces contradict each other.
+   * `idleMs` after the last holder was disposed the watch ends, and the cache is kept; `forgetMs` later it is dropped. A
+   * holder that comes before that reads the cache at once (`status()` calls it `stale`, with its age), while the watch resumes
+   * without a list. If the server has that version no longer, the collection is listed, and handlers receive the difference.
+   *
+   * An informer that has stopped is replaced by a new one.
+   *
+   * @throws as {@linkcode forResource}.
+   *
+   * @example
+   * ```ts
+   * import { Client, SharedInformerFactory } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer } from "@kube/informer/testing";
+   *
+   * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+   * await using informers = new SharedInformerFactory(client, { idleMs: 10_000 });
+   * {
+   *   using pods = informers.acquire(Pod, { namespace: "shop" });
+   *   await pods.waitForCacheSync();
+   *   console.log(pods.lister.list("app=web").length);
+   * } // the watch ends 10 s later, unless pods are acquired again
+   * ```
    */
-  async release(resource: Resource, selection: Selection = {}): Promise<void> {
-    const { id } = this.#select(resource, selection);
-    const shared = this.#informers.get(id);
-    if (shared === undefined) return;
-    this.#informers.delete(id);
-    await shared.informer[Symbol.asyncDispose]();
+  acquire<T extends KubernetesObject, Name extends string = never>(
+    resource: Resource<T>,
+    options: Selection & SharedIndexInformerOptions<T, Name> = {},
+  ): AcquiredInformer<T, Name> {
+    const selected = this.#select(resource, options);
+    const known = this.#informers.get(selected.id);
+    const isUsable = known !== undefined && known.informer.status().state !== "stopped";
+    if (!isUsable) known?.demand.end();
+    const shared = isUsable ? known : this.#create(resource, selected, options);
+    const release = shared.demand.acquire();
+    try {
+      this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    this.#startAlone(shared, {});
+    return new AcquiredInformer(
+      shared.informer as unknown as SharedIndexInformer<T, Name>,
+      resourceName(resource),
+      release,
+    );
   }
 
   /**
-   * Starts the informers that have not been started. They stop when the signal aborts, and by `release()` and `shutdown()`.
+   * Starts the informers of `forResource()` that have not been started. They stop when the signal aborts, and by `shutdown()`.
    *
    * @throws {Error} when the factory was shut down.
    */
   start(options: Abortable = {}): void {
     if (this.#isShutDown) throw new Error("Cannot start informers: the factory was shut down");
-    for (const shared of this.#informers.values()) {
-      // shutdown() and release() throw the errors of stopping; they are reported for a caller that only aborts the signal.
-      void this.#start(shared, options).then((failure) => {
-        if (failure !== undefined) this.#report(shared.resource, failure.error);
-      });
-    }
+    for (const shared of this.#informers.values()) if (shared.isKept) this.#startAlone(shared, options);
   }
 
   /**
    * Runs the informers until the signal aborts or the factory is shut down, and resolves when all have stopped. It starts those
-   * that have not been started, and those that `forResource()` is asked for meanwhile.
+   * that have not been started, and those that `forResource()` is asked for meanwhile. Those of
+   * `acquire()` alone follow their holders, and end with `shutdown()`.
    *
    * A server that refuses or cannot be reached does not end it: the informers retry, and report to `onError`. For a program that
    * must end then, there is {@linkcode waitForCacheSync}.
@@ -189,7 +252,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is running already");
     using run = this.#run = new FactoryRun(options.signal);
     try {
-      for (const shared of this.#informers.values()) run.add(this.#start(shared, { signal: run.signal }));
+      for (const shared of this.#informers.values()) if (shared.isKept) this.#enlist(shared, run);
       await run.ended;
     } catch (error) {
       this.#thrown = error;
@@ -200,13 +263,13 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Resolves once all informers have synced.
+   * Resolves once all informers have synced, but for those of `acquire()` that have no holder.
    *
    * @throws {Error} when an informer has not been started.
    * @throws as `SharedIndexInformer.waitForCacheSync()`, for the first wait that fails.
    */
   async waitForCacheSync(options: Abortable & { readonly patient?: boolean } = {}): Promise<void> {
-    const all = [...this.#informers.values()];
+    const all = [...this.#informers.values()].filter(({ demand }) => demand.state === "held");
     const idle = all.filter((shared) => shared.running === undefined).map((shared) =>
       `"${resourceName(shared.resource)}"`
     );
@@ -228,6 +291,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   shutdown(): Promise<void> {
     this.#isShutDown = true;
     this.#run?.stop();
+    for (const { demand } of this.#informers.values()) demand.end();
     return this.#stopAll(); // each time: a call from inside a handler waits for fewer calls
   }
 
@@ -255,7 +319,36 @@ export class SharedInformerFactory implements AsyncDisposable {
     return shared.running ??= shared.informer.run(options).then(() => undefined, (error) => ({ error }));
   }
 
+  /** Starts an informer, unless it was started, and reports its failure, for a caller that does not wait for its end. */
+  #startAlone(shared: Shared, options: Abortable): void {
+    if (shared.running !== undefined) return;
+    void this.#start(shared, options).then((failure) => {
+      if (failure !== undefined) this.#report(shared.resource, failure.error);
+    });
+  }
+
+  /** Starts an informer, unless it was started, and lets it stop with the run. */
+  #enlist(shared: Shared, run: FactoryRun): void {
+    if (shared.run === run) return;
+    shared.run = run;
+    const wasStarted = shared.running !== undefined;
+    run.add(this.#start(shared, { signal: run.signal }));
+    if (!wasStarted) return;
+    // The run has the error of stopping.
+    const stop = (): void => void shared.informer[Symbol.asyncDispose]().then(undefined, () => undefined);
+    if (run.signal.aborted) stop();
+    else run.signal.addEventListener("abort", stop, { once: true });
+  }
+
+  #forget(shared: Shared): void {
+    this.#informers.delete(shared.selected.id);
+    // The error of stopping is that of `running`, which is reported.
+    shared.informer[Symbol.asyncDispose]().then(undefined, () => undefined);
+  }
+
+  /** @throws {Error} when the factory was shut down. @throws {TypeError} when the selection is not possible. */
   #select(resource: Resource, own: Selection): Selected {
+    if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     const defaults = this.#options;
     const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
     // Checked also for a cluster-scoped resource, which ignores it.
@@ -270,6 +363,7 @@ export class SharedInformerFactory implements AsyncDisposable {
         ...[group, version, plural, representation],
         ...[[...namespaces ?? []].sort(), labelSelector ?? "", fieldSelector ?? ""],
       ]),
+      resource,
       namespaces,
       selectors: { labelSelector, fieldSelector },
     };
@@ -280,7 +374,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     selected: Selected,
     own: SharedIndexInformerOptions<T, Name>,
   ): Shared {
-    const { onError: _factory, ...defaults } = this.#options;
+    const { onError: _factory, idleMs = 30_000, forgetMs = 300_000, ...defaults } = this.#options;
     const { indexers: _indexers, ...rest } = defined(own);
     const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...rest };
     const { id, namespaces, selectors } = selected;
@@ -296,11 +390,22 @@ export class SharedInformerFactory implements AsyncDisposable {
     });
     const shared: Shared = {
       resource,
+      selected,
+      demand: new Demand({
+        idleMs,
+        forgetMs,
+        onPause: () => informer.pause(),
+        onResume: () => informer.resume(),
+        onForget: () => this.#forget(shared),
+      }),
       informer: informer as unknown as SharedIndexInformer<KubernetesObject, string>,
       indexers: new Map(),
       options,
       running: undefined,
+      isKept: false,
+      run: undefined,
     };
+    this.#checkOverlap(selected);
     this.#informers.set(id, shared);
     return shared;
   }
@@ -324,6 +429,18 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (added.length === 0) return;
     shared.informer.withIndexers(Object.fromEntries(added));
     for (const [index, valuesOf] of added) shared.indexers.set(index, valuesOf);
+  }
+
+  /** Reports the first overlapping caches of a kind. */
+  #checkOverlap(selected: Selected): void {
+    const name = resourceName(selected.resource);
+    if (this.#overlapping.has(name)) return;
+    const other = [...this.#informers.values()].find((shared) =>
+      shared.selected.id !== selected.id && overlap(shared.selected, selected)
+    );
+    if (other === undefined) return;
+    this.#overlapping.add(name);
+    this.#report(selected.resource, new OverlappingCachesError(other.selected, selected));
   }
 
   #report(resource: Resource, error: unknown): void {

@@ -171,11 +171,13 @@ export class NamespaceSync<T extends KubernetesObject> {
   /** Ends the list or watch until {@linkcode resume}. */
   pause(): void {
     this.#controller.pause();
+    this.state.paused();
   }
 
   /** Ends a pause: resumes the watch at the last version, or lists if there is none. */
   resume(): void {
     this.#controller.resume();
+    this.state.resumed(this.hasSynced);
   }
 
   /** Lists and watches until the signal aborts. */

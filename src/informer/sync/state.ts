@@ -129,6 +129,18 @@ export class StateKeeper {
     this.#retryAt = retries.reduce((a, b) => b < a ? b : a, retries[0]);
   }
 
+  /** Enters the state `paused`, if it has been started and has not stopped. */
+  paused(): void {
+    if (this.#state === "idle" || this.#state === "stopped") return;
+    this.#set("paused", undefined);
+    this.#retryAt = undefined;
+  }
+
+  /** Leaves the state `paused`, before the reflector enters its next phase. */
+  resumed(hasSynced: boolean): void {
+    if (this.#state === "paused") this.#set(hasSynced ? "stale" : "listing", undefined);
+  }
+
   /** Enters the state `stopped`. Without `cause` the last one stays. */
   stopped(cause?: unknown): void {
     this.#set("stopped", cause ?? this.#cause);
@@ -144,7 +156,7 @@ export class StateKeeper {
         return;
       case "watching":
         if (phase.open) this.#set("live", undefined);
-        else if (this.#state === "paused") this.#set("stale", undefined);
+        else this.resumed(hasSynced);
         return;
       case "paused":
         this.#set("paused", undefined);

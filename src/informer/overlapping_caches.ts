@@ -1,0 +1,56 @@
+import type { Selection } from "../api/options.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { apiVersionOf, type Resource, resourceName } from "../api/resource.ts";
+
+/** The objects that an informer caches. */
+export interface CacheScope {
+  /** The kind, and the form of its objects. */
+  readonly resource: Resource;
+  /** The namespaces; `undefined` for all of them. */
+  readonly namespaces: readonly string[] | undefined;
+  /** The selectors. */
+  readonly selectors: Pick<Selection, "labelSelector" | "fieldSelector">;
+}
+
+/**
+ * Reported by a factory, once per kind, when two of its informers cache the same objects, which the server then sends twice:
+ * complete and as metadata, of all namespaces and of one, with and without a selector.
+ */
+export class OverlappingCachesError extends InformerError {
+  /** `"OverlappingCachesError"`. */
+  override readonly name = "OverlappingCachesError";
+
+  /** Names the two caches. */
+  constructor(a: CacheScope, b: CacheScope) {
+    super(
+      `Two informers cache the same ${resourceName(a.resource)}: one has ${textOf(a, b)}, the other ${textOf(b, a)}; ` +
+        `use the larger one for both, or ignore this error`,
+    );
+  }
+}
+
+/**
+ * Returns `true` if two caches of one kind share objects for sure, or one of them has no selector. Of two different selectors
+ * nobody knows, so they count as separate.
+ */
+export function overlap(a: CacheScope, b: CacheScope): boolean {
+  if (a.resource.group !== b.resource.group || a.resource.plural !== b.resource.plural) return false;
+  const inOneNamespace = a.namespaces === undefined || b.namespaces === undefined ||
+    a.namespaces.some((name) => b.namespaces!.includes(name));
+  return inOneNamespace && (["labelSelector", "fieldSelector"] as const).every((name) => {
+    const [one, other] = [a.selectors[name], b.selectors[name]];
+    return !one || !other || one === other;
+  });
+}
+
+function textOf({ resource, namespaces, selectors }: CacheScope, other: CacheScope): string {
+  const { labelSelector, fieldSelector } = selectors;
+  return [
+    resource.representation === "metadata" ? "metadata" : "objects",
+    resource.version === other.resource.version ? "" : `at ${apiVersionOf(resource)}`,
+    namespaces === undefined ? "" : `of namespace ${namespaces.join(", ")}`,
+    namespaces === undefined && resource.scope === "Namespaced" ? "of all namespaces" : "",
+    labelSelector ? `with labels "${labelSelector}"` : "",
+    fieldSelector ? `with fields "${fieldSelector}"` : "",
+  ].filter((part) => part !== "").join(" ");
+}

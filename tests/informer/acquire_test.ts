@@ -1,0 +1,471 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import type { ResourceEventHandler } from "../../src/informer/events/handler.ts";
+import type { AcquiredInformer } from "../../src/informer/acquired_informer.ts";
+import {
+  SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from "../../src/informer/shared_informer_factory.ts";
+import type { Selection } from "../../src/api/options.ts";
+import { metadataOf, type Resource } from "../../src/api/resource.ts";
+import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { collectGarbage } from "../support/garbage.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { gate } from "../support/informer.ts";
+import { CountedController } from "../support/listeners.ts";
+
+/** A factory on a fake server. Disposing it shuts it down, and fails unless nothing at all is left behind. */
+class World implements AsyncDisposable {
+  readonly time = new FakeTime();
+  readonly server = new FakeApiServer();
+  readonly client = new Client({ server: "http://fake", transport: this.server });
+  readonly errors: string[] = [];
+  readonly informers: SharedInformerFactory;
+
+  constructor(options: SharedInformerFactoryOptions = {}) {
+    this.informers = new SharedInformerFactory(this.client, {
+      reflector: { backoff: { jitter: 0 }, reconnectMs: 0 },
+      idleMs: 10_000,
+      forgetMs: 60_000,
+      onError: (error) => this.errors.push(String(error)),
+      ...options,
+    });
+    this.server.create(Pod, pod({ name: "a" }));
+    this.server.create(Pod, pod({ name: "b" }));
+  }
+
+  /** `"list"`, `"watch"` or `"watch from 12"` for each request since the last call. */
+  get asked(): string[] {
+    const all = this.server.requests.slice(this.#asked);
+    this.#asked = this.server.requests.length;
+    return all.map(({ url }) => {
+      const { searchParams } = new URL(url, "http://fake");
+      if (searchParams.has("sendInitialEvents") || !searchParams.has("watch")) return "list";
+      return `watch from ${searchParams.get("resourceVersion")}`;
+    });
+  }
+  #asked = 0;
+
+  async tick(ms = 0): Promise<void> {
+    await this.time.tickAsync(ms);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await Promise.all([this.informers[Symbol.asyncDispose](), this.tick()]);
+      await this.tick();
+      assertEquals([this.server.watches, this.time.timers], [0, 0], "a factory leaves something behind");
+    } finally {
+      this.client[Symbol.dispose]();
+      this.server[Symbol.dispose]();
+      this.time[Symbol.dispose]();
+    }
+  }
+}
+
+interface Scope {
+  readonly resource: Resource;
+  readonly options?: Selection;
+}
+
+const keys = (pods: AcquiredInformer<Pod>): string[] => [...pods.indexer.keys()].sort();
+
+/** A handler that writes down what it receives. */
+function noting(lines: string[]): ResourceEventHandler<Pod> {
+  return {
+    onAdd: ({ key }) => void lines.push(`+ ${key}`),
+    onUpdate: ({ key }) => void lines.push(`~ ${key}`),
+    onDelete: ({ key, finalStateUnknown }) => void lines.push(`- ${key}${finalStateUnknown ? " (unknown)" : ""}`),
+  };
+}
+
+Deno.test("acquire runs an informer while it has holders, and idleMs longer; forgetMs later its cache is dropped", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  const first = informers.acquire(Pod);
+  const second = informers.acquire(Pod);
+  const synced = first.waitForCacheSync();
+  await world.tick();
+  await synced;
+  assertEquals([keys(first), keys(second), world.asked, server.watches], [
+    ["default/a", "default/b"],
+    ["default/a", "default/b"],
+    ["list"],
+    1,
+  ]);
+  assertStrictEquals(first.lister, second.lister);
+  first[Symbol.dispose]();
+  first[Symbol.dispose]();
+  await world.tick(60_000);
+  assertEquals([second.status().state, server.watches], ["live", 1]);
+  second[Symbol.dispose]();
+  await world.tick(9_999);
+  assertEquals(server.watches, 1);
+  await world.tick(1);
+  assertEquals(server.watches, 0);
+  await world.tick(60_000);
+  assertEquals(world.time.timers, 0);
+  world.asked;
+  using third = informers.acquire(Pod);
+  assertEquals([third.hasSynced, keys(third)], [false, []]);
+  await world.tick();
+  assertEquals([third.status().state, world.asked], ["live", ["list"]]);
+});
+
+Deno.test("acquire before forgetMs are over reads the cache at once, stale with its age, and resumes the watch without a list", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  {
+    using pods = informers.acquire(Pod);
+    await world.tick();
+    assertEquals(pods.status().state, "live");
+  }
+  await world.tick(10_000);
+  const version = server.resourceVersion;
+  server.create(Pod, pod({ name: "c" }));
+  server.delete(Pod, "default/a");
+  await world.tick(20_000);
+  world.asked;
+  const lines: string[] = [];
+  using pods = informers.acquire(Pod);
+  pods.addEventHandler(noting(lines));
+  await pods.waitForCacheSync(); // at once
+  const { staleMs, state } = pods.status();
+  assertEquals([keys(pods), pods.hasSynced, staleMs, state], [
+    ["default/a", "default/b"],
+    true,
+    20_000,
+    "stale",
+  ]);
+  await world.tick();
+  assertEquals([world.asked, pods.status().state], [[`watch from ${version}`], "live"]);
+  assertEquals([keys(pods), lines], [
+    ["default/b", "default/c"],
+    ["+ default/a", "+ default/b", "+ default/c", "- default/a"],
+  ]);
+});
+
+Deno.test("acquire after the server has compacted the version lists, and handlers receive the difference", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  informers.acquire(Pod)[Symbol.dispose]();
+  await world.tick(30_000);
+  server.create(Pod, pod({ name: "c" }));
+  server.delete(Pod, "default/a");
+  server.compact();
+  world.asked;
+  const lines: string[] = [];
+  using pods = informers.acquire(Pod);
+  pods.addEventHandler(noting(lines));
+  await world.tick(2_000);
+  assertEquals([keys(pods), lines], [
+    ["default/b", "default/c"],
+    ["+ default/a", "+ default/b", "- default/a (unknown)", "+ default/c"],
+  ]);
+  assertEquals([world.asked.at(-1), world.errors], ["list", []]);
+});
+
+Deno.test("AcquiredInformer takes its handlers, streams and waits along when it is disposed, and no others", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  using other = informers.acquire(Pod);
+  const [lines, others]: [string[], string[]] = [[], []];
+  other.addEventHandler(noting(others));
+  const pods = informers.acquire(Pod);
+  const outer = new CountedController();
+  const registration = pods.addEventHandler(noting(lines), { signal: outer.signal, name: "mine" });
+  const aborts: unknown[] = [];
+  const hold = gate();
+  pods.addEventHandler({
+    onSynced: (_event, { signal }) => {
+      signal.addEventListener("abort", () => aborts.push(signal.reason));
+      return hold.promise;
+    },
+  });
+  const read: string[] = [];
+  const streaming = (async () => {
+    for await (const event of pods.events()) read.push(event.type);
+  })();
+  const waits = [
+    pods.until(() => false),
+    pods.untilDeleted("default/a"),
+    pods.atLeast("1000", { signal: outer.signal }),
+    streaming,
+  ].map((wait) => assertRejects(() => wait, DOMException, 'informer of "pods": this holder was disposed'));
+  await world.tick();
+  assertEquals([lines.splice(0), others.splice(0)], [["+ default/a", "+ default/b"], ["+ default/a", "+ default/b"]]);
+  pods[Symbol.dispose]();
+  await Promise.all(waits);
+  assertEquals([outer.listeners, aborts.length, read], [0, 1, ["added", "added", "synced"]]);
+  server.create(Pod, pod({ name: "c" }));
+  await world.tick();
+  assertEquals([lines, others], [[], ["+ default/c"]]);
+  assertEquals(other.status().handlers.map(({ name }) => name), ["handler 1"]);
+  registration.remove();
+  hold.resolve();
+  const message = 'Cannot use the informer of "pods": this holder was disposed';
+  for (
+    const use of [
+      () => pods.indexer,
+      () => pods.entries,
+      () => pods.lister,
+      () => pods.hasSynced,
+      () => pods.lastSyncResourceVersion,
+      () => pods.status(),
+      () => pods.statusChanges(),
+      () => pods.events(),
+      () => pods.addEventHandler({}),
+    ]
+  ) assertThrows(use, DOMException, message);
+  await assertRejects(() => pods.waitForCacheSync(), DOMException, message);
+});
+
+Deno.test("AcquiredInformer's options with a signal end by that signal too", async () => {
+  await using world = new World();
+  using pods = world.informers.acquire(Pod);
+  const stop = new AbortController();
+  const lines: string[] = [];
+  pods.addEventHandler(noting(lines), { signal: stop.signal });
+  const wait = assertRejects(() => pods.until(() => false, { signal: stop.signal }), Error, "enough");
+  await world.tick();
+  stop.abort(new Error("enough"));
+  await wait;
+  world.server.create(Pod, pod({ name: "c" }));
+  await world.tick();
+  assertEquals([lines, pods.status().handlers], [["+ default/a", "+ default/b"], []]);
+});
+
+Deno.test("acquire in the turn in which the watch ends resumes it, and before or after that turn as well", async () => {
+  for (const order of ["before", "after"]) {
+    await using world = new World();
+    const { informers, server, time } = world;
+    informers.acquire(Pod)[Symbol.dispose]();
+    await world.tick(9_999);
+    let again: AcquiredInformer<Pod> | undefined;
+    const acquire = (): void => void (again = informers.acquire(Pod));
+    // A timer that is due at the same time, and fires behind the informer's; or acquire just before that.
+    if (order === "after") setTimeout(acquire, 1);
+    else acquire();
+    time.tick(1);
+    assert(again !== undefined);
+    assertEquals(keys(again), ["default/a", "default/b"]);
+    await world.tick(100_000);
+    assertEquals([again.status().state, server.watches, world.asked.filter((it) => it === "list")], [
+      "live",
+      1,
+      ["list"],
+    ]);
+    again[Symbol.dispose]();
+  }
+});
+
+Deno.test("forResource holds an informer for as long as the factory, before and after it is acquired", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  const pods = informers.forResource(Pod);
+  informers.acquire(Pod)[Symbol.dispose](); // starts it
+  await world.tick(600_000);
+  assertEquals([pods.status().state, server.watches], ["live", 1]);
+  informers.acquire(ConfigMap)[Symbol.dispose]();
+  await world.tick(20_000);
+  assertEquals(server.watches, 1);
+  const maps = informers.forResource(ConfigMap);
+  informers.start();
+  await world.tick(600_000);
+  assertEquals([maps.status().state, server.watches, world.errors], ["live", 2, []]);
+});
+
+Deno.test("waitForCacheSync of the factory does not wait for informers without a holder", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  using _stall = server.stallNext(1, ({ url }) => url.includes("configmaps"));
+  informers.acquire(ConfigMap)[Symbol.dispose]();
+  using _pods = informers.acquire(Pod);
+  const waiting = informers.waitForCacheSync();
+  await world.tick();
+  await waiting;
+});
+
+Deno.test("acquire refuses other options than those of the first holder, and leaves nothing", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const byNode = (pod: Pod): string[] => [pod.spec.nodeName ?? ""];
+  {
+    using _first = informers.acquire(Pod, { parse: "eager", indexers: { byNode } });
+    using second = informers.acquire(Pod, { indexers: { byNode } });
+    assertEquals(second.indexer.byIndex("byNode", ""), []);
+    assertThrows(
+      () => informers.acquire(Pod, { parse: "lazy" }),
+      Error,
+      'Cannot share the informer of "pods": option "parse" is not what the first caller gave',
+    );
+    assertThrows(() => informers.acquire(Pod, { indexers: { byNode: () => [] } }), Error, 'index "byNode"');
+    assertThrows(() => informers.acquire(Node, { indexers: { namespace: () => [] } }), Error, "namespace");
+  }
+  await world.tick(70_000);
+  assertEquals([world.time.timers, world.server.watches], [0, 0]);
+  // After the cache was dropped, a first holder has its way.
+  using _other = informers.acquire(Pod, { parse: "lazy" });
+});
+
+Deno.test("SharedInformerFactory that was shut down refuses acquire; disposing a holder later does nothing", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const pods = informers.acquire(Pod);
+  informers.acquire(ConfigMap)[Symbol.dispose]();
+  await world.tick();
+  await informers.shutdown();
+  assertEquals([pods.status().state, keys(pods), world.time.timers], ["stopped", ["default/a", "default/b"], 0]);
+  assertThrows(() => informers.acquire(Pod), Error, "Cannot make an informer: the factory was shut down");
+  pods[Symbol.dispose]();
+  await world.tick(100_000);
+  assertEquals(world.time.timers, 0);
+});
+
+Deno.test("acquire replaces an informer that has stopped", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  const stop = new AbortController();
+  const pods = informers.forResource(Pod);
+  informers.start({ signal: stop.signal });
+  const before = informers.acquire(Pod);
+  await world.tick();
+  stop.abort();
+  await world.tick();
+  assertEquals([pods.status().state, before.status().state, server.watches], ["stopped", "stopped", 0]);
+  using again = informers.acquire(Pod);
+  await world.tick();
+  assertEquals([again.status().state, keys(again), server.watches], ["live", ["default/a", "default/b"], 1]);
+  before[Symbol.dispose]();
+  await world.tick(600_000);
+  assertEquals(again.status().state, "live");
+});
+
+Deno.test("An acquired informer whose server cannot be reached ends its attempts when it pauses, and resumes later", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  const pods = informers.acquire(Pod);
+  await world.tick();
+  server.failNext(500, 1_000);
+  server.dropWatches();
+  await world.tick(5_000);
+  assert(pods.status().state !== "live");
+  pods[Symbol.dispose]();
+  await world.tick(10_000);
+  const { length } = world.errors;
+  world.asked;
+  await world.tick(50_000);
+  assertEquals([world.asked, world.errors.length, world.time.timers], [[], length, 1]);
+  using again = informers.acquire(Pod);
+  assertEquals(keys(again), ["default/a", "default/b"]);
+  await world.tick(30_000);
+  assert(world.asked.length > 0);
+});
+
+Deno.test("An acquired informer of several namespaces pauses and resumes all of them", async () => {
+  await using world = new World();
+  const { informers, server } = world;
+  const options = { namespaces: ["default", "shop"] };
+  informers.acquire(Pod, options)[Symbol.dispose]();
+  await world.tick(20_000);
+  assertEquals(server.watches, 0);
+  world.asked;
+  using pods = informers.acquire(Pod, { namespaces: ["shop", "default"] });
+  await world.tick();
+  assertEquals([keys(pods), server.watches, world.asked.includes("list")], [["default/a", "default/b"], 2, false]);
+});
+
+Deno.test("A handler of a disposed holder whose call does not return is reported once the informer is dropped", async () => {
+  await using world = new World({ graceMs: 1_000 });
+  const pods = world.informers.acquire(Pod);
+  const never = gate();
+  pods.addEventHandler({ onSynced: () => never.promise }, { name: "stuck" });
+  await world.tick();
+  pods[Symbol.dispose]();
+  await world.tick(72_000);
+  assertEquals(world.errors, ['Error: Cannot finish handler "stuck": its call has not returned within 1000 ms']);
+});
+
+Deno.test("1,000 rounds of acquire and dispose leave no timer, watch, listener or memory", async () => {
+  await using world = new World({ idleMs: 1_000, forgetMs: 2_000 });
+  const { informers, server, time } = world;
+  const outer = new CountedController();
+  const caches: WeakRef<object>[] = [];
+  const round = async (number: number): Promise<void> => {
+    using pods = informers.acquire(Pod);
+    if (caches.length === 0 || caches.at(-1)!.deref() !== pods.lister) caches.push(new WeakRef(pods.lister));
+    pods.addEventHandler({ onAdd: () => {} }, { signal: outer.signal });
+    const read = pods.events({ signal: outer.signal });
+    await Promise.all([pods.waitForCacheSync({ signal: outer.signal }), read.next(), world.tick(number % 3)]);
+  };
+  for (let number = 0; number < 1_000; number++) {
+    await round(number);
+    // At once, while idle, while paused, and after it was dropped.
+    await world.tick([0, 500, 2_000, 4_000][number % 4]);
+  }
+  await world.tick(4_000);
+  assertEquals([server.watches, time.timers, outer.listeners, world.errors], [0, 0, 0, []]);
+  assertEquals(caches.length, 250);
+  await collectGarbage();
+  const alive = caches.filter((cache) => cache.deref() !== undefined).length;
+  assert(alive <= 1, `${alive} of ${caches.length} caches are kept`);
+  assertEquals(world.asked.filter((request) => request === "list").length, 250);
+});
+
+Deno.test("SharedInformerFactory reports the first overlapping caches of a kind, once, and no separate ones", async () => {
+  const overlaps: readonly (readonly Scope[])[] = [
+    [{ resource: Pod }, { resource: metadataOf(Pod) }],
+    [{ resource: Pod }, { resource: Pod, options: { namespace: "shop" } }],
+    [{ resource: Pod, options: { namespaces: ["a", "b"] } }, { resource: Pod, options: { namespace: "b" } }],
+    [{ resource: Pod, options: { labelSelector: "app=web" } }, { resource: Pod }],
+    [{ resource: Pod }, { resource: { ...Pod, version: "v2" } }],
+    [{ resource: Node }, { resource: Node, options: { fieldSelector: "metadata.name=a" } }],
+  ];
+  for (const [first, second] of overlaps) {
+    await using world = new World();
+    const { informers } = world;
+    using _first = informers.acquire(first.resource, first.options);
+    assertEquals(world.errors, []);
+    for (let round = 0; round < 3; round++) {
+      informers.acquire(second.resource, second.options)[Symbol.dispose]();
+      informers.forResource(second.resource, second.options);
+    }
+    informers.forResource(first.resource, { fieldSelector: "metadata.name=b" });
+    assertEquals(world.errors.length, 1, world.errors.join());
+    assert(world.errors[0].startsWith("OverlappingCachesError: Two informers cache the same "), world.errors[0]);
+  }
+  const separate: readonly (readonly Scope[])[] = [
+    [{ resource: Pod, options: { namespace: "a" } }, { resource: metadataOf(Pod), options: { namespace: "b" } }],
+    [{ resource: Pod, options: { labelSelector: "app=web" } }, { resource: Pod, options: { labelSelector: "app=db" } }],
+    [{ resource: Pod }, { resource: ConfigMap }],
+    [{ resource: Pod }, { resource: { ...Pod, group: "acme.dev" } }],
+    [{ resource: Pod }, { resource: Pod }],
+  ];
+  for (const scopes of separate) {
+    await using world = new World();
+    for (const { resource, options } of scopes) world.informers.forResource(resource, options);
+    assertEquals(world.errors, []);
+  }
+});
+
+Deno.test("SharedInformerFactory says which caches overlap, and does not report again what was dropped", async () => {
+  await using world = new World();
+  const { informers } = world;
+  informers.acquire(Pod, { namespace: "shop" })[Symbol.dispose]();
+  await world.tick(100_000);
+  using _all = informers.acquire(Pod);
+  assertEquals(world.errors, []);
+  using _some = informers.acquire(metadataOf(Pod), { namespaces: ["b", "a"], labelSelector: "app=web" });
+  assertEquals(world.errors, [
+    "OverlappingCachesError: Two informers cache the same pods: one has objects of all namespaces, the other metadata of " +
+    'namespace b, a with labels "app=web"; use the larger one for both, or ignore this error',
+  ]);
+});
+
+Deno.test("SharedInformerFactory refuses an idleMs or forgetMs that is no duration", () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+  for (const options of [{ idleMs: -1 }, { forgetMs: NaN }]) {
+    assertThrows(() => new SharedInformerFactory(client, options), RangeError, "Cannot make a factory: ");
+  }
+});
