@@ -250,6 +250,17 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "return;",
   },
   {
+    id: "resume-where-watch-began",
+    breaks: "a paused watch resumes at the version where it began",
+    find: /watching\(resourceVersion/,
+    replace: "watching(phase.resourceVersion",
+  },
+  {
+    id: "pause-keeps-watch",
+    breaks: "a paused informer keeps its list or watch",
+    replace: "",
+  },
+  {
     id: "kind-not-filled-in",
     breaks: "kind and apiVersion are not filled into items",
     find: /this\.#objects\.fillIn/,

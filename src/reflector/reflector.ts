@@ -132,6 +132,7 @@ export class Reflector<T extends KubernetesObject> {
   pause(): void {
     if (this.#pause !== undefined) return;
     this.#pause = new Latch();
+    // mutant: pause-keeps-watch
     this.#work?.abort(PAUSED);
   }
 

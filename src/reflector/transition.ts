@@ -147,7 +147,7 @@ function interrupted(phase: PausedPhase["next"], outcome: PausedOutcome): Paused
       return phase;
     case "watching": {
       const history = watch === undefined ? phase.history : after(watch, phase.history);
-      // mutant: resume-from-start
+      // mutant: resume-where-watch-began
       return phase.relist === undefined ? watching(resourceVersion, history) : listing("", history);
     }
     case "waiting":

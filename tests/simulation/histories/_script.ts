@@ -24,6 +24,9 @@ export type WorldStep =
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "informer"; readonly plan: InformerPlan; readonly listeners: readonly ListenerPlan[] }
   | { readonly do: "stopInformer"; readonly which: number }
+  | { readonly do: "pauseInformer"; readonly which: number }
+  /** Resumes it, if it is paused. */
+  | { readonly do: "resumeInformer"; readonly which: number }
   | { readonly do: "listener"; readonly which: number; readonly plan: ListenerPlan }
   | { readonly do: "removeListener"; readonly which: number; readonly listener: number }
   /** Lists that name a version are refused. */
@@ -58,6 +61,7 @@ export interface Script {
 export function scriptOf(seed: number): Script {
   const random = new Random(seed ^ 0x5eed);
   const bursts = new Random(seed ^ 0xb0b);
+  const pauses = new Random(seed ^ 0x9a5e);
   const faults = random.pick(["none", "harmless", "all", "all"] as const);
   const steps: WorldStep[] = [];
   for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
@@ -68,6 +72,9 @@ export function scriptOf(seed: number): Script {
     if (random.next() < 0.06) steps.push({ do: "stopInformer", which: random.below(8) });
     if (random.next() < 0.12) steps.push({ do: "listener", which: random.below(8), plan: listener(random) });
     if (random.next() < 0.06) steps.push({ do: "removeListener", which: random.below(8), listener: random.below(8) });
+    const pausing = pauses.next();
+    if (pausing < 0.15) steps.push({ do: "pauseInformer", which: pauses.below(8) });
+    if (pausing < 0.02 || pausing > 0.9) steps.push({ do: "resumeInformer", which: pauses.below(8) });
     steps.push(step);
     if (bursts.next() < 0.1) steps.push(...burst(bursts));
     if (random.next() < 0.6) steps.push({ do: "wait", ms: random.pick([0, 1, 30, 700, 5_000, 70_000, 250_000]) });

@@ -52,6 +52,9 @@ interface Following {
   /** Whether it watches, be it a watch that is still being opened. */
   watching: boolean;
   stopped: boolean;
+  paused: boolean;
+  /** Lists that a pause ended, so that they began again. */
+  interruptedLists: number;
 }
 
 const QUIET_MS = 30_000;
@@ -122,11 +125,25 @@ class World {
   async step(step: WorldStep): Promise<void> {
     switch (step.do) {
       case "wait":
-        return await this.#time.tickAsync(step.ms);
+        await this.#time.tickAsync(step.ms);
+        return this.#checkPaused();
       case "informer":
         return this.#follow(step.plan, step.listeners);
       case "stopInformer":
         return await this.#stopOne(step.which);
+      case "pauseInformer": {
+        const following = this.#pick(step.which);
+        if (following === undefined || following.paused) return;
+        following.paused = true;
+        this.#harmful++; // its version may expire meanwhile
+        this.#interruptions++;
+        return following.informer.pause();
+      }
+      case "resumeInformer": {
+        const following = this.#pick(step.which);
+        if (following !== undefined) this.#resume(following);
+        return;
+      }
       case "listener": {
         const following = this.#pick(step.which);
         if (following !== undefined) this.#listen(following, step.plan);
@@ -190,6 +207,7 @@ class World {
     this.#isSettling = true;
     for (const lasting of this.#lasting.splice(0)) lasting[Symbol.dispose]();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    for (const following of this.#live()) this.#resume(following);
     for (let tries = 0; tries < PATIENCE; tries++) {
       this.#server.bookmark();
       await this.#time.tickAsync(QUIET_MS);
@@ -215,10 +233,12 @@ class World {
       for (const listening of following.listening) this.#checkStory(following, listening);
       if (this.#script.faults !== "all") assertEquals(following.relists, 0, "no list that was not needed");
       else {
-        const most = 4 * this.#harmful + 2;
+        const most = 4 * this.#harmful + 2 + following.interruptedLists;
         assert(following.relists <= most, `${following.relists} lists after the first, at most ${most} were needed`);
       }
-      if (this.#script.faults === "none") assertEquals(following.lists, 1, "one list to a start");
+      if (this.#script.faults === "none") {
+        assertEquals(following.lists, 1 + following.interruptedLists, "one list to a start");
+      }
       this.#checkWatches(following);
     }
     const [least, most] = this.#script.relists ?? [0, Infinity];
@@ -277,6 +297,7 @@ class World {
             following.watching = phase.name === "watching";
             if (phase.name === "watching" && !phase.open) cut(following, phase.resourceVersion);
             if (phase.name === "listing") cut(following);
+            if (phase.name === "paused" && phase.next.name === "listing") following.interruptedLists++;
             const isNew = phase.name === "listing" && !following.listing;
             following.listing = phase.name === "listing";
             if (!isNew) return; // another attempt at the same list: of the newest state, or in pages
@@ -293,10 +314,27 @@ class World {
       listing: false,
       watching: false,
       stopped: false,
+      paused: false,
+      interruptedLists: 0,
     };
     for (const listener of listeners) this.#listen(following, listener);
     (following as { running: Promise<void> }).running = following.informer.run();
     this.#following.push(following);
+  }
+
+  #resume(following: Following): void {
+    if (!following.paused) return;
+    following.paused = false;
+    following.informer.resume();
+  }
+
+  /** Once promises have run, a paused informer neither lists nor watches. */
+  #checkPaused(): void {
+    for (const { informer, paused, watching, listing } of this.#live()) {
+      if (!paused) continue;
+      assertEquals(informer.status().state, "paused");
+      assert(!watching && !listing, "a paused informer sends no requests");
+    }
   }
 
   async #stopOne(which: number): Promise<void> {
