@@ -20,7 +20,7 @@ interface Held<T extends KubernetesObject, Name extends string> {
 /**
  * One holder of a shared informer, made by `SharedInformerFactory.acquire()`; its members are those of the informer.
  *
- * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call goes on, with its
+ * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call continues, with its
  * signal aborted), event streams and waits reject. Then its members throw; a second disposal does nothing.
  */
 export class AcquiredInformer<T extends KubernetesObject, Name extends string = never>

@@ -321,7 +321,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /**
    * Ends the list or watch until {@linkcode resume}: the informer sends no requests, and keeps cache, indexes and handlers.
-   * Before `run()` it delays the first list. Waits go on, until the informer is resumed or stopped.
+   * Before `run()` it delays the first list. Waits continue until the informer is resumed or stopped.
    */
   pause(): void {
     for (const part of this.#parts) part.pause();

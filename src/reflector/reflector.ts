@@ -136,7 +136,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#work?.abort(PAUSED);
   }
 
-  /** Ends a pause: a watch resumes at the last version that the store has, a list begins anew, a wait goes on. */
+  /** Ends a pause: a watch resumes at the last version that the store has, a list begins anew, a wait continues. */
   resume(): void {
     this.#pause?.open();
     this.#pause = undefined;
