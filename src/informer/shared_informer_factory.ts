@@ -51,7 +51,7 @@ interface Selected extends CacheScope {
 interface Shared {
   readonly resource: Resource;
   readonly selected: Selected;
-  /** Has a holder for good once `isKept` is `true`. */
+  /** Has a holder that stays once `isKept` is `true`. */
   readonly demand: Demand;
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
   readonly indexers: Map<string, unknown>;

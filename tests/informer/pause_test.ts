@@ -82,7 +82,7 @@ Deno.test("SharedIndexInformer that is paused before its first list waits with i
   let synced = false;
   const waiting = informer.waitForCacheSync().then(() => synced = true);
   const stop = new AbortController();
-  const aborted = assertRejects(() => informer.waitForCacheSync({ signal: stop.signal }), Error, "enough");
+  const aborted = assertRejects(() => informer.waitForCacheSync({ signal: stop.signal }), Error, '"paused" for 0.0 s');
   stop.abort(new Error("enough"));
   await aborted;
   await time.tickAsync(60_000);
