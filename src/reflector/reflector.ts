@@ -168,7 +168,6 @@ export class Reflector<T extends KubernetesObject> {
     } finally {
       this.#isRunning = false;
       this.#phase = { name: "stopped" };
-      this.#work = undefined;
       await this.#closeStream();
     }
   }
@@ -205,7 +204,6 @@ export class Reflector<T extends KubernetesObject> {
           return { type: "elapsed" };
         case "paused":
           while (this.#pause !== undefined) await this.#pause.wait({ signal: stop });
-          this.#work?.abort();
           this.#work = new DerivedController(stop);
           return { type: "resumed" };
         case "stopped":

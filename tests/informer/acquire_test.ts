@@ -353,6 +353,23 @@ Deno.test("acquire replaces an informer that has stopped", async () => {
   assertEquals(again.status().state, "live");
 });
 
+Deno.test("acquire replaces an informer that has failed; its holders, disposed later, do not touch the new one", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const onPhase = (): never => {
+    throw new Error("this phase fails");
+  };
+  const failed = informers.acquire(Pod, { reflector: { onPhase } });
+  await world.tick();
+  assertEquals([failed.status().state, world.errors], ["stopped", ["Error: this phase fails"]]);
+  using pods = informers.acquire(Pod);
+  failed[Symbol.dispose]();
+  await world.tick(100_000);
+  using more = informers.acquire(Pod);
+  assertStrictEquals(more.lister, pods.lister);
+  assertEquals(pods.status().state, "live");
+});
+
 Deno.test("run() of the factory ends its informers also where acquire has started them, and leaves others to their holders", async () => {
   await using world = new World();
   const { informers, server } = world;
@@ -417,6 +434,7 @@ Deno.test("A handler of a disposed holder whose call does not return is reported
   pods.addEventHandler({ onSynced: () => never.promise }, { name: "stuck" });
   await world.tick();
   pods[Symbol.dispose]();
+  world.informers.acquire(Pod)[Symbol.dispose]();
   await world.tick(72_000);
   assertEquals(world.errors, ['Error: Cannot finish handler "stuck": its call has not returned within 1000 ms']);
 });

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { added, bookmark, entry, expired, modified, part, refused, type Thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -149,6 +149,55 @@ Deno.test("SharedIndexInformer reaches a version that it waits for after a pause
   informer.pause();
   await time.tickAsync(1_000);
   assertEquals([informer.status().state, run.source.open], ["stopped", 0]);
+});
+
+Deno.test("SharedIndexInformer that is paused and resumed in one turn is stale until the watch is open", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding().watch()).start(); // the second watch does not answer yet
+  run.informer.pause();
+  run.informer.resume();
+  await time.tickAsync(0);
+  assertEquals([run.informer.status().state, run.source.watches.length], ["stale", 2]);
+});
+
+Deno.test("SharedIndexInformer that has stopped keeps state and cause, whoever pauses and resumes it", async () => {
+  using time = new FakeTime();
+  const [a, b] = [holding(), new ScriptedSource().list(refused(403)).list()];
+  const informer = new SharedIndexInformer<Thing>([{ namespace: "a", source: a }, { namespace: "b", source: b }], {
+    reflector: PAGES,
+    onError: () => {},
+  });
+  void informer.run();
+  await time.tickAsync(0);
+  await informer[Symbol.asyncDispose]();
+  const { state, cause } = informer.status();
+  assert(cause !== undefined);
+  informer.pause();
+  informer.resume();
+  assertEquals([informer.status().state, informer.status().cause], [state, cause]);
+});
+
+Deno.test("SharedIndexInformer that waits for a relist keeps no timer while it is paused, and relists later", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 5))).start();
+  const { source, informer } = run;
+  // The first change out of order leads to a list at once, the second to one that waits.
+  source.list(part(20, [entry("a", 5)]), END).watch([]);
+  await run.tell(modified("b", 12), modified("a", 4));
+  await time.tickAsync(100);
+  assertEquals(source.lists.length, 2);
+  await run.tell(modified("b", 22), modified("a", 3));
+  assertEquals([time.timers > 1, source.lists.length], [true, 2]);
+  informer.pause();
+  await time.tickAsync(0);
+  assertEquals(time.timers, 0);
+  await time.tickAsync(600_000);
+  source.watch([]).list(part(30, []), END).watch([]);
+  informer.resume();
+  await time.tickAsync(0);
+  await run.tell(bookmark(25));
+  await time.tickAsync(100);
+  assertEquals([source.lists.length, run.cached], [3, []]);
 });
 
 Deno.test("SharedIndexInformer of several namespaces pauses and resumes each", async () => {

@@ -27,8 +27,8 @@ Deno.test("Reflector that is paused while it watches ends the watch, and resumes
   const { reflector } = follow;
   await time.tickAsync(1_000);
   reflector.pause();
-  reflector.pause();
   await time.tickAsync(3_600_000);
+  reflector.pause();
   assertEquals([source.open, time.timers, reflector.phase.name], [0, 0, "paused"]);
   assertEquals([follow.stored, reflector.lastSyncResourceVersion], [["default/a@11"], "20"]);
   assertEquals(reflector.counters.lastWatchEnd?.reason, "it was paused");
@@ -199,6 +199,7 @@ async function pauseAt(name: string, pauseAt: number): Promise<number> {
   await time.tickAsync(20_000);
   if (moments > pauseAt) {
     const what = `${name}, paused at moment ${pauseAt}`;
+    assertEquals(time.timers, 0, what);
     const { length } = source.calls;
     await time.tickAsync(600_000);
     assertEquals([source.open, time.timers, store.staging, reflector.phase.name], [0, 0, 0, "paused"], what);
