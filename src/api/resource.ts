@@ -1,4 +1,5 @@
 import type { KubernetesObject } from "./object.ts";
+import type { TableRow } from "./table_row.ts";
 
 /** A kind: its name and place on the server, and the type of its objects. */
 export interface Resource<T extends KubernetesObject = KubernetesObject> {
@@ -12,8 +13,12 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
   readonly kind: string;
   /** `"Namespaced"` when each object has a namespace, else `"Cluster"`. */
   readonly scope: "Namespaced" | "Cluster";
-  /** The form in which the server is asked for objects: complete, or their metadata alone. @default {"object"} */
-  readonly representation?: "object" | "metadata";
+  /**
+   * The form in which the server is asked for objects: complete, their metadata alone, or rows of a table.
+   *
+   * @default {"object"}
+   */
+  readonly representation?: "object" | "metadata" | "table";
   /** Carries the type `T`; never set. */
   readonly $type?: T;
 }
@@ -65,6 +70,35 @@ export function defineResource<T extends KubernetesObject>(definition: {
  */
 export function metadataOf(resource: Resource): Resource<KubernetesObject> {
   return Object.freeze({ ...resource, representation: "metadata" as const });
+}
+
+/**
+ * Returns the same resource with objects as rows of the table that `kubectl get` prints: the cells come from the server,
+ * for every kind, and each row has the complete object too (`Table` with `includeObject=Object` on the wire).
+ *
+ * Lists, pages, gets, watches and informers work with rows; the metadata of a row is that of its object. Writes are
+ * refused. A cell that depends on the time, such as an age, is that of the moment at which the server sent the row. A
+ * server that knows no tables sends objects; their rows have the name and the time of creation.
+ *
+ * @example
+ * ```ts
+ * import { Client, tableOf } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { configMap, FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using server = new FakeApiServer();
+ * server.create(ConfigMap, configMap({ name: "settings", data: { colour: "red" } }));
+ * using client = new Client({ server: "http://fake", transport: server });
+ * const { items: [row] } = await client.resource(tableOf(ConfigMap)).list();
+ * assertEquals(row.columns.map(({ name }) => name), ["Name", "Data", "Age"]);
+ * assertEquals(row.cells.slice(0, 2), ["settings", 1]);
+ * assertEquals(row.object.data?.colour, "red");
+ * ```
+ */
+export function tableOf<T extends KubernetesObject>(resource: Resource<T>): Resource<TableRow<T>> {
+  const { $type: _type, ...rest } = resource;
+  return Object.freeze({ ...rest, representation: "table" as const });
 }
 
 /** Returns the `apiVersion` of objects: `"apps/v1"`, or `"v1"` for the core group. */

@@ -11,6 +11,7 @@ import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
 import type { BodyDecoder } from "./decode/body_reader.ts";
 import { ListReader } from "./decode/list_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
+import { RowReader } from "./decode/row_reader.ts";
 import { WatchReader } from "./decode/watch_reader.ts";
 import type { Connection } from "./http/connection.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
@@ -73,7 +74,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.get}. */
   async get(name: string, options: GetOptions = {}): Promise<T> {
-    return await this.#connection.json(getRequest(this.#target, name, options), options.signal) as T;
+    const answer = await this.#connection.json(getRequest(this.#target, name, options), options.signal);
+    if (this.resource.representation !== "table" || options.subresource) return answer as T;
+    const row = new RowReader(this.#reading({}, "now")).eventOf(answer).object;
+    return row as KubernetesObject as T;
   }
 
   /** As {@linkcode ResourceClient.getOrUndefined}. */

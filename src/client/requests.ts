@@ -30,10 +30,12 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
 export function listRequest(target: Target, options: ListOptions, patient: boolean): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
+  const query = listQuery(target, options);
+  includeObject(query, resource);
   const spec = {
     action: describe("list", resource, { namespace }),
     resource: resourceName(resource),
-    path: withQuery(pathOf(resource, { namespace }), listQuery(target, options)),
+    path: withQuery(pathOf(resource, { namespace }), query),
     init: { headers: { accept: accept(resource, "List") } },
     patient,
   };
@@ -57,6 +59,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
     );
   }
   const query = selectorQuery(target, options);
+  includeObject(query, resource);
   query.set("watch", "true");
   if (resourceVersion !== undefined) query.set("resourceVersion", resourceVersion);
   setCount(query, "timeoutSeconds", timeoutSeconds);
@@ -80,10 +83,12 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
 export function getRequest(target: Target, name: string, options: GetOptions): RequestSpec {
   const { subresource } = options;
   const place = placeOf(target, "get", { name, subresource });
+  const query = baseQuery();
+  if (!subresource) includeObject(query, target.resource);
   const spec = {
     action: place.action,
     resource: place.resource,
-    path: withQuery(place.path, baseQuery()),
+    path: withQuery(place.path, query),
     init: { headers: { accept: subresource ? JSON_TYPE : accept(target.resource, "") } },
     patient: true,
   };
@@ -127,6 +132,7 @@ export function patchRequest<T extends KubernetesObject>(
   patch: Patch<T>,
   options: WriteOptions,
 ): RequestSpec {
+  refuseTable(target.resource, "patch");
   const { resource } = target;
   const { subresource } = options;
   const place = placeOf(target, "patch", { name, subresource });
@@ -147,6 +153,7 @@ export function patchRequest<T extends KubernetesObject>(
 
 /** Returns the request of a deletion. @throws {RangeError | TypeError} when the object has no address or an option is invalid. */
 export function deleteRequest(target: Target, name: string, options: DeleteOptions): RequestSpec {
+  refuseTable(target.resource, "delete");
   const place = placeOf(target, "delete", { name, subresource: options.subresource });
   const { preconditions, propagationPolicy, gracePeriodSeconds, dryRun } = options;
   checkCount("gracePeriodSeconds", gracePeriodSeconds);
@@ -177,6 +184,7 @@ export function deleteRequest(target: Target, name: string, options: DeleteOptio
  * @throws {RangeError | SyntaxError | TypeError} when no namespace is given, or an option is invalid.
  */
 export function deleteCollectionRequest(target: Target, options: ListOptions & DeleteOptions): RequestSpec {
+  refuseTable(target.resource, "delete");
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   const action = describe("delete all selected", resource, { namespace });
@@ -289,6 +297,11 @@ function selectorQuery(target: Target, options: Selection): URLSearchParams {
   return query;
 }
 
+/** Requests the complete objects with the rows of a table; without it, the server sends their metadata. */
+function includeObject(query: URLSearchParams, resource: Resource): void {
+  if (resource.representation === "table") query.set("includeObject", "Object");
+}
+
 /** Servers send indented JSON, twice the bytes, to some user agents such as browsers unless `pretty` is false. */
 function baseQuery(): URLSearchParams {
   return new URLSearchParams({ pretty: "false" });
@@ -309,11 +322,13 @@ function checkCount(name: string, value: number | undefined): void {
 }
 
 /**
- * Returns the accepted media types. Plain JSON is the fallback for servers without the metadata form. A watch must request the
- * form of an object: with the form of a list, the server answers 200 and an empty body.
+ * Returns the accepted media types. Plain JSON is the fallback for servers without the form. A watch of metadata must request
+ * the form of an object: with the form of a list, the server answers 200 and an empty body. A table has one form.
  */
 function accept(resource: Resource, suffix: "" | "List"): string {
-  if (resource.representation !== "metadata") return JSON_TYPE;
+  const { representation = "object" } = resource;
+  if (representation === "object") return JSON_TYPE;
+  if (representation === "table") return `application/json;as=Table;g=meta.k8s.io;v=v1,application/json`;
   return `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1,application/json`;
 }
 
@@ -325,10 +340,15 @@ function fillIn(resource: Resource, object: object, subresource: string | undefi
 }
 
 function refusePartial(resource: Resource, verb: string): void {
-  if (resource.representation !== "metadata") return;
-  throw new TypeError(
-    `Cannot ${verb} "${
-      resourceName(resource)
-    }": the resource is metadata only; patch it, or use the resource with all fields`,
-  );
+  const { representation = "object" } = resource;
+  if (representation === "object") return;
+  const [form, instead] = representation === "table"
+    ? ["a table", "use the resource itself"]
+    : ["metadata only", "patch it, or use the resource with all fields"];
+  throw new TypeError(`Cannot ${verb} "${resourceName(resource)}": the resource is ${form}; ${instead}`);
+}
+
+/** Rows are read, not written. */
+function refuseTable(resource: Resource, verb: string): void {
+  if (resource.representation === "table") refusePartial(resource, verb);
 }

@@ -10,7 +10,10 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 /** The bit in which a brace differs from the bracket of the same side. */
 const BRACE_BIT = 32;
-const ITEMS = new TextEncoder().encode(`"items"`);
+const encoder = new TextEncoder();
+const ITEMS = encoder.encode(`"items"`);
+/** The items of a table. */
+const ROWS = encoder.encode(`"rows"`);
 
 /** Receives the parts of a list. Bytes are valid during the call. */
 export interface ItemScannerTarget {
@@ -28,10 +31,13 @@ export interface ItemScannerTarget {
 
 /**
  * Finds the items of a list in its bytes, however they are split, in one pass that tracks strings and depth. The items are
- * the elements of the array under the top-level key `items`; they must be objects.
+ * the elements of the array under the top-level key `items`, or `rows` in a table; they must be objects.
  */
 export class ItemScanner {
   readonly #target: ItemScannerTarget;
+  /** `"items"`; where a table may come, `"rows"` once a key begins like it. */
+  #key = ITEMS;
+  readonly #mayBeTable: boolean;
   /** The position of the scanner: outside of the items, between two of them, or inside of one. */
   #place: "outline" | "between" | "item" = "outline";
   /** Between items: `none` before the first one, `may` behind an item, `had` behind a comma. */
@@ -41,12 +47,13 @@ export class ItemScanner {
   #inString = false;
   #escaped = false;
   #sawItems = false;
-  /** The number of bytes of `"items":` that come directly before this byte, at depth 1. */
+  /** The number of bytes of the key and its colon that come directly before this byte, at depth 1. */
   #matched = 0;
 
-  /** Passes the parts of a list to `target`. */
-  constructor(target: ItemScannerTarget) {
+  /** Passes the parts of a list to `target`; with `mayBeTable` also those of a table. */
+  constructor(target: ItemScannerTarget, mayBeTable = false) {
     this.#target = target;
+    this.#mayBeTable = mayBeTable;
   }
 
   /** True once the array of items has begun. */
@@ -75,14 +82,15 @@ export class ItemScanner {
         if (this.#escaped) this.#escaped = false;
         else if (byte === BACKSLASH) this.#escaped = true;
         else if (byte === QUOTE) this.#inString = false;
+        if (this.#matched === 1 && this.#mayBeTable) this.#key = byte === ROWS[1] ? ROWS : ITEMS;
         // A key with escapes is not recognized, and stays in the outline.
-        this.#matched = this.#matched > 0 && this.#matched < ITEMS.length && byte === ITEMS[this.#matched]
+        this.#matched = this.#matched > 0 && this.#matched < this.#key.length && byte === this.#key[this.#matched]
           ? this.#matched + 1
           : 0;
         continue;
       }
       if (byte <= SPACE) continue;
-      if (byte === OPEN_BRACKET && this.#depth === 1 && this.#matched === ITEMS.length + 1 && !this.#sawItems) {
+      if (byte === OPEN_BRACKET && this.#depth === 1 && this.#matched === this.#key.length + 1 && !this.#sawItems) {
         this.#target.outline(chunk, start, at + 1);
         this.#sawItems = true;
         this.#place = "between";
@@ -94,7 +102,7 @@ export class ItemScanner {
         this.#matched = this.#depth === 1 ? 1 : 0;
         continue;
       }
-      this.#matched = byte === COLON && this.#matched === ITEMS.length ? this.#matched + 1 : 0;
+      this.#matched = byte === COLON && this.#matched === this.#key.length ? this.#matched + 1 : 0;
       if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#depth++;
       else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#depth--;
     }

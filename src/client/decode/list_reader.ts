@@ -9,6 +9,7 @@ import { ByteBuffer } from "./byte_buffer.ts";
 import { ItemScanner } from "./item_scanner.ts";
 import { MAX_OBJECT_BYTES } from "./line_splitter.ts";
 import { ObjectReader, type ReadOptions } from "./object_reader.ts";
+import { isTable, RowReader } from "./row_reader.ts";
 import { utf8 } from "./utf8.ts";
 
 /** A list without its items. */
@@ -21,7 +22,11 @@ interface Outline {
     readonly remainingItemCount?: unknown;
   };
   readonly items?: unknown;
+  readonly rows?: unknown;
 }
+
+/** Reads the items of a list. */
+type ItemReader<T extends KubernetesObject> = Pick<ObjectReader<T>, "walk" | "read" | "entryOf" | "fillIn">;
 
 /**
  * Decodes a list while its body arrives. The items are cut out of the bytes; the rest, the outline, is small enough to be
@@ -32,7 +37,9 @@ interface Outline {
  */
 export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListPart<T>> {
   readonly #options: ReadOptions;
-  readonly #objects: ObjectReader<T>;
+  readonly #objects: ItemReader<T>;
+  /** The reader of rows, if a table was asked for. */
+  readonly #rows: RowReader<KubernetesObject> | undefined;
   readonly #scanner: ItemScanner;
   /** The bytes of the list so far, without its items. */
   readonly #outline = new ByteBuffer();
@@ -48,14 +55,17 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   constructor(options: ReadOptions) {
     this.#options = options;
     this.#maxBytes = options.maxObjectBytes ?? MAX_OBJECT_BYTES;
-    this.#objects = new ObjectReader<T>(options, "broken"); // one bad item leaves the others readable
+    // One bad item leaves the others readable.
+    if (options.resource.representation === "table") this.#rows = new RowReader(options, "broken");
+    this.#objects = this.#rows as ItemReader<KubernetesObject> as ItemReader<T> | undefined ??
+      new ObjectReader<T>(options, "broken");
     this.#scanner = new ItemScanner({
       outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
       itemsBegin: () => this.#begin(),
       head: (bytes, start, end) => this.#objects.walk(bytes, start, end),
       part: (bytes, start, end) => this.#append(this.#carry, bytes, start, end),
       item: (bytes, start, end) => this.#item(bytes, start, end),
-    });
+    }, this.#rows !== undefined);
   }
 
   /**
@@ -100,9 +110,12 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     // `items` is still in the outline if the scanner did not recognize it: it is null, or its key has escapes.
     if (!this.#scanner.sawItems) {
       if (outline.items !== undefined && outline.items !== null && !Array.isArray(outline.items)) this.#refuse(text);
-      if (outline.items === undefined && !String(outline.kind).endsWith("List")) this.#refuse(text);
+      if (outline.items === undefined && !String(outline.kind).endsWith("List") && !isTable(outline)) {
+        this.#refuse(text);
+      }
       this.#fillIn(outline);
-      for (const item of (outline.items ?? []) as unknown[]) this.#entries.push(this.#objects.entryOf(item));
+      const items = isTable(outline) ? outline.rows : outline.items;
+      for (const item of (items ?? []) as unknown[]) this.#entries.push(this.#objects.entryOf(item));
     }
     this.#takeMetadata(outline);
     return { entries: this.#entries, ...this.#metadata };
@@ -128,9 +141,10 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     this.#takeMetadata(outline);
   }
 
-  /** Items in lists of built-in kinds have neither kind nor apiVersion. */
+  /** Items in lists of built-in kinds have neither kind nor apiVersion; rows have no columns. */
   #fillIn(outline: Outline): void {
     const { kind, apiVersion } = outline;
+    if (this.#rows !== undefined && isTable(outline)) this.#rows.begin(outline);
     if (typeof kind === "string" && kind !== "List" && kind.endsWith("List") && typeof apiVersion === "string") {
       // mutant: kind-not-filled-in
       this.#objects.fillIn(kind.slice(0, -"List".length), apiVersion);
@@ -169,8 +183,8 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
         status,
       );
     }
-    // In a group of its own, a custom resource may be called Table (client-go `isUnsupportedTableObject`).
-    if (outline.kind === "Table" && String(outline.apiVersion).startsWith("meta.k8s.io/")) this.#refuse("a Table");
+    // client-go `isUnsupportedTableObject`
+    if (this.#rows === undefined && isTable(outline)) this.#refuse("a Table");
   }
 
   #refuse(found: string): never {

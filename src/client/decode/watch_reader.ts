@@ -1,3 +1,4 @@
+import type { Entry } from "../../api/entry.ts";
 import type { Change } from "../../api/lister_watcher.ts";
 import { DecodeError, StatusError } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
@@ -6,6 +7,7 @@ import { statusFrom } from "../../api/status.ts";
 import type { BodyDecoder } from "./body_reader.ts";
 import { LineSplitter } from "./line_splitter.ts";
 import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
+import { isTable, RowReader } from "./row_reader.ts";
 import { utf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
@@ -61,14 +63,33 @@ export class WatchReader<T extends KubernetesObject> implements BodyDecoder<read
   };
 }
 
+/** The object of a bookmark, or its table. */
+interface Bookmarked {
+  readonly metadata?: { readonly resourceVersion?: unknown; readonly annotations?: Readonly<Record<string, unknown>> };
+  readonly rows?: readonly { readonly object?: Bookmarked }[];
+}
+
+/** Reads the tables of events like objects. */
+function objectsOf<T extends KubernetesObject>(
+  rows: RowReader<KubernetesObject>,
+): Pick<ObjectReader<T>, "read" | "entryOf"> {
+  return {
+    read: (bytes, start, end) => rows.readEvent(bytes, start, end) as Entry<KubernetesObject> as Entry<T>,
+    entryOf: (value) => rows.eventOf(value) as Entry<KubernetesObject> as Entry<T>,
+  };
+}
+
 /** Decodes one line of a watch. */
 class EventReader<T extends KubernetesObject> {
   readonly #options: ReadOptions;
-  readonly #objects: ObjectReader<T>;
+  readonly #objects: Pick<ObjectReader<T>, "read" | "entryOf">;
+  /** The reader of rows, if tables were asked for. */
+  readonly #rows: RowReader<KubernetesObject> | undefined;
 
   constructor(options: ReadOptions) {
     this.#options = options;
-    this.#objects = new ObjectReader<T>(options);
+    if (options.resource.representation === "table") this.#rows = new RowReader(options);
+    this.#objects = this.#rows === undefined ? new ObjectReader<T>(options) : objectsOf<T>(this.#rows);
   }
 
   read(bytes: Uint8Array, start: number, end: number, text: string | undefined): Change<T> {
@@ -99,18 +120,19 @@ class EventReader<T extends KubernetesObject> {
       case "DELETED":
         return { type: event.type, entry: this.#objects.entryOf(event.object) };
       case "BOOKMARK": {
-        const metadata =
-          (event.object as { metadata?: { resourceVersion?: unknown; annotations?: Record<string, unknown> } })
-            ?.metadata;
+        const { metadata, rows } = (event.object ?? {}) as Bookmarked;
         if (typeof metadata?.resourceVersion !== "string" || metadata.resourceVersion === "") {
           throw new DecodeError(
             `Cannot read a bookmark of "${name}": found ${excerpt(text)}, expected a resourceVersion`,
           );
         }
+        // A table may have the columns in its first bookmark, and has the annotations in its only row.
+        if (isTable(event.object)) this.#rows?.begin(event.object);
+        const annotations = metadata.annotations ?? rows?.[0]?.object?.metadata?.annotations;
         return {
           type: "BOOKMARK",
           resourceVersion: metadata.resourceVersion,
-          initialEventsEnd: metadata.annotations?.["k8s.io/initial-events-end"] === "true",
+          initialEventsEnd: annotations?.["k8s.io/initial-events-end"] === "true",
         };
       }
       case "ERROR": {

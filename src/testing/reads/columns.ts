@@ -21,7 +21,7 @@ export interface Column {
   readonly cell: (object: JsonObject, now: number) => Cell;
 }
 
-/** Returns the columns of a kind: its own if defined, else name and age. */
+/** Returns the columns of a kind: its own if defined; else mostly name and age. */
 export function columnsOf(definition: Definition): readonly Column[] {
   if (definition.columns.length > 0) {
     const own = definition.columns.map(({ name, type, jsonPath, description = "", priority = 0, format = "" }) => {
@@ -31,8 +31,10 @@ export function columnsOf(definition: Definition): readonly Column[] {
     });
     return [NAME, ...own];
   }
-  const known = definition.custom ? undefined : KINDS[`${definition.group}/${definition.plural}`];
-  return known === undefined ? [NAME, AGE] : [NAME, ...known];
+  const id = `${definition.group}/${definition.plural}`;
+  if (definition.custom) return [NAME, AGE];
+  if (id === "/events") return EVENT;
+  return [NAME, ...KINDS[id] ?? (WITHOUT_PRINTER.includes(id) ? [CREATED_AT] : [AGE])];
 }
 
 /** Splits a simple JSONPath into keys: `.spec.size`, `.metadata.labels['a.b/c']`. */
@@ -76,6 +78,13 @@ const AGE = column(
   "Age",
   "Time since creation.",
   (object, now) => age(at(object, "metadata", "creationTimestamp"), now),
+);
+
+const CREATED_AT = column(
+  "Created At",
+  "Time of creation.",
+  (object) => text(object, "metadata", "creationTimestamp"),
+  { type: "date" },
 );
 
 function text(object: JsonObject, ...path: readonly string[]): string {
@@ -125,6 +134,49 @@ function replicas(object: JsonObject): number {
   const value = at(object, "spec", "replicas");
   return typeof value === "number" ? value : 1;
 }
+
+/** Columns of events (kubernetes `pkg/printers/internalversion`, `printEvent`): the name is the last one. */
+const EVENT: readonly Column[] = [
+  column("Last Seen", "Time since the last occurrence.", lastSeen),
+  column("Type", "Type of the event.", (object) => text(object, "type")),
+  column("Reason", "Reason of the event.", (object) => text(object, "reason")),
+  column("Object", "The object that the event is about.", (object) => {
+    const kind = text(object, "involvedObject", "kind").toLowerCase();
+    const name = text(object, "involvedObject", "name");
+    return name === "" ? kind : `${kind}/${name}`;
+  }),
+  column("Subobject", "The part of that object.", (object) => text(object, "involvedObject", "fieldPath"), WIDE),
+  column("Source", "The component that reported the event.", (object) => {
+    const component = text(object, "source", "component") || text(object, "reportingComponent");
+    const instance = text(object, "source", "host") || text(object, "reportingInstance");
+    return instance === "" ? component : `${component}, ${instance}`;
+  }, WIDE),
+  column("Message", "A description for people.", (object) => text(object, "message").trim()),
+  column("First Seen", "Time since the first occurrence.", firstSeen, WIDE),
+  column("Count", "Number of occurrences.", (object) => {
+    return at(object, "series") === undefined ? number(object, "count") || 1 : number(object, "series", "count");
+  }, WIDE),
+  { ...NAME, priority: 1 },
+];
+
+function firstSeen(object: JsonObject, now: number): string {
+  return age(at(object, "firstTimestamp") ?? at(object, "eventTime"), now);
+}
+
+function lastSeen(object: JsonObject, now: number): string {
+  const last = at(object, "series") === undefined
+    ? at(object, "lastTimestamp")
+    : at(object, "series", "lastObservedTime");
+  return last === undefined || last === null ? firstSeen(object, now) : age(last, now);
+}
+
+/** Built-in kinds that have no columns but those of every kind (apiserver `rest/table.go`). */
+const WITHOUT_PRINTER: readonly string[] = [
+  "/limitranges",
+  "apiextensions.k8s.io/customresourcedefinitions",
+  "rbac.authorization.k8s.io/clusterroles",
+  "rbac.authorization.k8s.io/roles",
+];
 
 /** Columns after the name, by group and plural. */
 const KINDS: Readonly<Record<string, readonly Column[]>> = {
@@ -181,10 +233,6 @@ const KINDS: Readonly<Record<string, readonly Column[]>> = {
     column("Port(s)", "Ports of the service.", servicePorts),
     AGE,
     column("Selector", "Selector of the pods.", (object) => labels(at(object, "spec", "selector")), WIDE),
-  ],
-  "/serviceaccounts": [
-    column("Secrets", "Number of secrets.", (object) => objects(object, "secrets").length, INTEGER),
-    AGE,
   ],
   "apps/deployments": [
     column(

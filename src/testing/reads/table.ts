@@ -37,7 +37,7 @@ export function tableRow(definition: Definition, stored: StoredObject, { include
 }
 
 /** Serializes a table of one object. */
-export function tableOf(
+export function tableOfOne(
   definition: Definition,
   stored: StoredObject,
   view: TableView,

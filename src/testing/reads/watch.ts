@@ -6,7 +6,7 @@ import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
 import type { ResponseView } from "./response_view.ts";
 import type { StoredSelection } from "./stored_selection.ts";
-import { bookmarkTable, tableOf } from "./table.ts";
+import { bookmarkTable, tableOfOne } from "./table.ts";
 
 /** Settings of a watch. */
 export interface WatchPlan {
@@ -165,7 +165,7 @@ export class Watch {
   #textOf(stored: StoredObject): Uint8Array {
     const { view, collection: { definition } } = this.plan;
     if (view.as === "object") return stored.bytes;
-    return view.as === "partial" ? partialOf(definition, stored) : tableOf(definition, stored, view, this.#first());
+    return view.as === "partial" ? partialOf(definition, stored) : tableOfOne(definition, stored, view, this.#first());
   }
 
   /** Returns true for the first line, the only one with the columns of a table. */

@@ -10,7 +10,7 @@ import type { CollectionLister } from "../reads/collection_lister.ts";
 import { listPageBytes } from "../reads/list_page.ts";
 import { includeObjectOf, type ResponseView } from "../reads/response_view.ts";
 import { StoredSelection } from "../reads/stored_selection.ts";
-import { tableOf } from "../reads/table.ts";
+import { tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watches.ts";
 import { isBuiltInGroup } from "../storage/built_in.ts";
 import type { Store } from "../storage/store.ts";
@@ -230,7 +230,7 @@ export class ResourceHandler {
       ? stored.bytes
       : view.as === "partial"
       ? partialOf(definition, stored)
-      : tableOf(definition, stored, view, true);
+      : tableOfOne(definition, stored, view, true);
     return answerBytes(context, [bytes], code);
   }
 

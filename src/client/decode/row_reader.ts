@@ -1,0 +1,148 @@
+import type { Entry } from "../../api/entry.ts";
+import { DecodeError } from "../../api/errors.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { resourceName } from "../../api/resource.ts";
+import type { TableColumn, TableRow } from "../../api/table_row.ts";
+import { JsonEntry } from "../../entry/json_entry.ts";
+import { RowEntry } from "../../entry/row_entry.ts";
+import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
+import { utf8 } from "./utf8.ts";
+
+const QUOTE = 34;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const CLOSE_BRACE = 125;
+const encoder = new TextEncoder();
+const CELLS = encoder.encode(`{"cells":[`);
+const OBJECT = encoder.encode(`,"object":`);
+const TABLE = encoder.encode(`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"`);
+const ROWS = encoder.encode(`"},"columnDefinitions":null,"rows":[`);
+
+/** A table in JSON, of a list or of one event (`Table` of meta.k8s.io). */
+interface Table {
+  readonly kind?: unknown;
+  readonly columnDefinitions?: readonly TableColumn[] | null;
+  readonly rows?: readonly unknown[] | null;
+}
+
+/** Returns true for a table; in a group of its own, a custom resource may be called Table too. */
+export function isTable(value: unknown): value is Table {
+  const { kind, apiVersion } = (value ?? {}) as { readonly kind?: unknown; readonly apiVersion?: unknown };
+  return kind === "Table" && String(apiVersion).startsWith("meta.k8s.io/");
+}
+
+/**
+ * Converts the bytes of rows to entries, and remembers the columns, which only the first event of a watch has. The object of
+ * a row stays unparsed, as in {@linkcode ObjectReader}; its cells are parsed.
+ *
+ * A server that knows no tables sends objects, which become rows without its cells.
+ */
+export class RowReader<T extends KubernetesObject> {
+  readonly #options: ReadOptions;
+  readonly #objects: ObjectReader<T>;
+  /** The columns; `undefined` while the server has sent objects, and no table. */
+  #columns: readonly TableColumn[] | undefined;
+
+  /** As {@linkcode ObjectReader}. */
+  constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
+    this.#options = options;
+    this.#objects = new ObjectReader<T>(options, withoutMetadata);
+  }
+
+  /** Takes the columns of a table; without any, those of the table before it stay. */
+  begin(table: Table): void {
+    const { columnDefinitions } = table;
+    this.#columns = Array.isArray(columnDefinitions) ? columnDefinitions : this.#columns ?? [];
+  }
+
+  /** As `ObjectReader.fillIn`, for objects that are no rows. */
+  fillIn(kind: string, apiVersion: string): void {
+    this.#objects.fillIn(kind, apiVersion);
+  }
+
+  /** Always -1: the metadata of a row's object is not at its beginning. */
+  walk(): number {
+    return -1;
+  }
+
+  /** The row in `bytes[start, end)`, or the object if the server sends no tables. @throws {DecodeError} as `ObjectReader`. */
+  read(bytes: Uint8Array, start: number, end: number): Entry<TableRow<T>> {
+    if (this.#columns === undefined) return this.#rowOf(this.#objects.read(bytes, start, end), undefined);
+    const cellsEnd = endOfCells(bytes, start, end);
+    if (cellsEnd === -1 || !startsWith(bytes, cellsEnd, end, OBJECT) || bytes[end - 1] !== CLOSE_BRACE) {
+      return this.entryOf(this.#parse(bytes, start, end)); // an unusual layout; rows of finished pods have conditions
+    }
+    const cells = this.#parse(bytes, start + CELLS.length - 1, cellsEnd) as readonly unknown[];
+    return this.#rowOf(this.#objects.read(bytes, cellsEnd + OBJECT.length, end - 1), cells);
+  }
+
+  /** As `read`, of a parsed value. */
+  entryOf(value: unknown): Entry<TableRow<T>> {
+    if (this.#columns === undefined) return this.#rowOf(this.#objects.entryOf(value), undefined);
+    const { cells, object } = (value ?? {}) as { readonly cells?: unknown; readonly object?: unknown };
+    return this.#rowOf(this.#objects.entryOf(object), Array.isArray(cells) ? cells : []);
+  }
+
+  /** The row of an event, whose object is a table with one row in `bytes[start, end)`. @throws {DecodeError} */
+  readEvent(bytes: Uint8Array, start: number, end: number): Entry<TableRow<T>> {
+    if (this.#columns !== undefined && startsWith(bytes, start, end, TABLE) && bytes[end - 2] === CLOSE_BRACKET) {
+      const version = bytes.indexOf(QUOTE, start + TABLE.length);
+      if (version !== -1 && startsWith(bytes, version, end, ROWS)) {
+        return this.read(bytes, version + ROWS.length, end - 2);
+      }
+    }
+    return this.eventOf(this.#parse(bytes, start, end));
+  }
+
+  /** As `readEvent`, of a parsed value. */
+  eventOf(value: unknown): Entry<TableRow<T>> {
+    if (!isTable(value)) return this.#rowOf(this.#objects.entryOf(value), undefined);
+    this.begin(value);
+    const { rows } = value;
+    if (!Array.isArray(rows) || rows.length !== 1) {
+      throw new DecodeError(
+        `Cannot read an event of "${resourceName(this.#options.resource)}": found a table of ${
+          rows?.length ?? 0
+        } rows, expected one`,
+      );
+    }
+    return this.entryOf(rows[0]);
+  }
+
+  /** A broken entry, and one that is known already, stay as they are. */
+  #rowOf(entry: Entry<T>, cells: readonly unknown[] | undefined): Entry<TableRow<T>> {
+    const isNew = entry instanceof JsonEntry && entry.error === undefined;
+    return isNew
+      ? new RowEntry<T>(entry, cells && this.#columns, cells)
+      : entry as Entry<KubernetesObject> as Entry<TableRow<T>>;
+  }
+
+  #parse(bytes: Uint8Array, start: number, end: number): unknown {
+    try {
+      return JSON.parse(utf8.decode(bytes.subarray(start, end)));
+    } catch (cause) {
+      throw new DecodeError(
+        `Cannot read a row of "${resourceName(this.#options.resource)}": ${(cause as Error).message}`,
+        { cause },
+      );
+    }
+  }
+}
+
+/** Returns the end of the cells that a row begins with; -1 if it begins with something else. */
+function endOfCells(bytes: Uint8Array, start: number, end: number): number {
+  if (!startsWith(bytes, start, end, CELLS)) return -1;
+  let depth = 1;
+  for (let at = start + CELLS.length; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      for (at++; at < end && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+    } else if (byte === OPEN_BRACKET) {
+      depth++;
+    } else if (byte === CLOSE_BRACKET && --depth === 0) {
+      return at + 1;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,67 @@
+import type { Entry } from "../api/entry.ts";
+import type { DecodeError } from "../api/errors.ts";
+import type { ObjectKey } from "../api/key.ts";
+import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
+import type { TableColumn, TableRow } from "../api/table_row.ts";
+
+/** The columns of a row without cells of the server (apiserver `rest/table.go`, `defaultTableConvertor`). */
+const PLAIN_COLUMNS: readonly TableColumn[] = [
+  { name: "Name", type: "string", format: "name", description: "Name of the object.", priority: 0 },
+  { name: "Created At", type: "date", format: "", description: "Time of creation.", priority: 0 },
+];
+
+/** An entry whose object is a row of a table, around the entry of the row's object, which stays unparsed until a read. */
+export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> {
+  readonly #entry: Entry<T>;
+  readonly #columns: readonly TableColumn[];
+  readonly #cells: readonly unknown[] | undefined;
+  #row: TableRow<T> | undefined;
+  /** See {@linkcode Entry.key}. */
+  readonly key: ObjectKey;
+  /** See {@linkcode Entry.namespace}. */
+  readonly namespace: string;
+  /** See {@linkcode Entry.uid}. */
+  readonly uid: string;
+  /** See {@linkcode Entry.resourceVersion}. */
+  readonly resourceVersion: string;
+
+  /** Without columns and cells, a row has the name and the time of creation of its object. */
+  constructor(entry: Entry<T>, columns: readonly TableColumn[] = PLAIN_COLUMNS, cells?: readonly unknown[]) {
+    this.#entry = entry;
+    this.#columns = columns;
+    this.#cells = cells;
+    this.key = entry.key;
+    this.namespace = entry.namespace;
+    this.uid = entry.uid;
+    this.resourceVersion = entry.resourceVersion;
+  }
+
+  /** See {@linkcode Entry.name}. */
+  get name(): string {
+    return this.#entry.name;
+  }
+
+  /** See {@linkcode Entry.error}. */
+  get error(): DecodeError | undefined {
+    return this.#entry.error;
+  }
+
+  /** See {@linkcode Entry.metadata}. */
+  get metadata(): ObjectMeta {
+    return this.#entry.metadata;
+  }
+
+  /** See {@linkcode Entry.labels}. */
+  get labels(): Entry<T>["labels"] {
+    return this.#entry.labels;
+  }
+
+  /** See {@linkcode Entry.object}. */
+  get object(): TableRow<T> {
+    if (this.#row !== undefined) return this.#row;
+    const { object } = this.#entry;
+    const { apiVersion, kind, metadata } = object;
+    const cells = this.#cells ?? [metadata.name, metadata.creationTimestamp ?? null];
+    return this.#row = { apiVersion, kind, metadata, columns: this.#columns, cells, object };
+  }
+}
