@@ -30,7 +30,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     kubeconfig: { folders: ["api", "errors"], packages: ["js-yaml"] },
     deno: { folders: ["api", "client", "kubeconfig", "async", "errors"], packages: ["node:path", "node:url"] },
     testing: { folders: ["api", "entry", "kinds"], packages: [] },
-    cli: { folders: ["*"], packages: ["@cliffy/command", "node:path", "node:tls"] },
+    cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:path", "node:tls"] },
   };
 
 /** Files that may import one more folder than their layer. */

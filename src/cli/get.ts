@@ -1,15 +1,22 @@
+import { isNotFound } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Resource } from "../api/resource.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import type { Client } from "../client/client.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
+import { errorLine } from "./errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
-import { columnHeads, objectRow, qualifiedName } from "./terminal/object_row.ts";
-import { tableLines } from "./terminal/growing_table.ts";
-import { redactObject } from "./terminal/redact_object.ts";
-import type { OutputFormat } from "./terminal/output_format.ts";
 import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
+import { getTargets } from "./target/get_targets.ts";
+import { nothingFound } from "./target/nothing_found.ts";
 import { resourcesFor } from "./target/resources_for.ts";
 import { checkSelection, explainRefusal, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
+import { formOf, type OutputFormat } from "./terminal/output_format.ts";
+import { redactObject } from "./terminal/redact_object.ts";
+import { tableLines } from "./terminal/table/growing_table.ts";
+import { qualifiedName } from "./terminal/table/qualified_name.ts";
+import { rowCells, rowHeads } from "./terminal/table/row_cells.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import { yamlText } from "./terminal/text/yaml_text.ts";
 
 /** The flags of `get`. */
 export interface GetFlags extends ConnectionFlags, SelectionFlags {
@@ -21,88 +28,155 @@ export interface GetFlags extends ConnectionFlags, SelectionFlags {
   readonly showManagedFields?: boolean;
 }
 
-/** Prints one object, or lists a resource in pages. */
+/** The objects of one kind. */
+interface Found {
+  readonly resource: Resource;
+  readonly objects: KubernetesObject[];
+  /** The version of the list; `""` for objects that were named. */
+  readonly resourceVersion: string;
+}
+
+/**
+ * Prints objects by their names, or lists kinds in pages. `args` are those of {@linkcode getTargets}.
+ *
+ * Of several named objects, those that exist are printed; each other one is reported, and the exit code is 1.
+ */
 export async function get(
   flags: GetFlags,
-  target: { readonly resource: string; readonly name?: string },
+  args: readonly string[],
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
-  const { resource: named, name } = splitName(target);
-  checkSelection(flags, name === undefined ? [named] : [named, name]);
-  if (name === "") throw new UsageError("the name is empty; leave it out to list all");
-  if (
-    name !== undefined && (flags.selector !== undefined || flags.fieldSelector !== undefined || flags.allNamespaces)
-  ) {
+  checkSelection(flags, args);
+  const targets = getTargets(args);
+  const named = targets.some(({ names }) => names.length > 0);
+  if (named && (flags.selector !== undefined || flags.fieldSelector !== undefined || flags.allNamespaces)) {
     throw new UsageError("a name selects one object; leave out -l, --field-selector and -A");
   }
-  if (named.includes(",")) {
-    throw new UsageError(`get takes one resource, found "${named}"; informer watch takes several`);
-  }
   using client = await clientFor(flags, terminal);
-  const [resource] = await resourcesFor(client, [named], "list", { signal, terminal });
-  const selection = selectionFor(flags, client);
-  const objects = client.resource(resource, selection);
-  const show = (object: KubernetesObject): KubernetesObject =>
-    redactObject(withoutManagedFields(object, flags.showManagedFields ?? false), resource, flags.showSecrets ?? false);
-  if (name !== undefined) {
-    const object = show(await objects.get(name, { signal }));
-    if (flags.output === "json") terminal.result(JSON.stringify(object, undefined, 2));
-    else printAll(resource, [object], flags.output, terminal);
-    return EXIT_CODE.done;
+  const form = formOf(flags.output);
+  const resources: Resource<KubernetesObject>[] = [];
+  for (const { kind } of targets) {
+    resources.push(...await resourcesFor(client, [kind], "list", { form, signal, terminal }));
   }
-  const found: KubernetesObject[] = [];
+  const found: Found[] = [];
+  const missing: unknown[] = [];
+  for (const [i, resource] of resources.entries()) {
+    const { names } = targets[i];
+    if (names.length > 0) found.push(await getNamed(client, resource, names, flags, signal, missing));
+    // Two names of one kind list it once.
+    else if (resources.findIndex((other) => resourceName(other) === resourceName(resource)) === i) {
+      found.push(await list(client, resource, flags, terminal, signal));
+    }
+  }
+  terminal.live("");
+  const count = found.reduce((sum, { objects }) => sum + objects.length, 0);
+  if (missing.length === 1 && count === 0) throw missing[0];
+  for (const error of missing) terminal.say(`error: ${errorLine(error)}`);
+  const single = named && count === 1 && missing.length === 0
+    ? found.find(({ objects }) => objects.length > 0)
+    : undefined;
+  if (single !== undefined && (flags.output === "json" || flags.output === "yaml")) {
+    const [object] = single.objects;
+    terminal.result(flags.output === "json" ? JSON.stringify(object, undefined, 2) : yamlText(object));
+  } else if (count > 0 || !named) {
+    printAll(found, flags, selectionFor(flags, client).namespace, terminal);
+  }
+  return missing.length > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
+}
+
+/** Gets objects by name; the errors of those that do not exist are added to `missing`. */
+async function getNamed(
+  client: Client,
+  resource: Resource<KubernetesObject>,
+  names: readonly string[],
+  flags: GetFlags,
+  signal: AbortSignal,
+  missing: unknown[],
+): Promise<Found> {
+  const collection = client.resource(resource, selectionFor(flags, client));
+  const objects: KubernetesObject[] = [];
+  for (const name of names) {
+    try {
+      objects.push(shown(resource, await collection.get(name, { signal }), flags));
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      missing.push(error);
+    }
+  }
+  return { resource, objects, resourceVersion: "" };
+}
+
+/** Lists a kind in pages, and shows the progress. */
+async function list(
+  client: Client,
+  resource: Resource<KubernetesObject>,
+  flags: GetFlags,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<Found> {
+  const objects: KubernetesObject[] = [];
   let resourceVersion = "";
   try {
-    for await (const page of objects.pages({ signal })) {
+    for await (const page of client.resource(resource, selectionFor(flags, client)).pages({ signal })) {
       resourceVersion = page.resourceVersion;
-      for (const item of page.items) found.push(show(item));
+      for (const item of page.items) objects.push(shown(resource, item, flags));
       if (page.remainingItemCount) {
-        terminal.live(`${found.length} of ${found.length + page.remainingItemCount} ${resource.plural}`);
+        terminal.live(`${objects.length} of ${objects.length + page.remainingItemCount} ${resource.plural}`);
       }
     }
   } catch (error) {
     throw explainRefusal(error, flags);
   }
-  terminal.live("");
-  if (flags.output === "json") {
-    // A list as kubectl prints it, item by item, so that memory does not hold all of its text.
-    terminal.result(`{"apiVersion":"v1","kind":"List","metadata":${JSON.stringify({ resourceVersion })},"items":[`);
-    found.forEach((object, i) => terminal.result(JSON.stringify(object) + (i === found.length - 1 ? "" : ",")));
-    terminal.result("]}");
-  } else {
-    printAll(resource, found, flags.output, terminal);
-  }
-  return EXIT_CODE.done;
+  return { resource, objects, resourceVersion };
+}
+
+/** Returns an object as it may be printed. The object of a row is dropped, as a table shows the cells alone. */
+function shown(resource: Resource, object: KubernetesObject, flags: GetFlags): KubernetesObject {
+  if (resource.representation === "table") return { ...object, object: undefined } as KubernetesObject;
+  return redactObject(
+    withoutManagedFields(object, flags.showManagedFields ?? false),
+    resource,
+    flags.showSecrets ?? false,
+  );
 }
 
 function printAll(
-  resource: Resource,
-  objects: readonly KubernetesObject[],
-  format: OutputFormat,
+  found: readonly Found[],
+  { output }: GetFlags,
+  namespace: string | undefined,
   terminal: Terminal,
 ): void {
-  if (format === "name") {
-    for (const object of objects) terminal.result(qualifiedName(resource, object.metadata.name));
+  if (output === "json" || output === "yaml") return printList(found, output, terminal);
+  if (output === "name") {
+    for (const { resource, objects } of found) {
+      for (const { metadata: { name } } of objects) terminal.result(qualifiedName(resource, name));
+    }
     return;
   }
-  if (objects.length === 0) {
-    terminal.say(`no ${resource.plural} found`);
-    return;
-  }
-  for (const line of tableLines([columnHeads(resource), ...objects.map((object) => objectRow(resource, object))])) {
-    terminal.result(line);
+  const some = found.filter(({ objects }) => objects.length > 0);
+  if (some.length === 0) return terminal.say(nothingFound(found.map(({ resource }) => resource), namespace));
+  const style = { wide: output === "wide", namespaces: namespace === undefined, kinds: found.length > 1 };
+  for (const [i, { resource, objects }] of some.entries()) {
+    if (i > 0) terminal.result("");
+    const rows = objects.map((object) => rowCells(resource, object, style));
+    for (const line of tableLines([rowHeads(resource, objects[0], style), ...rows])) terminal.result(line);
   }
 }
 
-/** Splits `pod/cart-0`, as printed by `-o name`, into resource and name. */
-function splitName(target: { readonly resource: string; readonly name?: string }): typeof target {
-  const [resource, name, ...rest] = target.resource.split("/");
-  if (name === undefined) return target;
-  if (target.name !== undefined || rest.length > 0) {
-    throw new UsageError(`"${target.resource}" names an object already; leave out the rest`);
+/** Prints a list as kubectl does, item by item, so that memory does not hold all of its text. */
+function printList(found: readonly Found[], output: "json" | "yaml", terminal: Terminal): void {
+  const objects = found.flatMap(({ objects }) => objects);
+  const metadata = { resourceVersion: found.length === 1 ? found[0].resourceVersion : "" };
+  if (output === "json") {
+    terminal.result(`{"apiVersion":"v1","kind":"List","metadata":${JSON.stringify(metadata)},"items":[`);
+    objects.forEach((object, i) => terminal.result(JSON.stringify(object) + (i === objects.length - 1 ? "" : ",")));
+    terminal.result("]}");
+    return;
   }
-  return { resource, name };
+  terminal.result(`apiVersion: v1\nitems:${objects.length === 0 ? " []" : ""}`);
+  for (const object of objects) terminal.result(yamlText([object]));
+  terminal.result(yamlText({ kind: "List", metadata }));
 }
 
 function withoutManagedFields<T extends KubernetesObject>(object: T, keep: boolean): T {

@@ -40,7 +40,8 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
   }
   refuseEmpty(args);
   let code: number = EXIT_CODE.done;
-  const formats = new EnumType(["table", "json", "name"]);
+  const formats = new EnumType(["table", "wide", "json", "yaml", "name"]);
+  const eventFormats = new EnumType(["table", "wide", "json", "name"]);
   const streaming = new EnumType(["auto", "on", "off"]);
   const reports = new EnumType(["table", "json"]);
   const mixes = new EnumType(["update", "all"]);
@@ -59,7 +60,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
       "Runs an informer on each resource and prints its events, until interrupted. Resources are named as for kubectl: " +
         "pods, po, deployments.apps, or any custom resource by its plural.",
     )
-    .type("format", formats)
+    .type("format", eventFormats)
     .type("streaming", streaming)
     .option("-n, --namespace <namespace:string>", "Watch one namespace.")
     .option("-A, --all-namespaces", "Watch all namespaces.")
@@ -89,8 +90,10 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
       code = await watch({ ...options, backoff }, resources, terminal, stop);
     })
     .reset()
-    .command("get <resource:string> [name:string]", "List a resource, or print one object.")
-    .description("Lists a resource in pages, or gets one object by name.")
+    .command("get <resources:string> [names...:string]", "List resources, or print objects by their names.")
+    .description(
+      "Lists resources in pages, or gets objects by their names, and prints the columns that the server has for them.",
+    )
     .type("format", formats)
     .option("-n, --namespace <namespace:string>", "In one namespace.")
     .option("-A, --all-namespaces", "In all namespaces.")
@@ -105,9 +108,11 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("--token-file <file:string>", "A file with a bearer token.")
     .option("--fake", "Use a fake API server in this process.")
     .example("All pods, as kubectl's JSON list", "informer get pods -A -o json")
-    .example("One object", "informer get deploy web -n shop -o json")
-    .action(async (options, resource, name) => {
-      code = await get(options, { resource, name }, terminal, stop.signal);
+    .example("Two kinds, with all columns", "informer get pods,deploy -n shop -o wide")
+    .example("One object", "informer get deploy web -n shop -o yaml")
+    .example("Objects of several kinds", "informer get pod/web-0 deploy/web -n shop")
+    .action(async (options, resources, ...names) => {
+      code = await get(options, [resources, ...names], terminal, stop.signal);
     })
     .reset()
     .command("doctor [resources...:string]", "Diagnose the connection to the server, and print remedies.")

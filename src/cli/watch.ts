@@ -17,9 +17,10 @@ import { EXIT_CODE } from "./errors/exit_code.ts";
 import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
 import { LiveView } from "./terminal/live_view.ts";
-import { GrowingTable } from "./terminal/growing_table.ts";
+import { GrowingTable } from "./terminal/table/growing_table.ts";
+import { objectIn } from "./terminal/table/row_cells.ts";
 import { redactObject } from "./terminal/redact_object.ts";
-import type { OutputFormat } from "./terminal/output_format.ts";
+import { formOf, type OutputFormat } from "./terminal/output_format.ts";
 import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
 import { resourcesFor } from "./target/resources_for.ts";
 import { checkSelection, explainRefusal, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
@@ -77,8 +78,10 @@ export async function watch(
   signal.addEventListener("abort", hurry, { once: true });
   try {
     using client = await clientFor(flags, terminal);
-    const { metadataOnly } = flags;
-    const resources = await resourcesFor(client, names, "watch", { metadataOnly, signal, terminal });
+    const { metadataOnly, output } = flags;
+    // Events in the form of names have the objects, which --cache writes.
+    const form = metadataOnly ? "metadata" : formOf(output) === "table" && flags.object ? "table" : "object";
+    const resources = await resourcesFor(client, names, "watch", { form, signal, terminal });
     return await follow(client, resources, { ...flags, resyncMs, timeUp }, terminal, signal);
   } catch (error) {
     if (error !== timeUp) throw error;
@@ -100,7 +103,8 @@ async function follow(
   signal: AbortSignal,
 ): Promise<number> {
   const { resyncMs, streamingList } = flags;
-  const informers = new SharedInformerFactory(client, { ...selectionFor(flags, client), resyncMs });
+  const selection = selectionFor(flags, client);
+  const informers = new SharedInformerFactory(client, { ...selection, resyncMs });
   const table = new GrowingTable();
   /** Aborted when the server rejects a resource that was never live: retrying cannot help. */
   using job = new DerivedController(signal);
@@ -121,7 +125,9 @@ async function follow(
       },
     });
     const { output, object, showSecrets = false } = flags;
-    const lines = new EventLines(resource, { output, object, showSecrets, table, several: resources.length > 1 });
+    const namespaces = selection.namespace === undefined;
+    const several = resources.length > 1;
+    const lines = new EventLines(resource, { output, object, namespaces, showSecrets, table, several });
     return { resource, informer, printer: print(resource, informer, lines, terminal) };
   });
   const unsynced = (): string =>
@@ -198,7 +204,7 @@ function* cached(watched: readonly Watched[], showSecrets: boolean): Generator<K
   for (const { resource, informer } of watched) {
     for (const key of [...informer.indexer.keys()].sort()) {
       const entry = informer.entries.getByKey(key)!;
-      if (entry.error === undefined) yield redactObject(entry.object, resource, showSecrets);
+      if (entry.error === undefined) yield redactObject(objectIn(resource, entry.object), resource, showSecrets);
     }
   }
 }

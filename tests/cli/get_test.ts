@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
+import { load } from "js-yaml";
 import { defineResource } from "../../src/api/resource.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
@@ -18,13 +19,19 @@ Deno.test("informer get prints a table, names, or a list in JSON", async () => {
 
   const table = await get("po", "-n", "shop");
   assertEquals([table.code, table.err, table.out.length], [0, [], 3]);
-  assertMatch(table.out[0], /^NAMESPACE +NAME +STATE +AGE$/);
-  assertMatch(table.out[1], /^shop +db-0 .*\d+d$/);
+  assertMatch(table.out[0], /^NAME +READY +STATUS +RESTARTS +AGE$/);
+  assertMatch(table.out[1], /^db-0 +0\/1 +Pending +0 +\d+d$/);
+  const all = await get("po", "-A");
+  assertMatch(all.out[0], /^NAMESPACE +NAME +READY/);
+  assertMatch(all.out[1], /^bank +web-0 /);
+  assertMatch((await get("po", "-n", "shop", "-o", "wide")).out[0], /AGE +IP +NODE +NOMINATED NODE +READINESS GATES$/);
 
   assertEquals((await get("pods", "-A", "-o", "name", "-l", "app=web")).out, ["pod/web-0", "pod/web-0"]);
   const one = await get("pods", "-A", "-o", "name", "--field-selector", "metadata.namespace=bank");
   assertEquals([one.code, one.out, one.err], [0, ["pod/web-0"], []]);
-  assertEquals((await get("pods", "-n", "bank", "-l", "app=none")).err, ["no pods found"]);
+  assertEquals((await get("pods", "-n", "bank", "-l", "app=none")).err, ["no pods found in namespace bank"]);
+  assertEquals((await get("pods,cm", "-A", "-l", "app=none")).err, ["no pods or configmaps found"]);
+  assertEquals((await get("nodes")).err, ["no nodes found"]);
 
   const { out, err } = await get("pods", "-A", "-o", "json");
   const list = JSON.parse(out.join("\n"));
@@ -53,8 +60,67 @@ Deno.test("informer get prints one object by name, also as -o name prints it", a
   assertEquals(JSON.parse(full.out.join("\n")), server.get(Deployment, "shop/web"));
   assertEquals((await get("deployment.v1.apps", "web", "-n", "shop", "-o", "name")).out, ["deployment.apps/web"]);
   const [head, row] = (await get("ns/shop")).out;
-  assertMatch(head, /^NAME +STATE +AGE$/);
-  assertMatch(row, /^shop /);
+  assertMatch(head, /^NAME +STATUS +AGE$/);
+  assertMatch(row, /^shop +Active /);
+});
+
+Deno.test("informer get lists several kinds, and gets several objects of one or more kinds", async () => {
+  using server = new FakeApiServer();
+  for (const name of ["web-0", "web-1"]) server.create(Pod, pod({ name, namespace: "shop" }));
+  server.create(Deployment, deployment({ name: "web", namespace: "shop" }));
+  await using served = await serve(server);
+  const get = (...args: string[]): ReturnType<typeof run> => run("get", ...args, "-n", "shop", "--server", served.url);
+
+  const both = await get("pods,deploy,po");
+  assertEquals(both.out.map((line) => line.split(" ")[0]), [
+    ...["NAME", "pod/web-0", "pod/web-1", "", "NAME", "deployment.apps/web"],
+  ]);
+  assertMatch(both.out[4], /^NAME +READY +UP-TO-DATE +AVAILABLE +AGE$/);
+  assertEquals((await get("deploy,cm", "-o", "name")).out, ["deployment.apps/web"]);
+  assertEquals((await get("pods", "web-1", "web-0", "-o", "name")).out, ["pod/web-1", "pod/web-0"]);
+  const mixed = JSON.parse((await get("pod/web-1", "deploy/web", "-o", "json")).out.join("\n"));
+  assertEquals(mixed.items.map(({ kind }: Pod) => kind), ["Pod", "Deployment"]);
+  assertEquals([mixed.kind, mixed.metadata.resourceVersion], ["List", ""]);
+
+  const some = await get("pods", "web-0", "web-7", "web-8", "-o", "name");
+  assertEquals([some.code, some.out, some.err.length], [1, ["pod/web-0"], 2]);
+  assertMatch(some.err[0], /^error: Cannot get "pods\/web-7" in namespace "shop": 404 NotFound/);
+  const none = await get("pods", "web-7");
+  assertEquals([none.code, none.out, none.err.length], [1, [], 1]);
+  assertMatch(none.err[0], /^error: .*web-7.*; check the name and the namespace$/);
+});
+
+Deno.test("informer get prints YAML as kubectl does", async () => {
+  using server = new FakeApiServer();
+  for (const name of ["a", "b"]) server.create(Pod, pod({ name, namespace: "shop" }));
+  await using served = await serve(server);
+  const get = async (...args: string[]): Promise<string> =>
+    (await run("get", ...args, "-n", "shop", "-o", "yaml", "--server", served.url)).out.join("\n");
+  const one = await get("pod", "a", "--show-managed-fields");
+  assertEquals(load(one), server.get(Pod, "shop/a"));
+  assertMatch(one, /^apiVersion: v1\nkind: Pod\nmetadata:\n/);
+  const list = load(await get("pods", "--show-managed-fields"));
+  const items = server.list(Pod);
+  assertEquals(list, { apiVersion: "v1", kind: "List", items, metadata: { resourceVersion: server.resourceVersion } });
+  assertEquals(load(await get("cm")), {
+    apiVersion: "v1",
+    kind: "List",
+    items: [],
+    metadata: { resourceVersion: server.resourceVersion },
+  });
+});
+
+Deno.test("informer get prints the columns of a custom resource's definition", async () => {
+  using server = new FakeApiServer({
+    resources: [{
+      ...{ group: "example.com", version: "v1", plural: "widgets", kind: "Widget", scope: "Namespaced" },
+      columns: [{ name: "Size", type: "integer", jsonPath: ".spec.size" }],
+    }],
+  });
+  const Widget = defineResource({ group: "example.com", version: "v1", plural: "widgets", kind: "Widget" });
+  server.create(Widget, { metadata: { name: "w", namespace: "default" }, spec: { size: 3 } } as never);
+  await using served = await serve(server);
+  assertEquals((await run("get", "widgets", "--server", served.url)).out, ["NAME   SIZE", "w      3"]);
 });
 
 Deno.test("informer get redacts Secrets by default", async () => {

@@ -54,11 +54,16 @@ Deno.test("informer watch prints a table or names, of the selected objects only"
 
   const table = await once("-n", "shop", "-l", "app=web");
   assertEquals([table.code, table.err], [0, [`synced 1 pods at version ${server.resourceVersion}`]]);
-  assertMatch(table.out.join("\n"), /^added {3}shop {3}web-0 {3}.* on n1 {3}\d+d$/);
+  assertMatch(table.out.join("\n"), /^added {3}web-0 {3}0\/1 {3}Running {3}0 {3}\d+d$/);
 
   assertEquals((await once("-A", "-o", "name", "-l", "app=web")).out, ["pod/web-1", "pod/web-0"]);
   assertEquals((await once("-A", "-o", "name", "--field-selector", "spec.nodeName=n2")).out, ["pod/web-1"]);
-  assertEquals((await once("-n", "shop", "--no-object")).out, ["added   shop   db-0", "added   shop   web-0"]);
+  assertEquals((await once("-n", "shop", "--no-object")).out, ["added   db-0", "added   web-0"]);
+  assertEquals((await once("-A", "--no-object", "-l", "app=web")).out[0], "added   bank   web-1");
+  const wide = await once("-A", "-o", "wide", "--field-selector", "spec.nodeName=n2");
+  assertMatch(wide.out.join("\n"), /^added {3}bank {3}web-1 {3}.* n2 /);
+  const metadata = await once("-n", "shop", "-l", "app=web", "--metadata-only");
+  assertMatch(metadata.out.join("\n"), /^added {3}web-0 {3}\d+d$/);
   const bare = json((await once("-A", "--no-object", "-o", "json")).out);
   assertEquals([bare.length, bare.some((event) => "object" in event)], [4, false]);
 });
@@ -86,7 +91,9 @@ Deno.test("informer watch watches several resources, and prints the resource wit
   const kinds = JSON.parse(await Deno.readTextFile(cache)).map(({ kind }: { kind: string }) => kind);
   assertEquals(kinds, ["Pod", "Deployment", "ConfigMap"]);
   const table = await run("watch", ...args);
-  assertMatch(table.out.join("\n"), /added {3}deployments {3}default {3}web /);
+  const objects = JSON.parse(await Deno.readTextFile(cache)) as Pod[];
+  assertEquals(objects.map(({ metadata }) => metadata.name), ["web-0", "web", "settings"], "objects, not rows");
+  assertMatch(table.out.join("\n"), /added {3}deployments {3}web /);
 });
 
 Deno.test("informer watch requests metadata alone, and a streaming list or pages, by its flags", async () => {

@@ -1,13 +1,17 @@
 import type { KubernetesObject } from "../../api/object.ts";
-import { metadataOf, type Resource } from "../../api/resource.ts";
+import { metadataOf, type Resource, tableOf } from "../../api/resource.ts";
 import type { Client } from "../../client/client.ts";
 import { findResource } from "../../client/find_resource.ts";
 import { errorLine } from "../../errors/error_line.ts";
 import { UsageError } from "../errors/usage_error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
+const FORMS: Readonly<
+  Record<"object" | "metadata" | "table", (resource: Resource) => Resource<KubernetesObject>>
+> = { object: (resource) => resource, metadata: metadataOf, table: tableOf };
+
 /**
- * Finds the resources with these names on the server, each once.
+ * Finds the resources with these names on the server, each once, in the form in which objects are needed.
  *
  * @throws {UsageError} when a name is unknown, or its resource does not support `verb`.
  */
@@ -15,7 +19,11 @@ export async function resourcesFor(
   client: Client,
   names: readonly string[],
   verb: "list" | "watch",
-  options: { readonly metadataOnly?: boolean; readonly signal: AbortSignal; readonly terminal: Terminal },
+  options: {
+    readonly form: "object" | "metadata" | "table";
+    readonly signal: AbortSignal;
+    readonly terminal: Terminal;
+  },
 ): Promise<Resource<KubernetesObject>[]> {
   const warnings: string[] = [];
   const known = await client.discover({
@@ -37,7 +45,7 @@ export async function resourcesFor(
     }
     const { group, version, plural, kind, scope } = resource;
     const plain: Resource = { group, version, plural, kind, scope };
-    found.set(`${group}/${plural}`, options.metadataOnly ? metadataOf(plain) : plain);
+    found.set(`${group}/${plural}`, FORMS[options.form](plain));
   }
   if (found.size === 0) throw new UsageError("name at least one resource, such as pods");
   return [...found.values()];

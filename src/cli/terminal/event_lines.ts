@@ -1,9 +1,10 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../../informer/events/event.ts";
-import { plain } from "./plain.ts";
-import { objectRow, qualifiedName } from "./object_row.ts";
-import type { GrowingTable } from "./growing_table.ts";
+import { plain } from "./text/plain.ts";
+import { qualifiedName } from "./table/qualified_name.ts";
+import { objectIn, rowCells } from "./table/row_cells.ts";
+import type { GrowingTable } from "./table/growing_table.ts";
 import { redactObject } from "./redact_object.ts";
 import type { OutputFormat } from "./output_format.ts";
 
@@ -11,8 +12,10 @@ import type { OutputFormat } from "./output_format.ts";
 export interface EventLinesOptions {
   /** Output format. */
   readonly output: OutputFormat;
-  /** If `true`, prints the object. */
+  /** If `true`, prints the object, or its cells. */
   readonly object: boolean;
+  /** If `true`, prints the namespace in tables. */
+  readonly namespaces: boolean;
   /** If `true`, prints the data of Secrets. */
   readonly showSecrets: boolean;
   /** The columns, shared by all resources. */
@@ -42,17 +45,17 @@ export class EventLines {
 
   /** Returns the line for an event. Parses the object only if it is printed. */
   of(event: PrintedEvent): string {
-    const { output, object, showSecrets, table, several } = this.#options;
+    const { output, object, namespaces, showSecrets, table, several } = this.#options;
     const resource = this.#resource;
     if (output === "name") return plain(qualifiedName(resource, event.name));
     if (output === "json") {
       const { type, ...rest } = event.toJSON() as { readonly type: string };
-      const shown = object ? { object: redactObject(event.object, resource, showSecrets) } : {};
+      const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, showSecrets) } : {};
       return JSON.stringify({ type, ...this.#of, ...rest, ...shown });
     }
     const verb = event.type === "updated" && event.resync ? "resync" : event.type;
-    const bare = resource.scope === "Cluster" ? [event.name] : [event.namespace, event.name];
-    const cells = object ? objectRow(resource, event.object) : bare.map(plain);
+    const bare = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
+    const cells = object ? rowCells(resource, event.object, { wide: output === "wide", namespaces }) : bare.map(plain);
     return table.line([verb, ...(several ? [resource.plural] : []), ...cells]);
   }
 

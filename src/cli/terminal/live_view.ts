@@ -2,7 +2,7 @@ import type { KubernetesObject } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../informer/status.ts";
-import { ageOf } from "./age_of.ts";
+import { ageOf } from "./text/age_of.ts";
 import type { Terminal } from "./terminal.ts";
 
 const PERIOD_MS = 250;

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { plain } from "./plain.ts";
+import { plain } from "./text/plain.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,6 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { durationMs } from "../../../src/cli/target/duration_ms.ts";
-import { ageOf } from "../../../src/cli/terminal/age_of.ts";
 import { UsageError } from "../../../src/cli/errors/usage_error.ts";
 
 Deno.test("durationMs adds up units such as 1h30m", () => {
@@ -24,23 +23,4 @@ Deno.test("durationMs refuses invalid durations, and names the flag", () => {
 
 Deno.test("durationMs refuses durations longer than a timer allows", () => {
   assertThrows(() => durationMs("597h", "timeout"), UsageError, `--timeout must be at most "596h", found "597h"`);
-});
-
-Deno.test("ageOf rounds down as kubectl does", () => {
-  const now = Date.UTC(2026, 0, 10);
-  const cases: [number, string][] = [
-    [0, "0s"],
-    [-5, "0s"],
-    [119, "119s"],
-    [120, "2m"],
-    [7_199, "119m"],
-    [7_200, "2h"],
-    [172_799, "47h"],
-    [172_800, "2d"],
-  ];
-  for (const [seconds, age] of cases) {
-    assertEquals(ageOf(new Date(now - seconds * 1_000).toISOString(), now), age, String(seconds));
-  }
-  assertEquals(ageOf(undefined, now), "<unknown>");
-  assertEquals(ageOf("yesterday", now), "<unknown>");
 });

@@ -9,7 +9,7 @@
 import { DerivedController } from "../../../async/derived_controller.ts";
 import { type ReasonAndRemedy, reasonFor } from "./reason_for.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
-import { plain } from "../../terminal/plain.ts";
+import { plain } from "../../terminal/text/plain.ts";
 
 /** Result of a check; `skip` if there was nothing to check, or it was not possible. */
 export type StepStatus = "ok" | "warn" | "fail" | "skip";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { plain } from "../../../src/cli/terminal/plain.ts";
+import { plain } from "../../../../src/cli/terminal/text/plain.ts";
 
 Deno.test("plain keeps ordinary text of any language", () => {
   assertEquals(plain("größe → 東京 🎉 a  b"), "größe → 東京 🎉 a  b");
