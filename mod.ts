@@ -46,6 +46,7 @@ export type { MicroTime, Time } from "./src/api/time.ts";
 export type { ApiResource } from "./src/api/api_resource.ts";
 export * from "./src/api/resource.ts";
 export type * from "./src/api/table_row.ts";
+export * from "./src/api/access_rule.ts";
 export * from "./src/api/key.ts";
 export type { Entry } from "./src/api/entry.ts";
 export { entryOf } from "./src/entry/entry_of.ts";

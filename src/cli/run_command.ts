@@ -123,6 +123,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .type("report", reports)
     .option("-n, --namespace <namespace:string>", "Check access to one namespace.")
     .option("-A, --all-namespaces", "Check access to all namespaces.")
+    .option("--rbac", "Print the roles that informers on the resources need, as YAML, and check nothing.")
     .option("-o, --output <format:report>", "How to print.", { default: "table" as const })
     .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
     .option("--context <name:string>", "The context in it.")
@@ -131,6 +132,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("--fake", "Use a fake API server in this process.")
     .example("Diagnose informers on pods", "informer doctor")
     .example("For a program", "informer doctor pods deployments.apps -A -o json")
+    .example("Grant what informers need", "informer doctor pods deploy -n shop --rbac | kubectl apply -f -")
     .action(async (options, ...resources) => {
       code = await doctor(options, resources, terminal, stop.signal);
     })

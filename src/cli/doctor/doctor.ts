@@ -19,8 +19,11 @@ import { checkDiscovery } from "./checks/check_discovery.ts";
 import { checkLogin } from "./checks/check_login.ts";
 import { checkAddress } from "./checks/check_address.ts";
 import { checkCertificate } from "./checks/check_certificate.ts";
+import { printRoles } from "./print_roles.ts";
+import { EXIT_CODE } from "../errors/exit_code.ts";
 import { UsageError } from "../errors/usage_error.ts";
 import { clientFor, type ConnectionFlags } from "../target/client_for.ts";
+import { resourcesFor } from "../target/resources_for.ts";
 import { checkSelection, type SelectionFlags, selectionFor } from "../target/selection_flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -28,6 +31,8 @@ import type { Terminal } from "../terminal/terminal.ts";
 export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "namespace" | "allNamespaces"> {
   /** A text report, or a JSON object. */
   readonly output: "table" | "json";
+  /** If `true`, prints the roles that informers on the resources need, and checks nothing. */
+  readonly rbac?: boolean;
 }
 
 /** Settings of {@linkcode doctor}. */
@@ -50,8 +55,8 @@ interface Scope {
 
 /**
  * Checks each step between this machine and a running informer, in the order in which they can fail, and prints
- * problems and remedies. Returns the exit code: 0, 1 when a check failed, 3 when the server cannot be reached or denies
- * access.
+ * problems and remedies. Returns the exit code: 0, 1 when a check failed, 2 when a resource is unknown, 3 when the server
+ * cannot be reached or denies access.
  *
  * Nothing is written on the server. Ends within about 15 s.
  *
@@ -69,6 +74,13 @@ export async function doctor(
   checkSelection(flags, names);
   if (resources.length > 0 && names.length === 0) throw new UsageError("name at least one resource, such as pods");
   const scope = { names: names.length === 0 ? ["pods"] : names, flags };
+  if (flags.rbac) {
+    if (flags.output === "json") throw new UsageError("--rbac prints YAML; leave out -o json");
+    using client = await clientFor(flags, terminal);
+    const found = await resourcesFor(client, scope.names, "watch", { form: "object", signal, terminal });
+    printRoles(found, selectionFor(flags, client).namespace, terminal);
+    return EXIT_CODE.done;
+  }
   const startedAt = performance.now();
   const checkup = new Checkup(signal, limits, (name) => terminal.live(`looking at ${name} ...`));
   const found = flags.fake ? await examineFake(checkup, scope, terminal) : await examine(checkup, scope);

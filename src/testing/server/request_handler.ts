@@ -106,6 +106,7 @@ export class RequestHandler {
     const { discovery, openApi, resources } = this.#parts;
     const route = parseRoute(context.url.pathname);
     if (route.type === "resource") {
+      if (isLoginReview(route, attributes.verb)) return answerJson(context, loginReview(attributes.user), 201);
       if (isAccessReview(route, attributes.verb)) return await this.#review(context, attributes, body);
       return await resources.answer(context, route, attributes.verb, body);
     }
@@ -162,6 +163,24 @@ export class RequestHandler {
 function isAccessReview(route: Route & { readonly type: "resource" }, verb: string): boolean {
   return route.group === "authorization.k8s.io" && route.version === "v1" && verb === "create" &&
     route.plural === "selfsubjectaccessreviews";
+}
+
+function isLoginReview(route: Route & { readonly type: "resource" }, verb: string): boolean {
+  return route.group === "authentication.k8s.io" && route.version === "v1" && verb === "create" &&
+    route.plural === "selfsubjectreviews";
+}
+
+/** Returns the answer to a `SelfSubjectReview`: the user, and the groups that the server puts users into. */
+function loginReview(username: string): object {
+  const groups = username === "system:anonymous"
+    ? ["system:unauthenticated"]
+    : [...(username === "system:admin" ? ["system:masters"] : []), "system:authenticated"];
+  return {
+    kind: "SelfSubjectReview",
+    apiVersion: "authentication.k8s.io/v1",
+    metadata: {},
+    status: { userInfo: { username, groups } },
+  };
 }
 
 /** Returns the attributes that authorization decides on. */

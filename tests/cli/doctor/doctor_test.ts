@@ -1,3 +1,4 @@
+import { loadAll } from "js-yaml";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { makeCertificates } from "../../support/certificates.ts";
 import { writeKubeconfig } from "../../support/host.ts";
@@ -409,9 +410,9 @@ Deno.test("informer doctor names the missing permission, and needs no more than 
   assertStringIncludes(enough.out, `${read} ${net}\n`);
 });
 
-Deno.test("informer doctor exits with 1 for a resource that does not exist, and checks the others", async () => {
+Deno.test("informer doctor exits with 2 for a resource that does not exist, and checks the others", async () => {
   const { code, ill, report } = await examine({ fake: true }, { resources: ["podz", "cm"] });
-  assertEquals([code, Object.keys(ill)], [1, ["list podz"]]);
+  assertEquals([code, Object.keys(ill)], [2, ["list podz"]]);
   assertMatch(ill["list podz"], /did you mean "pods"; check the name/);
   assertEquals(report.steps.some(({ name }) => name === "bookmarks configmaps"), true);
 });
@@ -420,6 +421,7 @@ Deno.test("informer doctor prints one line per check outside a terminal, and ref
   const { code, out, err } = await run("doctor", "--fake");
   assertEquals([code, err], [0, []]);
   assertMatch(out[0], /^ok {4}configuration +a fake API server in this process$/);
+  assert(out.some((line) => /^ok {4}login +known as "system:admin", in groups "system:masters"/.test(line)));
   assertMatch(out.at(-1)!, /^all is well: informers can run \(/);
   const json = await run("doctor", "--fake", "-o", "json", "pods");
   assertEquals([json.code, JSON.parse(json.out.join("\n")).ok], [0, true]);
@@ -435,6 +437,28 @@ Deno.test("informer doctor prints one line per check outside a terminal, and ref
     assertEquals([refused.code, refused.out, refused.err.length], [2, [], 1]);
     assertMatch(refused.err[0], message);
   }
+});
+
+Deno.test("informer doctor --rbac prints the roles that informers need, as YAML", async () => {
+  const { code, out, err } = await run("doctor", "pods,deploy", "cm", "nodes", "-n", "shop", "--rbac", "--fake");
+  assertEquals([code, err], [0, []]);
+  const [cluster, role] = loadAll(out.join("\n")) as Record<string, unknown>[];
+  assertEquals([cluster.kind, cluster.metadata, cluster.rules], ["ClusterRole", { name: "informer" }, [
+    { apiGroups: [""], resources: ["nodes"], verbs: ["list", "watch"] },
+  ]]);
+  assertEquals([role.kind, role.metadata, role.rules], ["Role", { name: "informer", namespace: "shop" }, [
+    { apiGroups: [""], resources: ["configmaps", "pods"], verbs: ["list", "watch"] },
+    { apiGroups: ["apps"], resources: ["deployments"], verbs: ["list", "watch"] },
+  ]]);
+  const all = await run("doctor", "-A", "--rbac", "--fake");
+  assertEquals(all.out.filter((line) => /kind:|namespace:|resources:/.test(line)), [
+    "kind: ClusterRole",
+    `  resources: ["pods"]`,
+  ]);
+  const unknown = await run("doctor", "podz", "--rbac", "--fake");
+  assertEquals([unknown.code, unknown.out], [2, []]);
+  const contradiction = await run("doctor", "--rbac", "-o", "json", "--fake");
+  assertEquals([contradiction.code, contradiction.err.length], [2, 1]);
 });
 
 Deno.test("informer doctor prints no report when it is interrupted", async () => {

@@ -47,6 +47,7 @@ export async function checkResource(
       status: "fail",
       what: errorLine(error),
       remedy: "check the name, or leave it out",
+      code: EXIT_CODE.usage,
     });
   }
   const { group, version, plural, kind, scope, verbs } = found;
@@ -61,7 +62,8 @@ export async function checkResource(
   for (const verb of ["list", "watch"] as const) {
     if (verbs.includes(verb)) continue;
     const what = `${full} cannot be ${verb === "list" ? "listed" : "watched"} on this server`;
-    return checkup.note(`${verb} ${full}`, { status: "fail", what, remedy: "choose another resource" });
+    const finding = { status: "fail", what, remedy: "choose another resource", code: EXIT_CODE.usage } as const;
+    return checkup.note(`${verb} ${full}`, finding);
   }
   await checkList(checkup, server, target);
   if (!await checkWatch(checkup, server, target)) return;
@@ -200,7 +202,9 @@ function forbidden({ resource, namespace, where }: Target): Finding {
   return {
     status: "fail",
     what: `not allowed ${where}`,
-    remedy: `ask for a ${role} with the verbs "list" and "watch" on ${JSON.stringify(full)}${elsewhere}`,
+    remedy: `ask for a ${role} with the verbs "list" and "watch" on ${
+      JSON.stringify(full)
+    }, as --rbac prints it${elsewhere}`,
     code: EXIT_CODE.connection,
   };
 }

@@ -169,10 +169,10 @@ export class Checkup {
     for (const code of other.#codes) this.#codes.add(code);
   }
 
-  /** 0 if no check failed, 3 if the server cannot be reached or denies access, else 1. */
+  /** 0 if no check failed, 3 if the server cannot be reached or denies access, 2 if only names are wrong, else 1. */
   get exitCode(): number {
-    if (this.#codes.has(EXIT_CODE.connection)) return EXIT_CODE.connection;
-    return this.#codes.size === 0 ? EXIT_CODE.done : EXIT_CODE.failed;
+    const worst = [EXIT_CODE.connection, EXIT_CODE.failed, EXIT_CODE.usage].find((code) => this.#codes.has(code));
+    return worst ?? EXIT_CODE.done;
   }
 
   #clean(text: string): string {
