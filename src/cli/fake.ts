@@ -1,12 +1,12 @@
-import { Pod } from "../kinds/core/v1.ts";
-import { FakeApiServer, pods } from "../testing/mod.ts";
+import { FakeApiServer } from "../testing/mod.ts";
+import { fillFakeServer } from "./target/fill_fake_server.ts";
 import { SteadyChurn } from "./target/steady_churn.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { durationMs } from "./target/duration_ms.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
 import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
-import { replaceFile } from "./replace_file.ts";
+import { folderPermissions, replaceFile } from "./replace_file.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `fake`. */
@@ -37,7 +37,7 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
   }
   if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
   using server = new FakeApiServer({ seed: flags.seed });
-  for (const pod of pods(flags.pods, flags.seed)) server.create(Pod, pod);
+  fillFakeServer(server, flags.pods, flags.seed);
   const { promise, resolve } = Promise.withResolvers<Deno.NetAddr>();
   let http: Deno.HttpServer<Deno.NetAddr>;
   try {
@@ -46,6 +46,9 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
       (request, info) => server.fetch(request, info),
     );
   } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) {
+      throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
+    }
     const reason = error instanceof Deno.errors.AddrInUse ? "is taken" : "cannot be used";
     throw new Error(`port ${flags.port} ${reason}; choose another, or 0 for any free one`, { cause: error });
   }
@@ -112,5 +115,9 @@ function kubeconfigOf(server: string): string {
 }
 
 function unwritable(path: string, cause: unknown): UsageError {
+  if (cause instanceof Deno.errors.NotCapable) {
+    const flags = folderPermissions(path);
+    return new UsageError(`--kubeconfig: this program may not write "${path}"; run Deno with ${flags}`, { cause });
+  }
   return new UsageError(`--kubeconfig: "${path}" cannot be written: ${errorLine(cause)}`, { cause });
 }

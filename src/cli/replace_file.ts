@@ -1,6 +1,14 @@
+import { dirname } from "node:path";
+
 /** Returns the path of a temporary file, in the folder of `path`, so that it can be renamed to it. */
 export function temporaryPath(path: string): string {
   return `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
+}
+
+/** Returns the Deno flags with which {@linkcode replaceFile} can replace a file: its folder is read and written. */
+export function folderPermissions(path: string): string {
+  const folder = dirname(path);
+  return `--allow-read=${folder} --allow-write=${folder}`;
 }
 
 /**

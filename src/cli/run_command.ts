@@ -14,6 +14,9 @@ import { watch } from "./watch.ts";
 /** Names of the commands. */
 export const COMMANDS: readonly string[] = ["watch", "get", "doctor", "fake", "demo", "completions"];
 
+/** The permissions of commands that connect. */
+const CONNECTED = "those that informer doctor prints; none with --fake";
+
 /** Context of a command. */
 export interface CommandContext {
   /** Output of the command. */
@@ -58,7 +61,8 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .command("watch <resources...:string>", "Keep a cache of resources and print what changes.")
     .description(
       "Runs an informer on each resource and prints its events, until interrupted. Resources are named as for kubectl: " +
-        "pods, po, deployments.apps, or any custom resource by its plural.",
+        "pods, po, deployments.apps, or any custom resource by its plural. " +
+        `Permissions: ${CONNECTED}; for --cache, --allow-read and --allow-write of the folder of that file.`,
     )
     .type("format", eventFormats)
     .type("streaming", streaming)
@@ -92,7 +96,8 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .reset()
     .command("get <resources:string> [names...:string]", "List resources, or print objects by their names.")
     .description(
-      "Lists resources in pages, or gets objects by their names, and prints the columns that the server has for them.",
+      "Lists resources in pages, or gets objects by their names, and prints the columns that the server has for them. " +
+        `Permissions: ${CONNECTED}.`,
     )
     .type("format", formats)
     .option("-n, --namespace <namespace:string>", "In one namespace.")
@@ -118,7 +123,8 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .command("doctor [resources...:string]", "Diagnose the connection to the server, and print remedies.")
     .description(
       "Looks at the configuration, the way to the server, its certificate, the credentials, what they allow for each " +
-        "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s.",
+        "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s. " +
+        "Permissions: those that it prints; it names each one that is missing.",
     )
     .type("report", reports)
     .option("-n, --namespace <namespace:string>", "Check access to one namespace.")
@@ -138,7 +144,10 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     })
     .reset()
     .command("fake", "Serve a fake API server over HTTP on loopback.")
-    .description("Serves a fake API server over HTTP on loopback until interrupted; prints its address.")
+    .description(
+      "Serves a fake API server over HTTP on loopback until interrupted; prints its address. " +
+        "Permissions: --allow-net=127.0.0.1; for --kubeconfig, --allow-read and --allow-write of the folder of that file.",
+    )
     .type("mix", mixes)
     .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
     .option("--pods <count:integer>", "Initial number of pods.", { default: 0 })
@@ -161,7 +170,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .command("demo", "The main job on one screen: fake server, informer, comparison.")
     .description(
       "Runs a fake API server over real HTTP and an informer on it, and in the end compares the two. Ends after 10 s where " +
-        "nobody looks at a terminal.",
+        "nobody looks at a terminal. Permissions: --allow-net=127.0.0.1.",
     )
     .option("--pods <count:integer>", "Initial number of pods.", { default: 1_000 })
     .option("--churn <rate:number>", "Changes per second.", { default: 200 })

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { KubernetesObject } from "../api/object.ts";
 import { UsageError } from "./errors/usage_error.ts";
-import { replaceFile, temporaryPath } from "./replace_file.ts";
+import { folderPermissions, replaceFile, temporaryPath } from "./replace_file.ts";
 
 /** Checks that the file can be written, by creating a temporary file in the same folder. @throws {UsageError} */
 export async function checkCacheFile(path: string): Promise<void> {
@@ -68,6 +68,10 @@ async function infoOf(place: string, path: string): Promise<Deno.FileInfo | unde
 }
 
 function unwritableCache(path: string, cause: unknown): UsageError {
+  if (cause instanceof Deno.errors.NotCapable) {
+    const flags = folderPermissions(path);
+    return new UsageError(`--cache: this program may not write "${path}"; run Deno with ${flags}`, { cause });
+  }
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new UsageError(`--cache: "${path}" cannot be written: ${reason}; name another file`, { cause });
 }

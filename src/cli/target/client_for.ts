@@ -8,8 +8,8 @@
  */
 import { Client } from "../../client/client.ts";
 import { connect } from "../../deno/connect.ts";
-import { Pod } from "../../kinds/core/v1.ts";
-import { FakeApiServer, pods } from "../../testing/mod.ts";
+import { FakeApiServer } from "../../testing/mod.ts";
+import { fillFakeServer } from "./fill_fake_server.ts";
 import { SteadyChurn } from "./steady_churn.ts";
 import { UsageError } from "../errors/usage_error.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -37,7 +37,7 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
     if (value !== undefined) throw new UsageError(`--fake is a server of its own; leave out --${flag}`);
   }
   const fake = new FakeApiServer();
-  for (const pod of pods(100)) fake.create(Pod, pod);
+  fillFakeServer(fake, 100);
   const churn = new SteadyChurn(fake, { perSecond: 5, mix: "all" });
   churn.start();
   const transport = {

@@ -179,8 +179,14 @@ function processScreen(): Screen {
     stdout: Deno.stdout,
     stderr: Deno.stderr,
     columns: () => Deno.consoleSize().columns || 80,
-    capable: !Deno.env.get("CI") && Deno.env.get("TERM") !== "dumb",
+    capable: !environment("CI") && environment("TERM") !== "dumb",
   };
+}
+
+/** Returns a variable of the environment; `undefined` without the permission, which is not asked for. */
+function environment(variable: string): string | undefined {
+  const { state } = Deno.permissions.querySync({ name: "env", variable });
+  return state === "granted" ? Deno.env.get(variable) : undefined;
 }
 
 async function writeAll(to: Output, text: string): Promise<void> {

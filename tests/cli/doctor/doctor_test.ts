@@ -234,7 +234,7 @@ Deno.test("informer doctor names the verb that is not allowed, and the role to a
   assertEquals(
     one.ill["watch pods"],
     `fail: not allowed in namespace "default"; ask for a Role in namespace "default" with the verbs "list" and "watch" on ` +
-      `"pods"`,
+      `"pods", as --rbac prints it`,
   );
   const all = await examine({ server: server.url, allNamespaces: true }, { resources: ["deploy,nodes"] });
   assertEquals(all.code, 3);
@@ -242,7 +242,7 @@ Deno.test("informer doctor names the verb that is not allowed, and the role to a
     all.ill["watch deployments.apps"],
     /in all namespaces; ask for a ClusterRole .* choose a namespace with -n$/,
   );
-  assertMatch(all.ill["watch nodes"], /in the cluster; ask for a ClusterRole .* on "nodes"$/);
+  assertMatch(all.ill["watch nodes"], /in the cluster; ask for a ClusterRole .* on "nodes", as --rbac prints it$/);
 });
 
 Deno.test("informer doctor lists and watches where the server does not answer access reviews", async () => {
@@ -391,7 +391,7 @@ Deno.test("informer doctor names the missing permission, and needs no more than 
   const examineWith = async (...flags: string[]): Promise<{ code: number; out: string }> => {
     const { code, stdout } = await new Deno.Command(Deno.execPath(), {
       args: [
-        ...["run", "--quiet", "--no-prompt", "--no-check", "--allow-env=CI,TERM", ...flags],
+        ...["run", "--quiet", "--no-prompt", "--no-check", ...flags],
         ...["src/cli/main.ts", "doctor", "--kubeconfig", kubeconfig],
       ],
       cwd: new URL("../../../", import.meta.url),

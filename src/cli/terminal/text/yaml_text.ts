@@ -2,7 +2,8 @@ import { type Document, dump, visit } from "js-yaml";
 
 /** Formats a value as YAML as kubectl does: keys in alphabetical order, lists not indented. Without a final line end. */
 export function yamlText(value: unknown): string {
-  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: true, transform: sortKeys }).trimEnd();
+  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: "double", transform: sortKeys })
+    .trimEnd();
 }
 
 function sortKeys(documents: Document[]): void {

@@ -6,11 +6,11 @@ import { yamlText } from "../../../../src/cli/terminal/text/yaml_text.ts";
 Deno.test("yamlText sorts keys, does not indent lists, and quotes what YAML would read as another type", () => {
   const value = { b: [{ z: 1, y: "1e3" }, "yes"], a: "0123", empty: [], text: "one\ntwo\n", control: "\x1b[31m" };
   assertEquals(yamlText(value).split("\n"), [
-    "a: '0123'",
+    `a: "0123"`,
     "b:",
-    "- 'y': '1e3'",
+    `- "y": "1e3"`,
     "  z: 1",
-    "- 'yes'",
+    `- "yes"`,
     `control: "\\e[31m"`,
     "empty: []",
     "text: |",

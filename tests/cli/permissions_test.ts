@@ -1,0 +1,147 @@
+// Each command with exactly the permissions that it prints, in a process of its own.
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { writeKubeconfig } from "../support/host.ts";
+import { Folder, serve } from "../support/serve.ts";
+import { run } from "../support/session.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Runs a command with these flags of Deno and variables, and nothing else; `until` ends it by SIGINT. */
+async function informer(
+  flags: readonly string[],
+  args: readonly string[],
+  options: { readonly env?: Record<string, string>; readonly until?: string } = {},
+): Promise<Ended> {
+  const { env = {}, until } = options;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--no-prompt", "--no-check", ...flags, "src/cli/main.ts", ...args],
+    cwd: ROOT,
+    env,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const read = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
+    let text = "";
+    for await (const part of stream.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (until !== undefined && part.includes(until)) child.kill("SIGINT");
+    }
+    return text;
+  };
+  const [out, err, { code }] = await Promise.all([read(child.stdout), read(child.stderr), child.status]);
+  return { code, out, err };
+}
+
+/** The flags in the help of a command. */
+async function flagsIn(command: string): Promise<string[]> {
+  const { out } = await informer([], [command, "--help"], { env: { NO_COLOR: "1" } });
+  assertStringIncludes(out, "Permissions:");
+  return [...out.slice(out.indexOf("Permissions:")).matchAll(/--allow-[a-z]+=[\w.:]+\w/g)].map(([flag]) => flag);
+}
+
+Deno.test("get, watch and doctor run with exactly the permissions that doctor prints", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "web-0" }));
+  await using served = await serve(server);
+  const kubeconfig = await writeKubeconfig(folder.file("config"), { server: served.url });
+  const report = await run("doctor", "-o", "json", "--kubeconfig", kubeconfig);
+  const flags: string[] = JSON.parse(report.out.join("\n")).permissions;
+  assertEquals(flags.map((flag) => flag.split("=")[0]), ["--allow-read", "--allow-net"]);
+  const at = ["--kubeconfig", kubeconfig];
+  for (
+    const [args, expected] of [
+      [["get", "pods"], /^NAME .*\nweb-0 /],
+      [["get", "pods", "-A", "-o", "yaml"], /name: web-0/],
+      [["watch", "pods", "--until-synced"], /^added {3}web-0/],
+      [["watch", "pods", "-o", "json", "--until-synced"], /"synced"/],
+      [["doctor", "pods"], /all is well|informers can run/],
+      [["doctor", "pods", "--rbac"], /kind: Role/],
+    ] as const
+  ) {
+    const { code, out, err } = await informer(flags, [...args, ...at]);
+    assertEquals(code, 0, `${args.join(" ")}: ${err}`);
+    assertMatch(out, expected, args.join(" "));
+    for (const left of flags) {
+      const less = await informer(flags.filter((flag) => flag !== left), [...args, ...at]);
+      assert(less.code !== 0, `${args.join(" ")} does not need ${left}`);
+    }
+  }
+});
+
+Deno.test("get runs with exactly the permissions that doctor prints for a kubeconfig in the environment", async () => {
+  await using folder = new Folder();
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "web-0" }));
+  await using served = await serve(server);
+  const env = { KUBECONFIG: await writeKubeconfig(folder.file("config"), { server: served.url }) };
+  let flags: string[] = [];
+  for (let round = 0;; round++) {
+    const { out } = await informer(flags, ["doctor", "-o", "json"], { env });
+    const { ok, permissions, steps } = JSON.parse(out);
+    if (ok) {
+      flags = permissions;
+      break;
+    }
+    assert(round < 4, out);
+    // A report says with which flag the failed check would pass.
+    flags = [...flags, ...steps.flatMap(({ remedy = "" }) => [.../--allow-\S+/.exec(remedy) ?? []])];
+  }
+  assertEquals(flags.map((flag) => flag.split("=")[0]), ["--allow-env", "--allow-read", "--allow-net"]);
+  const { code, out, err } = await informer(flags, ["get", "pods", "-o", "name"], { env });
+  assertEquals([code, out, err], [0, "pod/web-0\n", ""]);
+  assertEquals((await informer(flags, ["doctor"], { env })).code, 0);
+});
+
+Deno.test("get, watch and doctor need no permission for the fake server in their process", async () => {
+  for (
+    const args of [["get", "pods"], ["get", "pods", "-o", "json"], ["watch", "pods", "--until-synced"], ["doctor"]]
+  ) {
+    const { code, err } = await informer([], [...args, "--fake"]);
+    assertEquals(code, 0, `${args.join(" ")}: ${err}`);
+  }
+  assertEquals((await informer([], ["completions", "bash"])).code, 0);
+  assertEquals((await informer([], ["--version"])).code, 0);
+});
+
+Deno.test("watch --cache names the permissions that it needs, and runs with them", async () => {
+  await using folder = new Folder();
+  const args = ["watch", "pods", "--fake", "--until-synced", "--cache", folder.file("cache.json")];
+  const refused = await informer([], args);
+  assertEquals([refused.code, refused.out], [2, ""]);
+  const flags = [...refused.err.matchAll(/--allow-\S+/g)].map(([flag]) => flag);
+  assertEquals(flags, [`--allow-read=${folder.path}`, `--allow-write=${folder.path}`]);
+  const { code, err } = await informer(flags, args);
+  assertEquals(code, 0, err);
+  assert(JSON.parse(await Deno.readTextFile(folder.file("cache.json"))).length > 10);
+});
+
+Deno.test("fake and demo run with exactly the permissions in their help", async () => {
+  await using folder = new Folder();
+  const flags = await flagsIn("fake");
+  assertEquals(flags, ["--allow-net=127.0.0.1"]);
+  const served = await informer(flags, ["fake", "--pods", "3"], { until: "serving" });
+  assertEquals(served.code, 0, served.err);
+  assertEquals(
+    (await informer([], ["fake"])).err,
+    "error: this program may not listen; run Deno with --allow-net=127.0.0.1\n",
+  );
+  const args = ["fake", "--kubeconfig", folder.file("kubeconfig")];
+  const refused = await informer(flags, args);
+  const more = [...refused.err.matchAll(/--allow-\S+/g)].map(([flag]) => flag);
+  assertEquals(more, [`--allow-read=${folder.path}`, `--allow-write=${folder.path}`]);
+  const written = await informer([...flags, ...more], args, { until: "serving" });
+  assertEquals(written.code, 0, written.err);
+  const demo = await informer(await flagsIn("demo"), ["demo", "--pods", "10", "--for", "100ms"]);
+  assertEquals(demo.code, 0, demo.err);
+  assertStringIncludes(demo.out, "equal     yes");
+});
