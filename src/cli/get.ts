@@ -7,7 +7,7 @@ import { errorLine } from "./errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
 import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
 import { getTargets } from "./target/get_targets.ts";
-import { nothingFound } from "./target/nothing_found.ts";
+import { nothingFound } from "./terminal/text/nothing_found.ts";
 import { resourcesFor } from "./target/resources_for.ts";
 import { checkSelection, explainRefusal, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
 import { formOf, type OutputFormat } from "./terminal/output_format.ts";

@@ -16,6 +16,7 @@ import { EventLines, type PrintedEvent } from "./terminal/event_lines.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
 import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
+import { WatchPage } from "./terminal/watch_page.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import { GrowingTable } from "./terminal/table/growing_table.ts";
 import { objectIn } from "./terminal/table/row_cells.ts";
@@ -82,7 +83,9 @@ export async function watch(
     // Events in the form of names have the objects, which --cache writes.
     const form = metadataOnly ? "metadata" : formOf(output) === "table" && flags.object ? "table" : "object";
     const resources = await resourcesFor(client, names, "watch", { form, signal, terminal });
-    return await follow(client, resources, { ...flags, resyncMs, timeUp }, terminal, signal);
+    return await follow(client, resources, { ...flags, resyncMs, timeUp }, terminal, signal, () => {
+      stop.abort(new DOMException("Quit", "AbortError"));
+    });
   } catch (error) {
     if (error !== timeUp) throw error;
     const [code, kind] = flags.untilSynced ? [EXIT_CODE.failed, "error"] : [EXIT_CODE.done, "warning"];
@@ -101,11 +104,18 @@ async function follow(
   flags: WatchFlags & { readonly resyncMs: number; readonly timeUp: DOMException },
   terminal: Terminal,
   signal: AbortSignal,
+  quit: () => void,
 ): Promise<number> {
   const { resyncMs, streamingList } = flags;
   const selection = selectionFor(flags, client);
   const informers = new SharedInformerFactory(client, { ...selection, resyncMs });
   const table = new GrowingTable();
+  const namespaces = selection.namespace === undefined;
+  const { output, object, showSecrets = false } = flags;
+  const isPage = terminal.hasFullScreen && formOf(output) === "table" && object && !flags.untilSynced;
+  using page = isPage
+    ? new WatchPage(resources, { wide: output === "wide", namespaces }, selection.namespace, terminal, quit)
+    : undefined;
   /** Aborted when the server rejects a resource that was never live: retrying cannot help. */
   using job = new DerivedController(signal);
   const watched = resources.map((resource): Watched => {
@@ -124,15 +134,14 @@ async function follow(
         else failures.report(error, trying);
       },
     });
-    const { output, object, showSecrets = false } = flags;
-    const namespaces = selection.namespace === undefined;
     const several = resources.length > 1;
+    if (page !== undefined) return { resource, informer, printer: page.follow(resource, informer) };
     const lines = new EventLines(resource, { output, object, namespaces, showSecrets, table, several });
     return { resource, informer, printer: print(resource, informer, lines, terminal) };
   });
   const unsynced = (): string =>
     watched.filter(({ informer }) => !informer.hasSynced).map(({ resource }) => resourceName(resource)).join(", ");
-  using view = new LiveView(watched, terminal);
+  using view = new LiveView(watched, terminal, page && ((line) => page.paint(line)));
   informers.start();
   try {
     await informers.waitForCacheSync({ signal: job.signal, patient: true });

@@ -5,6 +5,7 @@ import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod, pods } from "../../src/testing/mod.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { json, run, Session } from "../support/session.ts";
+import { ShownScreen } from "../support/shown_screen.ts";
 
 const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
 
@@ -252,6 +253,58 @@ Deno.test("informer watch on a terminal shows a live line below its output, and 
   for (const shown of session.err.text.split(/\r\x1b\[2K|\n/)) {
     assert(!shown.startsWith("pods:") || shown.length <= 29, `too wide: ${shown}`);
   }
+});
+
+Deno.test("informer watch on a terminal shows a table that changes in place, and gives the screen back", async () => {
+  using server = new FakeApiServer();
+  for (const name of ["a", "b", "c"]) server.create(Pod, pod({ name, phase: "Running" }));
+  await using served = await serve(server);
+  const session = new Session(["watch", "pods", "--server", served.url], { terminal: true, columns: 100, rows: 8 });
+  const screen = new ShownScreen();
+  let read = 0;
+  const shows = (holds: (rows: string[]) => boolean): Promise<void> =>
+    session.out.until(() => {
+      screen.write(session.out.text.slice(read));
+      read = session.out.text.length;
+      return holds(screen.rows);
+    });
+  await shows((rows) => rows.some((row) => row.startsWith("c  ")) && /events\/s$/.test(rows[0]));
+  assertMatch(screen.rows[0], /^pods: live, 3 objects/);
+  assertMatch(screen.rows[1], /^NAME +READY +STATUS +RESTARTS +AGE$/);
+  assertEquals(screen.rows.slice(2, 5).map((row) => row.split(" ")[0]), ["a", "b", "c"]);
+  assertEquals(screen.rows.at(-1), "q ends");
+
+  screen.written.length = 0;
+  server.patch(Pod, "b", { status: { phase: "Failed" } });
+  await shows((rows) => / Failed /.test(rows[3]));
+  assertEquals(screen.written.filter((row) => row > 1), [4], "only the changed row is written");
+  server.delete(Pod, "a");
+  await shows((rows) => rows[2]?.startsWith("b "));
+
+  for (const name of ["d", "e", "f", "g", "h"]) server.create(Pod, pod({ name }));
+  await shows((rows) => rows[6]?.startsWith("f ") && rows[7]?.startsWith("lines 1 to 6 of 8"));
+  session.press("G");
+  await shows((rows) => rows[6]?.startsWith("h "));
+  session.size = { columns: 20, rows: 5 };
+  await shows((rows) => rows.length === 5 && rows[3]?.startsWith("e ") && rows.every((row) => row.length <= 20));
+
+  session.press("q");
+  assertEquals(await session.code, 0);
+  assert(session.out.text.endsWith("\x1b[?7h\x1b[?25h\x1b[?1049l"), "the screen is given back");
+});
+
+Deno.test("informer watch on a terminal says where it found nothing, and prints its messages in the end", async () => {
+  using server = new FakeApiServer();
+  await using served = await serve(server);
+  const session = new Session(["watch", "cm", "-n", "shop", "--server", served.url], { terminal: true });
+  await session.out.until(() => session.out.text.includes("no configmaps found in namespace shop"));
+  server.failNext(500, 1, ({ verb }) => verb === "watch");
+  server.endWatches();
+  await session.out.until(() => session.out.text.includes("configmaps: live again"));
+  assertEquals(session.err.text.includes("trying again"), false, "not across the table");
+  session.interrupt();
+  assertEquals(await session.code, 0);
+  assertMatch(session.err.text, /configmaps: .*500.*; trying again\n/);
 });
 
 Deno.test("informer watch ends when the reader of its output has gone", async () => {

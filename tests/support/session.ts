@@ -66,20 +66,41 @@ export class Captured implements Output {
   }
 }
 
+/** The terminal of a {@linkcode Session}. */
+export interface SessionOptions {
+  /** Whether the outputs are a terminal. @default {false} */
+  readonly terminal?: boolean;
+  /** Its width. @default {80} */
+  readonly columns?: number;
+  /** Its height. @default {24} */
+  readonly rows?: number;
+}
+
 /** One run of the command line in this process. */
 export class Session {
   readonly out: Captured;
   readonly err: Captured;
   readonly #stop = new AbortController();
+  #key = Promise.withResolvers<string>();
+  /** The size of the screen. */
+  size: { columns: number; rows: number };
   /** The exit code. */
   readonly code: Promise<number>;
 
-  constructor(args: string[], options: { readonly terminal?: boolean; readonly columns?: number } = {}) {
-    const { terminal = false, columns = 80 } = options;
+  constructor(args: string[], options: SessionOptions = {}) {
+    const { terminal = false, columns = 80, rows = 24 } = options;
     this.out = new Captured(terminal);
     this.err = new Captured(terminal);
     const { out: stdout, err: stderr } = this;
-    const screen = { stdout, stderr, columns: () => columns, capable: true };
+    this.size = { columns, rows };
+    const screen = {
+      stdout,
+      stderr,
+      columns: () => this.size.columns,
+      rows: () => this.size.rows,
+      keyboard: { read: (bytes: Uint8Array) => this.#read(bytes), setKeys: () => {} },
+      capable: true,
+    };
     const context = {
       stop: this.#stop,
       terminal: new Terminal(() => this.interrupt(), screen),
@@ -91,6 +112,16 @@ export class Session {
   /** Whether it was told to stop. */
   get interrupted(): boolean {
     return this.#stop.signal.aborted && (this.#stop.signal.reason as Error).message === "Interrupted";
+  }
+
+  /** Presses a key. */
+  press(key: string): void {
+    this.#key.resolve(key);
+    this.#key = Promise.withResolvers<string>();
+  }
+
+  async #read(bytes: Uint8Array): Promise<number> {
+    return new TextEncoder().encodeInto(await this.#key.promise, bytes).written;
   }
 
   /** Stops it as SIGINT does. */

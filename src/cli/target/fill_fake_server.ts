@@ -1,7 +1,7 @@
 import { Namespace, Node, Pod } from "../../kinds/core/v1.ts";
 import { type FakeApiServer, namespace, node, pods } from "../../testing/mod.ts";
 
-/** The first pods are in the namespace "default", in which commands look unless told otherwise. */
+/** The first pods are in the namespace "default", in which commands look without -n and -A. */
 const IN_DEFAULT = 20;
 
 /** Creates `count` pods on a fake server, and the namespaces and nodes that they are in. The same seed, the same objects. */

@@ -14,10 +14,11 @@ interface Viewed {
   readonly informer: Pick<SharedIndexInformer<KubernetesObject>, "status">;
 }
 
-/** Shows the status of informers on a live line, if standard error is a terminal. */
+/** Shows the status of informers, four times a second, if standard error is a terminal. */
 export class LiveView implements Disposable {
   readonly #viewed: readonly Viewed[];
   readonly #terminal: Terminal;
+  readonly #onLine: (line: string) => void;
   readonly #timer: ReturnType<typeof setInterval> | undefined;
   /** Number of events at the time `#at`. */
   #events = 0;
@@ -26,9 +27,15 @@ export class LiveView implements Disposable {
   /** The event rate of the last period; 0 during the first. */
   #perSecond = 0;
 
-  constructor(viewed: readonly Viewed[], terminal: Terminal) {
+  /** `onLine` shows the line. @default {as the live line of the terminal} */
+  constructor(
+    viewed: readonly Viewed[],
+    terminal: Terminal,
+    onLine: (line: string) => void = (line) => terminal.live(line),
+  ) {
     this.#viewed = viewed;
     this.#terminal = terminal;
+    this.#onLine = onLine;
     this.#timer = terminal.interactive ? setInterval(() => this.#show(), PERIOD_MS) : undefined;
   }
 
@@ -48,7 +55,7 @@ export class LiveView implements Disposable {
       this.#at = now;
     }
     const parts = all.map(({ resource, status }) => `${resource.plural}: ${partsOf(status).join(", ")}`);
-    this.#terminal.live(`${parts.join(" · ")} · ${this.#perSecond} events/s`);
+    this.#onLine(`${parts.join(" · ")} · ${this.#perSecond} events/s`);
   }
 }
 

@@ -9,6 +9,13 @@ import { plain } from "./text/plain.ts";
 
 const encoder = new TextEncoder();
 
+/** Alternate screen, no cursor, no line breaks at the right edge (xterm control sequences); and back. */
+const TAKE_OVER = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+const GIVE_BACK = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+/** Number of messages that are kept while the screen is taken over. */
+const MESSAGES = 20;
+
 /** Number of unwritten characters above which {@linkcode Terminal.room} asks to wait. */
 const ROOM = 4_194_304;
 
@@ -22,6 +29,24 @@ export interface Output {
   isTerminal(): boolean;
 }
 
+/** The keyboard of a terminal. */
+export interface Keyboard {
+  /** Reads keys; `null` at the end of the input. */
+  read(bytes: Uint8Array): Promise<number | null>;
+  /** Chooses between keys one by one, and lines. Interrupts stay signals. */
+  setKeys(one: boolean): void;
+}
+
+/** The screen of a terminal, taken over by {@linkcode Terminal.takeOver}. Disposing it gives the screen back. */
+export interface FullScreen extends Disposable {
+  /** Width and height, in characters. */
+  readonly size: { readonly columns: number; readonly rows: number };
+  /** Lines for people that came meanwhile, the latest last; they are printed when the screen is given back. */
+  readonly messages: readonly string[];
+  /** Writes to the screen; `text` may have control sequences. */
+  draw(text: string): void;
+}
+
 /** The outputs of a {@linkcode Terminal}. */
 export interface Screen {
   /** For results. */
@@ -30,6 +55,10 @@ export interface Screen {
   readonly stderr: Output;
   /** Returns the width, in characters. */
   readonly columns: () => number;
+  /** Returns the height, in rows. @default {24} */
+  readonly rows?: () => number;
+  /** The keyboard. @default {none} */
+  readonly keyboard?: Keyboard;
   /** `true` if it can erase a line. */
   readonly capable: boolean;
 }
@@ -64,6 +93,8 @@ export class Terminal {
   #failure: Error | undefined;
   /** The live line on the screen, or an empty text if there is none. */
   #live = "";
+  /** The messages since the screen was taken over; `undefined` if it is not. */
+  #messages: string[] | undefined;
   /** `true` if standard error is a terminal that can show a live line. */
   readonly interactive: boolean;
 
@@ -96,14 +127,63 @@ export class Terminal {
     this.#makeRoom();
   }
 
+  /** `true` if {@linkcode Terminal.takeOver} can be called: both outputs are one terminal. */
+  get hasFullScreen(): boolean {
+    return this.#shared;
+  }
+
+  /** Takes over the screen. Results must not be printed until it is given back. `onKey` is called with each key. */
+  takeOver(onKey: (key: string) => void): FullScreen {
+    const { stdout, columns, rows = () => 24, keyboard } = this.#screen;
+    this.live("");
+    const messages: string[] = this.#messages = [];
+    writeAllSync(stdout, TAKE_OVER);
+    let isOpen = true;
+    if (keyboard !== undefined) {
+      keyboard.setKeys(true);
+      void readKeys(keyboard, (key) => isOpen && onKey(key), () => isOpen);
+    }
+    return {
+      messages,
+      get size(): { columns: number; rows: number } {
+        return { columns: columns(), rows: rows() };
+      },
+      draw: (text) => {
+        if (isOpen && text !== "") this.#onScreen(text);
+      },
+      [Symbol.dispose]: () => {
+        if (!isOpen) return;
+        isOpen = false;
+        keyboard?.setKeys(false);
+        this.#onScreen(GIVE_BACK);
+        this.#messages = undefined;
+        for (const line of messages) this.say(line);
+      },
+    };
+  }
+
+  /** Writes to the screen; a terminal that has gone away ends the command. */
+  #onScreen(text: string): void {
+    try {
+      writeAllSync(this.#screen.stdout, text);
+    } catch {
+      this.#stop();
+    }
+  }
+
   /** Prints one line on standard error. */
   say(line: string): void {
+    if (this.#messages !== undefined) {
+      this.#messages.push(plain(line));
+      if (this.#messages.length > MESSAGES) this.#messages.shift();
+      return;
+    }
     this.#toPeople(`${this.#erasure}${plain(line)}\n${this.#visible}`);
   }
 
   /** Shows a line that the next call replaces; an empty one removes it. Does nothing if there is no terminal. */
   live(line: string): void {
-    if (!this.interactive) return;
+    if (!this.interactive || this.#messages !== undefined) return;
     const erasure = this.#erasure;
     this.#live = plain(line);
     this.#toPeople(erasure + this.#visible);
@@ -173,12 +253,30 @@ export class Terminal {
   }
 }
 
+const KEYBOARD: Keyboard = {
+  read: (bytes) => Deno.stdin.read(bytes),
+  setKeys: (one) => Deno.stdin.setRaw(one, { cbreak: one }),
+};
+
+/** Calls `onKey` with what the keyboard sends at a time, mostly one key, until it ends or `isOpen` is `false`. */
+async function readKeys(keyboard: Keyboard, onKey: (key: string) => void, isOpen: () => boolean): Promise<void> {
+  const bytes = new Uint8Array(64);
+  const decoder = new TextDecoder();
+  while (isOpen()) {
+    const length = await keyboard.read(bytes);
+    if (length === null) return;
+    onKey(decoder.decode(bytes.subarray(0, length)));
+  }
+}
+
 /** The outputs of this process. A dumb terminal, and a log of continuous integration, get no live line. */
 function processScreen(): Screen {
   return {
     stdout: Deno.stdout,
     stderr: Deno.stderr,
     columns: () => Deno.consoleSize().columns || 80,
+    rows: () => Deno.consoleSize().rows || 24,
+    ...(Deno.stdin.isTerminal() && Deno.build.os !== "windows" && { keyboard: KEYBOARD }),
     capable: !environment("CI") && environment("TERM") !== "dumb",
   };
 }

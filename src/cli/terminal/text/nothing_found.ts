@@ -1,4 +1,4 @@
-import type { Resource } from "../../api/resource.ts";
+import type { Resource } from "../../../api/resource.ts";
 
 /** Returns the message for a selection without objects: `"no pods found in namespace shop"`; `namespace` is absent for all. */
 export function nothingFound(resources: readonly Resource[], namespace: string | undefined): string {
