@@ -1,7 +1,9 @@
 import { Command, EnumType } from "@cliffy/command";
-import { CompletionsCommand } from "@cliffy/command/completions";
 import { VERSION } from "../client/version.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
+import { ServerNames } from "./completions/cluster_names.ts";
+import { complete } from "./completions/complete.ts";
+import { completionScript, FILES_LINE, type Shell } from "./completions/completion_script.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor/doctor.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
@@ -41,15 +43,17 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     terminal.result(args[0] === "-V" ? VERSION : `informer ${VERSION}`);
     return EXIT_CODE.done;
   }
-  refuseEmpty(args);
+  const isCompletion = args[0] === "completions" && args[1] === "complete";
+  if (!isCompletion) refuseEmpty(args);
   let code: number = EXIT_CODE.done;
   const formats = new EnumType(["table", "wide", "json", "yaml", "name"]);
   const eventFormats = new EnumType(["table", "wide", "json", "name"]);
   const streaming = new EnumType(["auto", "on", "off"]);
   const reports = new EnumType(["table", "json"]);
+  const shells = new EnumType(["bash", "fish", "zsh"]);
   const mixes = new EnumType(["update", "all"]);
 
-  await new Command()
+  const program = new Command()
     .name("informer")
     .version(VERSION)
     .description("Watches a Kubernetes cluster through caches that stay equal to it.")
@@ -180,9 +184,25 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
       code = await demo(options, terminal, stop.signal);
     })
     .reset()
-    .command("completions", new CompletionsCommand())
-    .reset()
-    .parse(args);
+    .command("completions <shell:shell>", "Print the completion script of a shell.")
+    .description(
+      "Prints the script that completes commands, flags, kinds, namespaces and names in a shell, where the program is in " +
+        "PATH as informer. A kubeconfig and a server are asked with the permissions of the program.",
+    )
+    .type("shell", shells)
+    .example("For this shell", "source <(informer completions bash)")
+    .example("In fish", "informer completions fish | source")
+    .action((_options, shell) => terminal.result(completionScript(shell as Shell)))
+    .reset();
+  if (isCompletion) {
+    const words = args.slice(args[2] === "--" ? 3 : 2);
+    const found = await complete(program, words, new ServerNames(words, terminal, stop.signal));
+    if (found === "files") terminal.result(FILES_LINE);
+    else for (const { word, description } of found) terminal.result(`${word}${description ? `\t${description}` : ""}`);
+    return EXIT_CODE.done;
+  }
+  // With more arguments the parser would complain of a flag that this command does not have.
+  await program.parse(COMMANDS.includes(args[0]) || args[0].startsWith("-") ? args : args.slice(0, 1));
   return code;
 }
 

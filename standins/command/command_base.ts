@@ -1,7 +1,26 @@
 import { Definition } from "./definition.ts";
 import { helpOf, versionOf } from "./help.ts";
 import type { HelpOptions } from "./settings.ts";
+import type { Type } from "./type.ts";
 import { standardized } from "./standard_options.ts";
+
+/** An option, as {@linkcode CommandBase.getOptions} returns it. */
+export interface Option {
+  /** Its names with their dashes. */
+  flags: string[];
+  /** What it is for. */
+  description: string;
+  /** The values it takes. */
+  args: { name: string; type: string }[];
+}
+
+/** A type, as {@linkcode CommandBase.getType} returns it. */
+export interface TypeDef {
+  /** Its name. */
+  name: string;
+  /** The type. */
+  handler: Type<unknown>;
+}
 
 /** The definition of a command, and the one that calls speak of. */
 interface Builder {
@@ -87,6 +106,31 @@ export class CommandBase {
   /** The names from the program's to this command's. */
   getPath(): string {
     return definitionOf(this).path();
+  }
+
+  /** The first line of the description. */
+  getShortDescription(): string {
+    return definitionOf(this).describe().trim().split("\n", 1)[0].trim();
+  }
+
+  /** The subcommands. */
+  getCommands(): CommandBase[] {
+    return Array.from(definitionOf(this).children.values(), ({ command }) => command);
+  }
+
+  /** The options; before `parse`, without those that every program has. */
+  getOptions(): Option[] {
+    return definitionOf(this).options.map(({ flags, description, values }) => ({
+      flags: [...flags],
+      description,
+      args: values.map(({ name, type }) => ({ name, type })),
+    }));
+  }
+
+  /** The type of that name. */
+  getType(name: string): TypeDef | undefined {
+    const handler = definitionOf(this).types.get(name);
+    return handler && { name, handler };
   }
 
   /** The text of the help. */

@@ -14,6 +14,8 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
   const cases: [RegExp, ...string[]][] = [
     [/^error: no command given; try "informer watch pods --fake", or see informer --help$/],
     [/^error: Unknown command "wacth"\. Did you mean command "watch"\? See informer --help$/, "wacth"],
+    [/^error: Unknown command "wacth"\. Did you mean command "watch"\?/, "wacth", "pods", "--kubeconfig", "f"],
+    [/"shell" must be .* "bash", "fish", "zsh"/, "completions", "ksh"],
     [/^error: Missing argument\(s\): resources; see informer watch --help$/, "watch"],
     [/^error: Missing argument\(s\): resources; see informer get --help$/, "get"],
     [
