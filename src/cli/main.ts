@@ -5,9 +5,12 @@
  * {@linkcode main} is the entry point. It handles signals and exit codes; each command has a file of its own.
  *
  * ```sh
- * deno run -A jsr:@kube/informer/cli watch pods -A
- * deno run -A jsr:@kube/informer/cli --help
+ * deno install --global --name informer --allow-env --allow-read --allow-net jsr:@kube/informer/cli
+ * informer watch pods -A
+ * informer --help
  * ```
+ *
+ * `informer doctor` prints the exact permissions for a configuration.
  *
  * Exit codes: 0 done, 1 failed, 2 wrong usage, 3 cannot connect or not allowed. Results go to standard output,
  * everything else to standard error.

@@ -19,6 +19,7 @@ import { UsageError } from "./errors/usage_error.ts";
 import { WatchPage } from "./terminal/watch_page.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import { GrowingTable } from "./terminal/table/growing_table.ts";
+import { nothingFound } from "./terminal/text/nothing_found.ts";
 import { objectIn } from "./terminal/table/row_cells.ts";
 import { redactObject } from "./terminal/redact_object.ts";
 import { formOf, type OutputFormat } from "./terminal/output_format.ts";
@@ -137,7 +138,7 @@ async function follow(
     const several = resources.length > 1;
     if (page !== undefined) return { resource, informer, printer: page.follow(resource, informer) };
     const lines = new EventLines(resource, { output, object, namespaces, showSecrets, table, several });
-    return { resource, informer, printer: print(resource, informer, lines, terminal) };
+    return { resource, informer, printer: print(resource, informer, lines, selection.namespace, terminal) };
   });
   const unsynced = (): string =>
     watched.filter(({ informer }) => !informer.hasSynced).map(({ resource }) => resourceName(resource)).join(", ");
@@ -173,6 +174,7 @@ function print(
   resource: Resource<KubernetesObject>,
   informer: SharedIndexInformer<KubernetesObject>,
   lines: EventLines,
+  namespace: string | undefined,
   terminal: Terminal,
 ): HandlerRegistration {
   const handle = (event: PrintedEvent): Promise<void> | void => {
@@ -183,10 +185,16 @@ function print(
     onAdd: handle,
     onUpdate: handle,
     onDelete: handle,
-    onSynced: (event) => {
+    onSynced: async (event) => {
       const line = lines.synced(event);
-      if (line !== undefined) terminal.result(line);
-      else terminal.say(`synced ${event.objects} ${resource.plural} at version ${event.resourceVersion}`);
+      if (line !== undefined) return terminal.result(line);
+      await terminal.written();
+      const { objects, resourceVersion } = event;
+      terminal.say(
+        objects === 0
+          ? nothingFound([resource], namespace)
+          : `synced ${objects} ${resource.plural} at version ${resourceVersion}`,
+      );
     },
   }, { name: "print" });
 }

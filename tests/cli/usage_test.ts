@@ -86,7 +86,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
   for (const [message, ...args] of cases) await refused(2, message, ...args);
 });
 
-Deno.test("informer reports a kubeconfig error in one line, and exits with 3", async () => {
+Deno.test("informer reports a kubeconfig error in one line, and exits with 3, or with 2 without a context", async () => {
   await using folder = new Folder();
   const config = (fields: Record<string, unknown>): string =>
     JSON.stringify({
@@ -107,8 +107,6 @@ Deno.test("informer reports a kubeconfig error in one line, and exits with 3", a
     [/there is no such file; correct it, or choose another with --kubeconfig/, "--kubeconfig", folder.file("missing")],
     [/it has no clusters, contexts or users; correct it/, "--kubeconfig", empty],
     [/it is neither YAML nor JSON: .* at line 1, column \d+; correct it/, "--kubeconfig", malformed],
-    [/"current-context" is missing: set it, or pass --context; the contexts are "home"$/, "--kubeconfig", contextless],
-    [/context "away", which does not exist: the contexts are "home"/, "--kubeconfig", contextless, "--context", "away"],
     [/cluster "farm" of kubeconfig .*: field "sever" is not known/, "--kubeconfig", unknown],
     [
       /--token-file names .*: there is no such file$/,
@@ -121,5 +119,13 @@ Deno.test("informer reports a kubeconfig error in one line, and exits with 3", a
   for (const [message, ...args] of cases) {
     await refused(3, message, "get", "pods", ...args);
     await refused(3, message, "watch", "pods", ...args);
+  }
+  const choices: [RegExp, ...string[]][] = [
+    [/"current-context" is missing: set it, or pass --context; the contexts are "home"$/, "--kubeconfig", contextless],
+    [/context "away", which does not exist: the contexts are "home"/, "--kubeconfig", contextless, "--context", "away"],
+  ];
+  for (const [message, ...args] of choices) {
+    await refused(2, message, "get", "pods", ...args);
+    await refused(2, message, "watch", "pods", ...args);
   }
 });

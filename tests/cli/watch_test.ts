@@ -69,6 +69,20 @@ Deno.test("informer watch prints a table or names, of the selected objects only"
   assertEquals([bare.length, bare.some((event) => "object" in event)], [4, false]);
 });
 
+Deno.test("informer watch says that it is synced after what it has found", async () => {
+  using server = new FakeApiServer();
+  for (const each of pods(300)) server.create(Pod, each);
+  await using served = await serve(server);
+  const session = new Session(["watch", "pods", "-A", "--until-synced", "--server", served.url]);
+  const before: number[] = [];
+  const { writeSync } = session.err;
+  session.err.writeSync = (bytes) => {
+    before.push(session.out.lines.length);
+    return writeSync.call(session.err, bytes);
+  };
+  assertEquals([await session.code, before], [0, [300]]);
+});
+
 Deno.test("informer watch watches several resources, and prints the resource with each event", async () => {
   await using folder = new Folder();
   using server = new FakeApiServer();

@@ -1,7 +1,14 @@
 import { errorLine, oneLine } from "../../errors/error_line.ts";
 import { UsageError } from "./usage_error.ts";
 import { ValidationError } from "@cliffy/command";
-import { CredentialsError, isForbidden, isNotFound, isUnauthorized, UnreachableError } from "../../api/errors.ts";
+import {
+  CredentialsError,
+  DecodeError,
+  isForbidden,
+  isNotFound,
+  isUnauthorized,
+  UnreachableError,
+} from "../../api/errors.ts";
 import { ConnectError } from "../../deno/connect_error.ts";
 import { KubeconfigError } from "../../kubeconfig/model/kubeconfig_error.ts";
 import { EXIT_CODE } from "./exit_code.ts";
@@ -15,10 +22,12 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   if (error instanceof ConnectError) return { code: EXIT_CODE.connection, message: connectLine(error) };
   if (error instanceof KubeconfigError) {
     const message = oneLine(error.message).replace(`pass "context"`, "pass --context");
-    const advice = message.includes("--context")
+    // The file is usable, and the command line chooses no context, or one that is not in it.
+    const isChoice = error.entry === undefined && /current-context" is missing|asked for context/.test(message);
+    const advice = message.includes("--context") || message.includes("--allow-")
       ? ""
       : "; correct it, or choose another with --kubeconfig or --context";
-    return { code: EXIT_CODE.connection, message: message + advice };
+    return { code: isChoice ? EXIT_CODE.usage : EXIT_CODE.connection, message: message + advice };
   }
   const message = errorLine(error);
   // The library rejects arguments with these errors, before it sends a request; a defect would have another message.
@@ -28,6 +37,8 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   if (message.startsWith("Cannot connect: ")) {
     return { code: EXIT_CODE.connection, message: withFlags(oneLine((error as Error).message)) };
   }
+  const [denied] = /Cannot reach "[^"]+" without permission: \D*--allow-net=\S*[^\s:]/.exec(message) ?? [];
+  if (denied !== undefined) return { code: EXIT_CODE.connection, message: denied };
   if (error instanceof UnreachableError) {
     return { code: EXIT_CODE.connection, message: `${message}; ${wayOut(message)}` };
   }
@@ -43,6 +54,10 @@ export function explainError(error: unknown): { readonly code: number; readonly 
       code: EXIT_CODE.connection,
       message: `${message}; ask for the right to do that, or choose a namespace with -n`,
     };
+  }
+  if (message.startsWith("Cannot discover ") || (error instanceof DecodeError && message.includes("not JSON"))) {
+    const advice = message.includes("check that") ? "" : "; check that the address is that of an API server";
+    return { code: EXIT_CODE.connection, message: message + advice };
   }
   if (isNotFound(error)) return { code: EXIT_CODE.failed, message: `${message}; check the name and the namespace` };
   return { code: EXIT_CODE.failed, message };

@@ -1,3 +1,4 @@
+import { DecodeError } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { metadataOf, type Resource, tableOf } from "../../api/resource.ts";
 import type { Client } from "../../client/client.ts";
@@ -32,6 +33,11 @@ export async function resourcesFor(
   });
   // If all groups had failed, `discover` would have thrown.
   for (const warning of warnings) options.terminal.say(warning);
+  if (known.length === 0) {
+    throw new DecodeError(
+      "Cannot discover resources: the server lists none; check that its address is that of an API server",
+    );
+  }
   const found = new Map<string, Resource<KubernetesObject>>();
   for (const name of names.flatMap((name) => name.split(",")).filter((name) => name !== "")) {
     let resource;

@@ -189,9 +189,14 @@ export class Terminal {
     this.#toPeople(erasure + this.#visible);
   }
 
+  /** Resolves when the results so far are written, so that a line for people can follow them. */
+  async written(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
   /** Writes buffered results, and removes the live line. @throws {Error} when results could not be written. */
   async flush(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
+    await this.written();
     this.live("");
     if (this.#failure !== undefined) throw this.#failure;
   }
