@@ -86,7 +86,7 @@ Deno.test("a kubeconfig without a current context ends get and watch with 2", as
   );
 });
 
-Deno.test("a namespace without objects is told in one line, with exit code 0", async () => {
+Deno.test("a namespace without objects is reported in one line, with exit code 0", async () => {
   using server = new FakeApiServer();
   await using served = await serve(server);
   const got = await run("get", "pods", "-n", "shop", "--server", served.url);
@@ -95,7 +95,7 @@ Deno.test("a namespace without objects is told in one line, with exit code 0", a
   assertEquals([watched.code, watched.out, watched.err], [0, [], ["no pods found in namespace shop"]]);
 });
 
-Deno.test("a missing permission of Deno is told in one line that names the flag, with exit code 3", async () => {
+Deno.test("a missing permission of Deno is reported in one line that names the flag, with exit code 3", async () => {
   await using folder = new Folder();
   const kubeconfig = await writeKubeconfig(folder.file("config"), { server: "http://127.0.0.1:9" });
   const informer = async (...flags: string[]): Promise<[number, string, string]> => {

@@ -69,7 +69,7 @@ Deno.test("informer watch prints a table or names, of the selected objects only"
   assertEquals([bare.length, bare.some((event) => "object" in event)], [4, false]);
 });
 
-Deno.test("informer watch says that it is synced after what it has found", async () => {
+Deno.test("informer watch prints that it is synced after the objects", async () => {
   using server = new FakeApiServer();
   for (const each of pods(300)) server.create(Pod, each);
   await using served = await serve(server);
@@ -307,7 +307,7 @@ Deno.test("informer watch on a terminal shows a table that changes in place, and
   assert(session.out.text.endsWith("\x1b[?7h\x1b[?25h\x1b[?1049l"), "the screen is given back");
 });
 
-Deno.test("informer watch on a terminal says where it found nothing, and prints its messages in the end", async () => {
+Deno.test("informer watch on a terminal names the namespace without objects, and prints its messages at the end", async () => {
   using server = new FakeApiServer();
   await using served = await serve(server);
   const session = new Session(["watch", "cm", "-n", "shop", "--server", served.url], { terminal: true });
