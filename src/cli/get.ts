@@ -3,7 +3,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
-import { errorLine } from "./errors/error_line.ts";
+import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
 import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
 import { getTargets } from "./target/get_targets.ts";

@@ -1,4 +1,5 @@
 // Rows of tables from a real server, and the fake server's beside them.
+import { copyOf } from "../../src/api/mutable.ts";
 import {
   Client,
   defineResource,
@@ -133,7 +134,7 @@ cluster.anywhere("the fake server prints the columns and cells that a real serve
       let object = await objects.create({ ...draft, ...placed } as Draft<Written>);
       made.push([resource, object.metadata.name]);
       const { status } = draft as Written;
-      if (status !== undefined) object = await objects.update({ ...object, status }, { subresource: "status" });
+      if (status !== undefined) object = await objects.update({ ...copyOf(object), status }, { subresource: "status" });
       fake.create(resource, object);
     }
     for (const resource of kinds.values()) {

@@ -1,6 +1,6 @@
 import { metadataOf, resourceName } from "../../api/resource.ts";
 import type { Client } from "../../client/client.ts";
-import type { ApiResource } from "../../client/discover.ts";
+import type { ApiResource } from "../../api/api_resource.ts";
 import { findResource } from "../../client/find_resource.ts";
 import { Namespace } from "../../kinds/core/v1.ts";
 import { clientFor, type ConnectionFlags } from "../target/client_for.ts";

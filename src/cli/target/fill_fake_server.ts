@@ -14,7 +14,7 @@ export function fillFakeServer(server: FakeApiServer, count: number, seed = 1): 
     const where = made++ < IN_DEFAULT ? "default" : own;
     server.create(Pod, { ...pod, metadata: { ...pod.metadata, namespace: where } });
     namespaces.add(where);
-    nodes.add(pod.spec.nodeName);
+    if (pod.spec.nodeName !== undefined) nodes.add(pod.spec.nodeName);
   }
   for (const name of namespaces) server.create(Namespace, namespace({ name }));
   for (const name of nodes) server.create(Node, node({ name }));
