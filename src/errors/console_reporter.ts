@@ -43,11 +43,14 @@ export class ConsoleReporter {
   /** The number of errors that were left out since the last line, because of `MAX_LINES`. */
   #leftOut = 0;
 
-  /** Reports an error of `subject`, which begins the line: `informer of "pods"`. */
-  report(subject: string, error: unknown): void {
+  /**
+   * Reports an error of `subject`, which begins the line: `informer of "pods"`. Errors that differ only by `key`, the object that
+   * they are about, or by its name, have one cause.
+   */
+  report(subject: string, error: unknown, key = ""): void {
     const nowMs = monotonicMs();
-    const key = causeKey(error);
-    const known = this.#known.get(key);
+    const cause = causeKey(error, key);
+    const known = this.#known.get(cause);
     if (known !== undefined && nowMs - known.writtenMs < PERIOD_MS) {
       known.repeats++;
       return;
@@ -59,7 +62,7 @@ export class ConsoleReporter {
     }
     this.#period.lines++;
     if (this.#known.size >= MAX_CAUSES) this.#known.clear();
-    this.#known.set(key, { writtenMs: nowMs, repeats: 0 });
+    this.#known.set(cause, { writtenMs: nowMs, repeats: 0 });
     const notes = [
       ...(known === undefined || known.repeats === 0 ? [] : [`${known.repeats} more times since the last line`]),
       ...(this.#leftOut === 0 ? [] : [`${this.#leftOut} errors of other causes were left out`]),
@@ -72,10 +75,12 @@ export class ConsoleReporter {
 }
 
 /** Returns a text that errors of one cause have in common, whatever request or object they are about. */
-function causeKey(error: unknown): string {
+function causeKey(error: unknown, key: string): string {
   const root = causesOf(error).at(-1);
   const text = messageOf(root);
   // "Cannot list "pods": 403 …" and "Cannot watch "pods": 403 …" have one cause.
   const reason = /^Cannot [^]*?": ([^]+)$/.exec(text)?.[1] ?? text;
-  return `${root instanceof Error ? root.name : typeof root}: ${reason}`;
+  const words = [key, key.slice(key.lastIndexOf("/") + 1)].filter((word) => word !== "");
+  const common = words.reduce((rest, word) => rest.replaceAll(word, ""), reason);
+  return `${root instanceof Error ? root.name : typeof root}: ${common}`;
 }

@@ -6,6 +6,9 @@ const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
 /** The largest number of lines of a printed error. */
 const MAX_LINES = 10;
 
+/** The folder of the package, as it begins in stack frames. */
+const PACKAGE = new URL("../", import.meta.url).href;
+
 /** The largest numbers of stack frames that are printed of the error itself and of its last cause. */
 const OWN_FRAMES = 3;
 
@@ -94,10 +97,12 @@ function inspectError(error: Error): string {
   return lines.flatMap((line) => line.split("\n")).slice(0, MAX_LINES).join("\n");
 }
 
-/** Returns the first stack frames of an error, without those of the runtime. */
+/** Returns the first stack frames of an error, without those of the runtime and, where there are others, of this package. */
 function framesOf(error: unknown, max: number): string[] {
   const stack = error instanceof Error ? error.stack ?? "" : "";
-  return stack.split("\n").filter((line) => /^\s+at /.test(line) && !/\b(?:ext|node):/.test(line)).slice(0, max);
+  const frames = stack.split("\n").filter((line) => /^\s+at /.test(line) && !/\b(?:ext|node):/.test(line));
+  const others = frames.filter((line) => !line.includes(PACKAGE) && /:\d+:\d+\)?$/.test(line));
+  return (others.length > 0 ? others : frames).slice(0, max);
 }
 
 function nameOf(error: unknown): string {

@@ -299,8 +299,11 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    * @throws {RangeError} when `concurrency` is not a whole number of at least 1.
    */
   async run(worker: WorkFunction<K>, options: WorkQueueRunOptions<K> = {}): Promise<void> {
-    const { signal, concurrency = 1, onError = (error, key) => this.#reporter.report(this.#subject(key), error) } =
-      options;
+    const {
+      signal,
+      concurrency = 1,
+      onError = (error, key) => this.#reporter.report(this.#subject(key), error, String(key)),
+    } = options;
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new RangeError(
         `Cannot run work queue "${this.name}": concurrency must be a whole number of at least 1, found ${concurrency}`,

@@ -32,6 +32,8 @@ Deno.test("ConsoleReporter takes errors about different objects for one cause wh
     reporter.report("pods", new Error(`Handler failed on "${name}"`, { cause: new TypeError("boom") }));
   }
   reporter.report("pods", new Error(`Handler failed on "c"`, { cause: new RangeError("boom") }));
+  for (const key of ["a/x", "a/y"]) reporter.report("queue", new Error(`bug of ${key}, that is ${key.slice(2)}`), key);
+  assertEquals(warnings.lines.splice(2), ["queue: bug of a/x, that is x"]);
   assertEquals(warnings.lines, [`pods: Handler failed on "a": boom`, `pods: Handler failed on "c": boom`]);
 });
 

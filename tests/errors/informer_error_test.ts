@@ -1,4 +1,7 @@
-import { assert, assertEquals, assertStrictEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer } from "../../src/testing/mod.ts";
 import { StatusError } from "../../src/api/errors.ts";
 import { InformerError, withErrorJson } from "../../src/errors/informer_error.ts";
 
@@ -32,6 +35,14 @@ Deno.test("InformerError is printed in at most ten lines, with its causes and st
   const cause = lines.indexOf("Caused by: Error: boom");
   assert(cause > 1 && lines[1].includes("informer_error_test.ts"), lines.join("\n"));
   assert(lines[cause + 1].includes("informer_error_test.ts"), "the place where the cause was thrown is shown");
+});
+
+Deno.test("InformerError is printed with the frames of the program, not with those of the package", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer(), retries: 0 });
+  const error = await assertRejects(() => client.resource(Pod, { namespace: "a" }).get("missing"));
+  const [head, ...frames] = Deno.inspect(error).split("\n");
+  assert(head.startsWith('StatusError: Cannot get "pods/missing"'), head);
+  assertEquals(frames.filter((line) => line.includes("/src/")), []);
 });
 
 Deno.test("InformerError keeps no cause whose message it repeats", () => {

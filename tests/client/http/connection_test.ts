@@ -120,7 +120,7 @@ Deno.test("Client repeats a request of any verb when the server answers Retry-Af
   assertEquals([never.transport.requests.length, stream.transport.requests.length, time.timers], [1, 1, 0]);
 });
 
-Deno.test("retry repeats reads after a reset connection and after 5xx, a few times, and never writes [C131]", async () => {
+Deno.test("retry repeats reads after a reset connection and after 5xx, a few times, and never writes", async () => {
   using time = new FakeTime();
   const failures: readonly (() => Answer)[] = [
     () => text(500, "no header"),
