@@ -346,7 +346,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     shared.informer[Symbol.asyncDispose]().then(undefined, () => undefined);
   }
 
-  /** @throws {Error} when the factory was shut down. @throws {TypeError} when the selection is not possible. */
+  /**
+   * @throws {Error} when the factory was shut down.
+   * @throws {TypeError} when the selection is not possible.
+   */
   #select(resource: Resource, own: Selection): Selected {
     if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     const defaults = this.#options;
