@@ -2,7 +2,7 @@
  * What Node runs: the core with the `fetch` that Node has, against the address given. It tells what happens, a line of JSON
  * each, and ends by itself when it has stopped everything; nothing here ends the process.
  */
-import { Client, SharedInformerFactory } from "../../mod.ts";
+import { Client, errorLine, SharedInformerFactory } from "../../mod.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 
 interface NodeProcess {
@@ -18,13 +18,13 @@ function say(what: string, more: unknown): void {
   process.stdout.write(`${JSON.stringify([what, more])}\n`);
 }
 
-process.on("uncaughtException", (error) => say("uncaught", error.message));
+process.on("uncaughtException", (error) => say("uncaught", errorLine(error)));
 
 const client = new Client({ server: process.argv[2] });
 const informers = new SharedInformerFactory(client, {
   reflector: { backoff: { initialMs: 10, jitter: 0 } },
   onError: (error) => {
-    if (String(error).includes("on purpose")) throw error; // an onError that fails itself
+    if (errorLine(error).includes("on purpose")) throw error; // an onError that fails itself
   },
 });
 const pods = informers.forResource(Pod, { indexers: { node: (pod) => pod.spec.nodeName ? [pod.spec.nodeName] : [] } });
