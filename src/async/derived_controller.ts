@@ -7,14 +7,18 @@
 export class DerivedController implements Disposable {
   readonly #controller = new AbortController();
   readonly #parents: readonly (AbortSignal | undefined)[];
-  readonly #stop = (event: Event): void => this.abort((event.currentTarget as AbortSignal).reason);
+  readonly #stop = (): void => this.abort(this.#aborted?.reason);
 
   /** Aborts with each of `parents`, at once if one has aborted. */
   constructor(...parents: readonly (AbortSignal | undefined)[]) {
     this.#parents = parents;
-    const aborted = parents.find((parent) => parent?.aborted);
-    if (aborted !== undefined) this.#controller.abort(aborted.reason);
+    if (this.#aborted !== undefined) this.#stop();
     else for (const parent of parents) parent?.addEventListener("abort", this.#stop, { once: true });
+  }
+
+  /** The first parent that has aborted. */
+  get #aborted(): AbortSignal | undefined {
+    return this.#parents.find((parent) => parent?.aborted);
   }
 
   /** Aborts with the parents, on {@linkcode abort} and on disposal. */

@@ -57,3 +57,15 @@ Deno.test("DerivedController aborts its signal on disposal, with or without a pa
     assertEquals(derived.signal.reason.name, "AbortError");
   }
 });
+
+Deno.test("DerivedController aborts with the first of several parents, and leaves no listener on any of them", () => {
+  for (const when of ["before", "after"]) {
+    const parents = [new CountedController(), new CountedController()];
+    if (when === "before") parents[1].abort(new Error("second"));
+    using derived = new DerivedController(undefined, ...parents.map(({ signal }) => signal));
+    parents[1].abort(new Error("second"));
+    parents[0].abort(new Error("too late"));
+    assertEquals(derived.signal.reason.message, "second");
+    assertEquals(parents.map(({ listeners }) => listeners), [0, 0]);
+  }
+});
