@@ -17,7 +17,7 @@ export interface ClusterNames {
 }
 
 /** A shell waits for the answer: more than that is no help. */
-const TIMEOUT_MS = 3_000;
+const TIMEOUT_MS = 5_000;
 
 /** The largest number of names to offer. */
 const LIMIT = 500;
