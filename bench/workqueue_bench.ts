@@ -1,13 +1,20 @@
 /**
- * What a work queue costs over the least that could remember keys at all: all keys are added, then each is taken and given
- * back. The baseline sets them in a Map, in the same order, and deletes them one by one.
+ * What a work queue costs over the least that hands out keys: all keys are added, then each is taken and given back. The
+ * baseline remembers keys in a Map and their order in an array. Then the same with priorities and causes on, which the same
+ * group compares with the queue without them, and keys that are delayed, all of them by one timer.
  *
  * Then keys that come alone, as those of a watch do: each is added in a turn of its own, in which a worker that waits takes
  * it and is done with it. The baseline is a Set, an array and a promise; what the turns cost is shown beside.
  */
 import { nextTurn } from "../src/async/next_turn.ts";
 import { exponentialBackoff } from "../src/workqueue/rate_limiter.ts";
-import { WorkQueue } from "../src/workqueue/work_queue.ts";
+import { WorkQueue, type WorkQueueAddOptions } from "../src/workqueue/work_queue.ts";
+
+/** The options of a handler, which it shares between its keys. */
+const SHARED: readonly WorkQueueAddOptions[] = [
+  { priority: "low", cause: { type: "event", source: "pods", event: "added" } },
+  { cause: { type: "event", source: "pods", event: "updated" } },
+];
 
 const alone = Array.from({ length: 1_000 }, (_, index) => `namespace-${index % 100}/object-${index}`);
 for (
@@ -60,16 +67,25 @@ function bare(): (key: string) => void {
 for (const [size, count] of [["1 key", 1], ["1k keys", 1_000], ["100k keys", 100_000]] as const) {
   const group = `workqueue / ${size}`;
   const keys = Array.from({ length: count }, (_, index) => `namespace-${index % 100}/object-${index}`);
-  const map = new Map<string, number>();
+  const items = new Map<string, "waiting" | "processing">();
+  const order: string[] = [];
   const queue = new WorkQueue();
 
   Deno.bench({
-    name: "bare Map set+delete",
+    name: "bare Map and array",
     group,
     baseline: true,
     fn: () => {
-      for (const key of keys) map.set(key, 0);
-      for (const key of keys) map.delete(key);
+      for (const key of keys) {
+        if (items.has(key)) continue;
+        items.set(key, "waiting");
+        order.push(key);
+      }
+      for (const key of order) {
+        items.set(key, "processing");
+        items.delete(key);
+      }
+      order.length = 0;
     },
   });
 
@@ -78,6 +94,24 @@ for (const [size, count] of [["1 key", 1], ["1k keys", 1_000], ["100k keys", 100
     group,
     fn: () => {
       for (const key of keys) queue.add(key);
+      for (let item; (item = queue.tryGet()) !== undefined;) item[Symbol.dispose]();
+    },
+  });
+
+  Deno.bench({
+    name: "the same, priorities and causes",
+    group,
+    fn: () => {
+      for (let i = 0; i < count; i++) queue.add(keys[i], SHARED[i % 2]);
+      for (let item; (item = queue.tryGet()) !== undefined;) item[Symbol.dispose]();
+    },
+  });
+
+  Deno.bench({
+    name: "the same, a new cause for each key",
+    group,
+    fn: () => {
+      for (let i = 0; i < count; i++) queue.add(keys[i], { cause: { type: "event", source: "pods", object: keys[i] } });
       for (let item; (item = queue.tryGet()) !== undefined;) item[Symbol.dispose]();
     },
   });
@@ -125,6 +159,16 @@ for (const [size, count] of [["1 key", 1], ["1k keys", 1_000], ["100k keys", 100
       await queue.run(() => {
         if (--left === 0) stop.abort();
       }, { signal: stop.signal, concurrency: 4 });
+    },
+  });
+
+  Deno.bench({
+    name: "addAfter on a new queue, shutDown: one timer",
+    group,
+    fn: () => {
+      const delaying = new WorkQueue();
+      for (let i = 0; i < count; i++) delaying.addAfter(keys[i], 1000 + i);
+      delaying.shutDown();
     },
   });
 

@@ -33,6 +33,11 @@ export class DelayQueue<K> {
     return this.#heap.length;
   }
 
+  /** Returns true when `key` is in the queue. */
+  has(key: K): boolean {
+    return this.#delayed.has(key);
+  }
+
   /** Makes `key` ready after `delayMs` milliseconds, or at its present time if that is earlier. */
   add(key: K, delayMs: number): void {
     const nowMs = monotonicMs();

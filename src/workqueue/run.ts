@@ -1,4 +1,5 @@
 import { Pacer } from "../async/pacer.ts";
+import type { Cause } from "./cause.ts";
 import { Result } from "./result.ts";
 import type { Item } from "./work_item.ts";
 
@@ -14,6 +15,8 @@ export interface WorkContext {
   readonly signal: AbortSignal;
   /** The number of retries of this key since it was last forgotten, as by a success. */
   readonly retries: number;
+  /** The causes of the additions that this call answers, at most 8; empty when none was given. */
+  readonly causes: readonly Cause[];
 }
 
 /** Options for `WorkQueue.run`. */
@@ -42,16 +45,16 @@ export interface WorkSource<K> {
   wait(taker: Taker<K>): void;
   /** Removes `taker`; false when it was not registered. */
   leave(taker: Taker<K>): boolean;
-  /** Adds a key again, without a delay. */
-  add(key: K): void;
-  /** Adds a key again, after the wait of the rate limiter. */
-  addRateLimited(key: K): void;
-  /** Adds a key again, after `delayMs` milliseconds. */
-  addAfter(key: K, delayMs: number): void;
+  /** Adds the key of an item again, without a delay, with its causes. */
+  returnKey(item: Item<K>): void;
+  /** Adds the key of an item again, after the wait of the rate limiter. */
+  retry(item: Item<K>): void;
+  /** Adds the key of an item again, after `delayMs` milliseconds. */
+  requeue(item: Item<K>, delayMs: number): void;
   /** Resets the failures of a key, unless it was added rate-limited while it was processed. */
   succeed(item: Item<K>): void;
   /** Records the failure of a worker. */
-  report(error: unknown, key: K): void;
+  report(error: unknown, item: Item<K>): void;
 }
 
 /** A run with checked options. */
@@ -79,20 +82,20 @@ export async function runWorkers<K>(
   const takers: Taker<K>[] = [];
   let failure: { readonly error: unknown } | undefined;
 
-  async function fail(key: K, error: unknown): Promise<void> {
+  async function fail(item: Item<K>, error: unknown): Promise<void> {
     // A worker that rejects with the reason of the stop has not failed; its key waits for the next run.
-    if (signal.aborted && error === signal.reason) return source.add(key);
-    source.report(error, key);
-    source.addRateLimited(key);
-    await onError?.(error, key);
+    if (signal.aborted && error === signal.reason) return source.returnKey(item);
+    source.report(error, item);
+    source.retry(item);
+    await onError?.(error, item.key);
   }
 
   function settle(item: Item<K>, result: Result | void): void {
     if (result === undefined) return source.succeed(item);
     const { afterMs } = result;
-    if (afterMs === undefined) return source.addRateLimited(item.key);
+    if (afterMs === undefined) return source.retry(item);
     source.succeed(item);
-    source.addAfter(item.key, afterMs);
+    source.requeue(item, afterMs);
   }
 
   async function loop(): Promise<void> {
@@ -109,15 +112,15 @@ export async function runWorkers<K>(
         if (item === undefined) return;
         // No `using`, and no function per key: each of them would add half of the cost of this loop.
         try {
-          const { key, retries } = item;
+          const { key, retries, causes } = item;
           let hasFailed = false;
           let result: Result | void = undefined;
           try {
-            result = await worker(key, { signal, retries });
+            result = await worker(key, { signal, retries, causes });
             if (result !== undefined) checkResult(result);
           } catch (error) {
             hasFailed = true;
-            await fail(key, error);
+            await fail(item, error);
           }
           if (!hasFailed) settle(item, result);
         } finally {

@@ -1,3 +1,5 @@
+import type { Cause } from "./cause.ts";
+
 /** A summary of measured durations. */
 export interface Durations {
   /** The number of durations. */
@@ -8,6 +10,16 @@ export interface Durations {
   readonly maxMs: number;
 }
 
+/** A key that a worker processes. */
+export interface RunningKey {
+  /** The key. */
+  readonly key: string | number;
+  /** The time since the key was handed to its worker, in milliseconds. */
+  readonly runningMs: number;
+  /** The causes of the additions that the worker answers. */
+  readonly causes: readonly Cause[];
+}
+
 /** The state of a `WorkQueue` at one time. Counters start at 0 with the queue and never decrease. */
 export interface WorkQueueStatus {
   /** The name of the queue. */
@@ -16,6 +28,8 @@ export interface WorkQueueStatus {
   readonly isShutDown: boolean;
   /** The number of keys that wait for a worker. */
   readonly waiting: number;
+  /** The number of keys in `waiting` that have low priority. */
+  readonly lowPriority: number;
   /** The number of keys that workers process. */
   readonly processing: number;
   /** The number of keys in `processing` that were added again, and will wait again when they are done. */
@@ -30,8 +44,8 @@ export interface WorkQueueStatus {
   readonly dropped: number;
   /** The number of failed calls of workers that were given to `run`. */
   readonly errors: number;
-  /** The last of these errors, and its key. */
-  readonly lastError?: { readonly key: string | number; readonly error: unknown };
+  /** The last of these errors, its key, and the causes that the worker answered. */
+  readonly lastError?: { readonly key: string | number; readonly error: unknown; readonly causes: readonly Cause[] };
   /** The times between adding a key and handing it to a worker. Delays before the addition do not count. */
   readonly queueLatencyMs: Durations;
   /** The times between handing a key to a worker and the worker being done with it. */
@@ -40,6 +54,8 @@ export interface WorkQueueStatus {
   readonly unfinishedWorkMs: number;
   /** The longest of these times, in milliseconds; 0 when no key is processed. */
   readonly longestRunningMs: number;
+  /** The keys in `processing`, in the order in which they were handed out. */
+  readonly running: readonly RunningKey[];
 }
 
 /** Counts durations, and keeps their sum and maximum. */

@@ -14,11 +14,13 @@ import { withErrorJson } from "../errors/informer_error.ts";
 import { Latch } from "../async/latch.ts";
 import { nextTurn } from "../async/next_turn.ts";
 import { Pacer } from "../async/pacer.ts";
+import { type Cause, type Causes, withCause, withCauses } from "./cause.ts";
 import { DelayQueue } from "./delay_queue.ts";
+import { ItemList } from "./item_list.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
-import { Ring } from "./ring.ts";
 import { runWorkers, type Taker, type WorkFunction, type WorkQueueRunOptions } from "./run.ts";
-import { Tally, type WorkQueueStatus } from "./status.ts";
+import { type RunningKey, Tally, type WorkQueueStatus } from "./status.ts";
+import { WaitingItems } from "./waiting_items.ts";
 import { Item, type ItemOwner, type WorkItem } from "./work_item.ts";
 
 /** Options for {@linkcode WorkQueue}. */
@@ -29,11 +31,28 @@ export interface WorkQueueOptions<K> {
   readonly rateLimiter?: RateLimiter<K>;
 }
 
+/** Options for adding a key to a {@linkcode WorkQueue}. An object that is used for many keys costs nothing per key. */
+export interface WorkQueueAddOptions {
+  /**
+   * The priority of the key; of several additions before the key is handed out, the higher one applies. Keys of low priority
+   * wait for those of normal priority, but one in eight keys that are handed out while both wait has low priority.
+   *
+   * @default {"normal"}
+   */
+  readonly priority?: "normal" | "low";
+  /** The reason for the addition. The worker receives the causes of all additions before the key was handed out, at most 8. */
+  readonly cause?: Cause;
+}
+
 /**
  * A first-in, first-out queue of keys for any number of workers.
  *
  * - No two workers process the same key at the same time.
  * - A key waits once, however often it is added; keys are handed out in the order in which they were added.
+ * - Keys of low priority wait for the others, with a bound: one with n keys of low priority before it is handed out as the
+ *   8·(n + 1)th key at the latest, counted from its addition, however many keys of normal priority are added. One with n keys
+ *   of normal priority before it is handed out behind n / 7 + 1 keys of low priority at most. A waiting key of low priority
+ *   that is added with normal priority moves behind those of normal priority.
  * - A key that is added while a worker processes it waits again, once, as soon as that worker is done.
  * - Waiting calls of `get` are served in their order.
  * - A key that was handed out must be marked as done: by `using item`, by `item[Symbol.dispose]()` or by `done(key)`.
@@ -79,11 +98,13 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /** Has a key if and only if its item is in `#waiting` or in `#processing`. */
   readonly #items = new Map<K, Item<K>>();
   /** Has an item if and only if its phase is `waiting`, in the order of addition. Empty while `#takers` is not. */
-  readonly #waiting = new Ring<Item<K>>();
+  readonly #waiting = new WaitingItems<K>();
   /** Has an item if and only if its phase is `processing`; in the order in which they were taken. */
-  readonly #processing = new Set<Item<K>>();
+  readonly #processing = new ItemList<K>();
   /** Has a key if and only if a delay of it has not ended, whether or not `#items` has it; empty after shutdown. */
-  readonly #delayed = new DelayQueue<K>((key) => this.add(key));
+  readonly #delayed = new DelayQueue<K>((key) => this.#addDelayed(key));
+  /** Has a key if and only if `#delayed` has it and it has a cause or low priority. */
+  readonly #delayedWith = new Map<K, { readonly isLow: boolean; readonly causes: Causes }>();
   /**
    * Has a taker if and only if it waits for a key, in the order of calls. Empty while `#waiting` is not, and after
    * shutdown.
@@ -102,7 +123,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #emptied: Latch | undefined;
   /** True once the queue was shut down; it never becomes false again. */
   #isShutDown = false;
-  /** The number of items in `#processing` whose `addedAgainMs` is set. */
+  /** The number of items in `#processing` whose `again` is set. */
   #returning = 0;
   /** See `WorkQueueStatus.adds`; never decreases. */
   #adds = 0;
@@ -148,15 +169,18 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     const nowMs = this.#clock.now();
     let unfinishedWorkMs = 0;
     let longestRunningMs = 0;
-    for (const { sinceMs } of this.#processing) {
+    const running: RunningKey[] = [];
+    for (const { key, sinceMs, causes } of this.#processing) {
       unfinishedWorkMs += nowMs - sinceMs;
       longestRunningMs = Math.max(longestRunningMs, nowMs - sinceMs);
+      running.push({ key, runningMs: nowMs - sinceMs, causes });
     }
     return withErrorJson({
       name: this.name,
       isShutDown: this.#isShutDown,
       waiting: this.#waiting.length,
-      processing: this.#processing.size,
+      lowPriority: this.#waiting.lowPriority,
+      processing: this.#processing.length,
       returning: this.#returning,
       delayed: this.#delayed.size,
       adds: this.#adds,
@@ -168,6 +192,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       workDurationMs: this.#duration.durations,
       unfinishedWorkMs,
       longestRunningMs,
+      running,
     });
   }
 
@@ -176,21 +201,8 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    *
    * After shutdown the key is not added, and counts in `status().dropped`.
    */
-  add(key: K): void {
-    if (this.#isShutDown) {
-      this.#dropped++;
-      return;
-    }
-    const item = this.#items.get(key);
-    if (item === undefined) {
-      this.#adds++;
-      const nowMs = this.#clock.now();
-      this.#enqueue(new Item(key, this.#owner, nowMs), nowMs);
-    } else if (item.phase === "processing" && item.addedAgainMs === undefined) {
-      this.#adds++;
-      this.#returning++;
-      item.addedAgainMs = this.#clock.now();
-    }
+  add(key: K, options?: WorkQueueAddOptions): void {
+    this.#add(key, options?.priority === "low", options?.cause);
   }
 
   /**
@@ -201,7 +213,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
    *
    * @throws {RangeError} when `delayMs` is not a finite number.
    */
-  addAfter(key: K, delayMs: number): void {
+  addAfter(key: K, delayMs: number, options?: WorkQueueAddOptions): void {
     if (!Number.isFinite(delayMs)) {
       throw new RangeError(
         `Cannot add "${key}" to work queue "${this.name}": delayMs must be a finite number, found ${delayMs}`,
@@ -212,18 +224,20 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       return;
     }
     this.#retries++;
-    if (delayMs <= 0) this.add(key);
-    else this.#delayed.add(key, delayMs);
+    const isLow = options?.priority === "low";
+    if (delayMs <= 0) return this.#add(key, isLow, options?.cause);
+    this.#keepOptions(key, isLow, options?.cause);
+    this.#delayed.add(key, delayMs);
   }
 
   /**
    * Adds a key after the wait of the rate limiter, and counts as a retry of the key. A worker that was given to
    * {@linkcode run} returns `retry()` instead.
    */
-  addRateLimited(key: K): void {
+  addRateLimited(key: K, options?: WorkQueueAddOptions): void {
     const item = this.#items.get(key);
     if (item?.phase === "processing") item.isRateLimited = true;
-    this.addAfter(key, this.#limiter.when(key));
+    this.addAfter(key, this.#limiter.when(key), options);
   }
 
   /**
@@ -314,15 +328,16 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       tryGet: (): Item<K> | undefined => this.#take(),
       wait: (taker: Taker<K>): void => this.#wait(taker),
       leave: (taker: Taker<K>): boolean => this.#takers.delete(taker),
-      add: (key: K): void => this.add(key),
-      addRateLimited: (key: K): void => this.addRateLimited(key),
-      addAfter: (key: K, delayMs: number): void => this.addAfter(key, delayMs),
+      returnKey: ({ key, isLow, held }: Item<K>): void => this.#add(key, isLow, held),
+      retry: (item: Item<K>): void => this.#retry(item),
+      requeue: ({ key, isLow }: Item<K>, delayMs: number): void =>
+        this.addAfter(key, delayMs, isLow ? REQUEUE_LOW : REQUEUE),
       succeed: (item: Item<K>): void => {
         if (!item.isRateLimited) this.forget(item.key);
       },
-      report: (error: unknown, key: K): void => {
+      report: (error: unknown, { key, causes }: Item<K>): void => {
         this.#errors++;
-        this.#lastError = { key, error };
+        this.#lastError = { key, error, causes };
       },
     };
     const running = runWorkers<K>(source, worker, { concurrency, onError, stop });
@@ -446,33 +461,87 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     return item === undefined ? undefined : this.#handOut(item, this.#clock.now());
   }
 
+  #add(key: K, isLow: boolean, causes: Causes): void {
+    if (this.#isShutDown) {
+      this.#dropped++;
+      return;
+    }
+    const item = this.#items.get(key);
+    if (item === undefined) {
+      this.#adds++;
+      const nowMs = this.#clock.now();
+      this.#enqueue(new Item(key, this.#owner, nowMs, isLow, causes), nowMs);
+    } else if (item.phase === "waiting") {
+      this.#join(item, isLow, causes);
+    } else if (item.again === undefined) {
+      this.#adds++;
+      this.#returning++;
+      item.again = new Item(key, this.#owner, this.#clock.now(), isLow, causes);
+    } else {
+      this.#join(item.again, isLow, causes);
+      item.again.isLow &&= isLow;
+    }
+  }
+
+  /** Adds the causes of one more addition to an item that was not handed out, and raises its priority where it waits. */
+  #join(item: Item<K>, isLow: boolean, causes: Causes): void {
+    if (causes !== undefined) item.held = withCauses(item.held, causes);
+    if (item.isLow && !isLow && this.#items.get(item.key) === item) this.#waiting.raise(item);
+  }
+
+  #keepOptions(key: K, isLow: boolean, cause: Cause | undefined): void {
+    const known = this.#delayedWith.get(key);
+    if (known === undefined && !isLow && cause === undefined) return;
+    // A key that is delayed without options has normal priority.
+    const stays = known?.isLow ?? !this.#delayed.has(key);
+    const causes = cause === undefined ? known?.causes : withCause(known?.causes, cause);
+    this.#delayedWith.set(key, { isLow: isLow && stays, causes });
+  }
+
+  #addDelayed(key: K): void {
+    const known = this.#delayedWith.size === 0 ? undefined : this.#delayedWith.get(key);
+    if (known === undefined) return this.#add(key, false, undefined);
+    this.#delayedWith.delete(key);
+    this.#add(key, known.isLow, known.causes);
+  }
+
+  #retry({ key, isLow }: Item<K>): void {
+    const item = this.#items.get(key);
+    if (item?.phase === "processing") item.isRateLimited = true;
+    const delayMs = this.#limiter.when(key);
+    const cause = { type: "retry", count: this.retries(key) };
+    this.addAfter(key, delayMs, isLow ? { priority: "low", cause } : { cause });
+  }
+
   #enqueue(item: Item<K>, nowMs: number): void {
     this.#items.set(item.key, item);
+    if (this.#takers.size === 0) return this.#waiting.push(item);
     for (const taker of this.#takers) {
       this.#takers.delete(taker);
       taker(this.#handOut(item, nowMs));
       return;
     }
-    this.#waiting.push(item);
   }
 
   #handOut(item: Item<K>, nowMs: number): Item<K> {
     this.#latency.add(nowMs - item.sinceMs);
     item.phase = "processing";
     item.sinceMs = nowMs;
-    this.#processing.add(item);
+    this.#processing.push(item);
     return item;
   }
 
   #finish(item: Item<K>): void {
     if (item.phase !== "processing") return;
     item.phase = "done";
-    this.#processing.delete(item);
+    this.#processing.remove(item);
     const nowMs = this.#clock.now();
     this.#duration.add(nowMs - item.sinceMs);
-    if (item.addedAgainMs !== undefined) {
+    const { again } = item;
+    if (again !== undefined) {
+      item.again = undefined;
       this.#returning--;
-      this.#enqueue(new Item(item.key, this.#owner, item.addedAgainMs), nowMs);
+      this.#enqueue(again, nowMs);
     } else {
       this.#items.delete(item.key);
       if (this.#items.size === 0) {
@@ -485,6 +554,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #close(): void {
     this.#isShutDown = true;
     this.#dropped += this.#delayed.clear();
+    this.#delayedWith.clear();
     this.#settleIdle();
     const takers = [...this.#takers];
     this.#takers.clear();
@@ -509,3 +579,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>, undefined> {
   return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
 }
+
+const REQUEUE: WorkQueueAddOptions = { cause: { type: "requeue" } };
+const REQUEUE_LOW: WorkQueueAddOptions = { ...REQUEUE, priority: "low" };

@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
 import type { WorkItem } from "../../src/workqueue/work_item.ts";
-import { WorkQueue } from "../../src/workqueue/work_queue.ts";
+import { WorkQueue, type WorkQueueAddOptions } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
 Deno.test("WorkQueue equals its model after any operations", async () => {
@@ -26,26 +26,45 @@ Deno.test("WorkQueue equals its model after any operations", async () => {
 });
 
 type Operation =
-  | { readonly type: "add" | "addRateLimited" | "done" | "forget"; readonly key: Key }
-  | { readonly type: "addAfter"; readonly key: Key; readonly ms: number }
+  | { readonly type: "done" | "forget"; readonly key: Key }
+  | { readonly type: "add" | "addRateLimited"; readonly key: Key; readonly options: WorkQueueAddOptions | undefined }
+  | {
+    readonly type: "addAfter";
+    readonly key: Key;
+    readonly ms: number;
+    readonly options: WorkQueueAddOptions | undefined;
+  }
   | { readonly type: "tryGet" | "get" | "shutDown" | "shutDownWithDrain" }
   | { readonly type: "abort" | "dispose"; readonly index: number }
   | { readonly type: "tick"; readonly ms: number };
 
 type Key = typeof KEYS[number];
 
-const KEYS = ["a", "b", "c", "d"] as const;
+const KEYS = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] as const;
 const BASE_MS = 4;
 const MAX_MS = 20;
 
 const key = fc.constantFrom(...KEYS);
+const options: fc.Arbitrary<WorkQueueAddOptions | undefined> = fc.option(
+  fc.record({
+    priority: fc.constantFrom("low" as const, "normal" as const),
+    cause: fc.constantFrom({ type: "event" }, { type: "resync" }, { type: "external" }),
+  }, { requiredKeys: [] }),
+  { nil: undefined },
+);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ type: fc.constant("add" as const), key }) },
+  { weight: 6, arbitrary: fc.record({ type: fc.constant("add" as const), key, options }) },
   {
     weight: 4,
-    arbitrary: fc.record({ type: fc.constant("addAfter" as const), key, ms: fc.integer({ min: -1, max: 12 }) }),
+    arbitrary: fc.record({
+      type: fc.constant("addAfter" as const),
+      key,
+      ms: fc.integer({ min: -1, max: 12 }),
+      options,
+    }),
   },
-  { weight: 2, arbitrary: fc.record({ type: fc.constantFrom("addRateLimited" as const, "forget" as const), key }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("addRateLimited" as const), key, options }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("forget" as const), key }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant("tryGet" as const) }) },
   { weight: 4, arbitrary: fc.record({ type: fc.constant("get" as const) }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant("abort" as const), index: fc.nat(10) }) },
@@ -59,7 +78,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 interface State {
   readonly counts: Readonly<Record<string, number | boolean>>;
   readonly retries: readonly number[];
-  readonly taken: readonly Key[];
+  readonly taken: readonly string[];
+  readonly running: readonly string[];
   readonly gets: readonly string[];
   readonly drains: readonly boolean[];
 }
@@ -81,11 +101,12 @@ class Real {
     switch (operation.type) {
       case "add":
       case "addRateLimited":
+        return queue[operation.type](operation.key, operation.options);
       case "done":
       case "forget":
         return queue[operation.type](operation.key);
       case "addAfter":
-        return queue.addAfter(operation.key, operation.ms);
+        return queue.addAfter(operation.key, operation.ms, operation.options);
       case "tryGet": {
         const item = queue.tryGet();
         if (item !== undefined) this.#items.push(item);
@@ -120,7 +141,7 @@ class Real {
   }
 
   state(): State {
-    const { queueLatencyMs, workDurationMs, name: _name, lastError: _error, ...counts } = this.queue.status();
+    const { queueLatencyMs, workDurationMs, name: _name, lastError: _error, running, ...counts } = this.queue.status();
     return {
       counts: {
         ...counts,
@@ -132,7 +153,8 @@ class Real {
         timers: this.#time.timers,
       },
       retries: KEYS.map((key) => this.queue.retries(key)),
-      taken: this.#items.map(({ key }) => key),
+      taken: this.#items.map(({ key, causes }) => `${key} ${causes.map(({ type }) => type)}`),
+      running: running.map(({ key, runningMs, causes }) => `${key} ${runningMs} ${causes.map(({ type }) => type)}`),
       gets: [...this.#gets],
       drains: [...this.#drains],
     };
@@ -143,10 +165,13 @@ class Real {
 class Model {
   #nowMs: number;
   #isShutDown = false;
-  #waiting: { key: Key; addedMs: number }[] = [];
-  #taken: { key: Key; isOpen: boolean; sinceMs: number; addedAgainMs?: number }[] = [];
+  #waiting: Waiting[] = [];
+  #taken: { key: Key; isOpen: boolean; sinceMs: number; causes: string[]; again?: Waiting }[] = [];
   #delayed: { key: Key; readyMs: number; order: number }[] = [];
+  readonly #delayedWith = new Map<Key, { isLow: boolean; causes: string[] }>();
   #order = 0;
+  /** The keys of normal priority taken since the last one of low priority, while both waited. */
+  #passed = 0;
   readonly #failures = new Map<Key, number>();
   readonly #gets: string[] = [];
   readonly #drains: boolean[] = [];
@@ -159,15 +184,15 @@ class Model {
   perform(operation: Operation): void {
     switch (operation.type) {
       case "add":
-        this.#add(operation.key);
+        this.#add(operation.key, withOptions(operation.options));
         break;
       case "addAfter":
-        this.#addAfter(operation.key, operation.ms);
+        this.#addAfter(operation.key, operation.ms, operation.options);
         break;
       case "addRateLimited": {
         const failures = this.#failures.get(operation.key) ?? 0;
         this.#failures.set(operation.key, failures + 1);
-        this.#addAfter(operation.key, Math.min(MAX_MS, BASE_MS * 2 ** failures));
+        this.#addAfter(operation.key, Math.min(MAX_MS, BASE_MS * 2 ** failures), operation.options);
         break;
       }
       case "forget":
@@ -217,8 +242,9 @@ class Model {
         isShutDown: this.#isShutDown,
         waiting: this.#waiting.length,
         length: this.#waiting.length,
+        lowPriority: this.#waiting.filter(({ isLow }) => isLow).length,
         processing: open.length,
-        returning: open.filter(({ addedAgainMs }) => addedAgainMs !== undefined).length,
+        returning: open.filter(({ again }) => again !== undefined).length,
         delayed: this.#delayed.length,
         errors: 0,
         unfinishedWorkMs: running.reduce((sum, ms) => sum + ms, 0),
@@ -226,54 +252,81 @@ class Model {
         timers: this.#delayed.length > 0 ? 1 : 0,
       },
       retries: KEYS.map((key) => this.#failures.get(key) ?? 0),
-      taken: this.#taken.map(({ key }) => key),
+      taken: this.#taken.map(({ key, causes }) => `${key} ${causes}`),
+      running: open.map(({ key, sinceMs, causes }) => `${key} ${this.#nowMs - sinceMs} ${causes}`),
       gets: [...this.#gets],
       drains: [...this.#drains],
     };
   }
 
-  #add(key: Key): void {
+  #add(key: Key, added: { isLow: boolean; causes: string[] }): void {
     if (this.#isShutDown) return void this.#sums.dropped++;
     const open = this.#taken.find((item) => item.key === key && item.isOpen);
-    if (this.#waiting.some((item) => item.key === key) || open?.addedAgainMs !== undefined) return;
-    this.#sums.adds++;
-    if (open !== undefined) open.addedAgainMs = this.#nowMs;
-    else this.#waiting.push({ key, addedMs: this.#nowMs });
+    const waiting = this.#waiting.find((item) => item.key === key);
+    const known = waiting ?? open?.again;
+    if (known === undefined) {
+      this.#sums.adds++;
+      const item = { key, addedMs: this.#nowMs, ...added };
+      if (open !== undefined) open.again = item;
+      else this.#waiting.push(item);
+      return;
+    }
+    known.causes = union(known.causes, added.causes);
+    if (!known.isLow || added.isLow) return;
+    known.isLow = false;
+    if (known !== waiting) return;
+    this.#waiting = this.#waiting.filter((item) => item !== known);
+    this.#waiting.push(known);
   }
 
-  #addAfter(key: Key, ms: number): void {
+  #addAfter(key: Key, ms: number, options: WorkQueueAddOptions | undefined): void {
     if (this.#isShutDown) return void this.#sums.dropped++;
     this.#sums.retries++;
-    if (ms <= 0) return this.#add(key);
+    const added = withOptions(options);
+    if (ms <= 0) return this.#add(key, added);
+    const known = this.#delayedWith.get(key);
+    this.#delayedWith.set(key, {
+      isLow: added.isLow && (known?.isLow ?? true),
+      causes: union(known?.causes ?? [], added.causes),
+    });
     const readyMs = this.#nowMs + ms;
-    const known = this.#delayed.find((entry) => entry.key === key);
-    if (known !== undefined && known.readyMs <= readyMs) return;
-    this.#delayed = this.#delayed.filter((entry) => entry !== known);
+    const entry = this.#delayed.find((it) => it.key === key);
+    if (entry !== undefined && entry.readyMs <= readyMs) return;
+    this.#delayed = this.#delayed.filter((it) => it !== entry);
     this.#delayed.push({ key, readyMs, order: this.#order++ });
     this.#delayed.sort((a, b) => a.readyMs - b.readyMs || a.order - b.order);
   }
 
   #take(): Key | undefined {
-    const item = this.#waiting.shift();
+    const normal = this.#waiting.find(({ isLow }) => !isLow);
+    const low = this.#waiting.find(({ isLow }) => isLow);
+    if (normal !== undefined && low !== undefined) this.#passed++;
+    const item = normal === undefined || (low !== undefined && this.#passed === 8) ? low : normal;
     if (item === undefined) return undefined;
-    this.#taken.push({ key: item.key, isOpen: true, sinceMs: this.#nowMs });
+    if (item === low) this.#passed = 0;
+    this.#waiting = this.#waiting.filter((it) => it !== item);
+    this.#taken.push({ key: item.key, isOpen: true, sinceMs: this.#nowMs, causes: item.causes });
     this.#sums.latencies++;
     this.#sums.latencyMs += this.#nowMs - item.addedMs;
     return item.key;
   }
 
-  #finish(item: { key: Key; isOpen: boolean; sinceMs: number; addedAgainMs?: number } | undefined): void {
+  #finish(item: { isOpen: boolean; sinceMs: number; again?: Waiting } | undefined): void {
     if (item === undefined || !item.isOpen) return;
     item.isOpen = false;
     this.#sums.durations++;
     this.#sums.durationMs += this.#nowMs - item.sinceMs;
-    if (item.addedAgainMs !== undefined) this.#waiting.push({ key: item.key, addedMs: item.addedAgainMs });
+    if (item.again !== undefined) this.#waiting.push(item.again);
+    item.again = undefined;
   }
 
   #passOneMs(): void {
     this.#nowMs++;
     while (this.#delayed.length > 0 && this.#delayed[0].readyMs <= this.#nowMs) {
-      this.#add(this.#delayed.shift()!.key);
+      const { key } = this.#delayed.shift()!;
+      const added = this.#delayedWith.get(key)!;
+      this.#delayedWith.delete(key);
+      this.#add(key, added);
       this.#serve();
     }
   }
@@ -282,6 +335,7 @@ class Model {
     this.#isShutDown = true;
     this.#sums.dropped += this.#delayed.length;
     this.#delayed = [];
+    this.#delayedWith.clear();
     this.#gets.forEach((outcome, index) => outcome === "pending" && (this.#gets[index] = "none"));
   }
 
@@ -291,4 +345,19 @@ class Model {
       this.#gets[index] = this.#take()!;
     }
   }
+}
+
+interface Waiting {
+  readonly key: Key;
+  readonly addedMs: number;
+  isLow: boolean;
+  causes: string[];
+}
+
+function withOptions(options: WorkQueueAddOptions = {}): { isLow: boolean; causes: string[] } {
+  return { isLow: options.priority === "low", causes: options.cause === undefined ? [] : [options.cause.type] };
+}
+
+function union(a: string[], b: string[]): string[] {
+  return [...new Set([...a, ...b])];
 }

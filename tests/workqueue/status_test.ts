@@ -9,6 +9,7 @@ const EMPTY: WorkQueueStatus = {
   name: "pods",
   isShutDown: false,
   waiting: 0,
+  lowPriority: 0,
   processing: 0,
   returning: 0,
   delayed: 0,
@@ -20,6 +21,7 @@ const EMPTY: WorkQueueStatus = {
   workDurationMs: NONE,
   unfinishedWorkMs: 0,
   longestRunningMs: 0,
+  running: [],
 };
 
 Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => {
@@ -34,10 +36,15 @@ Deno.test("WorkQueue status follows a key from add to done [C127] [F37]", () => 
 
   const item = queue.tryGet()!;
   const handedOut = { ...EMPTY, processing: 1, adds: 1, queueLatencyMs: { count: 1, sumMs: 50, maxMs: 50 } };
-  assertEquals(queue.status(), handedOut);
+  assertEquals(queue.status(), { ...handedOut, running: [{ key: "a", runningMs: 0, causes: [] }] });
 
   time.tick(25);
-  assertEquals(queue.status(), { ...handedOut, unfinishedWorkMs: 25, longestRunningMs: 25 });
+  assertEquals(queue.status(), {
+    ...handedOut,
+    unfinishedWorkMs: 25,
+    longestRunningMs: 25,
+    running: [{ key: "a", runningMs: 25, causes: [] }],
+  });
   queue.add("a");
   assertEquals(queue.status().adds, 2);
   assertEquals(queue.status().returning, 1);

@@ -24,3 +24,33 @@ Deno.test("a change of the time of day moves a coarse clock by 20 ms at most, an
     clock.now();
   }
 });
+
+Deno.test("a coarse clock reads the time once in 8 readings of a burst, until the next await", async () => {
+  using time = new FakeTime();
+  const clock = new CoarseClock();
+  const startMs = clock.now();
+  for (let i = 0; i < 40; i++) clock.now();
+  time.tick(1);
+  const late = Array.from({ length: 8 }, () => clock.now() - startMs);
+  assert(late.includes(1), `found ${late}`);
+  assertEquals([late[0], late[7]], [0, 1]);
+
+  for (let i = 0; i < 40; i++) clock.now();
+  await Promise.resolve();
+  time.tick(1);
+  assertEquals(clock.now() - startMs, 2);
+});
+
+Deno.test("a coarse clock is exact for readings that an await separates, however many are equal", async () => {
+  using time = new FakeTime();
+  const clock = new CoarseClock();
+  const startMs = clock.now();
+  for (let round = 1; round <= 10; round++) {
+    for (let i = 0; i < 50; i++) {
+      await Promise.resolve();
+      clock.now();
+    }
+    time.tick(1);
+    assertEquals(clock.now() - startMs, round);
+  }
+});
