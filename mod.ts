@@ -66,6 +66,7 @@ export type { BackoffOptions } from "./src/async/time/backoff.ts";
 export { Client, type ClientOptions } from "./src/client/client.ts";
 export type { Credentials } from "./src/client/http/credentials.ts";
 export type * from "./src/client/resource_client.ts";
+export type { ObjectWrite } from "./src/client/object_write.ts";
 export type { DiscoverOptions } from "./src/client/discover.ts";
 export { findResource } from "./src/client/find_resource.ts";
 

@@ -25,6 +25,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     store: { folders: [], packages: [] },
     informer: { folders: ["api", "entry", "reflector", "queue", "store", "async", "errors"], packages: [] },
     workqueue: { folders: ["async", "errors"], packages: [] },
+    reconcile: { folders: ["api", "async", "client", "errors", "workqueue", "informer", "kinds"], packages: [] },
     kinds: { folders: ["api"], packages: [] },
     codegen: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api", "errors"], packages: ["js-yaml"] },
@@ -42,7 +43,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 const UNNAMED = ["kinds"];
 
 /** Entry points re-export, and have no export of their own. */
-const ENTRY_POINTS = ["deno/mod.ts", "testing/mod.ts", "workqueue/mod.ts", "cli/main.ts"];
+const ENTRY_POINTS = ["deno/mod.ts", "reconcile/mod.ts", "testing/mod.ts", "workqueue/mod.ts", "cli/main.ts"];
 
 /** The only file that writes to the console. */
 const CONSOLE = "errors/console_reporter.ts";

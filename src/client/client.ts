@@ -21,9 +21,8 @@ import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { Collection } from "./collection.ts";
 import { Connection } from "./http/connection.ts";
 import type { Credentials } from "./http/credentials.ts";
-
 import { discover, type DiscoverOptions } from "./discover.ts";
-import type { ResourceClient } from "./resource_client.ts";
+import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
 import { VERSION } from "./version.ts";
 
 /** Options for {@linkcode Client}. */
@@ -82,7 +81,7 @@ export interface ClientOptions {
  * }
  * ```
  */
-export class Client implements Disposable {
+export class Client implements ResourceClients, Disposable {
   /** The default namespace of objects that are read by name or created; `""` for none. */
   readonly namespace: string;
   readonly #server: URL;
@@ -140,11 +139,13 @@ export class Client implements Disposable {
   resource<T extends KubernetesObject>(
     resource: Resource<T> | ApiResource,
     selection: Selection = {},
+    options: ResourceClientOptions = {},
   ): ResourceClient<T> {
     checkSelectors(selection);
     return new Collection<T>(this.#connection, resource as Resource<T>, oneNamespace(resource, selection), {
       namespace: this.namespace,
       maxObjectBytes: this.#maxObjectBytes,
+      onWrite: options.onWrite,
     });
   }
 

@@ -17,6 +17,7 @@ import type { Connection } from "./http/connection.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
 import { RequestSource } from "./http/request_source.ts";
 import { isStatus } from "./http/response.ts";
+import { type ObjectWrite, reportDeletion, reportWrite } from "./object_write.ts";
 import { type FetchPage, pagesOf } from "./pages.ts";
 import {
   createRequest,
@@ -49,27 +50,30 @@ export interface CollectionOptions {
   readonly namespace: string;
   /** The largest object, in bytes of JSON. @default {67_108_864} */
   readonly maxObjectBytes?: number;
+  /** See {@linkcode ResourceClientOptions.onWrite}. */
+  readonly onWrite?: (write: ObjectWrite) => void;
 }
 
 /** A {@linkcode ResourceClient} over a {@linkcode Connection}. */
 export class Collection<T extends KubernetesObject> implements ResourceClient<T> {
   /** The resource of the objects. */
   readonly resource: Resource<T>;
+  /** The part of the collection that lists and watches are about. */
+  readonly selection: Selection;
   readonly #connection: Connection;
-  readonly #selection: Selection;
   readonly #options: CollectionOptions;
 
   /** A client for the objects of `resource` that match `selection`. */
   constructor(connection: Connection, resource: Resource<T>, selection: Selection, options: CollectionOptions) {
     this.resource = resource;
     this.#connection = connection;
-    this.#selection = selection;
+    this.selection = selection;
     this.#options = options;
   }
 
   /** The same selection in another namespace. */
   namespace(namespace: string): Collection<T> {
-    return new Collection(this.#connection, this.resource, { ...this.#selection, namespace }, this.#options);
+    return new Collection(this.#connection, this.resource, { ...this.selection, namespace }, this.#options);
   }
 
   /** As {@linkcode ResourceClient.get}. */
@@ -138,13 +142,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   create(object: SubresourceDraft, options: WriteOptions & { readonly subresource: string }): Promise<DynamicObject>;
   async create(object: Draft<T> | SubresourceDraft, options: WriteOptions = {}): Promise<T & DynamicObject> {
     const request = createRequest(this.#target, object as SubresourceDraft, options);
-    return await this.#connection.json(request, options.signal) as T & DynamicObject;
+    return await this.#write(request, options) as T & DynamicObject;
   }
 
   /** As {@linkcode ResourceClient.update}. */
   async update(object: Mutable<T>, options: WriteOptions = {}): Promise<T> {
     const request = updateRequest(this.#target, object as KubernetesObject, options);
-    return await this.#connection.json(request, options.signal) as T;
+    return await this.#write(request, options);
   }
 
   /** As {@linkcode ResourceClient.apply}. */
@@ -155,25 +159,47 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.patch}. */
   async patch(name: string, patch: Patch<T>, options: WriteOptions = {}): Promise<T> {
-    return await this.#connection.json(patchRequest(this.#target, name, patch, options), options.signal) as T;
+    return await this.#write(patchRequest(this.#target, name, patch, options), options);
   }
 
   /** As {@linkcode ResourceClient.delete}. */
   async delete(name: string, options: DeleteOptions = {}): Promise<T | Status> {
     const answer = await this.#connection.json(deleteRequest(this.#target, name, options), options.signal);
+    // A deletion of a subresource evicts, or says nothing of the object.
+    if (!options.dryRun && !options.subresource) this.#reportDeletion(name, answer);
     return isStatus(answer) ? statusFrom(answer, 200) : answer as T;
   }
 
   /** As {@linkcode ResourceClient.deleteCollection}. */
   async deleteCollection(options: DeleteCollectionOptions = {}): Promise<void> {
     const spec = deleteCollectionRequest(this.#target, options);
+    if (this.#options.onWrite !== undefined && !options.dryRun) {
+      const { items } = await this.#connection.json(spec, options.signal) as { readonly items?: readonly T[] };
+      for (const item of items ?? []) this.#reportDeletion(item.metadata.name, item, item.metadata.namespace);
+      return;
+    }
     using exchange = await this.#connection.open(spec, options.signal);
     // The server answers when it has deleted the objects. The answer lists them, and is not needed.
     await exchange.response.body?.cancel();
   }
 
+  async #write(spec: RequestSpec, options: WriteOptions): Promise<T> {
+    const answer = await this.#connection.json(spec, options.signal) as T;
+    const { onWrite } = this.#options;
+    if (onWrite !== undefined && !options.dryRun) reportWrite(onWrite, this.resource, answer);
+    return answer;
+  }
+
+  #reportDeletion(name: string, answer: unknown, ofObject?: string): void {
+    const { onWrite, namespace: defaultNamespace } = this.#options;
+    if (onWrite === undefined) return;
+    const namespaced = this.resource.scope === "Namespaced";
+    const namespace = namespaced ? ofObject ?? (this.selection.namespace || defaultNamespace) : "";
+    reportDeletion(onWrite, this.resource, { namespace, name }, answer);
+  }
+
   get #target(): Target<T> {
-    return { resource: this.resource, selection: this.#selection, defaultNamespace: this.#options.namespace };
+    return { resource: this.resource, selection: this.selection, defaultNamespace: this.#options.namespace };
   }
 
   async #page(

@@ -4,10 +4,11 @@ import type { Draft, DraftMeta } from "../api/draft.ts";
 import type { MergePatch } from "../api/merge_patch.ts";
 import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
-import type { ListOptions, RequestOptions, WatchOptions } from "../api/options.ts";
+import type { ListOptions, RequestOptions, Selection, WatchOptions } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
+import type { ObjectWrite } from "./object_write.ts";
 
 /** A list, or one page of it. */
 export interface ObjectList<T> {
@@ -73,6 +74,24 @@ export interface SubresourceDraft {
 export interface GetOptions extends RequestOptions {
   /** A subresource: `"status"`, `"scale"`. */
   readonly subresource?: string;
+}
+
+/** Options of a {@linkcode ResourceClient}. */
+export interface ResourceClientOptions {
+  /**
+   * Called with each write of this client that the server has accepted, before the call resolves; not for dry runs, nor for
+   * subresources whose answer is not about an object (`eviction`, `binding`, `token`). A write whose answer was lost may
+   * have taken effect without a call.
+   */
+  readonly onWrite?: (write: ObjectWrite) => void;
+}
+
+/** Gives clients for kinds: a `Client`, or the client that a reconcile receives. */
+export interface ResourceClients {
+  /** The default namespace of objects that are read by name or created; `""` for none. */
+  readonly namespace: string;
+  /** Returns the collection of a kind, or the part of it that `selection` selects; see `Client.resource`. */
+  resource<T extends KubernetesObject>(resource: Resource<T>, selection?: Selection): ResourceClient<T>;
 }
 
 /** Options for writes. */

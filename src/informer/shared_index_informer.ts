@@ -10,7 +10,7 @@ import type { Entry } from "../api/entry.ts";
 import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable } from "../api/options.ts";
+import type { Abortable, Selection } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { oldestVersion } from "../api/resource_version.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
@@ -76,6 +76,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   /** Reads the cache by namespace, name and label selector. */
   readonly lister: Lister<T>;
 
+  /** The parts of the collection that its sources select, where they say so: those of a client do. */
+  readonly selections: readonly Selection[];
+
   readonly #name: string;
   readonly #resource: string;
   readonly #options: SharedIndexInformerOptions<T, Name>;
@@ -118,6 +121,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const sources = sourcesOf(source);
     this.#resource = nameOf(sources[0].source);
     this.#name = `the informer of "${this.#resource}"`;
+    this.selections = sources.map(({ source }) => (source as { readonly selection?: Selection }).selection ?? {});
     this.#options = options;
     this.#quarantine = new Quarantine<T>(report, (entry) => this.#store.getByKey(entry.key) === entry);
     this.#intake = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");

@@ -21,6 +21,12 @@ export class Result {
 const RETRY = new Result();
 
 /**
+ * The result of a worker after which the queue leaves the key as it is: neither a success, which would forget its failures, nor
+ * a retry. For workers that add the key again by themselves.
+ */
+export const SETTLED: Result = new Result();
+
+/**
  * Asks for the key again after the wait of the rate limiter, which grows with each retry: the work is not done, but it
  * has not failed. Counts as a retry of the key, and neither as an error nor as a success: its earlier failures are not
  * forgotten.

@@ -1,6 +1,6 @@
 import { Pacer } from "../async/pacer.ts";
 import type { Cause } from "./cause.ts";
-import { Result } from "./result.ts";
+import { Result, SETTLED } from "./result.ts";
 import type { Item } from "./work_item.ts";
 
 /**
@@ -92,6 +92,7 @@ export async function runWorkers<K>(
 
   function settle(item: Item<K>, result: Result | void): void {
     if (result === undefined) return source.succeed(item);
+    if (result === SETTLED) return;
     const { afterMs } = result;
     if (afterMs === undefined) return source.retry(item);
     source.succeed(item);

@@ -14,7 +14,7 @@ import { withErrorJson } from "../errors/informer_error.ts";
 import { Latch } from "../async/latch.ts";
 import { nextTurn } from "../async/next_turn.ts";
 import { Pacer } from "../async/pacer.ts";
-import { type Cause, type Causes, withCause, withCauses } from "./cause.ts";
+import { type Cause, type Causes, withCauses } from "./cause.ts";
 import { DelayQueue } from "./delay_queue.ts";
 import { ItemList } from "./item_list.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
@@ -40,8 +40,8 @@ export interface WorkQueueAddOptions {
    * @default {"normal"}
    */
   readonly priority?: "normal" | "low";
-  /** The reason for the addition. The worker receives the causes of all additions before the key was handed out, at most 8. */
-  readonly cause?: Cause;
+  /** The reason for the addition, or several. The worker receives those of all additions before it took the key, at most 8. */
+  readonly cause?: Cause | readonly Cause[];
 }
 
 /**
@@ -489,13 +489,12 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     if (item.isLow && !isLow && this.#items.get(item.key) === item) this.#waiting.raise(item);
   }
 
-  #keepOptions(key: K, isLow: boolean, cause: Cause | undefined): void {
+  #keepOptions(key: K, isLow: boolean, causes: Causes): void {
     const known = this.#delayedWith.get(key);
-    if (known === undefined && !isLow && cause === undefined) return;
+    if (known === undefined && !isLow && causes === undefined) return;
     // A key that is delayed without options has normal priority.
     const stays = known?.isLow ?? !this.#delayed.has(key);
-    const causes = cause === undefined ? known?.causes : withCause(known?.causes, cause);
-    this.#delayedWith.set(key, { isLow: isLow && stays, causes });
+    this.#delayedWith.set(key, { isLow: isLow && stays, causes: withCauses(known?.causes, causes) });
   }
 
   #addDelayed(key: K): void {

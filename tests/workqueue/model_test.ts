@@ -355,7 +355,7 @@ interface Waiting {
 }
 
 function withOptions(options: WorkQueueAddOptions = {}): { isLow: boolean; causes: string[] } {
-  return { isLow: options.priority === "low", causes: options.cause === undefined ? [] : [options.cause.type] };
+  return { isLow: options.priority === "low", causes: [options.cause ?? []].flat().map(({ type }) => type) };
 }
 
 function union(a: string[], b: string[]): string[] {

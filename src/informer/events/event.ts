@@ -29,6 +29,8 @@ export interface UpdatedEvent<T> extends ObjectEvent<T> {
   readonly type: "updated";
   /** The last state that the informer had seen before. Parsed on first read. Throws `DecodeError`. */
   readonly previous: T;
+  /** The same state, unparsed: its metadata or labels cost less than the object. */
+  readonly before: Entry<T>;
   /** `true` for a resync of this handler: the object did not change. */
   readonly resync: boolean;
 }

@@ -1,0 +1,54 @@
+/**
+ * Parts of controllers: reconcilers.
+ *
+ * A {@linkcode Reconciler} calls a function for the keys of one kind, when an object of that kind changes, one that it owns
+ * (`owns`), or one that a function maps to keys (`watches`). The function reads the cache and writes to the server.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { labelsChanged, Reconciler } from "@kube/informer/reconcile";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "worker-1" }));
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using pods = new Reconciler(client, Pod, async (_key, { object: pod, client }) => {
+ *   const { nodeName } = pod?.spec ?? {};
+ *   if (pod === undefined || nodeName === undefined || pod.metadata.labels?.node === nodeName) return;
+ *   const body = { metadata: { labels: { node: nodeName } } };
+ *   await client.resource(Pod, { namespace: pod.metadata.namespace }).patch(pod.metadata.name, { type: "merge", body });
+ * }, { concurrency: 4, when: labelsChanged });
+ *
+ * const running = pods.run();
+ * const { metadata } = await pods.informer.until(({ metadata }) => metadata.labels?.node !== undefined);
+ * assertEquals(metadata.labels?.node, "worker-1");
+ * await pods[Symbol.asyncDispose]();
+ * await running;
+ * ```
+ *
+ * @module
+ */
+
+// reconciler: keys of one kind, reconciled one at a time.
+export { Reconciler } from "./reconciler.ts";
+export type {
+  InformerSelection,
+  ReconcileContext,
+  ReconcileFunction,
+  ReconcilerOptions,
+  WatchedKindOptions,
+} from "./options.ts";
+export type { MapFunction } from "./event_source.ts";
+export type { Outcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
+export {
+  annotationsChanged,
+  fieldsChanged,
+  generationChanged,
+  labelsChanged,
+  type ObjectChange,
+  type Predicate,
+} from "./predicate.ts";
+export { TerminalError } from "./terminal_error.ts";

@@ -1,0 +1,86 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { ObjectKey } from "../api/key.ts";
+import type { Selection } from "../api/options.ts";
+import type { ResourceClients } from "../client/resource_client.ts";
+import type { SharedIndexInformerOptions } from "../informer/options.ts";
+import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import type { Cause } from "../workqueue/cause.ts";
+import type { RateLimiter } from "../workqueue/rate_limiter.ts";
+import type { Result } from "../workqueue/result.ts";
+import type { Predicate } from "./predicate.ts";
+
+/**
+ * Brings the server from its present state to the desired one, for one object.
+ *
+ * It succeeds by returning nothing, or a promise that resolves with nothing. It returns `retry()` or `requeueAfter(ms)` to be
+ * called again for the key; it throws, and is called again with growing waits, or throws a `TerminalError` and is not.
+ */
+export type ReconcileFunction<T extends KubernetesObject> = (
+  key: ObjectKey,
+  context: ReconcileContext<T>,
+) => void | Result | Promise<void | Result>;
+
+/** The second argument of a reconcile. */
+export interface ReconcileContext<T extends KubernetesObject> {
+  /** The object in the cache, at each reading; undefined when it does not exist (any more). Throws `DecodeError`. */
+  readonly object: T | undefined;
+  /**
+   * The client for the writes of this reconcile. They are remembered, and the key is reconciled again only when the caches have
+   * seen them. Requests are not aborted with `signal` unless it is passed to them.
+   */
+  readonly client: ResourceClients;
+  /** Aborts when the reconciler stops, and with a `TimeoutError` when the time of this call is over. */
+  readonly signal: AbortSignal;
+  /** The number of retries of this key since it last succeeded. */
+  readonly retries: number;
+  /** The causes of this reconcile, at most 8. */
+  readonly causes: readonly Cause[];
+}
+
+/** Options of an informer of a reconciler: the objects that it follows, and its cache. */
+export type InformerSelection<T extends KubernetesObject> = Selection & SharedIndexInformerOptions<T, string>;
+
+/** Options of one kind of a reconciler. */
+export interface WatchedKindOptions<T extends KubernetesObject> {
+  /** The predicates of which an event must pass one. @default {every event passes} */
+  readonly when?: Predicate<T> | readonly Predicate<T>[];
+  /** The options of the informer. @default {those of the factory: all objects of the kind} */
+  readonly informer?: InformerSelection<T>;
+}
+
+/** Options for `Reconciler`. */
+export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKindOptions<T> {
+  /** The name in status, errors and names of handlers. @default {the name of the resource} */
+  readonly name?: string;
+  /** The factory that shares informers. @default {one of its own, which stops with the reconciler} */
+  readonly informers?: SharedInformerFactory;
+  /** The number of keys that are reconciled at a time. @default {1} */
+  readonly concurrency?: number;
+  /**
+   * The time between the first event for a key and its reconcile, in milliseconds: further events within it lead to the same
+   * reconcile. It delays no key for longer, however many events follow.
+   *
+   * @default {0}
+   */
+  readonly debounceMs?: number;
+  /**
+   * The time limit of one call, in milliseconds; `Infinity` is none. When it is over, the signal aborts, the call counts as
+   * failed, and its worker takes other keys. The key is reconciled again when the call has returned, never before.
+   *
+   * @default {300_000}
+   */
+  readonly timeoutMs?: number;
+  /** The time that stopping waits for running calls, in milliseconds; `Infinity` waits until they return. @default {30_000} */
+  readonly graceMs?: number;
+  /**
+   * The time that a key waits until the caches have seen the writes of its last reconcile, in milliseconds. When it is over, the
+   * key is reconciled all the same, with a cause `"stale"`, and the error is reported.
+   *
+   * @default {30_000}
+   */
+  readonly staleMs?: number;
+  /** The waits after failures. @default {exponentialBackoff(): 5 ms, doubling to 1000 s, for each key} */
+  readonly rateLimiter?: RateLimiter<ObjectKey>;
+  /** Called with each failed reconcile, each event error and each stale cache, and the key that it concerns. */
+  readonly onError?: (error: unknown, key: ObjectKey) => void;
+}

@@ -1,0 +1,486 @@
+/**
+ * Reconcilers: functions that bring the server to the desired state, called for keys of objects.
+ *
+ * {@linkcode Reconciler} is the entry point. Event sources turn events of informers into keys, a work queue holds them, and
+ * pending writes keep a key back until the caches have seen what its last reconcile wrote.
+ *
+ * @module
+ */
+import { keyOf, type ObjectKey } from "../api/key.ts";
+import type { KubernetesObject, OwnerReference } from "../api/object.ts";
+import type { Abortable } from "../api/options.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import { DerivedController } from "../async/derived_controller.ts";
+import { callObserver } from "../async/report_uncaught.ts";
+import { checkDurations } from "../async/time/duration.ts";
+import { LongTimer } from "../async/time/long_timer.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
+import type { Client } from "../client/client.ts";
+import type { ObjectWrite } from "../client/object_write.ts";
+import type { ResourceClients } from "../client/resource_client.ts";
+import type { Lister } from "../informer/cache/lister.ts";
+import type { HandlerRegistration } from "../informer/events/handler.ts";
+import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import { type Causes, withCause, withCauses } from "../workqueue/cause.ts";
+import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
+import { Result, SETTLED } from "../workqueue/result.ts";
+import type { WorkContext } from "../workqueue/run.ts";
+import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
+import { EventSource, type MapFunction } from "./event_source.ts";
+import type { InformerSelection, ReconcileFunction, ReconcilerOptions, WatchedKindOptions } from "./options.ts";
+import { PendingWrites } from "./pending_writes.ts";
+import { ReconcileCall } from "./reconcile_call.ts";
+import type { Outcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
+import { TerminalError } from "./terminal_error.ts";
+
+/** The number of ended reconciles that `status()` has. */
+const RECENT = 16;
+
+/**
+ * Calls a function for each object of a kind, when the object or one that it depends on has changed.
+ *
+ * - It starts when all its informers have synced. No key is reconciled twice at a time, and events meanwhile lead to one more
+ *   reconcile. Objects of initial lists and resyncs have low priority: `WorkQueue` states the longest wait.
+ * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
+ *   `context.client`, or after `staleMs`, which is reported. Writes whose answer was lost, and those of other clients, are not
+ *   known to it.
+ * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one that always
+ *   fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that never returns keeps its
+ *   key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
+ * - An event whose predicate or map function throws is reported, and leads to no reconcile. Keys that are enqueued after the
+ *   end are dropped and counted.
+ * - While nothing happens it has no timer.
+ *
+ * @example A controller that keeps a ConfigMap for each namespace
+ * ```ts
+ * import { Client, isAlreadyExists } from "@kube/informer";
+ * import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
+ * import { Reconciler } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * server.create(Namespace, { metadata: { name: "shop" } });
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using namespaces = new Reconciler(client, Namespace, async (name, { object, client }) => {
+ *   if (object === undefined || object.metadata.deletionTimestamp) return;
+ *   const maps = client.resource(ConfigMap, { namespace: name });
+ *   await maps.create({ metadata: { name: "motd" }, data: { text: `Welcome to ${name}` } }).catch((error) => {
+ *     if (!isAlreadyExists(error)) throw error;
+ *   });
+ * }).watches(ConfigMap, ({ namespace }) => [namespace]);
+ *
+ * const running = namespaces.run();
+ * await namespaces.informers.forResource(ConfigMap).until(({ metadata }) => metadata.name === "motd");
+ * assertEquals(server.keys(ConfigMap), ["shop/motd"]);
+ * await namespaces[Symbol.asyncDispose]();
+ * await running;
+ * ```
+ */
+export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
+  /** The name in status, errors and names of handlers. */
+  readonly name: string;
+  /** The factory of its informers. */
+  readonly informers: SharedInformerFactory;
+  /** The informer of the reconciled kind. */
+  readonly informer: SharedIndexInformer<T, string>;
+  readonly #client: Client;
+  readonly #resource: Resource<T>;
+  readonly #reconcile: ReconcileFunction<T>;
+  readonly #options: Required<
+    Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "timeoutMs" | "graceMs" | "staleMs">
+  >;
+  readonly #onError: ((error: unknown, key: ObjectKey) => void) | undefined;
+  readonly #ownsFactory: boolean;
+  readonly #queue: WorkQueue;
+  readonly #writes = new PendingWrites();
+  readonly #sources: EventSource<KubernetesObject>[] = [];
+  readonly #job = new DerivedController();
+  #state: ReconcilerStatus["state"] = "created";
+  /** Set by the first `run()`; settles when the reconciler has stopped. */
+  #running: Promise<void> | undefined;
+  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
+  readonly #calls = new Set<ReconcileCall<T>>();
+  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
+  readonly #abandoned = new Map<ObjectKey, ReconcileCall<T>>();
+  /** Armed if and only if `#calls` has a call with a time limit; fires at that of the first one, or before. */
+  readonly #timer = new LongTimer(() => this.#timeOut());
+  /** Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next reconcile. */
+  readonly #held = new Map<ObjectKey, Causes>();
+  /** The number of keys in `#held` that wait for caches. */
+  #waitingForCaches = 0;
+  /** Called when a call returns, while stopping waits for calls. */
+  #onReturn: (() => void) | undefined;
+  readonly #outcomes: Record<Outcome, number> = {
+    succeeded: 0,
+    requeued: 0,
+    retried: 0,
+    failed: 0,
+    terminal: 0,
+    timedOut: 0,
+    stopped: 0,
+  };
+  readonly #causes: Record<string, number> = {};
+  readonly #recent: ReconcileRecord[] = [];
+  /** See `ReconcilerStatus.stale`. */
+  #stale = 0;
+  /** See `ReconcilerStatus.eventErrors`. */
+  #eventErrors = 0;
+
+  /**
+   * Creates a reconciler, which sends no request before `run()`. The caller disposes the client.
+   *
+   * @throws {RangeError} when an option is out of range. @throws {Error} as `SharedInformerFactory.forResource()`.
+   */
+  constructor(
+    client: Client,
+    resource: Resource<T>,
+    reconcile: ReconcileFunction<T>,
+    options: ReconcilerOptions<T> = {},
+  ) {
+    const { concurrency = 1, debounceMs = 0, timeoutMs = 300_000, graceMs = 30_000, staleMs = 30_000 } = options;
+    this.name = options.name ?? resourceName(resource);
+    const action = `create the reconciler of "${this.name}"`;
+    checkDurations(action, { debounceMs }, { finite: true });
+    checkDurations(action, { timeoutMs }, { min: 1 });
+    checkDurations(action, { graceMs, staleMs });
+    if (!Number.isInteger(concurrency) || concurrency < 1) {
+      throw new RangeError(`Cannot ${action}: concurrency must be a whole number of at least 1, found ${concurrency}`);
+    }
+    this.#client = client;
+    this.#resource = resource;
+    this.#reconcile = reconcile;
+    this.#options = { concurrency, debounceMs, timeoutMs, graceMs, staleMs };
+    this.#onError = options.onError;
+    this.#ownsFactory = options.informers === undefined;
+    this.informers = options.informers ?? new SharedInformerFactory(client);
+    const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
+    this.#queue = new WorkQueue({ name: this.name, rateLimiter });
+    this.informer = this.#follow(resource, options);
+  }
+
+  /** Reads the cache of the reconciled kind. */
+  get lister(): Lister<T> {
+    return this.informer.lister;
+  }
+
+  /**
+   * Reconciles the controller of an object of another kind when that object changes: the owner in `ownerReferences` with
+   * `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without `controller`, are passed
+   * over. When an object moves to another owner, both are reconciled. Returns this reconciler.
+   *
+   * @throws {Error} when the reconciler runs. @throws as `SharedInformerFactory.forResource()`.
+   */
+  owns<O extends KubernetesObject>(resource: Resource<O>, options: WatchedKindOptions<O> = {}): this {
+    const { group, kind, scope } = this.#resource;
+    return this.watches(resource, ({ metadata, namespace }) => {
+      const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+      if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
+      return [keyOf({ metadata: scope === "Cluster" ? owner : { name: owner.name, namespace } })];
+    }, options);
+  }
+
+  /**
+   * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both states, and
+   * the keys of both are reconciled. Returns this reconciler.
+   *
+   * @throws {Error} when the reconciler runs. @throws as `SharedInformerFactory.forResource()`.
+   */
+  watches<O extends KubernetesObject>(
+    resource: Resource<O>,
+    map: MapFunction<O>,
+    options: WatchedKindOptions<O> = {},
+  ): this {
+    this.#follow(resource, options, map);
+    return this;
+  }
+
+  /**
+   * Reconciles a key, for a reason outside of the cluster. Before `run()` the key waits for it; after the end of the reconciler it
+   * is dropped and counted. The object need not exist.
+   */
+  enqueue(key: ObjectKey, options: { readonly source?: string } = {}): void {
+    this.#add(key, { cause: { type: "external", ...options } });
+  }
+
+  /** Returns the present status. Takes time linear in the number of running reconciles. */
+  status(): ReconcilerStatus {
+    return {
+      name: this.name,
+      state: this.#state,
+      outcomes: { ...this.#outcomes },
+      causes: { ...this.#causes },
+      recent: [...this.#recent],
+      waitingForCaches: this.#waitingForCaches,
+      stale: this.#stale,
+      abandoned: [...this.#abandoned.keys()],
+      eventErrors: this.#eventErrors,
+      queue: this.#queue.status(),
+    };
+  }
+
+  /**
+   * Starts the informers, waits until all of them have synced, and reconciles until the signal aborts or the reconciler is disposed.
+   * Then it takes no further key, the signals of running reconciles abort, and it resolves when they have returned. A reconciler
+   * runs once. Informers of a shared factory go on.
+   *
+   * @throws {Error} when it runs or has run already; when an informer does not sync, because the server refuses it (401, 403, 404);
+   * when a reconcile has not returned within `graceMs`.
+   */
+  run(options: Abortable = {}): Promise<void> {
+    if (this.#running !== undefined || this.#state === "stopped") {
+      const state = this.#state === "stopped" ? "has stopped" : "is running";
+      return Promise.reject(new Error(`Cannot run the reconciler of "${this.name}": it ${state} already`));
+    }
+    return this.#running = this.#run(options);
+  }
+
+  /**
+   * Stops the reconciler, and settles as `run()` does. A reconcile that waits for it waits for itself, until `graceMs` is over.
+   */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#job.abort(new DOMException(`The reconciler of "${this.name}" was disposed`, "AbortError"));
+    await (this.#running ?? this.#end([]));
+  }
+
+  #follow<O extends KubernetesObject>(
+    resource: Resource<O>,
+    options: WatchedKindOptions<O>,
+    map?: MapFunction<O>,
+  ): SharedIndexInformer<O, string> {
+    if (this.#state !== "created") {
+      const name = resourceName(resource);
+      throw new Error(`Cannot add "${name}" to the reconciler of "${this.name}": it runs already; add it before run()`);
+    }
+    const { when = [], informer: selection = {} as InformerSelection<O> } = options;
+    const informer = this.informers.forResource<O, string>(resource, selection);
+    const source = new EventSource<O>({
+      resource,
+      informer,
+      map,
+      predicates: typeof when === "function" ? [when] : when,
+      add: (key, options) => this.#add(key, options),
+      report: (error, key) => {
+        this.#eventErrors++;
+        this.#report(error, key);
+      },
+    });
+    this.#sources.push(source as unknown as EventSource<KubernetesObject>);
+    this.#writes.addCache(resource, informer as unknown as SharedIndexInformer<KubernetesObject, string>);
+    return informer;
+  }
+
+  #add(key: ObjectKey, options: WorkQueueAddOptions): void {
+    const { debounceMs } = this.#options;
+    if (debounceMs > 0) this.#queue.addAfter(key, debounceMs, options);
+    else this.#queue.add(key, options);
+  }
+
+  async #run(options: Abortable): Promise<void> {
+    using stop = new DerivedController(options.signal);
+    const { signal } = stop;
+    const abort = (): void => stop.abort(this.#job.signal.reason);
+    if (this.#job.signal.aborted) abort();
+    else this.#job.signal.addEventListener("abort", abort, { once: true });
+    const registrations: HandlerRegistration[] = [];
+    try {
+      this.#state = "syncing";
+      for (const source of this.#sources) registrations.push(source.listen(`reconciler of "${this.name}"`));
+      this.informers.start();
+      await Promise.all(this.#sources.map(({ informer }) => informer.waitForCacheSync({ signal })));
+      await Promise.all(registrations.map((registration) => registration.waitForSync({ signal })));
+      this.#state = "running";
+      await this.#work(signal);
+    } catch (error) {
+      if (!(signal.aborted && error === signal.reason)) throw error;
+    } finally {
+      stop.abort(new DOMException(`The reconciler of "${this.name}" has stopped`, "AbortError"));
+      await this.#end(registrations);
+    }
+  }
+
+  /** Reconciles until the signal aborts, and then waits for running calls. */
+  async #work(signal: AbortSignal): Promise<void> {
+    const { concurrency, graceMs } = this.#options;
+    const late = Promise.withResolvers<void>();
+    using grace = new LongTimer(late.resolve);
+    const stop = (): void => {
+      this.#state = "stopping";
+      for (const call of [...this.#calls, ...this.#abandoned.values()]) call.abort(signal.reason);
+      grace.arm(graceMs);
+    };
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    const worker = (key: ObjectKey, context: WorkContext): void | Result | Promise<void | Result> =>
+      this.#take(key, context, signal);
+    const working = this.#queue.run(worker, { signal, concurrency });
+    await Promise.race([working.then(() => this.#allReturned()), late.promise]);
+    const left = [...this.#calls, ...this.#abandoned.values()].map(({ key }) => `"${key}"`);
+    if (left.length === 0) return;
+    throw new Error(
+      `Cannot stop the reconciler of "${this.name}" in time: after ${graceMs} ms these reconciles have not returned: ` +
+        `${left.slice(0, 10).join(", ")}${left.length > 10 ? ` and ${left.length - 10} more` : ""}`,
+    );
+  }
+
+  /** Resolves when all abandoned calls have returned. */
+  async #allReturned(): Promise<void> {
+    while (this.#abandoned.size > 0) await new Promise<void>((resolve) => this.#onReturn = resolve);
+  }
+
+  async #end(registrations: readonly HandlerRegistration[]): Promise<void> {
+    for (const registration of registrations) registration.remove();
+    this.#queue.shutDown();
+    this.#timer[Symbol.dispose]();
+    this.#held.clear();
+    this.#state = "stopped";
+    if (this.#ownsFactory) await this.informers.shutdown();
+  }
+
+  /** Reconciles a key, unless it must wait. */
+  #take(key: ObjectKey, context: WorkContext, stop: AbortSignal): void | Result | Promise<void | Result> {
+    const { causes } = context;
+    if (this.#held.has(key) || this.#abandoned.has(key)) {
+      this.#held.set(key, withCauses(this.#held.get(key), causes));
+      return SETTLED;
+    }
+    if (!this.#writes.hasSeen(key)) {
+      this.#held.set(key, causes);
+      void this.#awaitCaches(key, stop);
+      return SETTLED;
+    }
+    return this.#call(key, context, stop);
+  }
+
+  /** Adds a key again when the caches have seen its writes, or the time for that is over. */
+  async #awaitCaches(key: ObjectKey, stop: AbortSignal): Promise<void> {
+    const { staleMs } = this.#options;
+    this.#waitingForCaches++;
+    using job = new DerivedController(stop);
+    {
+      using _bound = armed(staleMs, () => job.abort(new DOMException("The time is over", "TimeoutError")));
+      await this.#writes.wait(key, job.signal);
+    }
+    this.#waitingForCaches--;
+    if (stop.aborted) return;
+    let causes = this.#held.get(key);
+    if (!this.#writes.hasSeen(key)) {
+      this.#stale++;
+      causes = withCause(causes, { type: "stale" });
+      const why = job.signal.aborted ? `within ${staleMs} ms` : "before they stopped or went back to an older state";
+      this.#report(
+        new Error(
+          `Reconciling "${key}" on a stale cache: the caches of the reconciler of "${this.name}" have not seen ` +
+            `${this.#writes.drop(key)} ${why}`,
+        ),
+        key,
+      );
+    }
+    this.#release(key, causes);
+  }
+
+  /** Adds a key that was held, with its causes. */
+  #release(key: ObjectKey, causes: Causes): void {
+    this.#held.delete(key);
+    this.#queue.add(key, { cause: causes });
+  }
+
+  async #call(key: ObjectKey, { retries, causes }: WorkContext, stop: AbortSignal): Promise<void | Result> {
+    const { timeoutMs } = this.#options;
+    const record = (write: ObjectWrite): void => this.#writes.record(key, write);
+    const call = new ReconcileCall<T>(key, {
+      get: (key) => this.informer.lister.get(key),
+      client: recording(this.#client, record),
+      retries,
+      causes,
+    }, monotonicMs() + timeoutMs);
+    this.#calls.add(call);
+    if (!this.#timer.isArmed) this.#timer.arm(timeoutMs);
+    for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
+    try {
+      const result = await call.run(this.#reconcile, (failure) => this.#returned(call, failure));
+      if (result !== undefined && !(result instanceof Result)) {
+        throw new TypeError(
+          `A reconcile must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
+        );
+      }
+      this.#record(call, result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued");
+      return result;
+    } catch (thrown) {
+      if (stop.aborted && thrown === stop.reason) {
+        this.#record(call, "stopped");
+        throw thrown;
+      }
+      const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
+      const isTerminal = error instanceof TerminalError;
+      this.#record(call, isTerminal ? "terminal" : this.#abandoned.has(key) ? "timedOut" : "failed", error);
+      this.#report(error, key);
+      if (!isTerminal) throw error;
+    } finally {
+      this.#calls.delete(call);
+      if (this.#calls.size === 0) this.#timer[Symbol.dispose]();
+    }
+  }
+
+  /** Ends the calls whose time is over, and arms the timer for the next one. */
+  #timeOut(): void {
+    const { timeoutMs } = this.#options;
+    const nowMs = monotonicMs();
+    for (const call of this.#calls) {
+      // A timer may fire a fraction of a millisecond early.
+      if (call.dueMs > nowMs + 1) {
+        this.#timer.arm(call.dueMs - nowMs);
+        return;
+      }
+      this.#calls.delete(call);
+      const error = new DOMException(
+        `The reconcile of "${call.key}" has not returned within ${timeoutMs} ms`,
+        "TimeoutError",
+      );
+      this.#abandoned.set(call.key, call);
+      if (!call.giveUp(error)) this.#abandoned.delete(call.key);
+      call.abort(error);
+    }
+  }
+
+  /** An abandoned call has returned: its key may be reconciled again. */
+  #returned(call: ReconcileCall<T>, failure?: { readonly error: unknown }): void {
+    const { key } = call;
+    this.#abandoned.delete(key);
+    this.#onReturn?.();
+    if (this.#state === "stopped") return;
+    // A call that rejects because its signal has aborted was reported when its time was over.
+    if (failure !== undefined && failure.error !== call.signal.reason) this.#report(failure.error, key);
+    if (this.#held.has(key)) this.#release(key, this.#held.get(key));
+  }
+
+  #record(call: ReconcileCall<T>, outcome: Outcome, error?: unknown): void {
+    this.#outcomes[outcome]++;
+    const { key, causes } = call;
+    this.#recent.push({ key, causes, outcome, at: new Date(), ...(error === undefined ? {} : { error }) });
+    if (this.#recent.length > RECENT) this.#recent.shift();
+  }
+
+  #report(error: unknown, key: ObjectKey): void {
+    callObserver(() => this.#onError?.(error, key));
+  }
+}
+
+function recording(client: Client, onWrite: (write: ObjectWrite) => void): ResourceClients {
+  return {
+    namespace: client.namespace,
+    resource: (resource, selection) => client.resource(resource, selection, { onWrite }),
+  };
+}
+
+function armed(ms: number, fire: () => void): LongTimer {
+  const timer = new LongTimer(fire);
+  timer.arm(ms);
+  return timer;
+}
+
+function groupOf({ apiVersion }: OwnerReference): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? "" : apiVersion.slice(0, slash);
+}

@@ -1,0 +1,564 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { generationChanged, labelsChanged } from "../../src/reconcile/predicate.ts";
+import { Reconciler } from "../../src/reconcile/reconciler.ts";
+import { TerminalError } from "../../src/reconcile/terminal_error.ts";
+import { pod } from "../../src/testing/objects/pod.ts";
+import type { Cause } from "../../src/workqueue/cause.ts";
+import { requeueAfter, retry } from "../../src/workqueue/result.ts";
+import { Session } from "./_session.ts";
+
+Deno.test("a reconciler calls its function for each object, and again for each that changes or is deleted", async () => {
+  using session = new Session();
+  const seen: string[] = [];
+  session.create("a", "b");
+  const maps = session.reconciler((key, { object }) =>
+    void seen.push(`${key} ${object?.data?.colour ?? typeof object}`)
+  );
+  const running = maps.run();
+  await session.pass();
+  assertEquals(seen.splice(0), ["default/a object", "default/b object"]);
+
+  session.server.patch(ConfigMap, "default/b", { data: { colour: "red" } });
+  await session.pass();
+  session.server.delete(ConfigMap, "default/a");
+  await session.pass();
+  assertEquals(seen, ["default/b red", "default/a undefined"]);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconciler starts when all its informers have synced", async () => {
+  using session = new Session();
+  session.create("a");
+  let calls = 0;
+  const maps = session.reconciler(() => void calls++).watches(Pod, () => []);
+  const release = session.server.stallNext(1, ({ path }) => path.includes("/pods"));
+  const running = maps.run();
+  await session.pass(100);
+  assertEquals([calls, maps.status().state, maps.status().queue.waiting], [0, "syncing", 1]);
+  release[Symbol.dispose]();
+  session.server.dropWatches();
+  await session.pass(70_000);
+  assertEquals([calls, maps.status().state], [1, "running"]);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconciler that is refused rejects with the reason", async () => {
+  using session = new Session();
+  session.server.failNext(403, Infinity);
+  const maps = session.reconciler(() => {});
+  const refused = assertRejects(() => maps.run(), Error, "403");
+  await session.pass(1000);
+  await refused;
+  assertEquals(maps.status().state, "stopped");
+  assertEquals(session.time.timers, 0);
+});
+
+Deno.test("a reconciler that is stopped while it syncs resolves", async () => {
+  using session = new Session();
+  session.server.stallNext(Infinity);
+  const stop = new AbortController();
+  const maps = session.reconciler(() => {});
+  const running = maps.run({ signal: stop.signal });
+  await session.pass(100);
+  stop.abort();
+  await session.pass();
+  await running;
+  assertEquals(session.time.timers, 0);
+});
+
+Deno.test("a reconciler over 10,000 objects reconciles every key once, and is idle without a timer of its own", async () => {
+  using session = new Session();
+  session.create(...Array.from({ length: 10_000 }, (_, index) => `map-${index}`));
+  const seen = new Map<string, number>();
+  const maps = session.reconciler((key) => void seen.set(key, (seen.get(key) ?? 0) + 1), { concurrency: 8 });
+  const running = maps.run();
+  while (maps.status().state !== "running" || maps.status().queue.waiting > 0) await session.pass();
+  assertEquals([seen.size, Math.max(...seen.values())], [10_000, 1]);
+
+  const timers = session.time.timers;
+  await using other = new SharedInformerFactory(session.client);
+  const informer = other.forResource(Pod);
+  other.start();
+  await session.pass();
+  assert(informer.hasSynced);
+  assertEquals(session.time.timers - timers, timers); // those of a watch
+  await other.shutdown();
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconciler reconciles the controller of an object that it owns, and no other owner", async () => {
+  using session = new Session();
+  const { server } = session;
+  session.create("a", "b");
+  const uidOf = (name: string): string => server.get(ConfigMap, `default/${name}`)!.metadata.uid;
+  const owner = (name: string, more: object = {}): object => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    name,
+    uid: uidOf(name),
+    controller: true,
+    ...more,
+  });
+  const seen: Cause[][] = [];
+  const keys: string[] = [];
+  const maps = session.reconciler((key, { causes }) => {
+    keys.push(key);
+    seen.push([...causes]);
+  }).owns(Pod);
+  const running = maps.run();
+  await session.pass();
+  keys.length = seen.length = 0;
+
+  const own = (...ownerReferences: object[]): { metadata: object } => ({ metadata: { ownerReferences } });
+  server.create(Pod, { ...pod({ name: "web" }), metadata: { name: "web", ...own(owner("a")).metadata } });
+  await session.pass();
+  assertEquals(keys.splice(0), ["default/a"]);
+  assertEquals(seen.splice(0), [[{ type: "event", source: "pods", event: "added", object: "default/web" }]]);
+
+  // It moves to another owner: both are reconciled.
+  server.patch(Pod, "default/web", own(owner("b")));
+  await session.pass();
+  assertEquals(keys.splice(0).sort(), ["default/a", "default/b"]);
+
+  // Not its controller, another kind, a kind of that name in another group, and one that nobody knows.
+  server.patch(Pod, "default/web", own(owner("b", { controller: false })));
+  await session.pass();
+  keys.length = 0;
+  for (const more of [{ kind: "Secret" }, { apiVersion: "acme.dev/v1" }, { apiVersion: "a.b/v9", kind: "Nothing" }]) {
+    server.patch(Pod, "default/web", own(owner("b", more)));
+    await session.pass();
+  }
+  assertEquals(keys, []);
+  assertEquals(session.errors, []);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconciler of a cluster-scoped kind finds owners by their names alone", async () => {
+  using session = new Session();
+  session.server.create(Namespace, { metadata: { name: "shop" } });
+  const keys: string[] = [];
+  const namespaces = new Reconciler(session.client, Namespace, (key) => void keys.push(key)).owns(ConfigMap);
+  const running = namespaces.run();
+  await session.pass();
+  const reference = { apiVersion: "v1", kind: "Namespace", name: "shop", uid: "u", controller: true };
+  session.server.create(ConfigMap, { metadata: { name: "a", namespace: "shop", ownerReferences: [reference] } });
+  await session.pass();
+  assertEquals(keys, ["shop", "shop"]);
+  await session.stop(namespaces);
+  await running;
+});
+
+Deno.test("a map function that throws or returns no keys is reported, and the other events go on", async () => {
+  using session = new Session();
+  const keys: string[] = [];
+  const maps = session.reconciler((key) => void keys.push(key)).watches(Pod, ({ name }) => {
+    if (name === "bad") throw new Error("cannot map");
+    if (name === "worse") return [undefined as unknown as string];
+    if (name === "worst") return 7 as unknown as string[];
+    return ["default/a", "default/a"];
+  });
+  const running = maps.run();
+  await session.pass();
+  for (const name of ["bad", "worse", "worst", "good"]) session.server.create(Pod, pod({ name }));
+  await session.pass();
+  assertEquals(keys, ["default/a"]);
+  assertEquals(session.errors.length, 3);
+  assertEquals(session.errors[0], "default/bad: cannot map");
+  assert(session.errors[1].startsWith("default/worse: A map function must return keys"), session.errors[1]);
+  assertEquals(maps.status().eventErrors, 3);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("predicates restrict the events of the kind that they belong to, and name the paths that changed", async () => {
+  using session = new Session();
+  const { server } = session;
+  server.create(Deployment, { metadata: { name: "web" }, spec: { replicas: 1, selector: {}, template: {} } });
+  const seen: Cause[][] = [];
+  const deployments = new Reconciler(session.client, Deployment, (_key, { causes }) => void seen.push([...causes]), {
+    when: [generationChanged, labelsChanged],
+  });
+  const running = deployments.run();
+  await session.pass();
+  const event = { type: "event", source: "deployments.apps" };
+  assertEquals(seen.splice(0), [[{ ...event, event: "added" }]]);
+  server.patch(Deployment, "default/web", { status: { replicas: 1 } });
+  await session.pass();
+  assertEquals(seen.splice(0), []);
+  server.patch(Deployment, "default/web", { spec: { replicas: 2 }, metadata: { labels: { tier: "web" } } });
+  await session.pass();
+  assertEquals(seen, [[{ ...event, event: "updated", paths: ["metadata.generation", "metadata.labels"] }]]);
+  await session.stop(deployments);
+  await running;
+});
+
+Deno.test("debounce joins the events of a burst, and delays no key for longer than it says", async () => {
+  using session = new Session();
+  session.create("a");
+  const at: number[] = [];
+  const maps = session.reconciler(() => void at.push(session.time.now), { debounceMs: 100 });
+  const running = maps.run();
+  await session.pass(1000);
+  at.length = 0;
+  const begin = session.time.now;
+  for (let i = 0; i < 30; i++) {
+    session.server.patch(ConfigMap, "default/a", { data: { i: String(i) } });
+    await session.pass(20);
+  }
+  await session.pass(200);
+  const waits = at.map((ms) => ms - begin);
+  assertEquals(waits.length, 6);
+  assertEquals(waits.every((ms) => ms % 100 <= 20), true, String(waits));
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconciler works on as many keys at a time as it may, and never twice on one", async () => {
+  using session = new Session();
+  session.create("a", "b", "c", "d");
+  const active: string[] = [];
+  const ends = new Map<string, () => void>();
+  const maps = session.reconciler((key) => {
+    assert(!active.includes(key));
+    active.push(key);
+    return new Promise<void>((resolve) =>
+      ends.set(key, () => {
+        active.splice(active.indexOf(key), 1);
+        resolve();
+      })
+    );
+  }, { concurrency: 3 });
+  const running = maps.run();
+  await session.pass();
+  assertEquals(active, ["default/a", "default/b", "default/c"]);
+  assertEquals(maps.status().queue.running.map(({ key }) => key), active);
+  session.server.patch(ConfigMap, "default/a", { data: { colour: "red" } });
+  await session.pass();
+  ends.get("default/a")!();
+  await session.pass();
+  assertEquals(active, ["default/b", "default/c", "default/a"]); // a change comes before an initial object
+  ends.get("default/b")!();
+  await session.pass();
+  assertEquals(active, ["default/c", "default/a", "default/d"]);
+  for (const end of ends.values()) end();
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconcile that throws, or rejects without an error, is reported and called again with growing waits", async () => {
+  using session = new Session();
+  session.create("a");
+  const at: number[] = [];
+  const retries: Cause[][] = [];
+  const maps = session.reconciler((_key, { causes }) => {
+    at.push(session.time.now);
+    retries.push([...causes]);
+    if (at.length === 1) throw new Error("no");
+    return at.length < 5 ? Promise.reject(undefined) : undefined;
+  });
+  const running = maps.run();
+  await session.pass(5 + 10 + 20 + 40);
+  assertEquals(at.map((ms) => ms - at[0]), [0, 5, 15, 35, 75]);
+  assertEquals(retries.slice(1), [1, 2, 3, 4].map((count) => [{ type: "retry", count }]));
+  assertEquals(session.errors[0], "default/a: no");
+  assertEquals(session.errors[1], `default/a: The reconcile of "default/a" failed without an error`);
+  const { outcomes, recent, causes } = maps.status();
+  assertEquals([outcomes.failed, outcomes.succeeded], [4, 1]);
+  assertEquals(recent.map(({ outcome }) => outcome), ["failed", "failed", "failed", "failed", "succeeded"]);
+  assertEquals(causes, { event: 1, retry: 4 });
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconcile that always fails is called every 1000 s in the end, and disturbs no other key", async () => {
+  using session = new Session();
+  session.create("bad", "good");
+  const calls: Record<string, number> = {};
+  const maps = session.reconciler((key) => {
+    calls[key] = (calls[key] ?? 0) + 1;
+    if (key === "default/bad") throw new Error("never");
+  });
+  const running = maps.run();
+  await session.pass();
+  // 5 ms, doubled 18 times, is the first wait above 1000 s.
+  await session.time.tickAsync(5 * (2 ** 18 - 1));
+  const before = calls["default/bad"];
+  await session.time.tickAsync(3_000_000);
+  assertEquals([calls["default/bad"] - before, calls["default/good"]], [3, 1]);
+  assertEquals(before, 19);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconcile that throws a terminal error is reported, and called again after the next event", async () => {
+  using session = new Session();
+  session.create("a");
+  let calls = 0;
+  const maps = session.reconciler(() => {
+    calls++;
+    throw new TerminalError("spec.size must not be negative");
+  });
+  const running = maps.run();
+  await session.pass(10_000);
+  assertEquals([calls, maps.status().outcomes.terminal, maps.status().queue.errors], [1, 1, 0]);
+  session.server.patch(ConfigMap, "default/a", { data: { size: "1" } });
+  await session.pass();
+  assertEquals(calls, 2);
+  assertEquals(session.errors[1], "default/a: spec.size must not be negative");
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("results of a reconcile bring its key back in time, and other values count as failures", async () => {
+  using session = new Session();
+  session.create("a");
+  const at: number[] = [];
+  const results = [retry(), requeueAfter(30), 7 as unknown as undefined, undefined];
+  const maps = session.reconciler(() => results[at.push(session.time.now) - 1]);
+  const running = maps.run();
+  await session.pass(100);
+  assertEquals(at.map((ms) => ms - at[0]), [0, 5, 35, 40]);
+  const { retried, requeued, failed, succeeded } = maps.status().outcomes;
+  assertEquals([retried, requeued, failed, succeeded], [1, 1, 1, 1]);
+  assert(session.errors[0].includes("found a value of type number"));
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a reconcile whose time is over gives its worker back, and keeps its key until it returns", async () => {
+  using session = new Session();
+  session.create("a", "b");
+  const calls: string[] = [];
+  const ends: (() => void)[] = [];
+  const reasons: unknown[] = [];
+  const maps = session.reconciler((key, { signal }) => {
+    calls.push(key);
+    if (key === "default/b" || ends.length > 0) return;
+    signal.addEventListener("abort", () => reasons.push(signal.reason.name));
+    return new Promise<void>((resolve) => ends.push(resolve));
+  }, { timeoutMs: 1000 });
+  const running = maps.run();
+  await session.pass(999);
+  assertEquals(calls, ["default/a"]);
+  await session.pass(1);
+  assertEquals([calls, reasons], [["default/a", "default/b"], ["TimeoutError"]]);
+  assertEquals([maps.status().outcomes.timedOut, maps.status().abandoned], [1, ["default/a"]]);
+  assertEquals(session.errors, [`default/a: The reconcile of "default/a" has not returned within 1000 ms`]);
+  session.server.patch(ConfigMap, "default/a", { data: { colour: "red" } });
+  await session.pass(60_000);
+  assertEquals(calls, ["default/a", "default/b"]);
+  ends[0]();
+  await session.pass();
+  assertEquals(calls, ["default/a", "default/b", "default/a"]);
+  assertEquals(maps.status().abandoned, []);
+  assertEquals(maps.status().recent.at(-1)?.causes.map(({ type }) => type).sort(), ["event", "retry"]);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("calls that begin at different times each have their own time limit", async () => {
+  using session = new Session();
+  const maps = session.reconciler(() => new Promise<void>(() => {}), { timeoutMs: 1000, concurrency: 9, graceMs: 0 });
+  const running = maps.run();
+  for (const name of ["a", "b", "c"]) {
+    session.create(name);
+    await session.pass(400);
+  }
+  assertEquals(maps.status().abandoned, ["default/a"]);
+  await session.pass(400);
+  assertEquals(maps.status().abandoned, ["default/a", "default/b"]);
+  await session.pass(400);
+  assertEquals(maps.status().abandoned, ["default/a", "default/b", "default/c"]);
+  const stopped = Promise.allSettled([running, maps[Symbol.asyncDispose]()]);
+  await session.pass();
+  assertEquals((await stopped).map(({ status }) => status), ["rejected", "rejected"]);
+});
+
+Deno.test("stopping aborts the signals of running reconciles, waits for them, and takes no further key", async () => {
+  using session = new Session();
+  session.create("a", "b");
+  const log: string[] = [];
+  const stop = new AbortController();
+  const maps = session.reconciler(async (key, { signal, client }) => {
+    log.push(`begin ${key}`);
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
+      type: "merge",
+      body: { data: { colour: "red" } },
+    });
+    log.push(`end ${key}`);
+  });
+  const running = maps.run({ signal: stop.signal });
+  await session.pass();
+  stop.abort();
+  assertEquals(maps.status().state, "stopping");
+  await session.pass();
+  await running;
+  assertEquals(log, ["begin default/a", "end default/a"]);
+  assertEquals(session.server.get(ConfigMap, "default/a")?.data, { colour: "red" });
+  assertEquals([maps.status().queue.waiting, maps.status().outcomes.succeeded], [2, 1]); // its own write, and "b"
+  assertEquals(session.time.timers, 0);
+});
+
+Deno.test("a reconcile that rejects with the reason of the stop has not failed", async () => {
+  using session = new Session();
+  session.create("a");
+  const maps = session.reconciler((_key, { signal }) =>
+    new Promise<void>((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+  );
+  const running = maps.run();
+  await session.pass();
+  await session.stop(maps);
+  await running;
+  assertEquals([maps.status().outcomes.stopped, maps.status().outcomes.failed], [1, 0]);
+  assertEquals(session.errors, []);
+});
+
+Deno.test("stopping gives up on reconciles that do not return in time, and names them", async () => {
+  using session = new Session();
+  session.create("a");
+  const maps = session.reconciler(() => new Promise<void>(() => {}), { graceMs: 5000 });
+  const running = maps.run();
+  await session.pass();
+  const failed = assertRejects(
+    () => maps[Symbol.asyncDispose](),
+    Error,
+    `after 5000 ms these reconciles have not returned: "default/a"`,
+  );
+  const rejected = assertRejects(() => running, Error, "have not returned");
+  await session.pass(4999);
+  assertEquals(maps.status().state, "stopping");
+  await session.pass(1);
+  await Promise.all([failed, rejected]);
+  assertEquals(session.time.timers, 0);
+});
+
+Deno.test("keys can be enqueued from outside, before and while a reconciler runs, and are dropped afterwards", async () => {
+  using session = new Session();
+  const seen: unknown[] = [];
+  const maps = session.reconciler((key, { object, causes }) => void seen.push([key, object, causes]));
+  maps.enqueue("default/x", { source: "webhook" });
+  const running = maps.run();
+  await session.pass();
+  maps.enqueue("default/y");
+  await session.pass();
+  assertEquals(seen, [
+    ["default/x", undefined, [{ type: "external", source: "webhook" }]],
+    ["default/y", undefined, [{ type: "external" }]],
+  ]);
+  await session.stop(maps);
+  await running;
+  maps.enqueue("default/z");
+  assertEquals([seen.length, maps.status().queue.dropped], [2, 1]);
+});
+
+Deno.test("initial objects and resyncs have low priority, and changes come before them", async () => {
+  using session = new Session();
+  session.create("a", "b", "c");
+  const keys: string[] = [];
+  let next: (() => void) | undefined;
+  const maps = session.reconciler((key) => {
+    keys.push(key);
+    return new Promise<void>((resolve) => next = resolve);
+  }, { informer: { resyncMs: 60_000 } });
+  const running = maps.run();
+  await session.pass();
+  session.server.patch(ConfigMap, "default/c", { data: { colour: "red" } });
+  await session.pass();
+  for (let i = 0; i < 3; i++) {
+    next!();
+    await session.pass();
+  }
+  assertEquals(keys.splice(0), ["default/a", "default/c", "default/b"]);
+  await session.pass(60_000);
+  assertEquals(maps.status().queue.lowPriority, 2);
+  assertEquals(maps.status().queue.running[0].causes, [{ type: "resync", source: "configmaps" }]);
+  const stopping = session.stop(maps);
+  next!();
+  await stopping;
+  await running;
+});
+
+Deno.test("reconcilers share the informers of a factory, which go on when one of them stops", async () => {
+  using session = new Session();
+  session.create("a");
+  const informers = new SharedInformerFactory(session.client);
+  const first = session.reconciler(() => {}, { informers, name: "first" });
+  let calls = 0;
+  const second = session.reconciler(() => void calls++, { informers, name: "second" });
+  const running = [first.run(), second.run()];
+  await session.pass();
+  assertEquals(session.server.requests.filter(({ verb }) => verb === "watch").length, 1);
+  await first[Symbol.asyncDispose]();
+  session.create("b");
+  await session.pass();
+  assertEquals(calls, 2);
+  await second[Symbol.asyncDispose]();
+  await informers.shutdown();
+  await Promise.all(running);
+  assertEquals(session.time.timers, 0);
+});
+
+Deno.test("a reconciler runs once, and takes further kinds only before that", async () => {
+  using session = new Session();
+  const maps = session.reconciler(() => {});
+  const running = maps.run();
+  await assertRejects(() => maps.run(), Error, "is running already");
+  assertThrows(() => maps.owns(Pod), Error, `Cannot add "pods"`);
+  await session.pass();
+  await session.stop(maps);
+  await running;
+  await assertRejects(() => maps.run(), Error, "already");
+
+  const idle = session.reconciler(() => {});
+  await idle[Symbol.asyncDispose]();
+  await assertRejects(() => idle.run(), Error, "has stopped already");
+});
+
+Deno.test("a reconciler refuses options that are out of range, and names them", () => {
+  using session = new Session();
+  for (
+    const [options, message] of [
+      [{ concurrency: 0 }, "concurrency must be a whole number"],
+      [{ debounceMs: -1 }, "debounceMs must be at least 0"],
+      [{ debounceMs: Infinity }, "debounceMs must be at least 0"],
+      [{ timeoutMs: 0 }, "timeoutMs must be at least 1"],
+      [{ graceMs: NaN }, "graceMs must be at least 0"],
+      [{ staleMs: -1 }, "staleMs must be at least 0"],
+    ] as const
+  ) {
+    assertThrows(() => session.reconciler(() => {}, options), RangeError, message);
+  }
+});
+
+Deno.test("an observer that throws does not end the reconciler", async () => {
+  using session = new Session();
+  session.create("a");
+  let calls = 0;
+  const uncaught: unknown[] = [];
+  const listener = (event: ErrorEvent): void => {
+    event.preventDefault();
+    uncaught.push(event.error.message);
+  };
+  globalThis.addEventListener("error", listener);
+  const maps = session.reconciler(() => {
+    if (calls++ === 0) throw new Error("no");
+  }, {
+    onError: () => {
+      throw new Error("the observer fails");
+    },
+  });
+  const running = maps.run();
+  await session.pass(10);
+  globalThis.removeEventListener("error", listener);
+  assertEquals([calls, uncaught], [2, ["the observer fails"]]);
+  await session.stop(maps);
+  await running;
+});

@@ -1,0 +1,199 @@
+import { assert, assertEquals } from "@std/assert";
+import type { Transport } from "../../src/api/transport.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { pod } from "../../src/testing/objects/pod.ts";
+import { requeueAfter, retry } from "../../src/workqueue/result.ts";
+import { Session } from "./_session.ts";
+
+Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches", async () => {
+  const random = randomOf(14);
+  using session = new Session((server) => delayed(server, () => random() < 0.5 ? random() * 20 : random() * 400));
+  const names = Array.from({ length: 25 }, (_, index) => `map-${index}`);
+  session.create(...names);
+  /** What each key has written: the version of its map, and the pods that it has created and not deleted. */
+  const written = new Map(names.map((name) => [`default/${name}`, { version: "", uid: "", pods: new Set<string>() }]));
+  let rounds = 0;
+  let held = 0;
+  const maps = session.reconciler(async (key, { object, client }) => {
+    held = Math.max(held, maps.status().waitingForCaches);
+    const mine = written.get(key)!;
+    if (++rounds > 10_000) return;
+    // The cache has exactly what was written.
+    if (mine.version !== "") assertEquals(object?.metadata.resourceVersion, mine.version);
+    const cached = pods.lister.list(`of=${key.replace("/", ".")}`).map(({ metadata }) => metadata.uid);
+    assertEquals(cached.sort(), [...mine.pods].sort());
+
+    const choice = random();
+    const podClient = client.resource(Pod, { namespace: "default" });
+    if (choice < 0.4 || mine.pods.size === 0) {
+      const draft = { ...pod({ name: "x" }), metadata: { generateName: "x-", labels: { of: key.replace("/", ".") } } };
+      mine.pods.add((await podClient.create(draft)).metadata.uid);
+    } else if (choice < 0.7) {
+      const [uid] = mine.pods;
+      const { metadata } = pods.lister.list().find(({ metadata }) => metadata.uid === uid)!;
+      await podClient.delete(metadata.name, { gracePeriodSeconds: 0 });
+      mine.pods.delete(uid);
+    } else if (choice < 0.75) {
+      // Created and deleted in one round: the cache must not show it later.
+      const draft = {
+        ...pod({ name: "y" }),
+        metadata: { name: `y-${key.slice(8)}`, labels: { of: key.replace("/", ".") } },
+      };
+      await podClient.create(draft);
+      await podClient.delete(draft.metadata.name, { gracePeriodSeconds: 0 });
+    }
+    const patch = { type: "merge", body: { data: { round: String(rounds) } } } as const;
+    const { metadata } = await client.resource(ConfigMap, { namespace: "default" }).patch(key.slice(8), patch);
+    mine.version = metadata.resourceVersion;
+    return random() < 0.5 ? requeueAfter(0) : retry();
+  }, { concurrency: 8, rateLimiter: { when: () => 0, forget: () => {}, retries: () => 0 } });
+  const pods = maps.informers.forResource(Pod);
+  maps.watches(Pod, () => []);
+  const running = maps.run();
+  while (rounds < 10_000) await session.time.tickAsync(500);
+  await session.pass(1000);
+  assertEquals([session.errors.slice(0, 3), maps.status().stale], [[], 0]);
+  assert(held > 5, `at most ${held} keys waited for caches`); // or the test shows nothing
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a key whose writes no cache sees in time is reconciled all the same, and that is reported", async () => {
+  using session = new Session();
+  session.create("a");
+  const seen: unknown[] = [];
+  const maps = session.reconciler(async (_key, { causes, client, object }) => {
+    seen.push(causes.map(({ type }) => type), object?.data?.round);
+    if (seen.length > 2) return;
+    session.server.stallWatches(ConfigMap);
+    await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
+      type: "merge",
+      body: { data: { round: "1" } },
+    });
+    return requeueAfter(10);
+  }, { staleMs: 5000 });
+  const running = maps.run();
+  await session.pass(10);
+  maps.enqueue("default/a");
+  await session.pass(4990);
+  assertEquals([seen, maps.status().waitingForCaches, maps.status().stale], [[["event"], undefined], 1, 0]);
+  await session.pass(10);
+  assertEquals(seen.slice(2), [["requeue", "external", "stale"], undefined]);
+  assertEquals([maps.status().waitingForCaches, maps.status().stale], [0, 1]);
+  assertEquals(session.errors.length, 1);
+  assert(
+    /^default\/a: Reconciling "default\/a" on a stale cache: .* have not seen configmaps "default\/a" at version \d+ within 5000 ms$/
+      .test(session.errors[0]),
+    session.errors[0],
+  );
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a key waits for the deletion of an object until it is gone or another one has its name", async () => {
+  using session = new Session();
+  const { server } = session;
+  session.create("a");
+  server.create(Pod, pod({ name: "x" }));
+  const seen: (string | undefined)[] = [];
+  let stall: Disposable | undefined;
+  const maps = session.reconciler(async (_key, { client }) => {
+    seen.push(pods.lister.get("default/x")?.metadata.uid);
+    if (seen.length > 1) return;
+    stall = server.stallWatches(Pod);
+    await client.resource(Pod, { namespace: "default" }).delete("x", { gracePeriodSeconds: 0 });
+    return requeueAfter(1);
+  }).watches(Pod, () => []);
+  const pods = maps.informers.forResource(Pod);
+  const running = maps.run();
+  await session.pass(100);
+  server.create(Pod, pod({ name: "x" }));
+  await session.pass(100);
+  assertEquals([seen.length, maps.status().waitingForCaches], [1, 1]);
+  stall![Symbol.dispose]();
+  await session.pass(100);
+  assertEquals(seen[1], server.get(Pod, "default/x")!.metadata.uid);
+  assertEquals(maps.status().stale, 0);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a key does not wait for writes that no cache of the reconciler will show", async () => {
+  using session = new Session();
+  session.create("a");
+  let calls = 0;
+  const maps = session.reconciler(async (_key, { client }) => {
+    if (++calls > 1) return;
+    // A kind without an informer, a pod of another namespace, one with other labels, and a write that does nothing.
+    await client.resource(ConfigMap, { namespace: "default" }).patch("a", { type: "merge", body: {} }, {
+      dryRun: true,
+    });
+    await client.resource(Pod).create({ ...pod({ name: "x", namespace: "other" }) });
+    await client.resource(Pod).create({ ...pod({ name: "x", namespace: "shop" }) });
+    return requeueAfter(1);
+  }).watches(Pod, () => [], { informer: { namespace: "shop", labelSelector: "app=web" } });
+  const running = maps.run();
+  await session.pass();
+  session.server.stallWatches(ConfigMap);
+  session.server.stallWatches(Pod);
+  await session.pass(5);
+  assertEquals([calls, maps.status().stale], [2, 0]);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a key waits for objects that it has deleted as a collection", async () => {
+  using session = new Session();
+  session.create("a");
+  for (const name of ["x", "y"]) session.server.create(Pod, pod({ name }));
+  const seen: number[] = [];
+  let stall: Disposable | undefined;
+  const maps = session.reconciler(async (_key, { client }) => {
+    seen.push(pods.indexer.size);
+    if (seen.length > 1) return;
+    stall = session.server.stallWatches(Pod);
+    await client.resource(Pod, { namespace: "default" }).deleteCollection({ gracePeriodSeconds: 0 });
+    return requeueAfter(1);
+  }).watches(Pod, () => []);
+  const pods = maps.informers.forResource(Pod);
+  const running = maps.run();
+  await session.pass(100);
+  assertEquals([seen, maps.status().waitingForCaches], [[2], 1]);
+  stall![Symbol.dispose]();
+  await session.pass(100);
+  assertEquals(seen, [2, 0]);
+  await session.stop(maps);
+  await running;
+});
+
+/** A server whose watches deliver each chunk after a delay, in order. */
+function delayed(server: Transport, delayMs: () => number): Transport {
+  return {
+    fetch: async (request) => {
+      const response = await server.fetch(request);
+      if (!new URL(request.url).searchParams.has("watch") || response.body === null) return response;
+      const reader = response.body.getReader();
+      const body = new ReadableStream<Uint8Array>({
+        pull: async (controller): Promise<void> => {
+          const { done, value } = await reader.read();
+          if (done) return controller.close();
+          await new Promise((resolve) => setTimeout(resolve, delayMs()));
+          controller.enqueue(value);
+        },
+        cancel: (reason) => reader.cancel(reason),
+      }, { highWaterMark: 0 });
+      return new Response(body, response);
+    },
+  };
+}
+
+/** Random numbers from 0 to 1 by a seed (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
