@@ -7,11 +7,16 @@ import { Session } from "./_session.ts";
 
 Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches", async () => {
   const random = randomOf(14);
-  using session = new Session((server) => delayed(server, () => random() < 0.5 ? random() * 20 : random() * 400));
-  const names = Array.from({ length: 25 }, (_, index) => `map-${index}`);
+  using session = new Session((server) => delayed(server, () => random() < 0.8 ? random() * 50 : random() * 1000));
+  const names = Array.from({ length: 100 }, (_, index) => `map-${index}`);
   session.create(...names);
-  /** What each key has written: the version of its map, and the pods that it has created and not deleted. */
-  const written = new Map(names.map((name) => [`default/${name}`, { version: "", uid: "", pods: new Set<string>() }]));
+  /**
+   * What each key has written: the version of its map, and the pods (names by uid) that it has created and
+   * not deleted.
+   */
+  const written = new Map(
+    names.map((name) => [`default/${name}`, { version: "", uid: "", pods: new Map<string, string>() }]),
+  );
   let rounds = 0;
   let held = 0;
   const maps = session.reconciler(async (key, { object, client }) => {
@@ -20,34 +25,37 @@ Deno.test("a reconcile never sees a cache without its own writes, whatever the d
     if (++rounds > 10_000) return;
     // The cache has exactly what was written.
     if (mine.version !== "") assertEquals(object?.metadata.resourceVersion, mine.version);
-    const cached = pods.lister.list(`of=${key.replace("/", ".")}`).map(({ metadata }) => metadata.uid);
-    assertEquals(cached.sort(), [...mine.pods].sort());
+    const cached = pods.entries.byIndex("of", key).map(({ uid }) => uid);
+    assertEquals(cached.sort(), [...mine.pods.keys()].sort());
 
     const choice = random();
     const podClient = client.resource(Pod, { namespace: "default" });
-    if (choice < 0.4 || mine.pods.size === 0) {
-      const draft = { ...pod({ name: "x" }), metadata: { generateName: "x-", labels: { of: key.replace("/", ".") } } };
-      mine.pods.add((await podClient.create(draft)).metadata.uid);
-    } else if (choice < 0.7) {
-      const [uid] = mine.pods;
-      const { metadata } = pods.lister.list().find(({ metadata }) => metadata.uid === uid)!;
-      await podClient.delete(metadata.name, { gracePeriodSeconds: 0 });
+    if (choice < 0.3 || mine.pods.size === 0) {
+      const draft = { ...pod({ name: "x" }), metadata: { generateName: "x-", labels: { of: key.slice(8) } } };
+      const { metadata } = await podClient.create(draft);
+      mine.pods.set(metadata.uid, metadata.name);
+    } else if (choice < 0.6) {
+      const [[uid, name]] = mine.pods;
+      await podClient.delete(name, { gracePeriodSeconds: 0 });
       mine.pods.delete(uid);
-    } else if (choice < 0.75) {
+    } else if (choice < 0.95) {
+      const patch = { type: "merge", body: { data: { round: String(rounds) } } } as const;
+      const { metadata } = await client.resource(ConfigMap, { namespace: "default" }).patch(key.slice(8), patch);
+      mine.version = metadata.resourceVersion;
+    } else {
       // Created and deleted in one round: the cache must not show it later.
       const draft = {
         ...pod({ name: "y" }),
-        metadata: { name: `y-${key.slice(8)}`, labels: { of: key.replace("/", ".") } },
+        metadata: { name: `y-${key.slice(8)}`, labels: { of: key.slice(8) } },
       };
       await podClient.create(draft);
       await podClient.delete(draft.metadata.name, { gracePeriodSeconds: 0 });
     }
-    const patch = { type: "merge", body: { data: { round: String(rounds) } } } as const;
-    const { metadata } = await client.resource(ConfigMap, { namespace: "default" }).patch(key.slice(8), patch);
-    mine.version = metadata.resourceVersion;
     return random() < 0.5 ? requeueAfter(0) : retry();
-  }, { concurrency: 8, rateLimiter: { when: () => 0, forget: () => {}, retries: () => 0 } });
-  const pods = maps.informers.forResource(Pod);
+  }, { concurrency: 20, rateLimiter: { when: () => 0, forget: () => {}, retries: () => 0 } });
+  const pods = maps.informers.forResource(Pod, {
+    indexers: { of: ({ metadata }) => [`default/${metadata.labels?.of}`] },
+  });
   maps.watches(Pod, () => []);
   const running = maps.run();
   while (rounds < 10_000) await session.time.tickAsync(500);
@@ -166,22 +174,33 @@ Deno.test("a key waits for objects that it has deleted as a collection", async (
   await running;
 });
 
-/** A server whose watches deliver each chunk after a delay, in order. */
+/** A server each of whose watches delivers chunks after delays, in order. */
 function delayed(server: Transport, delayMs: () => number): Transport {
   return {
     fetch: async (request) => {
       const response = await server.fetch(request);
       if (!new URL(request.url).searchParams.has("watch") || response.body === null) return response;
       const reader = response.body.getReader();
+      let dueMs = 0;
+      let isOver = false;
       const body = new ReadableStream<Uint8Array>({
-        pull: async (controller): Promise<void> => {
-          const { done, value } = await reader.read();
-          if (done) return controller.close();
-          await new Promise((resolve) => setTimeout(resolve, delayMs()));
-          controller.enqueue(value);
+        start: (controller): void => {
+          const read = async (): Promise<void> => {
+            for (;;) {
+              const { done, value } = await reader.read();
+              if (done) return;
+              // In steps, so that fake time makes fewer of them.
+              dueMs = Math.max(dueMs, Math.ceil((performance.now() + delayMs()) / 25) * 25);
+              setTimeout(() => isOver || controller.enqueue(value), dueMs - performance.now());
+            }
+          };
+          read().catch((error) => isOver || controller.error(error));
         },
-        cancel: (reason) => reader.cancel(reason),
-      }, { highWaterMark: 0 });
+        cancel: (reason) => {
+          isOver = true;
+          return reader.cancel(reason);
+        },
+      });
       return new Response(body, response);
     },
   };
