@@ -28,8 +28,13 @@ export class DerivedController implements Disposable {
 
   /** Aborts with `reason`; the parents are not touched. */
   abort(reason?: unknown): void {
-    for (const parent of this.#parents) parent?.removeEventListener("abort", this.#stop);
+    this.release();
     this.#controller.abort(reason);
+  }
+
+  /** Removes its listeners from the parents without aborting, for a job that has ended by itself. */
+  release(): void {
+    for (const parent of this.#parents) parent?.removeEventListener("abort", this.#stop);
   }
 
   /** Aborts the signal. */

@@ -42,7 +42,7 @@ export type {
   WatchedKindOptions,
 } from "./options.ts";
 export type { MapFunction } from "./event_source.ts";
-export type { Outcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
+export type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
 export {
   annotationsChanged,
   fieldsChanged,

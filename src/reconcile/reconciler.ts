@@ -31,7 +31,7 @@ import { EventSource, type MapFunction } from "./event_source.ts";
 import type { InformerSelection, ReconcileFunction, ReconcilerOptions, WatchedKindOptions } from "./options.ts";
 import { PendingWrites } from "./pending_writes.ts";
 import { ReconcileCall } from "./reconcile_call.ts";
-import type { Outcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
+import type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
 import { TerminalError } from "./terminal_error.ts";
 
 /** The number of ended reconciles that `status()` has. */
@@ -112,7 +112,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #waitingForCaches = 0;
   /** Called when a call returns, while stopping waits for calls. */
   #onReturn: (() => void) | undefined;
-  readonly #outcomes: Record<Outcome, number> = {
+  readonly #outcomes: Record<ReconcileOutcome, number> = {
     succeeded: 0,
     requeued: 0,
     retried: 0,
@@ -223,7 +223,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /**
    * Starts the informers, waits until all of them have synced, and reconciles until the signal aborts or the reconciler is disposed.
    * Then it takes no further key, the signals of running reconciles abort, and it resolves when they have returned. A reconciler
-   * runs once. Informers of a shared factory go on.
+   * runs once. Informers of a shared factory continue.
    *
    * @throws {Error} when it runs or has run already; when an informer does not sync, because the server refuses it (401, 403, 404);
    * when a reconcile has not returned within `graceMs`.
@@ -455,7 +455,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (this.#held.has(key)) this.#release(key, this.#held.get(key));
   }
 
-  #record(call: ReconcileCall<T>, outcome: Outcome, error?: unknown): void {
+  #record(call: ReconcileCall<T>, outcome: ReconcileOutcome, error?: unknown): void {
     this.#outcomes[outcome]++;
     const { key, causes } = call;
     this.#recent.push({ key, causes, outcome, at: new Date(), ...(error === undefined ? {} : { error }) });

@@ -3,7 +3,7 @@ import type { Cause } from "../workqueue/cause.ts";
 import type { WorkQueueStatus } from "../workqueue/status.ts";
 
 /** The outcome of a reconcile. A reconcile that its reconciler has stopped is `"stopped"`: it neither succeeded nor failed. */
-export type Outcome = "succeeded" | "requeued" | "retried" | "failed" | "terminal" | "timedOut" | "stopped";
+export type ReconcileOutcome = "succeeded" | "requeued" | "retried" | "failed" | "terminal" | "timedOut" | "stopped";
 
 /** A reconcile that has ended. */
 export interface ReconcileRecord {
@@ -12,7 +12,7 @@ export interface ReconcileRecord {
   /** The causes of the reconcile. */
   readonly causes: readonly Cause[];
   /** The outcome. */
-  readonly outcome: Outcome;
+  readonly outcome: ReconcileOutcome;
   /** The time at which it ended. */
   readonly at: Date;
   /** The error, of an outcome that has one. */
@@ -26,7 +26,7 @@ export interface ReconcilerStatus {
   /** The state: `"syncing"` lasts until all informers have synced, `"stopping"` until the last reconcile has returned. */
   readonly state: "created" | "syncing" | "running" | "stopping" | "stopped";
   /** The number of reconciles that have ended, by outcome. */
-  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly outcomes: Readonly<Record<ReconcileOutcome, number>>;
   /** The number of reconciles that had a cause of a type, by that type; a reconcile with two types counts for both. */
   readonly causes: Readonly<Record<string, number>>;
   /** The last reconciles that have ended, the newest last; at most 16. */

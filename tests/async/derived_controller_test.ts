@@ -69,3 +69,11 @@ Deno.test("DerivedController aborts with the first of several parents, and leave
     assertEquals(parents.map(({ listeners }) => listeners), [0, 0]);
   }
 });
+
+Deno.test("DerivedController that is released lets go of its parent, and does not abort", () => {
+  const parent = new CountedController();
+  const controller = new DerivedController(parent.signal);
+  controller.release();
+  parent.abort();
+  assertEquals([parent.listeners, controller.signal.aborted], [0, false]);
+});

@@ -203,7 +203,7 @@ Deno.test("ResourceClient.pages ends a list whose continue token is repeated", a
     for await (const page of client.resource(Pod).pages()) seen.push(...names(page));
   }, DecodeError);
   assertEquals(error.message.split(" of an")[0], 'Cannot list "pods": page 2 has the continue token "same"');
-  assertEquals([seen, sent.requests.length, sent.last.signal.aborted], [["a"], 2, true]);
+  assertEquals([seen, sent.requests.length], [["a"], 2]);
 });
 
 Deno.test("ResourceClient.pages ends a list of which 100 pages in a row have no object", async () => {
@@ -214,5 +214,5 @@ Deno.test("ResourceClient.pages ends a list of which 100 pages in a row have no 
     ),
   );
   await assertRejects(() => collect(client.resource(Pod).pages()), DecodeError, '"pods": 100 pages in a row');
-  assertEquals([sent.requests.length, sent.last.signal.aborted], [101, true]);
+  assertEquals(sent.requests.length, 101);
 });

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { UnreachableError } from "../../api/errors.ts";
+import { StatusError, UnreachableError } from "../../api/errors.ts";
 import { RETRY_AFTER_MAX_MS } from "../../api/status.ts";
 import type { Transport } from "../../api/transport.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
@@ -15,7 +15,7 @@ import { LongTimer } from "../../async/time/long_timer.ts";
 import { sleep } from "../../async/time/sleep.ts";
 import type { Credentials } from "./credentials.ts";
 import { MAX_OBJECT_BYTES } from "../decode/line_splitter.ts";
-import { Exchange, isKnownError, unreachableError } from "./exchange.ts";
+import { Exchange, isKnownError, type PendingRequest, unreachableError } from "./exchange.ts";
 import { isReset } from "./is_reset.ts";
 import type { RequestSpec } from "./request_spec.ts";
 import { readJsonResponse, retryAfterMsOf, statusErrorOf } from "./response.ts";
@@ -94,17 +94,26 @@ export class Connection implements Disposable {
       controller.abort(new UnreachableError(message));
     });
     timer.arm(timeoutMs);
+    const request: PendingRequest = {
+      signal: controller.signal,
+      abort: () => {
+        timer[Symbol.dispose]();
+        if (this.#underWay.delete(controller)) controller[Symbol.dispose]();
+      },
+      end: () => {
+        timer[Symbol.dispose]();
+        if (this.#underWay.delete(controller)) controller.release();
+      },
+    };
     this.#underWay.add(controller);
-    controller.signal.addEventListener("abort", () => {
-      this.#underWay.delete(controller);
-      timer[Symbol.dispose]();
-    }, { once: true });
     try {
-      const response = await this.#send(spec, controller.signal);
-      return new Exchange(spec.action, this.server, response, controller);
+      const response = await this.#send(spec, request.signal);
+      return new Exchange(spec.action, this.server, response, request);
     } catch (error) {
-      const explained = controller.signal.aborted ? controller.signal.reason : error;
-      controller[Symbol.dispose]();
+      const explained = request.signal.aborted ? request.signal.reason : error;
+      // The body of a refusal has been read or cancelled.
+      if (explained instanceof StatusError) request.end();
+      else request.abort();
       throw explained;
     }
   }
@@ -114,7 +123,9 @@ export class Connection implements Disposable {
     using exchange = await this.open(spec, signal);
     const { maxObjectBytes = MAX_OBJECT_BYTES } = this.#options;
     try {
-      return await readJsonResponse(spec.action, this.server, exchange.response, maxObjectBytes);
+      const value = await readJsonResponse(spec.action, this.server, exchange.response, maxObjectBytes);
+      exchange.finish();
+      return value;
     } catch (error) {
       throw exchange.explain(error);
     }
@@ -180,12 +191,13 @@ export class Connection implements Disposable {
 
   async #sendOnce(spec: RequestSpec, signal: AbortSignal, refresh: boolean): Promise<Response> {
     const { server, transport, credentials, userAgent, compress } = this.#options;
-    const headers = new Headers(spec.init.headers);
+    // Redirects are not followed: one could send the credentials elsewhere, or turn a write into a read.
+    const request = new Request(urlOf(server, spec), { redirect: "manual", ...spec.init, signal });
+    // Its own headers are changed, as a copy of `Headers` costs more than the request.
+    const { headers } = request;
     if (!headers.has("user-agent")) headers.set("user-agent", userAgent);
     if (!compress && !headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
     await credentials?.apply(headers, { refresh, signal });
-    // Redirects are not followed: one could send the credentials elsewhere, or turn a write into a read.
-    const request = new Request(urlOf(server, spec), { redirect: "manual", ...spec.init, headers, signal });
     try {
       return await transport.fetch(request);
     } catch (cause) {
@@ -198,11 +210,11 @@ export class Connection implements Disposable {
 }
 
 /** The URL of a request. @throws {TypeError} when it is not below the server's address. */
-function urlOf(server: URL, spec: RequestSpec): URL {
+function urlOf(server: URL, spec: RequestSpec): string {
   const base = server.pathname.replace(/\/+$/, "");
   const url = new URL(`${server.origin}${base}${spec.path}`);
   if (!spec.path.startsWith("/") || url.origin !== server.origin || !url.pathname.startsWith(`${base}/`)) {
     throw new TypeError(`Cannot ${spec.action}: a path must begin with "/" and stay below the server's address`);
   }
-  return url;
+  return url.href;
 }

@@ -1,9 +1,18 @@
 import { DecodeError, StatusError, UnreachableError } from "../../api/errors.ts";
 import { errorLine } from "../../errors/error_line.ts";
-import type { DerivedController } from "../../async/derived_controller.ts";
 
 /** Statuses with which a `Response` must not have a body. */
 const NULL_BODY = [101, 103, 204, 205, 304];
+
+/** A request that has been sent, and can be ended. Only the first call of `abort` or `end` has an effect. */
+export interface PendingRequest {
+  /** Aborts with the caller's signal, with the client, and by `abort()`. */
+  readonly signal: AbortSignal;
+  /** Aborts the request, and lets go of it. */
+  abort(): void;
+  /** Lets go of a request that has ended. */
+  end(): void;
+}
 
 /** A request that the server has accepted, and its answer, until the body has been read. Disposing it frees the connection. */
 export class Exchange implements Disposable {
@@ -13,19 +22,20 @@ export class Exchange implements Disposable {
   readonly response: Response;
   /** The address of the server. */
   readonly server: URL;
-  readonly #controller: DerivedController;
+  readonly #request: PendingRequest;
 
-  /** Takes over `controller`, which ends the request. */
-  constructor(action: string, server: URL, response: Response, controller: DerivedController) {
+  /** Takes over `request`, which has been answered. */
+  constructor(action: string, server: URL, response: Response, request: PendingRequest) {
     this.action = action;
     this.server = server;
     this.response = response;
-    this.#controller = controller;
+    this.#request = request;
   }
 
   /** The error for the caller after `error` was thrown by the body: the reason of an abort, or an `UnreachableError`. */
   explain(error: unknown): unknown {
-    if (this.#controller.signal.aborted) return this.#controller.signal.reason;
+    const { signal } = this.#request;
+    if (signal.aborted) return signal.reason;
     if (isKnownError(error)) return error;
     return unreachableError(
       `Cannot reach "${this.server.origin}" any more: the answer broke off when asked to ${this.action}`,
@@ -37,7 +47,7 @@ export class Exchange implements Disposable {
   detach(): Response {
     const { body, status, statusText, headers } = this.response;
     if (body === null || NULL_BODY.includes(status)) {
-      this[Symbol.dispose]();
+      this.finish();
       return new Response(null, { status, statusText, headers });
     }
     const reader = body.getReader();
@@ -47,7 +57,7 @@ export class Exchange implements Disposable {
           const { done, value } = await reader.read();
           if (!done) return controller.enqueue(value);
           controller.close();
-          this[Symbol.dispose]();
+          this.finish();
         } catch (error) {
           const explained = this.explain(error);
           this[Symbol.dispose]();
@@ -65,9 +75,14 @@ export class Exchange implements Disposable {
     return new Response(stream, { status, statusText, headers });
   }
 
-  /** Ends the request, and removes its listener from the caller's signal. */
+  /** Lets go of the request, whose body has been read to its end or cancelled. It is not aborted, which would cost more. */
+  finish(): void {
+    this.#request.end();
+  }
+
+  /** Ends the request, and removes its listener from the caller's signal. Does nothing after {@linkcode finish}. */
   [Symbol.dispose](): void {
-    this.#controller[Symbol.dispose]();
+    this.#request.abort();
   }
 }
 

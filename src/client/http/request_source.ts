@@ -44,7 +44,7 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
   decode(result: ReadableStreamReadResult<Uint8Array> | undefined): IteratorResult<P, void> {
     if (result === undefined) return { done: false, value: this.#options.first };
     const part = this.#body!.decode(result);
-    if (part.done) this.#exchange![Symbol.dispose]();
+    if (part.done) this.#exchange!.finish();
     return part;
   }
 

@@ -366,6 +366,16 @@ Deno.test("Client leaves no listener on a long-lived signal after a call", async
   assertEquals(counting.listeners, 0);
 });
 
+Deno.test("Client aborts no request that has ended by itself: an answer, a refusal, or a body read to its end", async () => {
+  const { transport, client, pods } = setUp({}, json(pod("a", "1")), text(404, "no"), json({}));
+  await pods.get("a");
+  await assertRejects(() => pods.get("a"), StatusError);
+  await (await client.fetch("/version")).text();
+  const signals = transport.requests.map(({ signal }) => signal);
+  client[Symbol.dispose]();
+  assertEquals(signals.map(({ aborted }) => aborted), [false, false, false]);
+});
+
 Deno.test("Client aborts its requests when it is disposed, and disposes its transport once", async () => {
   const live = new LiveBody();
   const { transport, client, pods } = setUp({}, live.answer);

@@ -1,0 +1,90 @@
+import { assertEquals, assertRejects } from "@std/assert";
+import { StatusError } from "../../src/api/errors.ts";
+import { Client } from "../../src/client/client.ts";
+import type { ObjectWrite } from "../../src/client/object_write.ts";
+import type { ResourceClient } from "../../src/client/resource_client.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
+import { pod } from "../../src/testing/objects/pod.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import type { Resource } from "../../src/api/resource.ts";
+
+interface SetUp extends Disposable {
+  readonly server: FakeApiServer;
+  readonly writes: ObjectWrite[];
+  of<T extends KubernetesObject>(resource: Resource<T>): ResourceClient<T>;
+}
+
+function setUp(): SetUp {
+  const server = new FakeApiServer();
+  const client = new Client({ server: "http://fake", transport: server });
+  const writes: ObjectWrite[] = [];
+  return {
+    server,
+    writes,
+    of: (resource) => client.resource(resource, { namespace: "shop" }, { onWrite: (write) => void writes.push(write) }),
+    [Symbol.dispose]: () => client[Symbol.dispose](),
+  };
+}
+
+/** The writes as lines, without uids. */
+function lines(writes: ObjectWrite[]): string[] {
+  return writes.splice(0).map(({ resource, key, resourceVersion }) =>
+    `${resource.plural} ${key} ${resourceVersion || "-"}`
+  );
+}
+
+Deno.test("onWrite is called with the version of each object that was created, updated or patched", async () => {
+  using it = setUp();
+  const maps = it.of(ConfigMap);
+  const created = await maps.create({ metadata: { name: "a", labels: { tier: "web" } } });
+  assertEquals(it.writes, [{
+    resource: ConfigMap,
+    key: "shop/a",
+    namespace: "shop",
+    uid: created.metadata.uid,
+    resourceVersion: created.metadata.resourceVersion,
+    labels: { tier: "web" },
+  }]);
+  it.writes.length = 0;
+  const updated = await maps.update({ ...created, data: { colour: "red" } });
+  const patched = await maps.namespace("shop").patch("a", { type: "merge", body: { data: { colour: "blue" } } });
+  assertEquals(
+    lines(it.writes),
+    [updated, patched].map(({ metadata }) => `configmaps shop/a ${metadata.resourceVersion}`),
+  );
+});
+
+Deno.test("onWrite is not called for reads, refusals, dry runs, and answers that are about no object", async () => {
+  using it = setUp();
+  it.server.create(Pod, pod({ name: "a", namespace: "shop" }));
+  const pods = it.of(Pod);
+  await pods.get("a");
+  await pods.list();
+  await pods.patch("a", { type: "merge", body: { metadata: { labels: { x: "y" } } } }, { dryRun: true });
+  await pods.delete("a", { dryRun: true });
+  await assertRejects(() => pods.patch("b", { type: "merge", body: {} }), StatusError);
+  await assertRejects(() => pods.delete("b"), StatusError);
+  assertEquals(lines(it.writes), []);
+});
+
+Deno.test("onWrite has a deletion without a version, and an object that is kept with its new version", async () => {
+  using it = setUp();
+  const maps = it.of(ConfigMap);
+  it.server.create(ConfigMap, { metadata: { name: "a", namespace: "shop" } });
+  it.server.create(ConfigMap, { metadata: { name: "b", namespace: "shop", finalizers: ["acme.dev/wait"] } });
+  const uid = it.server.get(ConfigMap, "shop/a")!.metadata.uid;
+  await maps.delete("a");
+  assertEquals(it.writes.map(({ key, uid, resourceVersion }) => [key, uid, resourceVersion]), [["shop/a", uid, ""]]);
+  it.writes.length = 0;
+  await maps.delete("b");
+  const { resourceVersion } = it.server.get(ConfigMap, "shop/b")!.metadata;
+  assertEquals(lines(it.writes), [`configmaps shop/b ${resourceVersion}`]);
+});
+
+Deno.test("onWrite has each object that was deleted with its collection", async () => {
+  using it = setUp();
+  for (const name of ["a", "b"]) it.server.create(ConfigMap, { metadata: { name, namespace: "shop" } });
+  await it.of(ConfigMap).deleteCollection();
+  assertEquals(lines(it.writes).sort(), ["configmaps shop/a -", "configmaps shop/b -"]);
+});
