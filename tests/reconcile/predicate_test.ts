@@ -1,0 +1,90 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import {
+  annotationsChanged,
+  fieldsChanged,
+  generationChanged,
+  labelsChanged,
+  type Predicate,
+} from "../../src/reconcile/predicate.ts";
+import type { ReconcilerOptions } from "../../src/reconcile/options.ts";
+import { Session } from "./_session.ts";
+
+/** The causes of the reconciles that `patches` lead to, and of a deletion after them. */
+async function causesOf(when: ReconcilerOptions<ConfigMap>["when"], ...patches: object[]): Promise<string[]> {
+  using session = new Session();
+  session.create("a");
+  const seen: string[] = [];
+  const maps = session.reconciler((_key, { causes }) => {
+    for (const { event, paths } of causes) seen.push(`${event} ${paths ?? ""}`.trim());
+  }, { when });
+  const running = maps.run();
+  await session.pass();
+  for (const patch of patches) {
+    session.server.patch(ConfigMap, "default/a", patch);
+    await session.pass();
+  }
+  session.server.delete(ConfigMap, "default/a");
+  await session.pass();
+  await session.stop(maps);
+  await running;
+  assertEquals(session.errors, []);
+  return seen;
+}
+
+const LABEL = { metadata: { labels: { x: "y" } } };
+const ANNOTATION = { metadata: { annotations: { x: "y" } } };
+const RED = { data: { colour: "red", "size": "1" } };
+
+Deno.test("labelsChanged and annotationsChanged pass updates that change them, and additions and deletions", async () => {
+  assertEquals(await causesOf(labelsChanged, LABEL, ANNOTATION, RED), ["added", "updated metadata.labels", "deleted"]);
+  assertEquals(await causesOf(annotationsChanged, LABEL, ANNOTATION, RED), [
+    "added",
+    "updated metadata.annotations",
+    "deleted",
+  ]);
+});
+
+Deno.test("generationChanged passes every update of a kind without generations", async () => {
+  assertEquals(await causesOf(generationChanged, LABEL, RED), ["added", "updated", "updated", "deleted"]);
+});
+
+Deno.test("fieldsChanged passes updates in which one of its paths differs, and names those", async () => {
+  const fields = fieldsChanged("data.colour", "data.size", "data.weight.net");
+  assertEquals(await causesOf(fields, LABEL, RED, { data: { colour: "blue" } }, { data: null }), [
+    "added",
+    "updated data.colour,data.size",
+    "updated data.colour",
+    "updated data.colour,data.size",
+    "deleted",
+  ]);
+});
+
+Deno.test("an event passes when one of several predicates passes it, a program's own among them", async () => {
+  const deletions: Predicate<ConfigMap> = ({ type }) => type === "deleted";
+  assertEquals(await causesOf(deletions, LABEL), ["deleted"]);
+  assertEquals(await causesOf([deletions, labelsChanged], LABEL, RED), ["added", "updated metadata.labels", "deleted"]);
+  assertEquals(await causesOf([], RED), ["added", "updated", "deleted"]);
+});
+
+Deno.test("a predicate that throws is reported, and its event leads to no reconcile", async () => {
+  using session = new Session();
+  session.create("a");
+  let calls = 0;
+  const maps = session.reconciler(() => void calls++, {
+    when: () => {
+      throw new Error("cannot tell");
+    },
+  });
+  const running = maps.run();
+  await session.pass();
+  assertEquals([calls, session.errors, maps.status().eventErrors], [0, ["default/a: cannot tell"], 1]);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("fieldsChanged refuses paths that are none", () => {
+  for (const paths of [[], [""], ["spec."], [".spec"]]) {
+    assert(assertThrows(() => fieldsChanged(...paths), TypeError).message.startsWith("Cannot compare fields"));
+  }
+});
