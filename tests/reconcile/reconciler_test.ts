@@ -252,7 +252,7 @@ Deno.test("a reconciler works on as many keys at a time as it may, and never twi
   await running;
 });
 
-Deno.test("a reconcile that throws, or rejects without an error, is reported and called again with growing waits", async () => {
+Deno.test("a reconcile that throws, or rejects without an error, is reported and called again with growing waits [F14]", async () => {
   using session = new Session();
   session.create("a");
   const at: number[] = [];

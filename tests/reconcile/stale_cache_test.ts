@@ -5,7 +5,7 @@ import { pod } from "../../src/testing/objects/pod.ts";
 import { requeueAfter, retry } from "../../src/workqueue/result.ts";
 import { Session } from "./_session.ts";
 
-Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches", async () => {
+Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches [F16]", async () => {
   const random = randomOf(14);
   using session = new Session((server) => delayed(server, () => random() < 0.8 ? random() * 50 : random() * 1000));
   const names = Array.from({ length: 100 }, (_, index) => `map-${index}`);

@@ -13,7 +13,7 @@ Deno.test("WorkQueue hands out keys of normal priority before those of low prior
   assertEquals(takeAll(queue), [...normal(100, 7), 0, ...normal(107, 7), 1, ...normal(114, 2), 2, 3]);
 });
 
-Deno.test("a key of low priority is handed out in time, however many keys of normal priority are added", () => {
+Deno.test("a key of low priority is handed out in time, however many keys of normal priority are added [F19]", () => {
   fc.assert(fc.property(fc.nat(20), fc.array(fc.nat(9), { maxLength: 40 }), fc.nat(7), (before, loads, taken) => {
     const queue = new WorkQueue<number>();
     let next = 1000;
