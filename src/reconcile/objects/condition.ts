@@ -1,0 +1,84 @@
+/** A condition of an object, as the Kubernetes API conventions define it (apimachinery `metav1.Condition`). */
+export interface Condition {
+  /** The name of the condition in CamelCase, `"Ready"`; each type is in a list once. */
+  readonly type: string;
+  /** The state. */
+  readonly status: "True" | "False" | "Unknown";
+  /** The cause of the last transition, in CamelCase, for programs. */
+  readonly reason: string;
+  /** The cause of the last transition, for people; may be empty. */
+  readonly message: string;
+  /** The time at which `status` last changed, RFC 3339 with seconds. */
+  readonly lastTransitionTime: string;
+  /** The `metadata.generation` that the condition was computed from. */
+  readonly observedGeneration?: number;
+}
+
+/** A condition to be set: without a message it is empty, without a time the present one is used. */
+export type ConditionDraft = Omit<Condition, "message" | "lastTransitionTime"> & Partial<Condition>;
+
+const STATUSES: readonly string[] = ["True", "False", "Unknown"];
+
+/** As custom resource definitions with `metav1.Condition` check it. */
+const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+
+/**
+ * Returns `conditions` with `condition` in place of the one of its type, or at the end.
+ *
+ * - `lastTransitionTime` stays as it is while `status` does, whatever else changes; a new status has the time of the draft,
+ *   or else the present one (apimachinery `meta.SetStatusCondition`).
+ * - If nothing changes, the same list is returned, so that {@linkcode writeStatus} sends nothing.
+ *
+ * @throws {TypeError} when the type is empty, the status is none of the three, or the reason is not a CamelCase word: the
+ * server refuses such conditions.
+ *
+ * @example
+ * ```ts
+ * import { type Condition, setCondition } from "@kube/informer/reconcile";
+ * import { assertEquals, assertStrictEquals } from "@std/assert";
+ *
+ * const before = setCondition([], { type: "Ready", status: "False", reason: "Waiting" });
+ * const after = setCondition(before, { type: "Ready", status: "False", reason: "StillWaiting" });
+ * assertEquals(after[0].lastTransitionTime, before[0].lastTransitionTime);
+ * assertStrictEquals(setCondition(after, { type: "Ready", status: "False", reason: "StillWaiting" }), after);
+ * ```
+ */
+export function setCondition(
+  conditions: readonly Condition[] | undefined = [],
+  condition: ConditionDraft,
+): readonly Condition[] {
+  const { type, status, reason, message = "", observedGeneration } = condition;
+  const problem = type === ""
+    ? "its type is empty"
+    : !STATUSES.includes(status)
+    ? `its status must be "True", "False" or "Unknown", found ${JSON.stringify(status)}`
+    : !REASON.test(reason)
+    ? `its reason must be a CamelCase word, found ${JSON.stringify(reason)}`
+    : undefined;
+  if (problem !== undefined) throw new TypeError(`Cannot set condition "${type}": ${problem}`);
+  const at = conditions.findIndex((present) => present.type === type);
+  const present = conditions[at];
+  const isTransition = present?.status !== status;
+  const isSame = !isTransition && present.reason === reason && present.message === message &&
+    present.observedGeneration === observedGeneration;
+  if (isSame) return conditions;
+  const next: Condition = {
+    type,
+    status,
+    reason,
+    message,
+    lastTransitionTime: isTransition ? condition.lastTransitionTime ?? timestamp() : present.lastTransitionTime,
+    ...(observedGeneration === undefined ? {} : { observedGeneration }),
+  };
+  return at < 0 ? [...conditions, next] : conditions.with(at, next);
+}
+
+/** Returns the condition of a type; `undefined` without one. */
+export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
+  return conditions?.find((condition) => condition.type === type);
+}
+
+/** The present time as `metav1.Time` has it: without fractions of seconds. */
+function timestamp(): string {
+  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
+}
