@@ -1,0 +1,394 @@
+/**
+ * Leader election: of several processes one at a time does the work, by a Lease on the API server.
+ *
+ * The entry point is {@linkcode LeaderElector}. `lease_lock.ts` acquires, renews and releases the Lease, as client-go's
+ * `tools/leaderelection` does; `leadership.ts` is a term that ends at a deadline. This folder does not restart a process that
+ * has lost its leadership, and keeps no other process from acting: {@linkcode FencingToken} does, where the target checks it.
+ *
+ * @module
+ */
+import { isConflict, messageOf } from "../../api/errors.ts";
+import type { Abortable } from "../../api/options.ts";
+import { DerivedController } from "../../async/derived_controller.ts";
+import { callObserver } from "../../async/report_uncaught.ts";
+import { checkDurations } from "../../async/time/duration.ts";
+import type { Client } from "../../client/client.ts";
+import { Lease } from "../../kinds/coordination/v1.ts";
+import { type ElectionClock, monotonicElectionClock } from "./election_clock.ts";
+import { type Leadership, LeadershipLostError, LeadershipTerm } from "./leadership.ts";
+import { type LeaseAttempt, LeaseLock } from "./lease_lock.ts";
+
+/** Options for {@linkcode LeaderElector}. */
+export interface LeaderElectorOptions {
+  /** The name of the Lease; all processes that compete have the same. It is created when it does not exist. */
+  readonly name: string;
+  /** The namespace of the Lease. @default {the client's} */
+  readonly namespace?: string;
+  /**
+   * The identity of this process, which no other process may have: two processes of one identity both lead. The name of the
+   * pod and a random part are usual. @default {a random UUID}
+   */
+  readonly identity?: string;
+  /** The time that others wait after the last renewal they have seen, in milliseconds; full seconds. @default {15_000} */
+  readonly leaseMs?: number;
+  /** The time after which a leader that could not renew the lease stops leading, in milliseconds. @default {10_000} */
+  readonly renewDeadlineMs?: number;
+  /** The time between renewals, and the shortest between attempts to acquire, in milliseconds. @default {2_000} */
+  readonly retryMs?: number;
+  /** Frees the lease when the work has ended, so that another process need not wait. @default {true} */
+  readonly release?: boolean;
+  /** Labels of the Lease; others that it has stay. @default {none} */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Called with the identity of each new holder that is seen, this process too; `""` after a release. */
+  readonly onLeader?: (holder: string) => void;
+  /** Called with each error of an attempt, after which the next one follows; not with conflicts. */
+  readonly onError?: (error: unknown) => void;
+  /** The clock, for tests. @default {the monotonic clock of the runtime} */
+  readonly clock?: ElectionClock;
+}
+
+/** The state of a {@linkcode LeaderElector}. */
+export interface LeaderElectorStatus {
+  /**
+   * `"stopped"`: does not run. `"contending"`: waits for the lease. `"leading"`: the work runs. `"ending"`: leadership is lost
+   * or given up, and the work or the release of the lease has not ended yet.
+   */
+  readonly state: "stopped" | "contending" | "leading" | "ending";
+  /** The identity of this elector. */
+  readonly identity: string;
+  /** The holder last seen, `""` for none; `undefined` before the Lease was read. */
+  readonly holder: string | undefined;
+  /** The number of changes of the holder; `undefined` before the Lease was read. */
+  readonly transitions: number | undefined;
+  /** The version of the Lease last read or written; `undefined` before that. */
+  readonly resourceVersion: string | undefined;
+  /** The time since the last successful renewal was sent, in milliseconds; `undefined` without a term. */
+  readonly sinceRenewalMs: number | undefined;
+  /** The error of the last attempt; `undefined` when it succeeded. */
+  readonly lastError: unknown;
+}
+
+/** The most by which a wait before an attempt is longer than `retryMs` (client-go `JitterFactor`). */
+const JITTER = 1.2;
+
+/** The longest time that a request may take; renewals have half of the deadline, if that is more. */
+const REQUEST_MS = 1_000;
+
+/** A wait between attempts to release after a conflict, in milliseconds. */
+const RELEASE_RETRY_MS = 100;
+
+/**
+ * Elects one of several processes as leader, by a Lease. The algorithm is client-go's (`tools/leaderelection`), the defaults
+ * too.
+ *
+ * - **At most one leads.** A leader that cannot renew the lease stops at `renewDeadlineMs` after it sent the last successful
+ *   renewal; others wait `leaseMs` after they saw it. So no two lead at a time while the rates of their clocks differ by less
+ *   than `leaseMs / renewDeadlineMs` (1.5). Times of day may differ and jump: they are written, and never compared.
+ * - **A paused process** (SIGSTOP, a blocked event loop) may be in the middle of an action while another leads. Its
+ *   `Leadership.isHeld` is false from the first instruction after the pause; `signal` aborts in the first turn of its event
+ *   loop. A suspended machine stops the clock too: there, and where an action takes long, pass the fencing token on.
+ * - **A Lease that somebody deletes or edits**: the leader notices at its next renewal, at the latest at `renewDeadlineMs`.
+ *   Until then two may lead, if another process acquires the lease meanwhile. A deleted one is created again; an elector that
+ *   has seen another holder waits until that would have expired. A leader that sees another holder stops at once.
+ * - **The lease is kept until the work has ended**: after a stop it is renewed while the work winds down, and released then.
+ *   client-go releases it before.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { LeaderElector } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer(), namespace: "shop" });
+ * const elector = new LeaderElector(client, { name: "crontabs", identity: "crontabs-0" });
+ * const stop = new AbortController(); // by SIGTERM
+ * await elector.run(async ({ signal, fencing }) => {
+ *   assertEquals(fencing.holder, "crontabs-0");
+ *   stop.abort();
+ *   await new Promise((resolve) => signal.aborted ? resolve(0) : signal.addEventListener("abort", resolve));
+ * }, { signal: stop.signal });
+ * assertEquals(elector.status().holder, ""); // released
+ * ```
+ */
+export class LeaderElector {
+  readonly #options: Required<Pick<LeaderElectorOptions, "identity" | "leaseMs" | "renewDeadlineMs" | "retryMs">>;
+  readonly #release: boolean;
+  readonly #requestMs: number;
+  readonly #clock: ElectionClock;
+  readonly #lock: LeaseLock;
+  readonly #description: string;
+  readonly #onLeader: LeaderElectorOptions["onLeader"];
+  readonly #onError: LeaderElectorOptions["onError"];
+  /** See {@linkcode LeaderElectorStatus.state}; `"leading"` and `"ending"` only while `#term` is set. */
+  #state: LeaderElectorStatus["state"] = "stopped";
+  /** The term whose work has not ended. */
+  #term: LeadershipTerm | undefined;
+  /** The time just before the last successful write of the lease was sent; `undefined` if and only if `#term` is. */
+  #renewedMs: number | undefined;
+  /** The holder that `#onLeader` was last called with. */
+  #reported: string | undefined;
+  #lastError: unknown;
+
+  /**
+   * Makes no request yet.
+   *
+   * @throws {TypeError} when the name or the identity is empty, or there is no namespace.
+   * @throws {RangeError} when `leaseMs` is not a number of full seconds, and unless `leaseMs` is more than `renewDeadlineMs` and
+   * that more than 1.2 times `retryMs`, as client-go demands.
+   */
+  constructor(client: Pick<Client, "resource" | "namespace">, options: LeaderElectorOptions) {
+    const { name, namespace = client.namespace, identity = crypto.randomUUID(), labels, release = true } = options;
+    const { leaseMs = 15_000, renewDeadlineMs = 10_000, retryMs = 2_000, clock = monotonicElectionClock } = options;
+    for (const [field, value] of Object.entries({ name, namespace, identity })) {
+      if (typeof value !== "string" || value === "") {
+        throw new TypeError(
+          `Cannot elect a leader: ${field} must be a non-empty string, found ${JSON.stringify(value)}`,
+        );
+      }
+    }
+    checkDurations("elect a leader", { leaseMs, renewDeadlineMs, retryMs }, { min: 1, finite: true });
+    if (leaseMs % 1_000 !== 0) {
+      throw new RangeError(
+        `Cannot elect a leader: leaseMs must be full seconds, as the Lease stores them, found ${leaseMs}`,
+      );
+    }
+    if (!(leaseMs > renewDeadlineMs)) {
+      throw new RangeError(
+        `Cannot elect a leader: leaseMs must be more than renewDeadlineMs (${renewDeadlineMs}), found ${leaseMs}`,
+      );
+    }
+    if (!(renewDeadlineMs > JITTER * retryMs)) {
+      throw new RangeError(
+        `Cannot elect a leader: renewDeadlineMs must be more than ${JITTER} times retryMs (${retryMs}), found ` +
+          `${renewDeadlineMs}`,
+      );
+    }
+    this.#options = { identity, leaseMs, renewDeadlineMs, retryMs };
+    this.#release = release;
+    this.#requestMs = Math.min(Math.max(REQUEST_MS, renewDeadlineMs / 2), renewDeadlineMs);
+    this.#clock = clock;
+    this.#description = `lease "${namespace}/${name}"`;
+    this.#onLeader = options.onLeader;
+    this.#onError = options.onError;
+    this.#lock = new LeaseLock(client.resource(Lease, { namespace }), {
+      name,
+      identity,
+      durationSeconds: leaseMs / 1_000,
+      labels,
+      clock,
+    });
+  }
+
+  /** The identity of this elector. */
+  get identity(): string {
+    return this.#options.identity;
+  }
+
+  /**
+   * Waits for the lease, does `work` while this process leads, and settles when the work has ended.
+   *
+   * - Resolves when the signal aborts, or `work` returns; the lease has been released then, unless the server did not answer
+   *   within `renewDeadlineMs`.
+   * - Rejects with a {@linkcode LeadershipLostError} when leadership was lost, after `work` has ended. Most programs exit then;
+   *   calling `run` again waits for the lease again.
+   * - Rejects with any other error of `work`, after the lease has been released.
+   * - A `work` that does not end when its signal aborts keeps `run` waiting, and the lease is renewed as long as that
+   *   succeeds: {@linkcode check} reports it after a loss.
+   *
+   * @throws {Error} when it runs already.
+   */
+  async run(work: (leadership: Leadership) => void | Promise<void>, options: Abortable = {}): Promise<void> {
+    const { signal } = options;
+    if (this.#state !== "stopped") throw new Error(`Cannot run the elector of ${this.#description}: it runs already`);
+    this.#state = "contending";
+    try {
+      const term = await this.#acquire(signal);
+      if (term !== undefined) await this.#lead(term, work, signal);
+      else if (this.#lock.mayBeHeld) await this.#giveUp();
+    } finally {
+      this.#term = undefined;
+      this.#renewedMs = undefined;
+      this.#state = "stopped";
+    }
+  }
+
+  /** The state at present. */
+  status(): LeaderElectorStatus {
+    const record = this.#lock.record;
+    return {
+      state: this.#state,
+      identity: this.identity,
+      holder: record?.holder,
+      transitions: record?.transitions,
+      resourceVersion: this.#lock.resourceVersion,
+      sinceRenewalMs: this.#renewedMs === undefined ? undefined : this.#clock.now() - this.#renewedMs,
+      lastError: this.#lastError,
+    };
+  }
+
+  /**
+   * Checks that this process does not work on a lease that expired more than `toleranceMs` ago: the work did not end when
+   * leadership was lost. A process that does not lead is healthy. (client-go `Check`.)
+   *
+   * @throws {Error} when it does; a liveness probe should fail then.
+   */
+  check(toleranceMs = 0): void {
+    const { sinceRenewalMs = 0 } = this.status();
+    if (sinceRenewalMs <= this.#options.leaseMs + toleranceMs) return;
+    throw new Error(
+      `Cannot confirm leadership: the last renewal of ${this.#description} was ${
+        Math.round(sinceRenewalMs)
+      } ms ago, and ` +
+        `the work has not ended; restart the process`,
+    );
+  }
+
+  /** Tries until this process holds the lease; `undefined` when the signal aborts. */
+  async #acquire(signal: AbortSignal | undefined): Promise<LeadershipTerm | undefined> {
+    while (!signal?.aborted) {
+      const attempt = await this.#attempt(signal);
+      if (attempt?.type === "held") {
+        const { metadata, spec } = attempt.lease;
+        const { resourceVersion } = metadata;
+        const fencing = { holder: this.identity, transitions: spec?.leaseTransitions ?? 0, resourceVersion };
+        const term = new LeadershipTerm(fencing, attempt.sentMs + this.#options.renewDeadlineMs, this.#clock);
+        // After a pause of the process the answer may be too old to begin with.
+        if (term.isHeld && !signal?.aborted) {
+          this.#renewedMs = attempt.sentMs;
+          return term;
+        }
+      }
+      await this.#pause(this.#options.retryMs * (1 + Math.random() * JITTER), signal);
+    }
+    return undefined;
+  }
+
+  /** Does the work of a term, and keeps the lease until it has ended. */
+  async #lead(
+    term: LeadershipTerm,
+    work: (leadership: Leadership) => void | Promise<void>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    this.#term = term;
+    this.#state = "leading";
+    const stop = (): void => {
+      this.#state = "ending";
+      term.stop(signal!.reason);
+    };
+    signal?.addEventListener("abort", stop, { once: true });
+    using keeping = new DerivedController(term.lost);
+    const kept = Promise.all([this.#watchDeadline(term, keeping.signal), this.#renew(term, keeping.signal)]);
+    try {
+      await work(term);
+    } catch (error) {
+      // The work may end by the reason of its signal; any other error is the caller's.
+      if (!(term.signal.aborted && error === term.signal.reason)) throw error;
+    } finally {
+      this.#state = "ending";
+      signal?.removeEventListener("abort", stop);
+      keeping.abort();
+      await kept;
+      term.end();
+      if (!term.lost.aborted) await this.#giveUp();
+    }
+    if (term.lost.aborted) throw term.lost.reason;
+  }
+
+  /** Renews the lease until the signal aborts or the lease is lost. */
+  async #renew(term: LeadershipTerm, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#pause(this.#options.retryMs, signal);
+      if (signal.aborted) return;
+      const attempt = await this.#attempt(signal);
+      if (attempt?.type === "held") {
+        term.renewUntil(attempt.sentMs + this.#options.renewDeadlineMs);
+        this.#renewedMs = attempt.sentMs;
+      } else if (attempt?.type === "taken") {
+        this.#lose(term, `"${attempt.holder}" holds it`);
+      }
+    }
+  }
+
+  /** Ends the term at its deadline, unless the signal aborts before. */
+  async #watchDeadline(term: LeadershipTerm, signal: AbortSignal): Promise<void> {
+    while (term.remainingMs > 0) {
+      await this.#pause(term.remainingMs, signal);
+      if (signal.aborted) return;
+    }
+    const reason = this.#lastError === undefined ? "" : `; the last attempt failed: ${messageOf(this.#lastError)}`;
+    this.#lose(term, `it was not renewed for ${this.#options.renewDeadlineMs} ms${reason}`);
+  }
+
+  #lose(term: LeadershipTerm, reason: string): void {
+    this.#state = "ending";
+    const error = new LeadershipLostError(`Lost ${this.#description}: ${reason}`, { cause: this.#lastError });
+    term.lose(error);
+  }
+
+  /** Makes an attempt; `undefined` when it failed, or the signal has aborted. */
+  async #attempt(signal: AbortSignal | undefined): Promise<LeaseAttempt | undefined> {
+    try {
+      const attempt = await this.#limited(this.#requestMs, signal, (limit) => this.#lock.tryAcquireOrRenew(limit));
+      this.#lastError = undefined;
+      return attempt;
+    } catch (error) {
+      if (signal?.aborted) return undefined;
+      this.#lastError = error;
+      if (!isConflict(error)) callObserver(() => this.#onError?.(error));
+      return undefined;
+    } finally {
+      this.#report();
+    }
+  }
+
+  /** Frees the lease if this process holds it, within `renewDeadlineMs`. */
+  async #giveUp(): Promise<void> {
+    if (!this.#release) return;
+    const untilMs = this.#clock.now() + this.#options.renewDeadlineMs;
+    for (let leftMs; (leftMs = untilMs - this.#clock.now()) > 0;) {
+      try {
+        await this.#limited(leftMs, undefined, (limit) => this.#lock.release(limit));
+        this.#report();
+        return;
+      } catch (error) {
+        // A renewal whose answer was not awaited may have been written in between.
+        if (!isConflict(error)) {
+          this.#lastError = error;
+          callObserver(() => this.#onError?.(error));
+          return;
+        }
+      }
+      await this.#pause(RELEASE_RETRY_MS, undefined);
+    }
+  }
+
+  #report(): void {
+    const holder = this.#lock.record?.holder;
+    if (holder === undefined || holder === this.#reported) return;
+    this.#reported = holder;
+    callObserver(() => this.#onLeader?.(holder));
+  }
+
+  /** Calls `request` with a signal that aborts with `signal`, and after `ms`. */
+  async #limited<R>(
+    ms: number,
+    signal: AbortSignal | undefined,
+    request: (options: Abortable) => Promise<R>,
+  ): Promise<R> {
+    using limit = new DerivedController(signal);
+    const over = (): void => limit.abort(new Error(`No answer about ${this.#description} within ${ms} ms`));
+    // The sleep rejects when the request has ended first.
+    this.#clock.sleep(ms, { signal: limit.signal }).then(over, () => {});
+    return await request({ signal: limit.signal });
+  }
+
+  /** Waits, or until the signal aborts. */
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await this.#clock.sleep(ms, { signal });
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+    }
+  }
+}

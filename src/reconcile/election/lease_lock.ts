@@ -1,0 +1,167 @@
+import { isNotFound } from "../../api/errors.ts";
+import type { Abortable } from "../../api/options.ts";
+import type { ResourceClient } from "../../client/resource_client.ts";
+import type { Lease } from "../../kinds/coordination/v1.ts";
+import type { ElectionClock } from "./election_clock.ts";
+import { isSameRecord, type LeaseRecord, leaseRecordOf, leaseSpecOf, microTimeNow } from "./lease_record.ts";
+
+/** The requests of an election. */
+export type LeaseClient = Pick<ResourceClient<Lease>, "get" | "create" | "update">;
+
+/** Options for {@linkcode LeaseLock}. */
+export interface LeaseLockOptions {
+  /** The name of the Lease. */
+  readonly name: string;
+  /** The identity of this process. */
+  readonly identity: string;
+  /** The duration that is written into the Lease, in seconds. */
+  readonly durationSeconds: number;
+  /** Labels of the Lease; others that it has stay. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The clock that observations are measured by. */
+  readonly clock: ElectionClock;
+}
+
+/** The result of an attempt to acquire or renew a lease. */
+export type LeaseAttempt =
+  | {
+    /** This process holds the lease. */
+    readonly type: "held";
+    /** The time just before the write was sent: others count the duration from a later moment. */
+    readonly sentMs: number;
+    /** The Lease as it was written. */
+    readonly lease: Lease;
+  }
+  | {
+    /** Another process holds the lease, which has not expired. */
+    readonly type: "taken";
+    /** Its identity. */
+    readonly holder: string;
+  };
+
+/**
+ * One Lease as one process knows it, and the requests that acquire, renew and release it: client-go's `tryAcquireOrRenew`.
+ *
+ * - Every write is refused by the server when the Lease has changed since it was read.
+ * - A lease has expired when this process has seen it unchanged for its duration, by its own clock. Times that others wrote
+ *   are not compared.
+ */
+export class LeaseLock {
+  readonly #leases: LeaseClient;
+  readonly #options: LeaseLockOptions;
+  /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */
+  #lease: Lease | undefined;
+  /** The record last read or written; `undefined` if and only if there was none yet. */
+  #record: LeaseRecord | undefined;
+  /** The time at which `#record` was first read or written. */
+  #observedMs = 0;
+  /** True if a write may have made this process the holder: it failed, and the Lease was not read since. */
+  #isUnsure = false;
+
+  /** Makes no request yet. */
+  constructor(leases: LeaseClient, options: LeaseLockOptions) {
+    this.#leases = leases;
+    this.#options = options;
+  }
+
+  /** The record last read or written; `undefined` before that. */
+  get record(): LeaseRecord | undefined {
+    return this.#record;
+  }
+
+  /** The version of the Lease that was last read or written; `undefined` before that. */
+  get resourceVersion(): string | undefined {
+    return this.#lease?.metadata.resourceVersion;
+  }
+
+  /** True if this process is the holder as far as it knows, or may be by a write without an answer. */
+  get mayBeHeld(): boolean {
+    return this.#isUnsure || this.#isHolder;
+  }
+
+  /**
+   * Acquires the lease if it is free or expired, or renews it if this process holds it.
+   *
+   * The holder writes without a read, and reads after a failure of that. Rejects when a request fails, with a conflict too.
+   */
+  async tryAcquireOrRenew({ signal }: Abortable = {}): Promise<LeaseAttempt> {
+    if (this.#isHolder && this.#lease !== undefined && !this.#isExpired) {
+      try {
+        return await this.#write(this.#lease, signal);
+      } catch {
+        // The read that follows shows the cause, or fails as well.
+      }
+    }
+    const lease = await this.#read(signal);
+    if (this.#record !== undefined && !this.#isHolder && this.#record.holder !== "" && !this.#isExpired) {
+      return { type: "taken", holder: this.#record.holder };
+    }
+    return await this.#write(lease, signal);
+  }
+
+  /**
+   * Frees the lease if the server says that this process holds it, and returns true in that case. Rejects when a request
+   * fails, with a conflict too.
+   */
+  async release({ signal }: Abortable = {}): Promise<boolean> {
+    const lease = await this.#read(signal);
+    if (lease === undefined || !this.#isHolder) return false;
+    const now = microTimeNow();
+    const { transitions } = this.#record!;
+    // client-go's: a second is the shortest duration that a Lease may have.
+    const record = { holder: "", durationSeconds: 1, transitions, acquireTime: now, renewTime: now };
+    this.#observe(await this.#leases.update({ ...lease, spec: { ...lease.spec, ...leaseSpecOf(record) } }, { signal }));
+    this.#isUnsure = false;
+    return true;
+  }
+
+  get #isHolder(): boolean {
+    return this.#record?.holder === this.#options.identity;
+  }
+
+  get #isExpired(): boolean {
+    return this.#observedMs + this.#record!.durationSeconds * 1_000 <= this.#options.clock.now();
+  }
+
+  /** Reads the Lease; `undefined` when there is none. The last record stays then: its holder may not have noticed yet. */
+  async #read(signal: AbortSignal | undefined): Promise<Lease | undefined> {
+    try {
+      const lease = await this.#leases.get(this.#options.name, { signal });
+      this.#observe(lease);
+      this.#isUnsure = false;
+      return lease;
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+      this.#lease = undefined;
+      return undefined;
+    }
+  }
+
+  /** Makes this process the holder. A lease that it holds keeps the time of acquisition and the number of transitions. */
+  async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
+    const { name, identity, durationSeconds, labels, clock } = this.#options;
+    const now = microTimeNow();
+    const { transitions = -1, acquireTime = now } = this.#record ?? {};
+    const kept = this.#isHolder ? { transitions, acquireTime } : { transitions: transitions + 1, acquireTime: now };
+    const spec = leaseSpecOf({ holder: identity, durationSeconds, renewTime: now, ...kept });
+    const sentMs = clock.now();
+    this.#isUnsure = true;
+    const lease = before === undefined
+      ? await this.#leases.create({ metadata: { name, ...(labels && { labels }) }, spec }, { signal })
+      : await this.#leases.update({
+        ...before,
+        metadata: { ...before.metadata, ...(labels && { labels: { ...before.metadata.labels, ...labels } }) },
+        spec: { ...before.spec, ...spec },
+      }, { signal });
+    this.#observe(lease);
+    this.#isUnsure = false;
+    return { type: "held", sentMs, lease };
+  }
+
+  #observe(lease: Lease): void {
+    const record = leaseRecordOf(lease);
+    if (this.#record === undefined || !isSameRecord(this.#record, record)) this.#observedMs = this.#options.clock.now();
+    this.#record = record;
+    this.#lease = lease;
+  }
+}
