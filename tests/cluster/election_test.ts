@@ -35,7 +35,7 @@ function termsOf(name: string, lines: readonly string[]): { name: string; transi
 }
 
 cluster.anywhere(
-  "LeaderElector lets one of three processes lead, though one is killed and one stopped",
+  "LeaderElector lets one of three processes lead, though one is killed and one stopped [F36]",
   async (setting) => {
     const { kubeconfig, namespace } = setting;
     await using programs = new AsyncDisposableStack();

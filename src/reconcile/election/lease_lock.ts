@@ -2,8 +2,9 @@ import { isNotFound } from "../../api/errors.ts";
 import type { Abortable } from "../../api/options.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
 import type { Lease } from "../../kinds/coordination/v1.ts";
+import { microTimestampNow } from "../objects/timestamp.ts";
 import type { ElectionClock } from "./election_clock.ts";
-import { isSameRecord, type LeaseRecord, leaseRecordOf, leaseSpecOf, microTimeNow } from "./lease_record.ts";
+import { isSameRecord, type LeaseRecord, leaseRecordOf, leaseSpecOf } from "./lease_record.ts";
 
 /** The requests of an election. */
 export type LeaseClient = Pick<ResourceClient<Lease>, "get" | "create" | "update">;
@@ -106,7 +107,7 @@ export class LeaseLock {
   async release({ signal }: Abortable = {}): Promise<boolean> {
     const lease = await this.#read(signal);
     if (lease === undefined || !this.#isHolder) return false;
-    const now = microTimeNow();
+    const now = microTimestampNow();
     const { transitions } = this.#record!;
     // client-go's: a second is the shortest duration that a Lease may have.
     const record = { holder: "", durationSeconds: 1, transitions, acquireTime: now, renewTime: now };
@@ -140,7 +141,7 @@ export class LeaseLock {
   /** Makes this process the holder. A lease that it holds keeps the time of acquisition and the number of transitions. */
   async #write(before: Lease | undefined, signal: AbortSignal | undefined): Promise<LeaseAttempt> {
     const { name, identity, durationSeconds, labels, clock } = this.#options;
-    const now = microTimeNow();
+    const now = microTimestampNow();
     const { transitions = -1, acquireTime = now } = this.#record ?? {};
     const kept = this.#isHolder ? { transitions, acquireTime } : { transitions: transitions + 1, acquireTime: now };
     const spec = leaseSpecOf({ holder: identity, durationSeconds, renewTime: now, ...kept });

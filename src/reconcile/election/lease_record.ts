@@ -41,8 +41,3 @@ export function isSameRecord(a: LeaseRecord, b: LeaseRecord): boolean {
   return a.holder === b.holder && a.durationSeconds === b.durationSeconds && a.transitions === b.transitions &&
     a.acquireTime === b.acquireTime && a.renewTime === b.renewTime;
 }
-
-/** Returns the present time of day as `metav1.MicroTime` has it: the server accepts no other number of digits. */
-export function microTimeNow(): string {
-  return new Date().toISOString().replace("Z", "000Z");
-}

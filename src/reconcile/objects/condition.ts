@@ -1,3 +1,5 @@
+import { timestampNow } from "./timestamp.ts";
+
 /** A condition of an object, as the Kubernetes API conventions define it (apimachinery `metav1.Condition`). */
 export interface Condition {
   /** The name of the condition in CamelCase, `"Ready"`; each type is in a list once. */
@@ -67,7 +69,7 @@ export function setCondition(
     status,
     reason,
     message,
-    lastTransitionTime: isTransition ? condition.lastTransitionTime ?? timestamp() : present.lastTransitionTime,
+    lastTransitionTime: isTransition ? condition.lastTransitionTime ?? timestampNow() : present.lastTransitionTime,
     ...(observedGeneration === undefined ? {} : { observedGeneration }),
   };
   return at < 0 ? [...conditions, next] : conditions.with(at, next);
@@ -76,9 +78,4 @@ export function setCondition(
 /** Returns the condition of a type; `undefined` without one. */
 export function findCondition(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
   return conditions?.find((condition) => condition.type === type);
-}
-
-/** The present time as `metav1.Time` has it: without fractions of seconds. */
-function timestamp(): string {
-  return new Date().toISOString().replace(/\.\d+Z$/, "Z");
 }

@@ -164,6 +164,7 @@ export const BUILT_IN: readonly BuiltIn[] = [
   }),
   ...group("coordination.k8s.io", "v1", { plural: "leases", kind: "Lease", unconditionalUpdate: false }),
   ...group("discovery.k8s.io", "v1", { plural: "endpointslices", kind: "EndpointSlice", generation: true }),
+  ...group("events.k8s.io", "v1", { plural: "events", kind: "Event", shortNames: ["ev"] }),
   ...group("networking.k8s.io", "v1", {
     plural: "ingresses",
     kind: "Ingress",

@@ -19,7 +19,7 @@ async function firstFailure(
   return undefined;
 }
 
-Deno.test("LeaderElector never lets two lead, whatever is paused, killed, cut off or late", async () => {
+Deno.test("LeaderElector never lets two lead, whatever is paused, killed, cut off or late [F36]", async () => {
   const failure = await firstFailure(1_000, () => new MemoryLeaseServer());
   assertEquals(failure, undefined, `${failure?.log}\nseed ${failure?.seed}: ${failure?.problem}`);
 });

@@ -1,11 +1,6 @@
 import { Client, isConflict, StatusError } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
-import {
-  LeaderElector,
-  type LeaderElectorOptions,
-  type Leadership,
-  LeadershipLostError,
-} from "@kube/informer/reconcile";
+import { LeaderElector, type LeaderElectorOptions, type Leadership } from "@kube/informer/reconcile";
 import { FakeApiServer, type RecordedRequest } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { FakeTime } from "../../support/fake_time.ts";

@@ -1,0 +1,366 @@
+/**
+ * Events about objects, for people: `kubectl describe` and `kubectl events` show them.
+ *
+ * The entry point is {@linkcode EventRecorder}. `event_series.ts` counts equal events and makes the objects that are written,
+ * in the form of events.k8s.io/v1. This folder reads no events, and guarantees none: they are dropped where they would get in
+ * the way of a controller.
+ *
+ * @module
+ */
+import { isAlreadyExists, isNotFound, StatusError } from "../../api/errors.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { DerivedController } from "../../async/derived_controller.ts";
+import { Latch } from "../../async/latch.ts";
+import { callObserver } from "../../async/report_uncaught.ts";
+import { checkDurations } from "../../async/time/duration.ts";
+import { LeakyBucket } from "../../async/time/leaky_bucket.ts";
+import { LongTimer } from "../../async/time/long_timer.ts";
+import { monotonicMs } from "../../async/time/monotonic_ms.ts";
+import { sleep } from "../../async/time/sleep.ts";
+import type { Client } from "../../client/client.ts";
+import type { ResourceClient } from "../../client/resource_client.ts";
+import { type ClusterEvent, eventResource } from "./event_resource.ts";
+import { type EventDetails, type EventReporter, EventSeries } from "./event_series.ts";
+
+/** Options for {@linkcode EventRecorder}. */
+export interface EventRecorderOptions {
+  /** The name of the controller that reports, as a label's name: `"crontabs"` or `"example.com/crontabs"`. */
+  readonly controller: string;
+  /** The name of this process, at most 128 characters. @default {the controller's name and a random part} */
+  readonly instance?: string;
+  /** The number of events that wait to be written; more are dropped. @default {1_000} */
+  readonly maxQueued?: number;
+  /** The rate of new events about one object; more are dropped. Repetitions are counted and not limited. @default {25 at once, one more every 300 s} */
+  readonly rate?: { readonly burst: number; readonly everyMs: number };
+  /** The time that a stop waits for writes, in milliseconds. @default {5_000} */
+  readonly flushMs?: number;
+  /**
+   * Called with the error of an event that is dropped: once for each status code and namespace, until one is written there
+   * again. The number of all is in `status()`.
+   */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Counts of an {@linkcode EventRecorder}. */
+export interface EventRecorderStatus {
+  /** The number of events and series that wait to be written, or are being written. */
+  readonly queued: number;
+  /** The number of events that were created. */
+  readonly created: number;
+  /** The number of times that the count of a series was written. */
+  readonly updated: number;
+  /** The number of events dropped: refused, not deliverable, above the rate, over the length of the queue, or after the stop. */
+  readonly dropped: number;
+  /** The error of the last event that was dropped because of one; `undefined` when there was none. */
+  readonly lastError: unknown;
+}
+
+/** As in client-go `tools/events`. */
+const WORKERS = 8;
+const ATTEMPTS = 12;
+const RETRY_MS = 10_000;
+const RETRY_JITTER = 0.25;
+const FINISH_MS = 6 * 60_000;
+const REFRESH_MS = 30 * 60_000;
+
+/** The number of series, and of objects with a rate, that are remembered (client-go `tools/record`). */
+const REMEMBERED = 4_096;
+
+/** The longest time that a request may take: a silent server must not stop all workers. */
+const REQUEST_MS = 30_000;
+
+/**
+ * Records events of group events.k8s.io/v1 about objects.
+ *
+ * - **Never in the way**: `record` returns at once and never throws. Events are written in the background, 8 at a time. What
+ *   cannot be written is dropped, counted and reported.
+ * - **Series**: equal events (of one object, type, reason and action) are one object on the server. The second one makes it a
+ *   series; later ones are counted, and the count is written 30 minutes after the last write, and when the series has been
+ *   silent for 6 minutes (client-go `tools/events`).
+ * - **Failures**: when the server refuses an event it is dropped. When it cannot be reached, or answers 5xx, the write is
+ *   repeated up to 12 times, 10 to 12.5 s apart.
+ * - **Namespace**: that of the object; `default` for cluster-scoped objects. The program needs the rights to create and
+ *   patch `events.events.k8s.io` there.
+ *
+ * Disposing it writes what waits, within `flushMs`. It holds a timer while it remembers events.
+ *
+ * @example
+ * ```ts
+ * import { Client } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { EventRecorder } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * const map = server.create(ConfigMap, { metadata: { name: "settings", namespace: "shop" } });
+ * using client = new Client({ server: "http://fake", transport: server });
+ * {
+ *   await using events = new EventRecorder(client, { controller: "settings" });
+ *   for (const colour of ["red", "blue"]) {
+ *     events.record(map, { reason: "Painted", action: "Paint", note: `It is ${colour} now.` });
+ *   }
+ * }
+ * const response = await client.fetch("/apis/events.k8s.io/v1/namespaces/shop/events");
+ * const [event] = (await response.json()).items;
+ * assertEquals([event.note, event.series.count], ["It is red now.", 2]);
+ * ```
+ */
+export class EventRecorder implements AsyncDisposable {
+  readonly #client: Pick<Client, "resource">;
+  readonly #reporter: EventReporter;
+  readonly #maxQueued: number;
+  readonly #rate: NonNullable<EventRecorderOptions["rate"]>;
+  readonly #flushMs: number;
+  readonly #onError: EventRecorderOptions["onError"];
+  /** The series by their keys, the one that began or was written least recently first. A series that ended is removed. */
+  readonly #series = new Map<string, EventSeries>();
+  /** The rates by the identity of the object, the one that was used least recently first. */
+  readonly #rates = new Map<string, LeakyBucket>();
+  /** The series that wait for a worker, each once. */
+  readonly #queue = new Set<EventSeries>();
+  /** The codes and namespaces of failures that were reported, and not followed by a success. */
+  readonly #reported = new Set<string>();
+  readonly #sweep = new LongTimer(() => this.#finishSeries());
+  /** Aborts when the recorder stops: no write is repeated then. */
+  readonly #stopping = new AbortController();
+  /** Aborts when the time for the last writes is over. */
+  readonly #ended = new AbortController();
+  /** Opens when the recorder has stopped, and nothing waits or is being written. */
+  readonly #flushed = new Latch();
+  /** The series that workers write, none of which waits in `#queue`. */
+  readonly #writing = new Set<EventSeries>();
+  #created = 0;
+  #updated = 0;
+  #dropped = 0;
+  #lastError: unknown;
+
+  /**
+   * Makes no request yet.
+   *
+   * @throws {TypeError} when the name of the controller is empty.
+   * @throws {RangeError} when a number is not valid.
+   */
+  constructor(client: Pick<Client, "resource">, options: EventRecorderOptions) {
+    const { controller, instance = `${controller}-${crypto.randomUUID().slice(0, 8)}`, onError } = options;
+    const { maxQueued = 1_000, rate = { burst: 25, everyMs: 300_000 }, flushMs = 5_000 } = options;
+    if (typeof controller !== "string" || controller === "") {
+      throw new TypeError(`Cannot record events: controller must be a name, found ${JSON.stringify(controller)}`);
+    }
+    for (const [field, value] of Object.entries({ maxQueued, "rate.burst": rate.burst })) {
+      if (!(Number.isSafeInteger(value) && value >= 1)) {
+        throw new RangeError(`Cannot record events: ${field} must be a whole number of at least 1, found ${value}`);
+      }
+    }
+    checkDurations("record events", { flushMs });
+    checkDurations("record events", { "rate.everyMs": rate.everyMs }, { min: 1, finite: true });
+    this.#client = client;
+    this.#reporter = { controller, instance };
+    this.#maxQueued = maxQueued;
+    this.#rate = rate;
+    this.#flushMs = flushMs;
+    this.#onError = onError;
+  }
+
+  /** Records an event about `object`. It returns at once and never throws. */
+  record(object: KubernetesObject, details: EventDetails): void {
+    try {
+      this.#record(object, details);
+    } catch (error) {
+      this.#drop(error, "invalid");
+    }
+  }
+
+  /** The counts so far. */
+  status(): EventRecorderStatus {
+    return {
+      queued: this.#queue.size + this.#writing.size,
+      created: this.#created,
+      updated: this.#updated,
+      dropped: this.#dropped,
+      lastError: this.#lastError,
+    };
+  }
+
+  /** Drops later events, and writes those that wait, and counts that the server lacks, within `flushMs`. Never rejects. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#stopping.signal.aborted) {
+      this.#sweep[Symbol.dispose]();
+      const behind = [...this.#series.values()].filter(({ count, writtenCount }) => count > writtenCount);
+      this.#series.clear();
+      for (const series of behind) {
+        if (!this.#writing.has(series)) this.#queue.add(series);
+      }
+      this.#stopping.abort();
+      using timer = new LongTimer(() => {
+        this.#dropped += this.#queue.size;
+        this.#queue.clear();
+        this.#ended.abort(new Error(`The event was not written within ${this.#flushMs} ms of the stop`));
+      });
+      timer.arm(this.#flushMs);
+      this.#startWorkers();
+      await this.#flushed.wait();
+    } else await this.#flushed.wait();
+  }
+
+  #record(object: KubernetesObject, details: EventDetails): void {
+    const nowMs = monotonicMs();
+    const series = new EventSeries(this.#reporter, object, details, nowMs);
+    const known = this.#series.get(series.key);
+    if (known !== undefined) {
+      known.add(nowMs);
+      // The first repetition makes it a series; later ones wait.
+      if (known.count === 2) this.#enqueue(known);
+      return;
+    }
+    if (this.#stopping.signal.aborted || !this.#passes(series)) {
+      this.#dropped++;
+      return;
+    }
+    if (this.#enqueue(series)) this.#remember(series);
+  }
+
+  /** Applies the rate of the object. */
+  #passes({ regarding: { apiVersion, kind, namespace, name, uid } }: EventSeries): boolean {
+    const key = JSON.stringify([apiVersion, kind, namespace, name, uid]);
+    const bucket = this.#rates.get(key) ?? new LeakyBucket(this.#rate);
+    this.#rates.delete(key);
+    this.#rates.set(key, bucket);
+    if (this.#rates.size > REMEMBERED) this.#rates.delete(firstOf(this.#rates.keys()));
+    return bucket.take() === 0;
+  }
+
+  #remember(series: EventSeries): void {
+    this.#series.set(series.key, series);
+    if (this.#series.size > REMEMBERED) {
+      const oldest = firstOf(this.#series.values());
+      this.#series.delete(oldest.key);
+      if (oldest.count > oldest.writtenCount) this.#enqueue(oldest);
+    }
+    if (!this.#sweep.isArmed) this.#sweep.arm(FINISH_MS);
+  }
+
+  /** Lets a worker write the series; false when too many wait. One that is being written is looked at again afterwards. */
+  #enqueue(series: EventSeries): boolean {
+    if (this.#writing.has(series)) return true;
+    if (!this.#queue.has(series) && this.#queue.size >= this.#maxQueued) {
+      this.#dropped++;
+      return false;
+    }
+    this.#queue.add(series);
+    this.#startWorkers();
+    return true;
+  }
+
+  #startWorkers(): void {
+    while (this.#writing.size < WORKERS && this.#queue.size > 0) {
+      const series = firstOf(this.#queue);
+      this.#queue.delete(series);
+      this.#writing.add(series);
+      this.#write(series).then((isBehind) => {
+        this.#writing.delete(series);
+        if (isBehind) this.#queue.add(series);
+        this.#startWorkers();
+      });
+    }
+    if (this.#writing.size === 0 && this.#stopping.signal.aborted) this.#flushed.open();
+  }
+
+  /** Writes a series as it is now, and resolves with true when it must be written again. Never rejects. */
+  async #write(series: EventSeries): Promise<boolean> {
+    const { count } = series;
+    try {
+      const events = this.#client.resource(eventResource, { namespace: series.namespace });
+      for (let attempt = 1;; attempt++) {
+        try {
+          await this.#limited((signal) => this.#send(events, series, signal));
+          break;
+        } catch (error) {
+          if (!isPassing(error) || attempt >= ATTEMPTS || !(await this.#pause())) throw error;
+        }
+      }
+      series.writtenCount = count;
+      series.writtenMs = monotonicMs();
+      for (const key of this.#reported) {
+        if (key.endsWith(`/${series.namespace}`)) this.#reported.delete(key);
+      }
+      // It has become a series meanwhile, or nobody will look at it again.
+      return series.count > count && (count === 1 || this.#series.get(series.key) !== series);
+    } catch (error) {
+      if (this.#series.get(series.key) === series) this.#series.delete(series.key);
+      this.#drop(error, `${error instanceof StatusError ? error.status.code : "unreachable"}/${series.namespace}`);
+      return false;
+    }
+  }
+
+  /** Waits before another attempt; false when the recorder stops, now or meanwhile. */
+  async #pause(): Promise<boolean> {
+    const { signal } = this.#stopping;
+    try {
+      await sleep(RETRY_MS * (1 + Math.random() * RETRY_JITTER), { signal });
+      return true;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return false;
+    }
+  }
+
+  async #send(events: ResourceClient<ClusterEvent>, series: EventSeries, signal: AbortSignal): Promise<void> {
+    if (series.name !== undefined) {
+      try {
+        await events.patch(series.name, { type: "merge", body: series.seriesBody() }, { signal });
+        this.#updated++;
+        return;
+      } catch (error) {
+        if (!isNotFound(error)) throw error; // the server keeps events for an hour
+      }
+    }
+    const body = series.body();
+    try {
+      await events.create(body, { signal });
+      this.#created++;
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+    series.name = body.metadata.name;
+  }
+
+  /** Calls `request` with a signal that aborts after the time of a request, and at the end of the recorder. */
+  async #limited(request: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    using limit = new DerivedController(this.#ended.signal);
+    using timer = new LongTimer(() => limit.abort(new Error(`The server did not answer within ${REQUEST_MS} ms`)));
+    timer.arm(REQUEST_MS);
+    await request(limit.signal);
+  }
+
+  /** Writes the counts of series that have ended or were not written for long, and forgets those that have ended. */
+  #finishSeries(): void {
+    const nowMs = monotonicMs();
+    for (const series of [...this.#series.values()]) {
+      const hasEnded = nowMs - series.seenMs >= FINISH_MS;
+      const isBehind = series.count > series.writtenCount;
+      if (hasEnded) this.#series.delete(series.key);
+      if (isBehind && (hasEnded || nowMs - series.writtenMs >= REFRESH_MS)) this.#enqueue(series);
+    }
+    if (this.#series.size > 0) this.#sweep.arm(FINISH_MS);
+  }
+
+  #drop(error: unknown, key: string): void {
+    this.#dropped++;
+    this.#lastError = error;
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    callObserver(() => this.#onError?.(error));
+  }
+}
+
+/** True for failures that may be over at the next attempt: no answer, or an answer that says so. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof StatusError) return error.status.code >= 500;
+  return !(error instanceof TypeError); // the request itself is not valid
+}
+
+function firstOf<V>(values: Iterable<V>): V {
+  for (const value of values) return value;
+  throw new Error("Cannot take the first of no values");
+}

@@ -1,0 +1,141 @@
+import type { KubernetesObject } from "../../api/object.ts";
+import { microTimestampNow } from "../objects/timestamp.ts";
+import { type ObjectReference, objectReferenceTo } from "./object_reference.ts";
+
+/** An event to be recorded. */
+export interface EventDetails {
+  /** `"Warning"` for what somebody should look at. @default {"Normal"} */
+  readonly type?: "Normal" | "Warning";
+  /** The cause, in CamelCase, at most 128 characters: `"BackOff"`. Few different ones: events are grouped by it. */
+  readonly reason: string;
+  /** The action that was taken or failed, in CamelCase, at most 128 characters: `"CreateJob"`. */
+  readonly action: string;
+  /** The description for people; cut to 1,024 bytes. Of a series the server has the first one. @default {""} */
+  readonly note?: string;
+  /** Another object that the action is about. */
+  readonly related?: KubernetesObject;
+}
+
+/** The component that records events. */
+export interface EventReporter {
+  /** The name of the controller. */
+  readonly controller: string;
+  /** The name of this process. */
+  readonly instance: string;
+}
+
+const NOTE_BYTES = 1_024;
+const WORD_CHARACTERS = 128;
+
+/** A name that can be that of an event, however long its suffix. */
+const EVENT_NAME = /^[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?$/;
+
+/** Events that differ in nothing but time, note and the version of their object: one object on the server, with a count. */
+export class EventSeries {
+  /** Equal for events of one series. */
+  readonly key: string;
+  /** The object that the event is about. */
+  readonly regarding: ObjectReference;
+  /** The namespace of the event: that of its object, or `"default"`. */
+  readonly namespace: string;
+  /** The event as it was first recorded, without a name. */
+  readonly #first: Omit<EventBody, "metadata" | "series">;
+  /** The name of the event on the server; `undefined` before it was created. */
+  name: string | undefined;
+  /** The number of events so far. */
+  count = 1;
+  /** The number of events that the server knows of; at most `count`. */
+  writtenCount = 0;
+  /** The monotonic time of the last event. */
+  seenMs: number;
+  /** The monotonic time of the last write. */
+  writtenMs: number;
+  /** The time of day of the last event. */
+  #lastObservedTime: string;
+
+  /** Begins a series. @throws {TypeError} when the server would refuse the event. */
+  constructor(reporter: EventReporter, object: KubernetesObject, details: EventDetails, nowMs: number) {
+    const { type = "Normal", reason, action, note = "", related } = details;
+    if (type !== "Normal" && type !== "Warning") {
+      throw new TypeError(`Cannot record an event: type must be "Normal" or "Warning", found ${JSON.stringify(type)}`);
+    }
+    for (const [field, value] of Object.entries({ reason, action })) {
+      if (typeof value !== "string" || value === "" || value.length > WORD_CHARACTERS) {
+        throw new TypeError(
+          `Cannot record an event: ${field} must have 1 to ${WORD_CHARACTERS} characters, found ${
+            JSON.stringify(value)
+          }`,
+        );
+      }
+    }
+    this.regarding = objectReferenceTo(object);
+    this.namespace = this.regarding.namespace ?? "default";
+    this.#lastObservedTime = microTimestampNow();
+    this.#first = {
+      eventTime: this.#lastObservedTime,
+      reportingController: reporter.controller,
+      reportingInstance: reporter.instance,
+      action,
+      reason,
+      regarding: this.regarding,
+      ...(related && { related: objectReferenceTo(related) }),
+      note: cut(String(note)),
+      type,
+    };
+    const { regarding, related: other } = this.#first;
+    this.key = JSON.stringify([type, reason, action, identityOf(regarding), other && identityOf(other)]);
+    this.seenMs = this.writtenMs = nowMs;
+  }
+
+  /** Counts another event. */
+  add(nowMs: number): void {
+    this.count++;
+    this.seenMs = nowMs;
+    this.#lastObservedTime = microTimestampNow();
+  }
+
+  /** The event as it is created, under a new name. */
+  body(): EventBody {
+    const { name } = this.regarding;
+    const unique = crypto.randomUUID();
+    const metadata = {
+      name: EVENT_NAME.test(name) ? `${name}.${unique.slice(0, 18)}` : unique,
+      namespace: this.namespace,
+    };
+    return { metadata, ...this.#first, ...this.seriesBody() };
+  }
+
+  /** The part of the event that changes; empty for a single one. */
+  seriesBody(): Pick<EventBody, "series"> {
+    if (this.count === 1) return {};
+    return { series: { count: this.count, lastObservedTime: this.#lastObservedTime } };
+  }
+}
+
+/** An event of events.k8s.io/v1 as it is created. */
+export interface EventBody {
+  readonly metadata: { readonly name: string; readonly namespace: string };
+  readonly eventTime: string;
+  readonly reportingController: string;
+  readonly reportingInstance: string;
+  readonly action: string;
+  readonly reason: string;
+  readonly regarding: ObjectReference;
+  readonly related?: ObjectReference;
+  readonly note: string;
+  readonly type: "Normal" | "Warning";
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
+}
+
+/** All of a reference but the version: an object that changes has one series. */
+function identityOf({ apiVersion, kind, namespace, name, uid }: ObjectReference): readonly unknown[] {
+  return [apiVersion, kind, namespace, name, uid];
+}
+
+/** Shortens a note to the bytes that the server allows, at a character. */
+function cut(note: string): string {
+  const ellipsis = "…";
+  if (note.length * 3 <= NOTE_BYTES || new TextEncoder().encode(note).length <= NOTE_BYTES) return note;
+  const { read } = new TextEncoder().encodeInto(note, new Uint8Array(NOTE_BYTES - 3));
+  return note.slice(0, read) + ellipsis;
+}
