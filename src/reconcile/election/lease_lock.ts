@@ -1,13 +1,25 @@
 import { isNotFound } from "../../api/errors.ts";
 import type { Abortable } from "../../api/options.ts";
-import type { ResourceClient } from "../../client/resource_client.ts";
 import type { Lease } from "../../kinds/coordination/v1.ts";
 import { microTimestampNow } from "../objects/timestamp.ts";
 import type { ElectionClock } from "./election_clock.ts";
 import { isSameRecord, type LeaseRecord, leaseRecordOf, leaseSpecOf } from "./lease_record.ts";
 
-/** The requests of an election. */
-export type LeaseClient = Pick<ResourceClient<Lease>, "get" | "create" | "update">;
+/** The requests of an election; a `ResourceClient` of Leases has them. */
+export interface LeaseClient {
+  /** Reads the Lease. */
+  get(name: string, options?: Abortable): Promise<Lease>;
+  /** Creates the Lease. */
+  create(draft: LeaseDraft, options?: Abortable): Promise<Lease>;
+  /** Replaces the Lease, unless it has another version. */
+  update(lease: Lease, options?: Abortable): Promise<Lease>;
+}
+
+/** A Lease to be created. */
+export interface LeaseDraft extends Pick<Lease, "spec"> {
+  /** Its name and labels. */
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+}
 
 /** Options for {@linkcode LeaseLock}. */
 export interface LeaseLockOptions {

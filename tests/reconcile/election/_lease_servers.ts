@@ -1,7 +1,7 @@
-import { Client, type Draft } from "@kube/informer";
+import { Client } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { FakeApiServer } from "@kube/informer/testing";
-import type { LeaseClient } from "../../../src/reconcile/election/lease_lock.ts";
+import type { LeaseClient, LeaseDraft } from "../../../src/reconcile/election/lease_lock.ts";
 import { refused } from "../../support/fixtures.ts";
 
 /** A server with one Lease, as a history needs it. */
@@ -23,10 +23,10 @@ export class MemoryLeaseServer implements LeaseServer {
     return this.lease === undefined ? Promise.reject(refused(404)) : Promise.resolve(this.lease);
   }
 
-  create(draft: Draft<Lease>): Promise<Lease> {
+  create(draft: LeaseDraft): Promise<Lease> {
     if (this.lease !== undefined) return Promise.reject(refused(409, { reason: "AlreadyExists" }));
     return Promise.resolve(
-      this.#store({ ...draft, metadata: { name: "it", uid: `u${this.#revision}`, ...draft.metadata } }),
+      this.#store({ ...draft, metadata: { uid: `u${this.#revision}`, ...draft.metadata } }),
     );
   }
 
@@ -68,7 +68,7 @@ export class FakeLeaseServer implements LeaseServer {
     return this.#leases.get(name);
   }
 
-  create(draft: Draft<Lease>): Promise<Lease> {
+  create(draft: LeaseDraft): Promise<Lease> {
     return this.#leases.create(draft);
   }
 
