@@ -1,5 +1,5 @@
 /**
- * Parts of controllers: reconcilers.
+ * Parts of controllers: reconcilers, writes to objects (owner references, finalizers, conditions), leader election and events.
  *
  * A {@linkcode Reconciler} calls a function for the keys of one kind, when an object of that kind changes, one that it owns
  * (`owns`), or one that a function maps to keys (`watches`). The function reads the cache and writes to the server.
@@ -52,3 +52,29 @@ export {
   type Predicate,
 } from "./predicate.ts";
 export { TerminalError } from "./terminal_error.ts";
+
+// objects: writes that controllers make to objects.
+export {
+  AlreadyControlledError,
+  controllerOf,
+  type Ownable,
+  type OwnerOptions,
+  ownerReferenceTo,
+  withController,
+  withOwner,
+} from "./objects/owner_reference.ts";
+export { finalize, type FinalizeOptions } from "./objects/finalize.ts";
+export { type ConditionDraft, findCondition, setCondition } from "./objects/condition.ts";
+export type { Condition } from "../kinds/meta/v1.ts";
+export { type StatusOf, writeStatus } from "./objects/write_status.ts";
+export { type CreatedOrUpdated, createOrUpdate, type CreateOrUpdateOptions } from "./objects/create_or_update.ts";
+export { retryOnConflict, type RetryOnConflictOptions } from "./objects/retry_on_conflict.ts";
+
+// election: one leader among several processes.
+export type { ElectionClock } from "./election/election_clock.ts";
+export { LeaderElector, type LeaderElectorOptions, type LeaderElectorStatus } from "./election/leader_elector.ts";
+export { type FencingToken, type Leadership, LeadershipLostError } from "./election/leadership.ts";
+
+// events: records for people about objects.
+export { EventRecorder, type EventRecorderOptions, type EventRecorderStatus } from "./events/event_recorder.ts";
+export type { EventDetails } from "./events/event_series.ts";

@@ -19,7 +19,7 @@ import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { sleep } from "../../async/time/sleep.ts";
 import type { Client } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
-import { type ClusterEvent, eventResource } from "./event_resource.ts";
+import { Event } from "../../kinds/events/v1.ts";
 import { type EventDetails, type EventReporter, EventSeries } from "./event_series.ts";
 
 /** Options for {@linkcode EventRecorder}. */
@@ -270,7 +270,7 @@ export class EventRecorder implements AsyncDisposable {
   async #write(series: EventSeries): Promise<boolean> {
     const { count } = series;
     try {
-      const events = this.#client.resource(eventResource, { namespace: series.namespace });
+      const events = this.#client.resource(Event, { namespace: series.namespace });
       for (let attempt = 1;; attempt++) {
         try {
           await this.#limited((signal) => this.#send(events, series, signal));
@@ -305,7 +305,7 @@ export class EventRecorder implements AsyncDisposable {
     }
   }
 
-  async #send(events: ResourceClient<ClusterEvent>, series: EventSeries, signal: AbortSignal): Promise<void> {
+  async #send(events: ResourceClient<Event>, series: EventSeries, signal: AbortSignal): Promise<void> {
     if (series.name !== undefined) {
       try {
         await events.patch(series.name, { type: "merge", body: series.seriesBody() }, { signal });

@@ -1,6 +1,9 @@
 import type { KubernetesObject } from "../../api/object.ts";
+import type { Draft } from "../../api/draft.ts";
+import type { ObjectReference } from "../../kinds/core/v1_shared.ts";
+import type { Event, EventSeries as SeriesCount } from "../../kinds/events/v1.ts";
 import { microTimestampNow } from "../objects/timestamp.ts";
-import { type ObjectReference, objectReferenceTo } from "./object_reference.ts";
+import { objectReferenceTo } from "./object_reference.ts";
 
 /** An event to be recorded. */
 export interface EventDetails {
@@ -35,11 +38,11 @@ export class EventSeries {
   /** Equal for events of one series. */
   readonly key: string;
   /** The object that the event is about. */
-  readonly regarding: ObjectReference;
+  readonly regarding: ObjectReference & { readonly name: string };
   /** The namespace of the event: that of its object, or `"default"`. */
   readonly namespace: string;
   /** The event as it was first recorded, without a name. */
-  readonly #first: Omit<EventBody, "metadata" | "series">;
+  readonly #first: Omit<Draft<Event>, "metadata" | "series">;
   /** The name of the event on the server; `undefined` before it was created. */
   name: string | undefined;
   /** The number of events so far. */
@@ -82,8 +85,8 @@ export class EventSeries {
       note: cut(String(note)),
       type,
     };
-    const { regarding, related: other } = this.#first;
-    this.key = JSON.stringify([type, reason, action, identityOf(regarding), other && identityOf(other)]);
+    const other = this.#first.related;
+    this.key = JSON.stringify([type, reason, action, identityOf(this.regarding), other && identityOf(other)]);
     this.seenMs = this.writtenMs = nowMs;
   }
 
@@ -95,7 +98,7 @@ export class EventSeries {
   }
 
   /** The event as it is created, under a new name. */
-  body(): EventBody {
+  body(): Draft<Event> & { readonly metadata: { readonly name: string } } {
     const { name } = this.regarding;
     const unique = crypto.randomUUID();
     const metadata = {
@@ -106,25 +109,10 @@ export class EventSeries {
   }
 
   /** The part of the event that changes; empty for a single one. */
-  seriesBody(): Pick<EventBody, "series"> {
+  seriesBody(): { readonly series?: SeriesCount } {
     if (this.count === 1) return {};
     return { series: { count: this.count, lastObservedTime: this.#lastObservedTime } };
   }
-}
-
-/** An event of events.k8s.io/v1 as it is created. */
-export interface EventBody {
-  readonly metadata: { readonly name: string; readonly namespace: string };
-  readonly eventTime: string;
-  readonly reportingController: string;
-  readonly reportingInstance: string;
-  readonly action: string;
-  readonly reason: string;
-  readonly regarding: ObjectReference;
-  readonly related?: ObjectReference;
-  readonly note: string;
-  readonly type: "Normal" | "Warning";
-  readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
 /** All of a reference but the version: an object that changes has one series. */

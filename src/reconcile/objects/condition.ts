@@ -1,23 +1,12 @@
+import type { Condition } from "../../kinds/meta/v1.ts";
 import { timestampNow } from "./timestamp.ts";
 
-/** A condition of an object, as the Kubernetes API conventions define it (apimachinery `metav1.Condition`). */
-export interface Condition {
-  /** The name of the condition in CamelCase, `"Ready"`; each type is in a list once. */
-  readonly type: string;
+/** A condition to be set: without a message it is empty, without a time the present one is used. */
+export interface ConditionDraft
+  extends Pick<Condition, "type" | "reason">, Partial<Omit<Condition, "type" | "reason" | "status">> {
   /** The state. */
   readonly status: "True" | "False" | "Unknown";
-  /** The cause of the last transition, in CamelCase, for programs. */
-  readonly reason: string;
-  /** The cause of the last transition, for people; may be empty. */
-  readonly message: string;
-  /** The time at which `status` last changed, RFC 3339 with seconds. */
-  readonly lastTransitionTime: string;
-  /** The `metadata.generation` that the condition was computed from. */
-  readonly observedGeneration?: number;
 }
-
-/** A condition to be set: without a message it is empty, without a time the present one is used. */
-export type ConditionDraft = Omit<Condition, "message" | "lastTransitionTime"> & Partial<Condition>;
 
 const STATUSES: readonly string[] = ["True", "False", "Unknown"];
 
@@ -36,7 +25,7 @@ const REASON = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
  *
  * @example
  * ```ts
- * import { type Condition, setCondition } from "@kube/informer/reconcile";
+ * import { setCondition } from "@kube/informer/reconcile";
  * import { assertEquals, assertStrictEquals } from "@std/assert";
  *
  * const before = setCondition([], { type: "Ready", status: "False", reason: "Waiting" });

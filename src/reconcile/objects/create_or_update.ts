@@ -1,5 +1,8 @@
 import { isAlreadyExists, isConflict, isNotFound } from "../../api/errors.ts";
-import type { Draft, KubernetesObject } from "../../api/object.ts";
+import type { Draft, DraftMeta } from "../../api/draft.ts";
+import type { MergePatch } from "../../api/merge_patch.ts";
+import { copyOf, type Mutable } from "../../api/mutable.ts";
+import type { KubernetesObject } from "../../api/object.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { mergeDiff } from "./merge_diff.ts";
 import { retryOnConflict } from "./retry_on_conflict.ts";
@@ -25,7 +28,7 @@ export interface CreatedOrUpdated<T> {
  *   patch that names the version which was read; without a difference nothing is sent.
  * - If the object changes, appears or disappears meanwhile, it is read and changed again, up to 5 times in all.
  * - A `change` that removes fields which the server fills in (defaults) makes a write at each call. Set such fields one by
- *   one, or use server-side apply.
+ *   one, or use `ResourceClient.apply`.
  * - Changes of `status` are not written: see {@linkcode writeStatus}.
  *
  * @throws {TypeError} when the draft has no name, or `change` alters name or namespace.
@@ -53,11 +56,11 @@ export interface CreatedOrUpdated<T> {
 export async function createOrUpdate<T extends KubernetesObject>(
   client: ResourceClient<T>,
   draft: Draft<T>,
-  change: (object: T) => T | void,
+  change: (object: Mutable<T>) => Mutable<T> | T | void,
   options: CreateOrUpdateOptions<T> = {},
 ): Promise<CreatedOrUpdated<T>> {
   const { current, ...write } = options;
-  const { name, namespace } = draft.metadata;
+  const { name, namespace } = draft.metadata as DraftMeta;
   if (!name) throw new TypeError(`Cannot create or update a ${client.resource.kind}: the draft has no metadata.name`);
   const own = namespace ? client.namespace(namespace) : client;
   const read = async (): Promise<T | undefined> => {
@@ -73,15 +76,15 @@ export async function createOrUpdate<T extends KubernetesObject>(
     const before = (retries === 0 ? current : undefined) ?? await read();
     exists = before !== undefined;
     if (before === undefined) return { object: await own.create(draft, write), operation: "created" };
-    const copy = structuredClone(before);
-    const after = change(copy) ?? copy;
+    const copy = copyOf(before);
+    const after = (change(copy) ?? copy) as T;
     checkSameObject(before, after);
     const difference = mergeDiff(withoutStatus(before), withoutStatus(after)) as
       | { readonly metadata?: object }
       | undefined;
     if (difference === undefined) return { object: before, operation: "unchanged" };
     const { resourceVersion } = before.metadata;
-    const body = { ...difference, metadata: { ...difference.metadata, resourceVersion } };
+    const body = { ...difference, metadata: { ...difference.metadata, resourceVersion } } as unknown as MergePatch<T>;
     return { object: await own.patch(name, { type: "merge", body }, write), operation: "updated" };
   }, {
     signal: write.signal,

@@ -1,4 +1,5 @@
 import { isNotFound } from "../../api/errors.ts";
+import type { MergePatch } from "../../api/merge_patch.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
@@ -109,9 +110,8 @@ async function patchFinalizers<T extends KubernetesObject>(
       const finalizers = change(current, current.metadata.finalizers ?? []);
       if (finalizers === undefined) return current;
       const { resourceVersion } = current.metadata;
-      return await client.patch(name, { type: "merge", body: { metadata: { resourceVersion, finalizers } } }, {
-        signal,
-      });
+      const body = { metadata: { resourceVersion, finalizers } } as unknown as MergePatch<T>;
+      return await client.patch(name, { type: "merge", body }, { signal });
     }, { signal });
   } catch (error) {
     if (isNotFound(error)) return undefined;

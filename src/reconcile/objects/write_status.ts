@@ -1,3 +1,4 @@
+import type { MergePatch } from "../../api/merge_patch.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { mergeDiff } from "./merge_diff.ts";
@@ -40,7 +41,7 @@ export async function writeStatus<T extends KubernetesObject>(
   const { name, namespace, resourceVersion } = object.metadata;
   const change = mergeDiff((object as { readonly status?: unknown }).status ?? {}, status);
   if (change === undefined) return object;
-  const body = { metadata: { resourceVersion }, status: change };
+  const body = { metadata: { resourceVersion }, status: change } as MergePatch<T>;
   const own = namespace ? client.namespace(namespace) : client;
   return await own.patch(name, { type: "merge", body }, { ...options, subresource: "status" });
 }

@@ -1,4 +1,4 @@
-import { Client } from "@kube/informer";
+import { Client, copyOf } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import type { LeaseClient, LeaseDraft } from "../../../src/reconcile/election/lease_lock.ts";
@@ -73,7 +73,7 @@ export class FakeLeaseServer implements LeaseServer {
   }
 
   update(lease: Lease): Promise<Lease> {
-    return this.#leases.update(lease);
+    return this.#leases.update(copyOf(lease));
   }
 
   remove(): void {

@@ -1,8 +1,8 @@
 import { Client, type StatusError } from "@kube/informer";
+import { Event } from "@kube/informer/kinds/events/v1";
 import { type EventDetails, EventRecorder, type EventRecorderOptions } from "@kube/informer/reconcile";
 import { FakeApiServer, type FakeApiServerOptions } from "@kube/informer/testing";
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { eventResource } from "../../../src/reconcile/events/event_resource.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { thing } from "../../support/fixtures.ts";
 import { fixedRandom } from "../../support/fixed_random.ts";
@@ -38,8 +38,8 @@ class World implements AsyncDisposable {
 
   /** `"cart-0 Painted"`, with `"×2"` for a series, for each event on the server. */
   events(namespace = "default"): string[] {
-    return this.server.list(eventResource, { namespace }).map(({ regarding, reason, series }) => {
-      return `${regarding.name} ${reason}${series ? ` ×${series.count}` : ""}`;
+    return this.server.list(Event, { namespace }).map(({ regarding, reason, series }) => {
+      return `${regarding?.name} ${reason}${series ? ` ×${series.count}` : ""}`;
     }).sort();
   }
 
@@ -70,7 +70,7 @@ Deno.test("EventRecorder writes an event in the form of events.k8s.io/v1, into t
   const related = thing("brush", 7);
   world.recorder.record(thing("wall", 5, { namespace: "shop" }), { ...DETAILS, type: "Warning", related });
   await world.time.tickAsync(0);
-  const [{ metadata, apiVersion, kind, ...event }] = world.server.list(eventResource, { namespace: "shop" });
+  const [{ metadata, apiVersion, kind, ...event }] = world.server.list(Event, { namespace: "shop" });
   assertEquals([apiVersion, kind], ["events.k8s.io/v1", "Event"]);
   assert(/^wall\.[0-9a-f-]{18}$/.test(metadata.name), metadata.name);
   const identity = { apiVersion: "acme.dev/v1", kind: "Thing" };
@@ -97,7 +97,7 @@ Deno.test("EventRecorder counts equal events in one series, whatever their notes
     assertEquals([world.verbs(), world.events()], ["patch", ["a Painted ×2"]]);
     await world.record("a", 100);
     assertEquals([world.verbs(), world.events()], ["", ["a Painted ×2"]]);
-    assertEquals(world.server.list(eventResource)[0].note, "It is red.");
+    assertEquals(world.server.list(Event)[0].note, "It is red.");
   });
 
   await test.step("events that differ in type, reason, action, object or related object are others", async () => {
@@ -140,8 +140,8 @@ Deno.test("EventRecorder counts equal events in one series, whatever their notes
   await test.step("an event that the server has forgotten is created again, as a series", async () => {
     await using world = new World();
     await world.record("a");
-    const [{ metadata }] = world.server.list(eventResource);
-    world.server.delete(eventResource, `default/${metadata.name}`);
+    const [{ metadata }] = world.server.list(Event);
+    world.server.delete(Event, `default/${metadata.name}`);
     await world.record("a");
     assertEquals([world.verbs(), world.events()], ["create patch create", ["a Painted ×2"]]);
   });
@@ -280,7 +280,7 @@ Deno.test("EventRecorder cuts a note to 1,024 bytes, at a character", async () =
   await using world = new World();
   await world.record("a", 1, { note: "ä".repeat(600) });
   await world.record("b", 1, { note: "ä".repeat(512) });
-  const notes = world.server.list(eventResource).map(({ note }) => note).sort();
+  const notes = world.server.list(Event).map(({ note }) => note).sort();
   assertEquals(notes, ["ä".repeat(512), "ä".repeat(510) + "…"]);
 });
 
@@ -288,7 +288,7 @@ Deno.test("EventRecorder gives events of objects with other names a valid name",
   await using world = new World();
   await world.record("system:node:worker-1");
   await world.record("x".repeat(253));
-  assertEquals(world.server.list(eventResource).length, 2);
+  assertEquals(world.server.list(Event).length, 2);
 });
 
 Deno.test("EventRecorder writes what waits when it stops, counts of series too, and none after its time", async (test) => {

@@ -28,7 +28,8 @@ Deno.test("createOrUpdate creates, leaves alone and updates, with one write at m
 Deno.test("createOrUpdate accepts a change in place, removes fields, and does not write the status", async () => {
   const server = new FakeApiServer();
   using client = new Client({ server: "http://fake", transport: server });
-  server.create(ConfigMap, { ...draft, data: { colour: "red", shape: "round" }, status: { seen: true } });
+  const map = { ...draft, data: { colour: "red", shape: "round" }, status: { seen: true } };
+  server.create(ConfigMap, map);
   const { operation } = await createOrUpdate(client.resource(ConfigMap), draft, (map) => {
     Object.assign(map, { data: { colour: "red" }, status: { seen: false } });
   });
@@ -81,7 +82,11 @@ Deno.test("createOrUpdate refuses a draft without a name, and a change of the na
   using client = new Client({ server: "http://fake", transport: server });
   server.create(ConfigMap, draft);
   const maps = client.resource(ConfigMap);
-  await assertRejects(() => createOrUpdate(maps, { metadata: {} }, paint("red")), TypeError, "no metadata.name");
+  await assertRejects(
+    () => createOrUpdate(maps, { metadata: { generateName: "x" } }, paint("red")),
+    TypeError,
+    "no metadata.name",
+  );
   const rename = (map: ConfigMap): ConfigMap => ({ ...map, metadata: { ...map.metadata, name: "other" } });
   await assertRejects(() => createOrUpdate(maps, draft, rename), TypeError, 'found "other"');
 });
