@@ -268,10 +268,11 @@ export class EventRecorder implements AsyncDisposable {
 
   /** Writes a series as it is now, and resolves with true when it must be written again. Never rejects. */
   async #write(series: EventSeries): Promise<boolean> {
-    const { count } = series;
+    let { count } = series;
     try {
       const events = this.#client.resource(Event, { namespace: series.namespace });
       for (let attempt = 1;; attempt++) {
+        count = series.count;
         try {
           await this.#limited((signal) => this.#send(events, series, signal));
           break;
@@ -305,24 +306,31 @@ export class EventRecorder implements AsyncDisposable {
     }
   }
 
+  /** Creates the event, or writes its count. */
   async #send(events: ResourceClient<Event>, series: EventSeries, signal: AbortSignal): Promise<void> {
-    if (series.name !== undefined) {
+    if (!series.isCreated) {
       try {
-        await events.patch(series.name, { type: "merge", body: series.seriesBody() }, { signal });
-        this.#updated++;
+        await events.create(series.body(), { signal });
+        this.#created++;
+        series.isCreated = true;
         return;
       } catch (error) {
-        if (!isNotFound(error)) throw error; // the server keeps events for an hour
+        if (!isAlreadyExists(error)) throw error;
+        // The answer to an earlier attempt was lost.
+        this.#created++;
+        series.isCreated = true;
+        if (series.count === 1) return;
       }
     }
-    const body = series.body();
     try {
-      await events.create(body, { signal });
-      this.#created++;
+      await events.patch(series.name, { type: "merge", body: series.seriesBody() }, { signal });
+      this.#updated++;
     } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
+      if (!isNotFound(error)) throw error;
+      // The server keeps an event for an hour.
+      series.isCreated = false;
+      await this.#send(events, series, signal);
     }
-    series.name = body.metadata.name;
   }
 
   /** Calls `request` with a signal that aborts after the time of a request, and at the end of the recorder. */

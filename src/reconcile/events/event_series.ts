@@ -41,10 +41,12 @@ export class EventSeries {
   readonly regarding: ObjectReference & { readonly name: string };
   /** The namespace of the event: that of its object, or `"default"`. */
   readonly namespace: string;
-  /** The event as it was first recorded, without a name. */
+  /** The name of the event: the same at each attempt to create it, so that a lost answer makes no second event. */
+  readonly name: string;
+  /** The event as it was first recorded. */
   readonly #first: Omit<Draft<Event>, "metadata" | "series">;
-  /** The name of the event on the server; `undefined` before it was created. */
-  name: string | undefined;
+  /** True once the server has the event. */
+  isCreated = false;
   /** The number of events so far. */
   count = 1;
   /** The number of events that the server knows of; at most `count`. */
@@ -73,6 +75,8 @@ export class EventSeries {
     }
     this.regarding = objectReferenceTo(object);
     this.namespace = this.regarding.namespace ?? "default";
+    const unique = crypto.randomUUID();
+    this.name = EVENT_NAME.test(this.regarding.name) ? `${this.regarding.name}.${unique.slice(0, 18)}` : unique;
     this.#lastObservedTime = microTimestampNow();
     this.#first = {
       eventTime: this.#lastObservedTime,
@@ -97,15 +101,9 @@ export class EventSeries {
     this.#lastObservedTime = microTimestampNow();
   }
 
-  /** The event as it is created, under a new name. */
-  body(): Draft<Event> & { readonly metadata: { readonly name: string } } {
-    const { name } = this.regarding;
-    const unique = crypto.randomUUID();
-    const metadata = {
-      name: EVENT_NAME.test(name) ? `${name}.${unique.slice(0, 18)}` : unique,
-      namespace: this.namespace,
-    };
-    return { metadata, ...this.#first, ...this.seriesBody() };
+  /** The event as it is created. */
+  body(): Draft<Event> {
+    return { metadata: { name: this.name, namespace: this.namespace }, ...this.#first, ...this.seriesBody() };
   }
 
   /** The part of the event that changes; empty for a single one. */

@@ -226,6 +226,27 @@ Deno.test("EventRecorder drops what would flood a server, and repeats what may s
     await world.time.tickAsync(40_000);
     stalled[Symbol.dispose]();
     assertEquals([world.verbs(), world.recorder.status().queued], ["create create", 0]);
+    assertEquals([world.events(), world.recorder.status().created], [["a Painted"], 1]);
+  });
+
+  await test.step("an event whose answer was lost is created once, and its count is not lost", async () => {
+    await using world = new World();
+    const stalled = world.server.stallNext(1);
+    await world.record("a", 3);
+    await world.time.tickAsync(40_000);
+    stalled[Symbol.dispose]();
+    assertEquals([world.verbs(), world.events()], ["create create patch", ["a Painted ×3"]]);
+  });
+
+  await test.step("an object that was not seen among 4,096 others has its rate anew", async () => {
+    await using world = new World({ rate: { burst: 1, everyMs: 300_000 }, maxQueued: 1 });
+    await world.record("a", 1, { reason: "First" });
+    await world.record("a", 1, { reason: "Second" });
+    for (let index = 0; index < 4_096; index++) world.recorder.record(thing(`b${index}`, 5), DETAILS);
+    await world.time.tickAsync(0);
+    const { created } = world.recorder.status();
+    await world.record("a", 1, { reason: "Third" });
+    assertEquals(world.recorder.status().created, created + 1);
   });
 
   await test.step("nothing is written after the stop", async () => {
@@ -301,6 +322,16 @@ Deno.test("EventRecorder writes what waits when it stops, counts of series too, 
     await world.stop();
     assertEquals(world.events().slice(0, 1), ["a Painted ×10"]);
     assertEquals([world.events().length, world.recorder.status().queued], [22, 0]);
+  });
+
+  await test.step("events counted while their series is written", async () => {
+    await using world = new World();
+    await world.record("a");
+    world.server.latency(1_000);
+    await world.record("a");
+    await world.record("a", 3);
+    await world.stop();
+    assertEquals(world.events(), ["a Painted ×5"]);
   });
 
   await test.step("a server that does not answer holds a stop up for its time", async () => {
