@@ -1,5 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { StatusError } from "../../src/api/errors.ts";
+import { copyOf } from "../../src/api/mutable.ts";
 import { Client } from "../../src/client/client.ts";
 import type { ObjectWrite } from "../../src/client/object_write.ts";
 import type { ResourceClient } from "../../src/client/resource_client.ts";
@@ -47,7 +48,7 @@ Deno.test("onWrite is called with the version of each object that was created, u
     labels: { tier: "web" },
   }]);
   it.writes.length = 0;
-  const updated = await maps.update({ ...created, data: { colour: "red" } });
+  const updated = await maps.update({ ...copyOf(created), data: { colour: "red" } });
   const patched = await maps.namespace("shop").patch("a", { type: "merge", body: { data: { colour: "blue" } } });
   assertEquals(
     lines(it.writes),

@@ -180,7 +180,10 @@ Deno.test("a map function that throws or returns no keys is reported, and the ot
 Deno.test("predicates restrict the events of the kind that they belong to, and name the paths that changed", async () => {
   using session = new Session();
   const { server } = session;
-  server.create(Deployment, { metadata: { name: "web" }, spec: { replicas: 1, selector: {}, template: {} } });
+  server.create(Deployment, {
+    metadata: { name: "web" },
+    spec: { replicas: 1, selector: {}, template: { spec: { containers: [] } } },
+  });
   const seen: Cause[][] = [];
   const deployments = new Reconciler(session.client, Deployment, (_key, { causes }) => void seen.push([...causes]), {
     when: [generationChanged, labelsChanged],
