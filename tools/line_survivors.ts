@@ -3,5 +3,11 @@
  * a guard against what no caller does. A statement names its reason by a comment, `// survives: ID`.
  */
 export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
+  "complete-indexes": "Without it a commit passes all rows of indexes that are complete: slower, with the same result.",
+  "exhaustive": "It cannot be reached: the type checker fails when a case is missing.",
+  "last-row":
+    "Without it a key is looked up again by the change that follows its look-up: slower, with the same result.",
+  "no-row": "Without it an array is read at index -1, which is undefined: slower, with the same result.",
   "places-of-many": "Without it a key is looked for among all that wait, one by one: slower, with the same result.",
+  "unchanged-index": "Without it index values are compared that cannot differ: slower, with the same result.",
 };

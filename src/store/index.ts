@@ -70,10 +70,9 @@ export class Index<V> implements IndexDefinition<V> {
   file(key: string, row: number, after: readonly string[]): void {
     if (row === this.#filed.length) this.#filed.push(NOT_FILED);
     const before = this.#filed[row];
-    if (before === after) return;
+    if (before === after) return; // survives: unchanged-index
     this.#filed[row] = after;
-    if (before.length === 0) return this.#put(key, row, after);
-    if (sameValues(before, after)) return;
+    if (before.length === 0) return this.#put(key, row, after); // survives: unchanged-index
     // mutant: index-keeps-old-value
     this.#take(key, before.filter((value) => !after.includes(value)));
     this.#put(key, row, after.filter((value) => !before.includes(value)));
@@ -111,7 +110,6 @@ export class Index<V> implements IndexDefinition<V> {
 }
 
 function sameValues(a: readonly string[], b: readonly string[]): boolean {
-  if (a === b) return true;
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;

@@ -243,7 +243,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
   }
 
   #remember(key: string | undefined, row: number): void {
-    this.#lastKey = key;
+    this.#lastKey = key; // survives: last-row
     this.#lastRow = row;
   }
 

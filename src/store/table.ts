@@ -17,11 +17,11 @@ export class Table<V> {
   #values: V[] = [];
   /** `#free` has each row of `#values` that no key has, once. */
   #free: number[] = [];
-  /** `#indexes` have each row of `#rows` filed, except those from number `#complete` on, which may lack some. */
+  /** `#indexes` have each row of `#rows` filed; those from number `#complete` on may lack some until `complete()`. */
   readonly #indexes: Index<V>[] = [];
   /** `#allByKey` is true if and only if every index is `byKey`. */
   #allByKey = true;
-  /** `#complete` is the number of indexes that have every row filed; it is less than all only while a table is staged. */
+  /** `#complete` is the number of indexes that `addIndexes()` has added; staging adds the others. */
   #complete = 0;
 
   /** An empty table with these indexes. */
@@ -74,9 +74,9 @@ export class Table<V> {
 
   /** Stores a value of a key whose present row is `row`, and returns its row. If an index function throws, nothing changes. */
   set(key: string, row: number, value: V): number {
-    if (row !== NO_ROW && this.#allByKey) {
+    if (row !== NO_ROW && this.#allByKey) { // survives: unchanged-index
       this.#values[row] = value;
-      return row;
+      return row; // survives: unchanged-index
     }
     const filed = new Array<readonly string[]>(this.#indexes.length);
     for (let i = 0; i < filed.length; i++) {
@@ -113,7 +113,7 @@ export class Table<V> {
     const added = definitions.map((definition) => new Index(definition, this.#values.length));
     this.#file(added, (index, _, row) => index.valuesFor(this.#values[row]));
     this.#add(added);
-    this.#complete = this.#indexes.length;
+    this.#complete = this.#indexes.length; // survives: complete-indexes
   }
 
   /** Files the values that were staged before `known` had its latest indexes. Throws what an index function throws. */
@@ -124,7 +124,6 @@ export class Table<V> {
       if (index.isFiled(row)) return index.filed(row);
       return known.#valuesFor(first + i, known.rowOf(key), this.#values[row]);
     });
-    this.#complete = this.#indexes.length;
   }
 
   #catchUp(known: Table<V>): void {
@@ -142,7 +141,7 @@ export class Table<V> {
     indexes: readonly Index<V>[],
     valuesFor: (index: Index<V>, key: string, row: number, number: number) => readonly string[],
   ): void {
-    if (indexes.length === 0) return;
+    if (indexes.length === 0) return; // survives: complete-indexes
     const rows = [...this.#rows];
     const filed = rows.map(([key, row]) => indexes.map((index, i) => valuesFor(index, key, row, i)));
     rows.forEach(([key, row], n) => indexes.forEach((index, i) => index.file(key, row, filed[n][i])));
@@ -151,7 +150,7 @@ export class Table<V> {
   /** The index values, in the index of a number, of a value whose key has this row here. */
   #valuesFor(number: number, row: number, value: V): readonly string[] {
     const index = this.#indexes[number];
-    if (row === NO_ROW) return index.valuesFor(value);
+    if (row === NO_ROW) return index.valuesFor(value); // survives: no-row
     const filed = index.filed(row);
     return this.#values[row] === value ? filed : index.valuesFor(value, filed);
   }

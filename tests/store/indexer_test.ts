@@ -449,3 +449,19 @@ Deno.test("Indexer lookUp() sees values stored and removed since the last lookup
   store.set("a", "adder");
   assertEquals([store.getByKey("a"), store.byIndex("length", "3"), store.size], ["adder", [], 1]);
 });
+
+Deno.test("Indexer calls the function of a byKey index once per key, and keeps the array that it returns", () => {
+  const shared = ["shared"];
+  let calls = 0;
+  const indexer = new Indexer<Thing, "tag" | "name">({
+    keyOf: (thing) => thing.name,
+    indexers: { tag: byTag, name: () => (calls++, shared) },
+    byKey: ["name"],
+  });
+  indexer.add(thing("a", "red"));
+  indexer.add(thing("a", "blue"));
+  assertEquals([calls, indexer.indexKeys("tag", "blue"), indexer.indexKeys("name", "shared")], [1, ["a"], ["a"]]);
+  shared[0] = "renamed";
+  indexer.delete(thing("a"));
+  assertEquals(indexer.indexValues("name"), ["shared"], "the store has no copy of the array");
+});
