@@ -85,7 +85,6 @@ export abstract class Cursor<T extends KubernetesObject> {
       const event = this.#filter === undefined ? read : this.#filter.apply(read);
       if (event !== undefined) return event;
     }
-    return undefined;
   }
 
   /**
@@ -120,7 +119,6 @@ export abstract class Cursor<T extends KubernetesObject> {
 
   /** Drops everything that has not been read, and ends a wait. */
   close(): void {
-    if (this.#isClosed) return;
     this.#isClosed = true;
     this.clear();
     this.#endWait?.();

@@ -14,7 +14,10 @@ export class LatestPerKeyCursor<T extends KubernetesObject> extends Cursor<T> im
   readonly #unfollow: () => void;
   /** Has a key if and only if events of it are unread, apart from `#second`; a `synced` event is its own key. */
   readonly #unread = new Map<string | SyncedEvent, Unread<T>>();
-  /** Walks `#unread` while that has keys; kept between events, because a new walk would pass all deleted places again. */
+  /**
+   * Walks `#unread`; set from the first event to `close()`. It never comes to its end, so that it passes keys added later; a
+   * new walk would pass all deleted places again.
+   */
   #walk: MapIterator<[string | SyncedEvent, Unread<T>]> | undefined;
   /** Set between the two events of a key: the addition that follows the deletion just read. */
   #second: LoggedEvent<T> | undefined;
@@ -59,17 +62,9 @@ export class LatestPerKeyCursor<T extends KubernetesObject> extends Cursor<T> im
       this.#second = undefined;
       return second;
     }
-    if (this.#unread.size === 0) {
-      this.#walk = undefined;
-      return undefined;
-    }
+    if (this.#unread.size === 0) return undefined;
     this.#walk ??= this.#unread.entries();
-    const { value, done } = this.#walk.next();
-    if (done) {
-      this.#walk = undefined;
-      return this.take();
-    }
-    const [key, [first, second]] = value;
+    const [key, [first, second]] = this.#walk.next().value!;
     this.#unread.delete(key);
     this.#second = second;
     this.#uncountResync(first);
@@ -88,7 +83,7 @@ export class LatestPerKeyCursor<T extends KubernetesObject> extends Cursor<T> im
   protected clear(): void {
     this.#unfollow();
     this.#unread.clear();
-    this.#walk = undefined;
+    this.#walk = undefined; // it keeps the keys and events that the Map had
     this.#second = undefined;
   }
 
@@ -103,9 +98,7 @@ function fold<T extends KubernetesObject>(
   second: LoggedEvent<T>,
   quarantine: Quarantine<T>,
 ): LoggedEvent<T>[] {
-  if (first.type === "synced" || second.type === "synced") return [first, second];
-  if (first.type === "deleted") return second.type === "deleted" ? [first] : [first, second];
-  if (second.type === "added") return [first, second];
+  if (second.type === "added") return [first, second]; // behind a deletion
   if (first.type === "added") {
     return second.type === "updated" ? [new Added(second.entry, quarantine, first.initial)] : [];
   }

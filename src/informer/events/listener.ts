@@ -30,7 +30,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   /** Closed if and only if the listener has ended. */
   readonly #cursor: Cursor<T>;
   readonly #job: DerivedController;
-  readonly #stop: () => void;
   readonly #synced = new Latch();
   readonly #finished: Promise<void>;
   readonly #clock = new CoarseClock();
@@ -59,8 +58,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
       onOverrun: (error) => this.#overrun(error),
     });
     this.#job = new DerivedController(options.signal);
-    this.#stop = (): void => this.remove();
-    this.#job.signal.addEventListener("abort", this.#stop, { once: true });
+    this.#job.signal.addEventListener("abort", () => this.remove(), { once: true });
     this.#finished = this.#run();
     if (this.#job.signal.aborted) this.remove();
   }
@@ -124,7 +122,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     if (this.#cursor.isClosed) return;
     // mutant: removed-handler-called
     this.#cursor.close();
-    this.#job.signal.removeEventListener("abort", this.#stop);
     this.#job.abort(new DOMException(`Handler "${this.name}" was removed, or its informer stopped`, "AbortError"));
     this.#synced.fail(reason);
     this.#context.onEnd();
@@ -132,7 +129,6 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
 
   #overrun(cause: Error): void {
     const error = new Error(`Cannot keep up with handler "${this.name}": it is ${cause.message}`);
-    this.#errors++;
     this.#end(error);
     this.#context.report(error);
   }
@@ -178,7 +174,7 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
         this.#synced.open();
         return this.#handler.onSynced?.(event, options);
       default:
-        return event satisfies never;
+        return event satisfies never; // survives: exhaustive
     }
   }
 

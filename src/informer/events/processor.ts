@@ -112,7 +112,6 @@ export class Processor<T extends KubernetesObject> {
 
   /** Delivers these entries, in later turns, as objects that were there initially. The caller gives the array away. */
   distributeInitial(entries: readonly Entry<T>[]): void {
-    if (entries.length === 0 || (this.#listeners.size === 0 && this.#streams.size === 0)) return;
     // mutant: synced-before-initial, first-list-not-delivered
     this.#log.appendInitial(entries);
   }

@@ -1,18 +1,30 @@
 import { assertEquals } from "@std/assert";
+import type { Entry } from "../../../src/api/entry.ts";
 import { Pacer } from "../../../src/async/pacer.ts";
 import { Quarantine } from "../../../src/informer/cache/quarantine.ts";
 import type { Cursor, CursorStart } from "../../../src/informer/events/cursor.ts";
-import { Added } from "../../../src/informer/events/event.ts";
-import { EventLog } from "../../../src/informer/events/event_log.ts";
+import { Added, Deleted, Updated } from "../../../src/informer/events/event.ts";
+import { EventLog, type LogFollower } from "../../../src/informer/events/event_log.ts";
 import { type CursorOptions, openCursor } from "../../../src/informer/events/open_cursor.ts";
 import { entry, type Thing } from "../../support/fixtures.ts";
+import { collectGarbage } from "../../support/garbage.ts";
 import { line } from "../../support/informer.ts";
 
 const quarantine = new Quarantine<Thing>(() => {}, () => true);
 
-/** A log that counts the callbacks that wait for an event. */
+/** A log that counts its followers, and the callbacks that wait for an event. */
 class CountedLog extends EventLog<Thing> {
   waiting = 0;
+  followers = 0;
+
+  override follow(follower: LogFollower<Thing>): () => void {
+    this.followers++;
+    const leave = super.follow(follower);
+    return () => {
+      this.followers--;
+      leave();
+    };
+  }
 
   override onceAppended(wake: () => void): () => void {
     this.waiting++;
@@ -76,6 +88,7 @@ for (const backlog of ["keep", "latestPerKey"] as const) {
     const waiting = cursor.wait();
     assertEquals(log.waiting, 1);
     cursor.close();
+    assertEquals(log.waiting, 0);
     await waiting;
     append("b", 11);
     cursor.resync([entry("a", 1)]);
@@ -134,4 +147,95 @@ Deno.test("Cursor also yields the turn while its filter drops all events", async
   assertEquals([lines, asked], [["+ default/x@11"], 1]);
   assertEquals(pacer.turns >= 3, true, `${pacer.turns} turns`);
   cursor.close();
+});
+
+Deno.test("Cursor that is closed follows the log no more, and keeps none of the entries that it has not read", async () => {
+  const entries = (): Entry<Thing>[] => [entry("a", 1), entry("b", 2), entry("c", 3)];
+  for (const backlog of ["keep", "latestPerKey", { max: 3 }] as const) {
+    for (const unread of ["the start", "a resync"]) {
+      // What is unread is made in a function of its own, so that nothing else keeps it.
+      const open = (): { cursor: Cursor<Thing>; log: CountedLog; unread: WeakRef<object>[] } => {
+        const synced = { type: "synced", objects: 3, resourceVersion: "3" } as const;
+        const start = unread === "the start" ? { entries: entries(), synced } : { entries: [], synced: undefined };
+        const log = new CountedLog();
+        const cursor = openCursor({ ...start, log, quarantine, pacer: new Pacer() }, {
+          backlog,
+          onFilterError: () => {},
+          onOverrun: () => {},
+        });
+        const resync = entries();
+        if (unread === "a resync") {
+          assertEquals(polled(cursor), []);
+          cursor.resync(resync);
+        }
+        cursor.poll();
+        assertEquals(cursor.pending, unread === "the start" ? 3 : 2);
+        return { cursor, log, unread: [start.entries, synced, resync, resync[2]].map((kept) => new WeakRef(kept)) };
+      };
+      const { cursor, log, unread: refs } = open();
+      cursor.close();
+      assertEquals([log.followers, cursor.pending], [0, 0]);
+      const kept = (): number => refs.filter((ref) => ref.deref() !== undefined).length;
+      for (let i = 0; i < 10 && kept() > 0; i++) await collectGarbage();
+      assertEquals(kept(), 0, `${JSON.stringify(backlog)}, ${unread}`);
+      assertEquals(cursor.isClosed, true);
+    }
+  }
+});
+
+Deno.test("Cursor that was idle shares the time of the turn in which the log wakes it", async () => {
+  const { cursor, pacer, append } = opened({}, [], 2);
+  assertEquals(polled(cursor), []);
+  const idle = cursor.wait();
+  await pacer.turn();
+  while (!pacer.step()); // another reader uses up this turn
+  append("a", 11);
+  await idle;
+  assertEquals(polled(cursor), []);
+  await cursor.wait();
+  assertEquals(polled(cursor), ["+ default/a@11"]);
+  cursor.close();
+});
+
+Deno.test("Cursor resync does not take a turn from a reader that does not wait", async () => {
+  const { cursor, pacer, append } = opened({}, [], 2);
+  const waited = cursor.wait();
+  append("a", 11);
+  append("b", 12);
+  await waited;
+  assertEquals(line(cursor.poll()!), "+ default/a@11");
+  await pacer.turn(); // the reader works meanwhile
+  while (!pacer.step());
+  cursor.resync([entry("a", 11)]);
+  assertEquals(line(cursor.poll()!), "+ default/b@12", "it has its own turn");
+  cursor.close();
+});
+
+Deno.test('Cursor with backlog "latestPerKey" adds a resync of objects without unread events only', () => {
+  const { cursor, log } = opened({ backlog: "latestPerKey" }, [], 64);
+  const update = (name: string, from: number, to: number): void =>
+    log.append(new Updated(entry(name, to), quarantine, entry(name, from), false));
+  update("a", 1, 11);
+  log.append(new Deleted(entry("b", 12), quarantine, false));
+  cursor.resync([entry("a", 11), entry("c", 1)]);
+  assertEquals(polled(cursor), ["~ default/a@1→11", "- default/b@12", "~ default/c@1→1 (resync)"]);
+});
+
+Deno.test('Cursor with backlog "latestPerKey" adds a resync again when the events of the last one were merged with updates', () => {
+  const { cursor, log } = opened({ backlog: "latestPerKey" }, [], 64);
+  cursor.resync([entry("a", 1)]);
+  cursor.resync([entry("a", 1), entry("b", 1)]);
+  assertEquals(cursor.pending, 1, "the last resync has not been read");
+  log.append(new Updated(entry("a", 11), quarantine, entry("a", 1), false));
+  cursor.resync([entry("b", 1)]);
+  assertEquals(polled(cursor), ["~ default/a@1→11", "~ default/b@1→1 (resync)"]);
+});
+
+Deno.test('Cursor close with backlog "latestPerKey" drops an addition whose deletion was read', () => {
+  const { cursor, log, append } = opened({ backlog: "latestPerKey" }, []);
+  log.append(new Deleted(entry("a", 11), quarantine, false));
+  append("a", 12);
+  assertEquals([line(cursor.poll()!), cursor.pending], ["- default/a@11", 1]);
+  cursor.close();
+  assertEquals(cursor.pending, 0);
 });

@@ -16,6 +16,7 @@ import {
 import { FakeTime } from "../../support/fake_time.ts";
 import { END, ScriptedSource } from "../../support/scripted_source.ts";
 import { holding, line, Run } from "../../support/informer.ts";
+import { CountedController } from "../../support/listeners.ts";
 
 async function take(events: AsyncIterator<InformerEvent<Thing>>, count: number): Promise<string[]> {
   const lines: string[] = [];
@@ -78,6 +79,44 @@ Deno.test("events() rejects with its signal's reason, once, and then ends", asyn
   const late = run.informer.events({ signal: stop.signal });
   assertStrictEquals(await assertRejects(() => late.next()), reason);
   assertEquals(run.informer.status().handlers, []);
+});
+
+Deno.test("events() removes its listener from its signal when the stream ends", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const stop = new CountedController();
+  const events = run.informer.events({ signal: stop.signal });
+  await events.next();
+  assertEquals(stop.listeners, 1);
+  await events.return!();
+  assertEquals(stop.listeners, 0);
+});
+
+Deno.test("events() rejects a waiting next() with its signal's reason, also when return() follows at once", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const stop = new AbortController();
+  const events = run.informer.events({ signal: stop.signal });
+  await take(events, 2);
+  const waiting = assertRejects(() => events.next(), Error, "enough");
+  await time.tickAsync(0);
+  stop.abort(new Error("enough"));
+  await events.return!();
+  await waiting;
+});
+
+Deno.test("events() counts and reports an error of its filter, and leaves the object out", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1), entry("b", 1))).start();
+  const events = run.informer.events({
+    filter: ({ metadata }) => {
+      if (metadata.name === "a") throw new Error("not this one");
+      return true;
+    },
+  });
+  assertEquals(await take(events, 2), ["+ default/b@1 (initial)", "= 2 at 10"]);
+  assertEquals([run.complaints, run.informer.status().handlers[0].errors], [["Error: not this one"], 1]);
+  await events.return!();
 });
 
 Deno.test("events() answers calls of next() in order", async () => {

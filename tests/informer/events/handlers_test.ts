@@ -117,6 +117,7 @@ Deno.test("SharedIndexInformer awaits a handler's promise before its next event,
   hold.resolve();
   await time.tickAsync(0);
   assertEquals(slow.lines, fast.lines);
+  await time.tickAsync(2_000);
   assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [false, false]);
 });
 

@@ -1,0 +1,13 @@
+import { assertEquals } from "@std/assert";
+import { EventLog } from "../../../src/informer/events/event_log.ts";
+import { entry, type Thing } from "../../support/fixtures.ts";
+
+Deno.test("EventLog wakes a waiting reader, once, when the entries of a first list are appended", () => {
+  const log = new EventLog<Thing>();
+  let woken = 0;
+  log.onceAppended(() => woken++);
+  log.appendInitial([entry("a", 1), entry("b", 2)]);
+  assertEquals([woken, log.end.count], [1, 2]);
+  log.appendInitial([]);
+  assertEquals([woken, log.end.count], [1, 2]);
+});
