@@ -499,6 +499,24 @@ Deno.test("SharedIndexInformer quarantines an object that cannot be frozen, unti
   }
 });
 
+Deno.test("SharedIndexInformer with parse: eager quarantines an object whose reading fails otherwise than by its text", async () => {
+  using time = new FakeTime();
+  const odd = Object.defineProperty(entry("a", 1), "object", {
+    get: () => {
+      throw new TypeError("a custom source is at fault");
+    },
+  });
+  await using run = await new Run(time, holding(odd, entry("b", 2)), { parse: "eager" }).start();
+  const { indexer, lister } = run.informer;
+  assertEquals(lister.list().map(({ metadata }) => metadata.name), ["b"]);
+  assertThrows(
+    () => indexer.getByKey("default/a"),
+    DecodeError,
+    'Cannot read "default/a": a custom source is at fault',
+  );
+  assertEquals(run.informer.status().quarantined, 1);
+});
+
 Deno.test("SharedIndexInformer parses objects when they are first read, or with parse: eager as they arrive", async () => {
   for (
     const [options, quarantined] of [[{}, 0], [{ parse: "eager" }, 1], [{ indexers: { x: () => [] } }, 1]] as const

@@ -2,8 +2,9 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import { OutdatedChanges } from "../../src/informer/sync/outdated_changes.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { entry, Thing, thing } from "../support/fixtures.ts";
+import { entry, modified, Thing, thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { holding, Run } from "../support/informer.ts";
 import { Wire } from "./_wire.ts";
 
 const MINUTE = 60_000;
@@ -12,6 +13,7 @@ const MINUTE = 60_000;
 type Step =
   | { readonly do: "drop"; readonly version: number; readonly deleted?: boolean }
   | { readonly do: "settle" | "resume" | "list" }
+  | { readonly do: "list up to"; readonly version: number }
   | { readonly do: "flush"; readonly version: number };
 
 /** The versions whose changes are the reasons for lists. */
@@ -29,11 +31,11 @@ async function relistsAfter(...steps: Step[]): Promise<string[]> {
     else if (step.do === "settle") outdated.settled("default/a");
     else if (step.do === "flush") outdated.reached(String(step.version));
     else {
-      if (step.do === "list") {
+      if (step.do !== "resume") {
         outdated.entered({ name: "listing", resourceVersion: "10" } as never);
-        outdated.reached("10");
+        outdated.reached(step.do === "list up to" ? String(step.version) : "10");
       }
-      watch();
+      if (step.do !== "list up to") watch();
     }
     await time.tickAsync(0);
   }
@@ -46,6 +48,21 @@ Deno.test("OutdatedChanges requests a relist for an outdated change above the ve
   assertEquals(await relistsAfter({ do: "drop", version: 11 }, flush(11)), ["11"]);
   assertEquals(await relistsAfter({ do: "drop", version: 11, deleted: true }, flush(11)), ["11"]);
   assertEquals(await relistsAfter({ do: "drop", version: 11 }, { do: "list" }), [], "a list comes first");
+  assertEquals(await relistsAfter({ do: "drop", version: 11 }, { do: "list" }, flush(12)), [], "and settles it");
+});
+
+Deno.test("OutdatedChanges compares what follows a streaming list in the same batch with the version of that list", async () => {
+  const list: Step = { do: "list up to", version: 20 };
+  assertEquals(await relistsAfter(list, { do: "drop", version: 21 }, flush(21)), ["21"]);
+  assertEquals(await relistsAfter(list, { do: "drop", version: 15 }, { do: "settle" }, flush(21)), []);
+});
+
+Deno.test("SharedIndexInformer that is stopped before a relist that is due leaves no timer", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 5))).start();
+  run.source.list();
+  await run.tell(modified("a", 12), modified("a", 11));
+  assertEquals(run.source.story.at(-1), "list - limit=500", "the relist is not answered");
 });
 
 Deno.test("OutdatedChanges treats a change as a replay if its object arrives again before the watch goes on", async () => {

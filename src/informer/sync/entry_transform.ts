@@ -59,7 +59,7 @@ export class EntryTransform<T extends KubernetesObject> {
 
   /** As {@linkcode kept}, for many entries. */
   keptAll(entries: readonly Entry<T>[]): void {
-    if (this.#originals === undefined) return;
+    if (this.#originals === undefined) return; // survives: no-renamed
     for (const entry of entries) this.kept(entry);
   }
 
@@ -72,7 +72,6 @@ export class EntryTransform<T extends KubernetesObject> {
   /** Returns an index function over entries. If `valuesOf` throws, the error is reported and the object has no index values. */
   indexFunction(name: string, valuesOf: IndexFunction<T>): IndexFunction<Entry<T>> {
     return (entry) => {
-      if (entry.error !== undefined) return [];
       let object: T;
       try {
         object = entry.object;
@@ -115,8 +114,8 @@ export class EntryTransform<T extends KubernetesObject> {
     try {
       object = transform(object);
       const { name, namespace } = metadataOf(object);
-      if (entry.name === name && entry.namespace === (namespace ?? "")) {
-        return new TransformedEntry(entry, entry.key, object);
+      if (entry.name === name && entry.namespace === (namespace ?? "")) { // survives: same-key
+        return new TransformedEntry(entry, entry.key, object); // survives: same-key
       }
       return new TransformedEntry(entry, keyOf(object), object);
     } catch (cause) {

@@ -35,8 +35,6 @@ export class OutdatedChanges implements Disposable {
   readonly #unsettled = new Map<ObjectKey, string>();
   /** `#openedAt` is the version at which the present watch was opened, or of the list since. */
   #openedAt = "";
-  /** `#phase` is the phase entered last. */
-  #phase: ReflectorPhase["name"] = "stopped";
   /** `#isListing` is true if and only if the present phase is a list that has not been applied. */
   #isListing = false;
   /** `#reason` is defined if and only if a list is due. */
@@ -53,11 +51,9 @@ export class OutdatedChanges implements Disposable {
 
   /** Applies a phase that the reflector has entered. */
   entered(phase: ReflectorPhase): void {
-    const before = this.#phase;
-    this.#phase = phase.name;
     this.#isListing = phase.name === "listing";
     if (phase.name === "paused") this.#timer[Symbol.dispose](); // armed again by the progress of the next watch
-    if (phase.name === "watching" && !(phase.open && before === "watching")) this.#openedAt = phase.resourceVersion;
+    if (phase.name === "watching") this.#openedAt = phase.resourceVersion;
   }
 
   /** Records a change that was dropped because `known`, which is newer, is cached. */
@@ -83,12 +79,10 @@ export class OutdatedChanges implements Disposable {
       this.#unsettled.clear();
       this.#reason = undefined;
       this.#timer[Symbol.dispose]();
-      return;
     }
     if (this.#unsettled.size > 0 && isOlder(this.#openedAt, version)) {
       const [reason] = this.#unsettled.values();
       this.#reason ??= reason;
-      this.#unsettled.clear();
     }
     if (this.#reason !== undefined && !this.#timer.isArmed) this.#timer.arm(this.#nextRelistMs - monotonicMs());
   }

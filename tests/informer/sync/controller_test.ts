@@ -31,7 +31,7 @@ class Filling implements AsyncDisposable {
       },
       ...(replacing === undefined ? {} : { replacing: () => replacing(this) }),
       onProgress: (version) => this.notes.push(`${version}, ${this.store.size} stored, ${this.queue.size} queued`),
-      reflector: { ...PAGES, backoff: { jitter: 0 } },
+      reflector: { ...PAGES, backoff: { jitter: 0 }, resyncMs: 60_000 },
     });
     this.#running = this.controller.run({ signal: this.#stop.signal });
   }
@@ -87,4 +87,13 @@ Deno.test("Controller stages a list in the replacement that it is given, without
   await time.tickAsync(2_000);
   assertEquals(filling.take(), ["default/a", "default/b", "20, 1 stored, 0 queued"]);
   assertEquals(seen(filling.store), ["default/b@15"]);
+});
+
+Deno.test("Controller processes all known keys again when its reflector resyncs", async () => {
+  using time = new FakeTime();
+  await using filling = new Filling(holding(entry("a", 1), entry("b", 2)));
+  await time.tickAsync(0);
+  filling.take();
+  await time.tickAsync(60_000);
+  assertEquals(filling.take(), ["default/a", "default/b", "10, 2 stored, 0 queued"]);
 });
