@@ -9,7 +9,12 @@ function counted(
   let asked = 0;
   const index = namespaceIndex<unknown>(() => (asked++, inUse));
   return {
-    valuesOf: (namespace) => index(entryOf({ metadata: { name: "x", namespace, uid: "u", resourceVersion: "1" } })),
+    valuesOf: (namespace) =>
+      index(
+        entryOf({
+          metadata: { name: "x", namespace, uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+        }),
+      ),
     asked: () => asked,
   };
 }
