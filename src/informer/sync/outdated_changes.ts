@@ -59,7 +59,7 @@ export class OutdatedChanges implements Disposable {
   /** Records a change that was dropped because `known`, which is newer, is cached. */
   dropped<T extends KubernetesObject>({ key, resourceVersion }: Entry<T>, known: Entry<T>, isDeletion: boolean): void {
     const reason = `Cannot apply a change of "${key}": found version ${resourceVersion}, older than the cached ` +
-      `${known.resourceVersion}, and no replay; the server does not order its versions, so they are listed again, ` +
+      `${known.resourceVersion}, and no replay; the server does not order its versions, so they are listed ` +
       "again, at most once a minute";
     if (!this.#isReplayed(resourceVersion)) this.#reason ??= reason;
     // The deletion of an earlier object says nothing about the cached one.
