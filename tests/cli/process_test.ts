@@ -9,39 +9,45 @@ const UNIX = { ignore: Deno.build.os === "windows" };
 
 Deno.test("informer fake, watch and get agree on every pod while pods change", UNIX, async () => {
   for (const mix of ["update", "all"]) {
-    await using folder = new Folder();
-    const [kubeconfig, cache] = [folder.file("kubeconfig"), folder.file("cache.json")];
-    const churn = ["--churn", "200", "--churn-mix", mix, "--churn-for", "1500ms"];
-    await using fake = informer("fake", "--port", "0", "--pods", "300", ...churn, "--kubeconfig", kubeconfig);
-    await fake.out.line(/^http:\/\/127\.0\.0\.1:\d+$/);
-    const args = ["pods", "-A", "-o", "json", "--kubeconfig", kubeconfig];
-    await using watch = informer("watch", ...args, "--no-object", "--cache", cache);
-    await watch.out.line(/"synced"/);
-    // When the changes have ended, a list at two times is the same.
-    const list = async (): Promise<{ items: Pod[]; metadata: { resourceVersion: string } }> => {
-      await using get = informer("get", ...args);
-      assertEquals(await get.code, 0, get.err.text);
-      return JSON.parse(get.out.text);
-    };
-    let [before, after] = [await list(), await list()];
-    while (before.metadata.resourceVersion !== after.metadata.resourceVersion) [before, after] = [after, await list()];
-    const last = after.metadata.resourceVersion;
-    await watch.out.until((lines) => lines.some((line) => line.includes(`"resourceVersion":"${last}"`)));
-    watch.kill("SIGINT");
-    assertEquals([await watch.code, watch.err.text], [0, ""]);
-    fake.kill("SIGTERM");
-    assertEquals(await fake.code, 0);
-
-    const events = json(watch.out.lines);
-    assertEquals(events.filter(({ type }) => type === "synced").length, 1);
-    assert(events.some(({ type }) => type === "updated"));
-    assertEquals(events.some(({ type }) => type === "deleted"), mix === "all");
-    const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
-    const saved = new Map((JSON.parse(await Deno.readTextFile(cache)) as Pod[]).map((each) => [keyOf(each), each]));
-    assertEquals([...saved.keys()].sort(), after.items.map(keyOf).sort());
-    for (const item of after.items) assertEquals(saved.get(keyOf(item)), item);
+    // On a machine under load the changes may have ended before the watch begins.
+    assert(await agreeWhileChanging(mix, 1.5) || await agreeWhileChanging(mix, 15), `no changes were seen: ${mix}`);
   }
 });
+
+/** Compares the three after changes; returns true if the watch has seen the changes that `mix` makes. */
+async function agreeWhileChanging(mix: string, seconds: number): Promise<boolean> {
+  await using folder = new Folder();
+  const [kubeconfig, cache] = [folder.file("kubeconfig"), folder.file("cache.json")];
+  const churn = ["--churn", "200", "--churn-mix", mix, "--churn-for", `${seconds}s`];
+  await using fake = informer("fake", "--port", "0", "--pods", "300", ...churn, "--kubeconfig", kubeconfig);
+  await fake.out.line(/^http:\/\/127\.0\.0\.1:\d+$/);
+  const args = ["pods", "-A", "-o", "json", "--kubeconfig", kubeconfig];
+  await using watch = informer("watch", ...args, "--no-object", "--cache", cache);
+  await watch.out.line(/"synced"/);
+  // When the changes have ended, a list at two times is the same.
+  const list = async (): Promise<{ items: Pod[]; metadata: { resourceVersion: string } }> => {
+    await using get = informer("get", ...args);
+    assertEquals(await get.code, 0, get.err.text);
+    return JSON.parse(get.out.text);
+  };
+  let [before, after] = [await list(), await list()];
+  while (before.metadata.resourceVersion !== after.metadata.resourceVersion) [before, after] = [after, await list()];
+  const last = after.metadata.resourceVersion;
+  await watch.out.until((lines) => lines.some((line) => line.includes(`"resourceVersion":"${last}"`)));
+  watch.kill("SIGINT");
+  assertEquals([await watch.code, watch.err.text], [0, ""]);
+  fake.kill("SIGTERM");
+  assertEquals(await fake.code, 0);
+
+  const events = json(watch.out.lines);
+  assertEquals(events.filter(({ type }) => type === "synced").length, 1);
+  const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+  const saved = new Map((JSON.parse(await Deno.readTextFile(cache)) as Pod[]).map((each) => [keyOf(each), each]));
+  assertEquals([...saved.keys()].sort(), after.items.map(keyOf).sort());
+  for (const item of after.items) assertEquals(saved.get(keyOf(item)), item);
+  const types = new Set(events.map(({ type }) => type));
+  return types.has("updated") && types.has("deleted") === (mix === "all");
+}
 
 Deno.test(
   "informer watch survives a restart of the server, prints little about it, and is live again afterwards",
