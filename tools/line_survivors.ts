@@ -4,12 +4,13 @@
  */
 export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "complete-indexes": "Without it a commit passes all rows of indexes that are complete: slower, with the same result.",
-  "exhaustive": "It cannot be reached: the type checker fails when a case is missing.",
+  "exhaustive": "The cases behind it do nothing: they let the type checker fail when one is missing.",
   "last-row":
     "Without it a key is looked up again by the change that follows its look-up: slower, with the same result.",
   "no-row": "Without it an array is read at index -1, which is undefined: slower, with the same result.",
   "no-renamed": "Without it each entry is looked up among those that were renamed: slower, with the same result.",
   "places-of-many": "Without it a key is looked for among all that wait, one by one: slower, with the same result.",
   "same-key": "Without it an equal key is computed: slower, and with one more string for each object.",
+  "settled-wait": "Without it a wait that is over stays in memory for as long as the informer, with the same result.",
   "unchanged-index": "Without it index values are compared that cannot differ: slower, with the same result.",
 };

@@ -42,7 +42,7 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
   #source: StreamSource<T> | undefined;
   /** The promise of the latest `next()`. */
   #last: Promise<IteratorResult<T, void>> | undefined;
-  /** True while the source reads; then `#resolve` and `#reject` settle the pending `next()`. */
+  /** Until the end: true while the source reads; then `#resolve` and `#reject` settle the pending `next()`. */
   #pending = false;
   #resolve!: (item: IteratorResult<T, void>) => void;
   #reject!: (reason: unknown) => void;
@@ -132,7 +132,6 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
 
   readonly #fail = (error: unknown): void => {
     if (this.#ended) return; // cancelled
-    this.#pending = false;
     const reason = this.#source === undefined ? error : this.#source.fail(error);
     this.#end();
     this.#reject(reason);

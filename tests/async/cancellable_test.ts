@@ -75,6 +75,7 @@ Deno.test("cancellable rejects when the signal aborts between two items, and doe
   const reason = new Error("stop");
   stop.abort(reason);
   assertStrictEquals(await assertRejects(() => items.next()), reason);
+  assertEquals(await items.next(), { done: true, value: undefined });
   assertEquals([source.asked, source.ended], [1, 1]);
 });
 
@@ -217,6 +218,22 @@ Deno.test("CancellableStream throws an error of its source once, and leaves no l
   assertEquals(counting.listeners, 0);
 });
 
+Deno.test("CancellableStream rejects with the error that its source makes of a result that it cannot decode, and ends", async () => {
+  const counting = new CountingSignal();
+  const items = new CancellableStream<number>(() => ({
+    read: () => Promise.resolve("garbage"),
+    decode: () => {
+      throw new Error("not a number");
+    },
+    fail: (cause) => new Error("Cannot read", { cause }),
+    cancel: () => Promise.resolve(),
+  }), counting.signal);
+  const { cause } = await assertRejects(() => items.next(), Error, "Cannot read");
+  assertEquals((cause as Error).message, "not a number");
+  assertEquals(await items.next(), { done: true, value: undefined });
+  assertEquals(counting.listeners, 0);
+});
+
 Deno.test("CancellableStream throws the error of a source whose return() fails, unless the signal has aborted", async () => {
   const source = async function* (): AsyncGenerator<number, void, undefined> {
     try {
@@ -269,6 +286,17 @@ Deno.test("CancellableStream answers overlapping calls of next() in order", asyn
   await new Promise((resolve) => setImmediate(resolve));
   answers[2]?.({ done: true, value: undefined });
   assertEquals(await items[2], { done: true, value: undefined });
+});
+
+Deno.test("CancellableStream answers a next() that is called as another one resolves behind those that wait, and later ones at once", async () => {
+  const source = new Source<number>([1, 2, 3, 4]);
+  const items = streamOf(undefined, () => source);
+  const first = items.next();
+  const third = first.then(() => items.next());
+  const second = items.next();
+  assertEquals((await Promise.all([first, second, third])).map(({ value }) => value), [1, 2, 3]);
+  void items.next();
+  assertEquals(source.asked, 4);
 });
 
 Deno.test("CancellableStream ends at once on return() while its source's next() and return() never resolve", async () => {

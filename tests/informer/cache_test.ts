@@ -576,6 +576,20 @@ Deno.test("SharedIndexInformer that ends because onPhase throws rejects run() an
   run.informer[Symbol.asyncDispose] = () => Promise.resolve();
 });
 
+Deno.test("SharedIndexInformer that ends while it waits has no time of a next request in its status", async () => {
+  using time = new FakeTime();
+  const thrown = new Error("the phase is not to my liking");
+  const run = new Run(time, new ScriptedSource().list(refused(500)), {
+    reflector: {
+      onPhase: ({ name }) => {
+        if (name === "waiting") throw thrown;
+      },
+    },
+  });
+  await assertRejects(() => run.informer.run(), Error, thrown.message);
+  assertEquals([run.informer.status().state, run.informer.status().retryAt], ["stopped", undefined]);
+});
+
 Deno.test("SharedIndexInformer refuses invalid options", () => {
   for (const options of [{ resyncMs: -1 }, { graceMs: NaN }, { reflector: { pageSize: 0 } }]) {
     assertThrows(() => new Run(undefined as unknown as FakeTime, new ScriptedSource(), options), RangeError);

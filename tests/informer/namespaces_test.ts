@@ -195,6 +195,25 @@ Deno.test("SharedIndexInformer of several namespaces has the state of the worst 
   assertEquals(both.informer.status().cause, undefined);
 });
 
+Deno.test("SharedIndexInformer of several namespaces has the time of the earliest next request", async () => {
+  await using both = await live();
+  const begun = both.time.now;
+  const next = (): number | undefined => {
+    const { retryAt } = both.informer.status();
+    return retryAt && retryAt.getTime() - begun;
+  };
+  await both.tick(2_000);
+  both.b.newest.send(refused(500));
+  await both.tick(300);
+  both.a.newest.send(refused(500));
+  await both.tick();
+  assertEquals(next(), 2_800);
+  await both.tick(500);
+  assertEquals(next(), 3_100);
+  await both.tick(300);
+  assertEquals(next(), undefined, "both list");
+});
+
 Deno.test("statusChanges() yields when one of several namespaces changes, even if the overall state does not", async () => {
   await using both = await live();
   const changes = both.informer.statusChanges();

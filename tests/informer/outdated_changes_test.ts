@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 /** What happens in a watch that was opened at version 10, while a@9 is cached. */
 type Step =
   | { readonly do: "drop"; readonly version: number; readonly deleted?: boolean }
-  | { readonly do: "settle" | "resume" | "list" }
+  | { readonly do: "settle" | "resume" | "list" | "wait a minute" }
   | { readonly do: "list up to"; readonly version: number }
   | { readonly do: "flush"; readonly version: number };
 
@@ -30,6 +30,7 @@ async function relistsAfter(...steps: Step[]): Promise<string[]> {
     if (step.do === "drop") outdated.dropped(entry("a", step.version), entry("a", 900), step.deleted ?? false);
     else if (step.do === "settle") outdated.settled("default/a");
     else if (step.do === "flush") outdated.reached(String(step.version));
+    else if (step.do === "wait a minute") await time.tickAsync(MINUTE);
     else {
       if (step.do !== "resume") {
         outdated.entered({ name: "listing", resourceVersion: "10" } as never);
@@ -49,6 +50,12 @@ Deno.test("OutdatedChanges requests a relist for an outdated change above the ve
   assertEquals(await relistsAfter({ do: "drop", version: 11, deleted: true }, flush(11)), ["11"]);
   assertEquals(await relistsAfter({ do: "drop", version: 11 }, { do: "list" }), [], "a list comes first");
   assertEquals(await relistsAfter({ do: "drop", version: 11 }, { do: "list" }, flush(12)), [], "and settles it");
+});
+
+Deno.test("OutdatedChanges requests a relist again after a minute, as long as no list follows", async () => {
+  const wait: Step = { do: "wait a minute" };
+  assertEquals(await relistsAfter({ do: "drop", version: 11 }, flush(11), wait, wait), ["11", "11", "11"]);
+  assertEquals(await relistsAfter({ do: "drop", version: 11 }, flush(11), wait, { do: "list" }, wait), ["11", "11"]);
 });
 
 Deno.test("OutdatedChanges compares what follows a streaming list in the same batch with the version of that list", async () => {

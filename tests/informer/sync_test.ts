@@ -220,6 +220,28 @@ Deno.test("SharedIndexInformer's status has counts, and the time of the last cha
   assertEquals([events, lists, watches, objects, resourceVersion], [1, 1, 1, 1, "12"]);
 });
 
+Deno.test("SharedIndexInformer's status has the time of the next request while it waits, and the time since when it is not live", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, new ScriptedSource().list(refused(500)).list(part(10, []), END).watch([]));
+  const times = (): (number | undefined)[] => {
+    const { retryAt, notLiveSince } = run.informer.status();
+    return [retryAt, notLiveSince].map((at) => at === undefined ? undefined : at.getTime() - begun);
+  };
+  const begun = time.now;
+  assertEquals(times(), [undefined, undefined]);
+  await run.start();
+  assertEquals(times(), [800, 0]);
+  await time.tickAsync(800);
+  assertEquals(times(), [undefined, undefined], "live");
+  await time.tickAsync(2_000);
+  run.source.watch(new UnreachableError("nobody there"));
+  run.source.newest.send(new UnreachableError("nobody there"));
+  await time.tickAsync(100);
+  assertEquals(times(), [3_600, 2_800]);
+  await run.informer[Symbol.asyncDispose]();
+  assertEquals(times(), [undefined, 2_800], "it stopped while it waited");
+});
+
 Deno.test("SharedIndexInformer's status has the progress of a list, and the time of the list's last bookmark", async () => {
   using time = new FakeTime();
   await using run = new Run(time, new ScriptedSource().watch([], [added("a", 1), added("b", 2)]), {

@@ -163,11 +163,11 @@ export class StateKeeper {
         return;
       case "waiting":
         this.#set(stateOf(phase.error, hasSynced), phase.error);
-        return;
+        return; // survives: exhaustive
       case "stopped":
-        return;
+        return; // survives: exhaustive
       default:
-        phase satisfies never;
+        phase satisfies never; // survives: exhaustive
     }
   }
 

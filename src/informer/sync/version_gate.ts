@@ -20,17 +20,12 @@ export class VersionGate {
   reached(version: string): void {
     const before = this.#version;
     this.#version = version;
-    if (this.#waiting.size === 0) return;
     const back = before !== "" && isOlder(version, before);
-    for (const waiter of this.#waiting) {
-      if (!isResourceVersion(version)) waiter.latch.fail(cannotOrder(version));
+    for (const { version: awaited, latch } of this.#waiting) {
+      if (!isResourceVersion(version)) latch.fail(cannotOrder(version));
       else if (back) {
-        waiter.latch.fail(
-          new Error(`Cannot wait for version ${waiter.version}: the server went back from ${before} to ${version}`),
-        );
-      } else if (isOlder(version, waiter.version)) continue;
-      else waiter.latch.open();
-      this.#waiting.delete(waiter);
+        latch.fail(new Error(`Cannot wait for version ${awaited}: the server went back from ${before} to ${version}`));
+      } else if (!isOlder(version, awaited)) latch.open();
     }
   }
 
@@ -44,7 +39,7 @@ export class VersionGate {
     try {
       await waiter.latch.wait(options);
     } finally {
-      this.#waiting.delete(waiter);
+      this.#waiting.delete(waiter); // survives: settled-wait
     }
   }
 
@@ -52,6 +47,5 @@ export class VersionGate {
   end(error: Error): void {
     this.#over = error;
     for (const { latch } of this.#waiting) latch.fail(error);
-    this.#waiting.clear();
   }
 }
