@@ -51,7 +51,7 @@ Deno.test("a reconciler that is refused rejects with the reason", async () => {
   using session = new Session();
   session.server.failNext(403, Infinity);
   const maps = session.reconciler(() => {});
-  const refused = assertRejects(() => maps.run(), Error, "403");
+  const refused = assertRejects(() => maps.run(), Error, "forbidden");
   await session.pass(1000);
   await refused;
   assertEquals(maps.status().state, "stopped");
