@@ -22,6 +22,7 @@ import type { Lister } from "../informer/cache/lister.ts";
 import type { HandlerRegistration } from "../informer/events/handler.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import { WaitError } from "../informer/wait_error.ts";
 import { type Causes, withCause, withCauses } from "../workqueue/cause.ts";
 import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
 import { Result, SETTLED } from "../workqueue/result.ts";
@@ -293,7 +294,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#state = "running";
       await this.#work(signal);
     } catch (error) {
-      if (!(signal.aborted && error === signal.reason)) throw error;
+      const reason = error instanceof WaitError ? error.reason : error;
+      if (!(signal.aborted && reason === signal.reason)) throw error;
     } finally {
       stop.abort(new DOMException(`The reconciler of "${this.name}" has stopped`, "AbortError"));
       await this.#end(registrations);
