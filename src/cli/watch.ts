@@ -9,7 +9,8 @@ import type { ReflectorPhase } from "../reflector/phase.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
 import { nextTurn } from "../async/next_turn.ts";
-import { checkCacheFile, writeCacheFile } from "./write_cache_file.ts";
+import { checkOutputFile } from "./check_output_file.ts";
+import { writeCacheFile } from "./write_cache_file.ts";
 import { FailureReporter } from "./terminal/failure_reporter.ts";
 import { durationMs } from "./target/duration_ms.ts";
 import { EventLines, type PrintedEvent } from "./terminal/event_lines.ts";
@@ -72,7 +73,7 @@ export async function watch(
   if (flags.untilSynced && resyncMs > 0) {
     throw new UsageError("--until-synced ends before a resync; leave out --resync");
   }
-  if (flags.cache !== undefined) await checkCacheFile(flags.cache);
+  if (flags.cache !== undefined) await checkOutputFile("--cache", flags.cache);
   const { signal } = stop;
   const timeUp = new DOMException(`the time of --timeout ${flags.timeout} is over`, "TimeoutError");
   const timer = timeoutMs === undefined ? undefined : setTimeout(() => stop.abort(timeUp), timeoutMs);

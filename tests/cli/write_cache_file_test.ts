@@ -1,7 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { checkCacheFile, writeCacheFile } from "../../src/cli/write_cache_file.ts";
-import { UsageError } from "../../src/cli/errors/usage_error.ts";
+import { writeCacheFile } from "../../src/cli/write_cache_file.ts";
 import { Folder } from "../support/serve.ts";
 
 function named(name: string): KubernetesObject {
@@ -11,28 +10,6 @@ function named(name: string): KubernetesObject {
 async function namesIn(folder: Folder): Promise<string[]> {
   return (await Array.fromAsync(Deno.readDir(folder.path))).map(({ name }) => name).sort();
 }
-
-Deno.test("checkCacheFile refuses a path that cannot be written", async () => {
-  await using folder = new Folder();
-  const file = folder.write("file", "");
-  const cases: [string, string][] = [
-    [folder.file("no/cache.json"), `--cache: folder "${folder.file("no")}" does not exist; make it first`],
-    [`${file}/cache.json`, `--cache: "${file}" is not a folder`],
-    [folder.path, "is a folder; name a file"],
-    ["/dev/null", "is a device or a pipe"],
-    ["--timeout", `--cache needs a file, found "--timeout"`],
-  ];
-  for (const [path, message] of cases) await assertRejects(() => checkCacheFile(path), UsageError, message, path);
-});
-
-Deno.test("checkCacheFile does not change the folder or an existing cache file", async () => {
-  await using folder = new Folder();
-  const file = folder.write("cache.json", "[1]");
-  await checkCacheFile(file);
-  await checkCacheFile(folder.file("new.json"));
-  assertEquals(await namesIn(folder), ["cache.json"]);
-  assertEquals(await Deno.readTextFile(file), "[1]");
-});
 
 Deno.test("writeCacheFile writes a JSON array of one line per object", async () => {
   await using folder = new Folder();

@@ -1,0 +1,51 @@
+import { dirname } from "node:path";
+import { UsageError } from "./errors/usage_error.ts";
+import { folderPermissions, temporaryPath } from "./replace_file.ts";
+
+/**
+ * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.
+ *
+ * @param flag The flag, for messages: `"--cache"`.
+ * @throws {UsageError}
+ */
+export async function checkOutputFile(flag: string, path: string): Promise<void> {
+  if (path.startsWith("-")) {
+    throw new UsageError(`${flag} needs a file, found "${path}"; a file of that name is "./${path}"`);
+  }
+  const folder = dirname(path);
+  const there = await infoOf(folder, flag, path);
+  if (there === undefined) throw new UsageError(`${flag}: folder "${folder}" does not exist; make it first`);
+  if (!there.isDirectory) {
+    throw new UsageError(`${flag}: "${folder}" is not a folder; name a file in a folder that exists`);
+  }
+  const old = await infoOf(path, flag, path);
+  if (old?.isDirectory) throw new UsageError(`${flag}: "${path}" is a folder; name a file`);
+  if (old !== undefined && !old.isFile) {
+    throw new UsageError(`${flag}: "${path}" is a device or a pipe, which would be replaced; name a file`);
+  }
+  const beside = temporaryPath(path);
+  try {
+    await Deno.writeFile(beside, new Uint8Array(), { createNew: true });
+    await Deno.remove(beside);
+  } catch (error) {
+    throw unwritable(flag, path, error);
+  }
+}
+
+async function infoOf(place: string, flag: string, path: string): Promise<Deno.FileInfo | undefined> {
+  try {
+    return await Deno.stat(place);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw unwritable(flag, path, error);
+  }
+}
+
+function unwritable(flag: string, path: string, cause: unknown): UsageError {
+  if (cause instanceof Deno.errors.NotCapable) {
+    const flags = folderPermissions(path);
+    return new UsageError(`${flag}: this program may not write "${path}"; run Deno with ${flags}`, { cause });
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new UsageError(`${flag}: "${path}" cannot be written: ${reason}; name another file`, { cause });
+}
