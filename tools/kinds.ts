@@ -27,7 +27,6 @@ const CONFIG = join(ROOT, "deno.json");
 
 /** The files of `src/api` that generated ones import from. */
 const API_FILES: Readonly<Record<ImportedName, string>> = {
-  DynamicObject: "object",
   EphemeralObject: "object",
   IntOrString: "int_or_string",
   KubernetesObject: "object",

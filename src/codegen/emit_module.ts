@@ -3,7 +3,7 @@ import { identifierOf, propertyName, quoted } from "./identifier.ts";
 import type {
   FieldModel,
   KindModel,
-  ModuleModel,
+  ModuleContent,
   ObjectModel,
   SharedTypeName,
   TypeDefinition,
@@ -12,8 +12,7 @@ import type {
 
 /** The names that generated modules import from the package, and the parts of it that have them. */
 export type ImportedName =
-  | Exclude<SharedTypeName, "EmbeddedMeta" | "EmbeddedObject">
-  | "DynamicObject"
+  | Exclude<SharedTypeName, "EmbeddedMeta">
   | "EphemeralObject"
   | "KubernetesObject"
   | "ListMap"
@@ -31,17 +30,17 @@ export interface EmitOptions {
   /** Returns the specifier from which a type of another module is imported, and re-exported types are. */
   readonly moduleFrom: (module: string) => string;
   /** The module whose types this one re-exports, and refers to as its own: `"core/v1_shared"`. @default {none} */
-  readonly base?: ModuleModel & { readonly id: string };
+  readonly base?: ModuleContent & { readonly id: string };
 }
 
 /**
  * Returns the text of a module: for each kind an interface and a `Resource` constant of one name, for each type an interface,
  * all of them with explicit types. The same model gives the same text.
  */
-export function emitModule(module: ModuleModel, options: EmitOptions): string {
+export function emitModule(module: ModuleContent, options: EmitOptions): string {
   const emitter = new Emitter(module, options);
   const body = [
-    ...module.kinds.flatMap((kind) => emitter.kind(kind, module)),
+    ...module.kinds.flatMap((kind) => emitter.kind(kind)),
     ...module.types.flatMap((type) => emitter.definition(type)),
   ];
   return [
@@ -61,14 +60,15 @@ class Emitter {
   /** The imported names and their names here, by specifier. */
   readonly #imports = new Map<string, Map<string, string>>();
 
-  constructor({ kinds, types }: ModuleModel, options: EmitOptions) {
+  constructor({ kinds, types }: ModuleContent, options: EmitOptions) {
     this.#options = options;
     this.#base = new Set(options.base?.types.map(({ name }) => name));
     this.#used = new Set([...kinds, ...types].map(({ name }) => name));
     for (const name of this.#base) this.#used.add(name);
   }
 
-  kind({ name, kind, doc, type, resource, stored }: KindModel, { group, version }: ModuleModel): string[] {
+  kind({ name, kind, doc, type, resource, stored }: KindModel): string[] {
+    const { group, version, plural, scope, shortNames } = resource;
     const base = this.#imported(stored ? "KubernetesObject" : "EphemeralObject");
     const apiVersion = group === "" ? version : `${group}/${version}`;
     const lines = [
@@ -81,7 +81,6 @@ class Emitter {
       ...this.#members(type, "  "),
       "}",
     ];
-    const { plural, scope, shortNames } = resource;
     const names = [plural, ...shortNames].map((text) => `\`${quoted(text)}\``).join(", ");
     return [
       ...lines,
@@ -137,7 +136,6 @@ class Emitter {
     switch (model.type) {
       case "shared":
         if (model.name === "EmbeddedMeta") return `Partial<${this.#imported("ObjectMeta")}>`;
-        if (model.name === "EmbeddedObject") return `Partial<${this.#imported("DynamicObject")}>`;
         return this.#imported(model.name);
       case "enum":
         return `${this.#imported("OpenEnum")}<${model.values.map(quoted).join(" | ")}>`;

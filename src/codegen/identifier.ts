@@ -8,7 +8,7 @@ const TAKEN: ReadonlySet<string> = new Set(
     "protected public readonly require return satisfies set static string super switch symbol this throw true try type " +
     "typeof undefined unique unknown using var void while with yield " +
     "Readonly ReadonlyArray Record Partial Resource KubernetesObject ObjectMeta ListMap OpenEnum EphemeralObject " +
-    "EmbeddedMeta EmbeddedObject IntOrString ManagedFieldsEntry MicroTime OwnerReference Quantity Time defineResource " +
+    "EmbeddedMeta IntOrString ManagedFieldsEntry MicroTime OwnerReference Quantity Time defineResource " +
     "Infinity NaN Object __proto__").split(" "),
 );
 

@@ -1,8 +1,8 @@
 /**
  * Generation of TypeScript from the descriptions that a server has of its kinds.
  *
- * A reader turns documents into {@linkcode ModuleModel}s: {@linkcode readOpenApi} reads those of `/openapi/v3`. The emitter,
- * `emitModule`, turns a model into the text of a module. The model knows neither schemas nor TypeScript. This folder
+ * A reader turns documents into a model: {@linkcode readOpenApi} reads those of `/openapi/v3`, of built-in kinds, and
+ * {@linkcode readCrds} the definitions of custom ones. The emitter, `emitModule`, turns a model into the text of a module. The model knows neither schemas nor TypeScript. This folder
  * neither sends requests nor reads files, and runs wherever web standards are.
  *
  * @module
@@ -86,11 +86,10 @@ export interface FieldModel {
 
 /**
  * Types that are written by hand, in `src/api`. `"EmbeddedMeta"` is metadata inside another object, such as a template, of
- * which nothing is promised; `"EmbeddedObject"` is an object of any kind inside another one.
+ * which nothing is promised.
  */
 export type SharedTypeName =
   | "EmbeddedMeta"
-  | "EmbeddedObject"
   | "IntOrString"
   | "ManagedFieldsEntry"
   | "MicroTime"
@@ -114,6 +113,10 @@ export interface KindModel extends TypeDefinition {
   readonly kind: string;
   /** The resource that has the objects. */
   readonly resource: {
+    /** API group, `""` for the core group. */
+    readonly group: string;
+    /** API version, `"v1"`. */
+    readonly version: string;
     /** The name in paths: `"pods"`. */
     readonly plural: string;
     /** `"Namespaced"` if each object has a namespace. */
@@ -125,16 +128,20 @@ export interface KindModel extends TypeDefinition {
   readonly stored: boolean;
 }
 
-/** The kinds and types of one version of one group. */
-export interface ModuleModel {
-  /** API group, `""` for the core group. */
-  readonly group: string;
-  /** API version, `"v1"`. */
-  readonly version: string;
+/** The contents of one module. */
+export interface ModuleContent {
   /** The kinds, by name in ascending order. */
   readonly kinds: readonly KindModel[];
   /** The other types, by name in ascending order. */
   readonly types: readonly TypeDefinition[];
+}
+
+/** The kinds and types of one version of one group. */
+export interface ModuleModel extends ModuleContent {
+  /** API group, `""` for the core group. */
+  readonly group: string;
+  /** API version, `"v1"`. */
+  readonly version: string;
 }
 
 /** Returns the id of a module: the first label of its group and the version, `"apps/v1"`, `"core/v1"`. */

@@ -1,5 +1,6 @@
 import type { ApiResource } from "../api/api_resource.ts";
-import { apiVersionOf, defineResource } from "../api/resource.ts";
+import { apiVersionOf } from "../api/resource.ts";
+import { checkGroupVersion, checkResource } from "./check_resource.ts";
 import { identifierOf } from "./identifier.ts";
 import {
   type DocumentObject,
@@ -11,7 +12,7 @@ import {
   shown,
 } from "./document_part.ts";
 import { type KindModel, moduleId, type ModuleModel, type SharedTypeName, type TypeDefinition } from "./model.ts";
-import { readObject, type ResolvedReference, type SchemaSource, summaryOf } from "./read_schema.ts";
+import { readKind, readObject, type ResolvedReference, type SchemaSource, summaryOf } from "./read_schema.ts";
 import { SchemaError } from "./schema_error.ts";
 
 /** A document of a server's `/openapi/v3`: that of one version of one group. */
@@ -35,17 +36,10 @@ const SHARED: ReadonlyMap<string, SharedTypeName> = new Map([
   ["io.k8s.apimachinery.pkg.util.intstr.IntOrString", "IntOrString"],
 ]);
 
-/** Fields of every kind, whose types are written by hand. */
-const OBJECT_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
-
 const REFERENCE = "#/components/schemas/";
 
 /** The number of schemas that may be read in place of references to them. Kubernetes has a few hundred. */
 const MAX_INLINED = 100_000;
-
-/** Groups and versions become paths of files, so they are what Kubernetes allows: a DNS name and a label. */
-const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)?$/;
-const VERSION = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /**
  * Returns a module for each version of a group that has one of `resources`, with these kinds and the types that they need,
@@ -104,9 +98,7 @@ class Builder {
   /** Makes the module of one version of a group, and reserves the names of its kinds. */
   declare(resources: readonly ApiResource[]): void {
     const [{ group, version }] = resources;
-    if (!GROUP.test(group) || !VERSION.test(version)) {
-      throw new SchemaError(`${group}/${version}`, "a group must be a DNS name, and a version a label");
-    }
+    checkGroupVersion({ group, version }, `${group}/${version}`);
     const id = moduleId({ group, version });
     const other = this.#modules.get(id);
     if (other !== undefined) {
@@ -129,11 +121,7 @@ class Builder {
     for (const resource of resources) {
       const { kind, plural } = resource;
       const path = `${name}#${kind}`;
-      try {
-        defineResource(resource);
-      } catch (cause) {
-        throw new SchemaError(path, cause instanceof Error ? cause.message : String(cause), { cause });
-      }
+      checkResource(resource, path);
       const twin = plurals.get(kind);
       if (twin !== undefined) {
         throw new SchemaError(path, `the resources ${shown(twin)} and ${shown(plural)} have this kind`);
@@ -147,8 +135,8 @@ class Builder {
   read(resources: readonly ApiResource[]): void {
     const module = this.#modules.get(moduleId(resources[0]))!;
     for (const resource of resources) {
-      const { plural, scope, shortNames, verbs } = resource;
-      this.#readKind(module, resource.kind, { plural, scope, shortNames }, verbs.includes("get"));
+      const { group, version, plural, scope, shortNames, verbs } = resource;
+      this.#readKind(module, resource.kind, { group, version, plural, scope, shortNames }, verbs.includes("get"));
     }
     // Not by recursion: a chain of references may be longer than the stack is deep.
     for (let next = this.#unread.shift(); next !== undefined; next = this.#unread.shift()) next();
@@ -173,14 +161,11 @@ class Builder {
     const schemaName = schemaOf(module, kind);
     const { path, schemas } = module.document!;
     const schema = { value: schemas[schemaName], path: pathTo(path, schemaName) };
-    const { fields, open } = readObject(schema, this.#source(module, module.document!));
-    const own = fields.filter(({ name }) => !OBJECT_FIELDS.has(name))
-      .map((field) => field.name === "status" ? { ...field, required: false } : field);
     module.kinds.push({
       name: module.names.get(schemaName)!,
       kind,
       doc: summaryOf(schema),
-      type: { type: "object", fields: own, open },
+      type: readKind(schema, this.#source(module, module.document!)),
       resource,
       stored,
     });

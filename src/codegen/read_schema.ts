@@ -16,6 +16,9 @@ import { SchemaError } from "./schema_error.ts";
 /** The depth of schemas within schemas, references aside, that is read. The deepest one of Kubernetes has 4 levels. */
 const MAX_DEPTH = 100;
 
+/** Fields of every kind, whose types are written by hand. */
+const OBJECT_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+
 /** The decisions that differ between sources of schemas. */
 export interface SchemaSource {
   /**
@@ -24,8 +27,15 @@ export interface SchemaSource {
    * @throws {SchemaError} when it refers to nothing.
    */
   resolve(reference: string, path: string): ResolvedReference;
-  /** Returns the paragraphs of the description of a field, or of a type. */
+  /** Returns the paragraphs of the description of a field, or of a type. @default {its first sentence} */
   docOf?(schema: DocumentPart): readonly string[];
+  /**
+   * True if the server fills in `default` before it looks for required fields, so that a field with a default need not
+   * be written.
+   *
+   * @default {false}
+   */
+  readonly fillsDefaults?: boolean;
 }
 
 /** The target of a `$ref`. */
@@ -60,6 +70,18 @@ export function readObject(schema: DocumentPart, source: SchemaSource): ObjectMo
   return fieldsAt({ ...schema, source, around: [schema.value] });
 }
 
+/**
+ * Returns the fields of a kind's schema without those that every kind has. Nobody but the server needs to write `status`.
+ *
+ * @throws {SchemaError} as {@linkcode readSchema}.
+ */
+export function readKind(schema: DocumentPart, source: SchemaSource): ObjectModel {
+  const { fields, ...rest } = readObject(schema, source);
+  const own = fields.filter(({ name }) => !OBJECT_FIELDS.has(name))
+    .map((field) => field.name === "status" ? { ...field, required: false } : field);
+  return { ...rest, fields: own };
+}
+
 /** Returns the first sentence of a schema's description, or nothing if it has none. */
 export function summaryOf({ value, path }: DocumentPart): readonly string[] {
   const text = firstSentence(
@@ -90,7 +112,7 @@ function bareType(schema: DocumentObject, place: Place): TypeModel {
   if (memberOf(schema, "x-kubernetes-int-or-string") === true || memberOf(schema, "format") === "int-or-string") {
     return { type: "shared", name: "IntOrString" };
   }
-  if (memberOf(schema, "x-kubernetes-embedded-resource") === true) return embeddedAt(schema, place);
+  if (memberOf(schema, "x-kubernetes-embedded-resource") === true) return embeddedAt(place);
   const type = memberOf(schema, "type");
   switch (type) {
     case undefined:
@@ -143,6 +165,12 @@ function listAt(schema: DocumentObject, place: Place): TypeModel {
   const keysAt = part(place, "x-kubernetes-list-map-keys");
   const keys = textsAt(keysAt);
   if (keys.length === 0) throw new SchemaError(keysAt.path, "a list of type map must name its keys, found none");
+  if (items.type !== "object" && items.type !== "ref") {
+    throw new SchemaError(
+      pathTo(place.path, "items"),
+      "the items of a list of type map must be objects that are not nullable",
+    );
+  }
   const fields = fieldNames(part(place, "items"));
   const missing = keys.find((key) => !fields.has(key));
   if (missing !== undefined) {
@@ -167,16 +195,22 @@ function fieldNames({ value, path, source }: Place): ReadonlySet<string> {
   return new Set(isDocumentObject(properties) ? Object.keys(properties) : []);
 }
 
-function embeddedAt(schema: DocumentObject, place: Place): TypeModel {
-  if (!isDocumentObject(memberOf(schema, "properties"))) return { type: "shared", name: "EmbeddedObject" };
+/** An object within an object. The server refuses it without the two fields that say of which kind it is. */
+function embeddedAt(place: Place): ObjectModel {
   const { fields, open } = fieldsAt(place);
+  const identity: FieldModel[] = ["apiVersion", "kind"].map((name) => {
+    const own = fields.find((field) => field.name === name);
+    const doc = [name === "kind" ? "Kind of the object." : "Group and version of the object."];
+    return { name, type: own?.type ?? { type: "string" }, required: true, doc };
+  });
   const metadata: FieldModel = {
     name: "metadata",
     type: { type: "shared", name: "EmbeddedMeta" },
-    required: false,
+    required: fields.some(({ name, required }) => name === "metadata" && required),
     doc: ["Metadata of the object."],
   };
-  return { type: "object", fields: sorted([...fields.filter(({ name }) => name !== "metadata"), metadata]), open };
+  const others = fields.filter(({ name }) => !OBJECT_FIELDS.has(name));
+  return { type: "object", fields: sorted([...others, ...identity, metadata]), open };
 }
 
 function objectTypeAt(schema: DocumentObject, place: Place): TypeModel {
@@ -204,12 +238,17 @@ function fieldsAt(place: Place): ObjectModel {
     return {
       name,
       type,
-      required: required.has(name) || isNeededSpec(name, at),
+      required: (required.has(name) && !isFilled(at)) || isNeededSpec(name, at),
       doc: own.length > 0 ? own : targetDoc(at),
     };
   });
   const open = memberOf(schema, "x-kubernetes-preserve-unknown-fields") === true;
   return { type: "object", fields: sorted(fields), open };
+}
+
+/** Returns true for fields that the server fills in before it looks for them. */
+function isFilled({ value, source }: Place): boolean {
+  return source.fillsDefaults === true && Object.hasOwn(value as DocumentObject, "default");
 }
 
 /**

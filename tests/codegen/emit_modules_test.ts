@@ -1,40 +1,19 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
-import ts from "typescript";
 import { emitModules } from "../../src/codegen/emit_modules.ts";
 import { readOpenApi } from "../../src/codegen/read_open_api.ts";
 import { SchemaError } from "../../src/codegen/schema_error.ts";
 import type { ApiResource } from "../../src/api/api_resource.ts";
 import type { OpenApiDocument } from "../../src/codegen/read_open_api.ts";
 import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
+import { anything, mutated, mutation } from "./_mutations.ts";
+import { assertTypesOnly } from "./_types_only.ts";
 
 function emit(documents: readonly OpenApiDocument[], resources: readonly ApiResource[]): Map<string, string> {
   return emitModules(readOpenApi(documents, resources), {
     headerOf: ({ group, version }, shared) => [`${shared ? "Types" : "Kinds"} of "${group}", version ${version}.`],
     importedFrom: () => "@kube/informer",
   });
-}
-
-/** Asserts that a text is TypeScript, and has nothing but imports, exports, interfaces and resources. */
-function assertTypesOnly(text: string): void {
-  const { diagnostics = [] } = ts.transpileModule(text, { reportDiagnostics: true });
-  assertEquals(diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n")), [], text);
-  for (const statement of ts.createSourceFile("a.ts", text, ts.ScriptTarget.ESNext).statements) {
-    if (ts.isVariableStatement(statement)) {
-      const [{ initializer }] = statement.declarationList.declarations;
-      assert(initializer !== undefined && ts.isCallExpression(initializer), text);
-      const values = (initializer.arguments[0] as ts.ObjectLiteralExpression).properties;
-      assert(values.every((it) => ts.isPropertyAssignment(it) && ts.isStringLiteral(it.initializer)));
-    } else {
-      const { kind } = statement;
-      const allowed = [
-        ts.SyntaxKind.ImportDeclaration,
-        ts.SyntaxKind.ExportDeclaration,
-        ts.SyntaxKind.InterfaceDeclaration,
-      ];
-      assert(allowed.includes(kind), ts.SyntaxKind[kind]);
-    }
-  }
 }
 
 Deno.test("emitModules writes an interface and a resource for each kind, and an interface for each type", () => {
@@ -138,64 +117,6 @@ Deno.test("emitModules writes names and descriptions of any kind, and nothing es
   assertStringIncludes(text, "readonly d?: readonly (string | null)[] | null;");
   assertStringIncludes(text, "readonly [name: string]: unknown;");
 });
-
-/** Values that stand in for a part of a document. */
-const anything: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom<unknown>(null, "", "string", "object", "array", 7, true, {}, [], "__proto__", "*/", "class", "map"),
-  fc.constantFrom<unknown>(
-    { $ref: "#/components/schemas/io.k8s.api.core.v1.PodSpec" },
-    { $ref: "#/components/schemas/io.k8s.api.core.v1.Pod" },
-    { $ref: "#/components/schemas/io.k8s.api.apps.v1.Set" },
-    { type: "object", properties: { metadata: {} } },
-    { allOf: [{}, {}] },
-    [{ group: "", version: "v1", kind: "Pod" }],
-  ),
-  fc.string({ unit: "binary" }),
-  fc.jsonValue({ maxDepth: 3 }),
-);
-
-const mutation: fc.Arbitrary<
-  { at: number; kind: "replace" | "remove" | "rename" | "cut"; value: unknown; name: string }
-> = fc
-  .record({
-    at: fc.nat(),
-    kind: fc.constantFrom("replace", "remove", "rename", "cut"),
-    value: anything,
-    name: fc.oneof(
-      fc.constantFrom("__proto__", "constructor", "$ref", "type", "items", "properties", "allOf", "enum", "spec", "*/"),
-      fc.string({ unit: "binary" }),
-    ),
-  });
-
-/** Returns a copy with a change at one of its parts. */
-function mutated(
-  document: unknown,
-  { at, kind, value, name }: { at: number; kind: string; value: unknown; name: string },
-): unknown {
-  const copy = structuredClone(document);
-  const parts: [Record<string, unknown>, string][] = [];
-  const walk = (part: unknown): void => {
-    if (typeof part !== "object" || part === null) return;
-    for (const key of Object.keys(part)) {
-      parts.push([part as Record<string, unknown>, key]);
-      walk((part as Record<string, unknown>)[key]);
-    }
-  };
-  walk(copy);
-  if (parts.length === 0) return value;
-  const [part, key] = parts[at % parts.length];
-  const define = (name: string, value: unknown): unknown =>
-    Object.defineProperty(part, name, { value, enumerable: true, configurable: true, writable: true });
-  if (kind === "replace") define(key, value);
-  else if (kind === "rename") {
-    const moved = part[key];
-    delete part[key];
-    if (!Array.isArray(part)) define(name, moved);
-  } else delete part[key];
-  // A document that is cut off is either no JSON, or ends early.
-  if (kind === "cut") { for (const [other, key] of parts.slice(parts.length - (at % parts.length))) delete other[key]; }
-  return copy;
-}
 
 Deno.test("emitModules of any document gives types alone, or an error of ours that names the path", () => {
   let generated = 0;

@@ -41,7 +41,7 @@ Deno.test("readOpenApi reads kinds, the types that they need, and those that gro
     kind: "Pod",
     doc: ["Pod is a kind."],
     type: undefined,
-    resource: { plural: "pods", scope: "Namespaced", shortNames: ["po"] },
+    resource: { group: "", version: "v1", plural: "pods", scope: "Namespaced", shortNames: ["po"] },
     stored: true,
   });
   assertEquals(apps.kinds[0].stored, false);
@@ -100,10 +100,6 @@ Deno.test("readSchema reads what custom resources have", () => {
     type: "nullable",
     of: { type: "enum", values: ["a"] },
   });
-  assertEquals(typeOf({ type: "object", "x-kubernetes-embedded-resource": true }), {
-    type: "shared",
-    name: "EmbeddedObject",
-  });
   assertEquals(
     typeOf({ type: "object", properties: { a: { type: "string" } }, "x-kubernetes-preserve-unknown-fields": true }),
     { type: "object", fields: [{ name: "a", type: { type: "string" }, required: false, doc: [] }], open: true },
@@ -111,12 +107,14 @@ Deno.test("readSchema reads what custom resources have", () => {
   const embedded = typeOf({
     type: "object",
     "x-kubernetes-embedded-resource": true,
-    properties: { metadata: { type: "object" }, spec: { type: "string" } },
+    properties: { kind: { type: "string", enum: ["Job"] }, metadata: { type: "object" }, spec: { type: "string" } },
   }) as TypeModel & { readonly type: "object" };
-  assertEquals(embedded.fields.map(({ name, type }) => [name, type.type]), [["metadata", "shared"], [
-    "spec",
-    "string",
-  ]]);
+  assertEquals(embedded.fields.map(({ name, type, required }) => [name, type.type, required]), [
+    ["apiVersion", "string", true],
+    ["kind", "enum", true],
+    ["metadata", "shared", false],
+    ["spec", "string", false],
+  ]);
 });
 
 Deno.test("readSchema ignores unknown formats, and takes empty schemas for any value", () => {
@@ -158,6 +156,16 @@ Deno.test("readSchema refuses what it cannot read, with the path", () => {
     { type: "array", items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["b"] },
     `${AT}/x-kubernetes-list-map-keys`,
     'it names the key "b", which is no field of the items',
+  );
+  refused(
+    {
+      type: "array",
+      items: { ...items, nullable: true },
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["a"],
+    },
+    `${AT}/items`,
+    "must be objects that are not nullable",
   );
   refused(
     { type: "array", items, "x-kubernetes-list-type": "map" },

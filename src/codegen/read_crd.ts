@@ -1,0 +1,203 @@
+import { checkGroupVersion, checkResource } from "./check_resource.ts";
+import {
+  type DocumentPart,
+  isDocumentObject,
+  memberOf,
+  objectAt,
+  pathTo,
+  shown,
+  textAt,
+  textsAt,
+} from "./document_part.ts";
+import { identifierOf } from "./identifier.ts";
+import type { KindModel, ModuleContent, TypeDefinition } from "./model.ts";
+import { capitalized, namedTypes } from "./named_types.ts";
+import { readKind, type SchemaSource, summaryOf } from "./read_schema.ts";
+import { SchemaError } from "./schema_error.ts";
+import { compareVersionPriority } from "./version_priority.ts";
+
+const API_VERSION = "apiextensions.k8s.io/v1";
+
+/** One served version of a definition. */
+interface Version {
+  readonly kind: string;
+  readonly resource: KindModel["resource"];
+  /** The definition that has it. */
+  readonly definition: DocumentPart;
+  /** The item of `versions`. */
+  readonly part: DocumentPart;
+}
+
+/** Schemas of definitions have no references, and the server fills in their defaults. */
+const SOURCE: SchemaSource = {
+  resolve(reference, path): never {
+    throw new SchemaError(path, `it refers to ${shown(reference)}; a definition cannot refer to other schemas`);
+  },
+  docOf: (schema) => [...summaryOf(schema), ...rulesAt(schema)],
+  fillsDefaults: true,
+};
+
+/**
+ * Returns the kinds of CustomResourceDefinitions (`apiextensions.k8s.io/v1`), each served version of each, and a named type
+ * for each object inside them. Rules in CEL and the columns of `kubectl get` become paragraphs of descriptions.
+ *
+ * The version of a kind that Kubernetes prefers has the kind's name, and others the version behind it: `CronTab`,
+ * `CronTabV1beta1`. Where two groups have a kind of one name, the first label of the group stands before it.
+ *
+ * @throws {SchemaError} when a definition is malformed or not complete, or two of them define the same kind.
+ */
+export function readCrds(definitions: readonly DocumentPart[]): ModuleContent {
+  const versions = definitions.flatMap(servedVersions);
+  versions.sort((a, b) =>
+    compare(a.kind, b.kind) || compare(a.resource.group, b.resource.group) ||
+    compareVersionPriority(a.resource.version, b.resource.version)
+  );
+  const names = namesOf(versions);
+  const used = new Set(names);
+  const kinds: KindModel[] = [];
+  const types: TypeDefinition[] = [];
+  for (const [i, version] of versions.entries()) {
+    const content = namedTypes(kindOf(version, names[i]), used);
+    kinds.push(...content.kinds);
+    types.push(...content.types);
+  }
+  return { kinds: kinds.sort((a, b) => compare(a.name, b.name)), types: types.sort((a, b) => compare(a.name, b.name)) };
+}
+
+/** The versions of a definition that the server serves. */
+function servedVersions(definition: DocumentPart): Version[] {
+  const { path } = definition;
+  const apiVersion = at(definition, "apiVersion");
+  if (apiVersion.value !== undefined && apiVersion.value !== API_VERSION) {
+    throw new SchemaError(apiVersion.path, `it must be ${shown(API_VERSION)}, found ${shown(apiVersion.value)}`);
+  }
+  const spec = at(definition, "spec");
+  const names = at(spec, "names");
+  const [group, kind, plural] = [at(spec, "group"), at(names, "kind"), at(names, "plural")].map(nameAt);
+  const { value: scope, path: scopePath } = at(spec, "scope");
+  if (scope !== "Namespaced" && scope !== "Cluster") {
+    throw new SchemaError(scopePath, `it must be "Namespaced" or "Cluster", found ${shown(scope)}`);
+  }
+  const place: Omit<KindModel["resource"], "version"> = {
+    group,
+    plural,
+    scope,
+    shortNames: textsAt(at(names, "shortNames")),
+  };
+  const all = itemsAt(at(spec, "versions")).map((part) => {
+    const resource = { ...place, version: nameAt(at(part, "name")) };
+    checkGroupVersion(resource, part.path);
+    checkResource({ ...resource, kind }, pathTo(path, "spec", "names"));
+    return { kind, resource, definition, part };
+  });
+  const twin = all.find(({ resource }, i) => all.findIndex((it) => it.resource.version === resource.version) !== i);
+  if (twin !== undefined) {
+    throw new SchemaError(twin.part.path, `another version is named ${shown(twin.resource.version)}`);
+  }
+  // A document that is cut off at the end of a line is still YAML, and has lost one of these.
+  const stored = all.filter(({ part }) => booleanAt(at(part, "storage"))).length;
+  if (stored !== 1) {
+    throw new SchemaError(
+      pathTo(path, "spec", "versions"),
+      `one version must be stored, found ${stored} of ${all.length}`,
+    );
+  }
+  return all.filter(({ part }) => booleanAt(at(part, "served")));
+}
+
+/** Returns the names of kinds, in the order of the versions, which are sorted. @throws {SchemaError} for twins. */
+function namesOf(versions: readonly Version[]): readonly string[] {
+  const groups = new Map<string, Map<string, DocumentPart>>();
+  for (const { kind, resource: { group }, definition } of versions) {
+    const known = groups.get(kind) ?? new Map<string, DocumentPart>();
+    const twin = known.get(group);
+    if (twin !== undefined && twin !== definition) {
+      throw new SchemaError(definition.path, `"${twin.path}" defines the kind ${shown(kind)} of this group too`);
+    }
+    groups.set(kind, known.set(group, definition));
+  }
+  const used = new Set<string>();
+  return versions.map(({ kind, resource: { group, version } }, i) => {
+    const previous = versions[i - 1];
+    const prefix = groups.get(kind)!.size > 1 ? capitalized(group.split(".")[0]) : "";
+    const isFirst = previous === undefined || previous.kind !== kind || previous.resource.group !== group;
+    const name = identifierOf(`${prefix}${kind}${isFirst ? "" : capitalized(version)}`, used);
+    used.add(name);
+    return name;
+  });
+}
+
+function kindOf({ kind, resource, part }: Version, name: string): KindModel {
+  const schema = at(at(part, "schema"), "openAPIV3Schema");
+  const type = memberOf(objectAt(schema), "type");
+  if (type !== "object") {
+    throw new SchemaError(pathTo(schema.path, "type"), `it must be "object", found ${shown(type)}`);
+  }
+  const model = readKind(schema, SOURCE);
+  const summary = summaryOf(schema);
+  return {
+    name,
+    kind,
+    doc: [
+      ...(summary.length > 0 ? summary : [`The kind ${kind} of ${resource.group}/${resource.version}.`]),
+      ...deprecationOf(part),
+      ...rulesAt(schema),
+      ...columnsOf(part),
+    ],
+    type: model,
+    resource,
+    stored: true,
+  };
+}
+
+function deprecationOf(part: DocumentPart): readonly string[] {
+  if (memberOf(objectAt(part), "deprecated") !== true) return [];
+  return [`Deprecated: ${textAt(at(part, "deprecationWarning")) || "the server warns of this version"}`];
+}
+
+/** The columns of `kubectl get` as a paragraph. */
+function columnsOf(part: DocumentPart): readonly string[] {
+  const columns = itemsAt(at(part, "additionalPrinterColumns")).map((column) =>
+    `${nameAt(at(column, "name"))} (\`${nameAt(at(column, "jsonPath"))}\`)`
+  );
+  return columns.length === 0 ? [] : [`Columns of \`kubectl get\`: ${columns.join(", ")}.`];
+}
+
+/** The rules in CEL for a value, for its items and for its values by name, a paragraph each. */
+function rulesAt(schema: DocumentPart): readonly string[] {
+  const rules = itemsAt(at(schema, "x-kubernetes-validations")).map((item) => {
+    const message = textAt(at(item, "message"));
+    return `Rule: \`${nameAt(at(item, "rule"))}\`${message === "" ? "" : `: ${message}`}`;
+  });
+  const inside = ["items", "additionalProperties"].map((name) => at(schema, name))
+    .filter(({ value }) => isDocumentObject(value));
+  return [...rules, ...inside.flatMap(rulesAt)];
+}
+
+/** A member of an object, which may be missing. @throws {SchemaError} when there is no object. */
+function at(part: DocumentPart, name: string): DocumentPart {
+  return { value: memberOf(objectAt(part), name), path: pathTo(part.path, name) };
+}
+
+/** The items of an optional list. */
+function itemsAt({ value, path }: DocumentPart): readonly DocumentPart[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list, found ${shown(value)}`);
+  return value.map((item, i) => ({ value: item, path: pathTo(path, i) }));
+}
+
+/** A text that must be there. */
+function nameAt(part: DocumentPart): string {
+  const text = textAt(part);
+  if (text === "") throw new SchemaError(part.path, `it must be a text, found ${shown(part.value)}`);
+  return text;
+}
+
+function booleanAt({ value, path }: DocumentPart): boolean {
+  if (typeof value !== "boolean") throw new SchemaError(path, `it must be true or false, found ${shown(value)}`);
+  return value;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

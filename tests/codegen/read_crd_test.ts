@@ -1,0 +1,321 @@
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { emitModule } from "../../src/codegen/emit_module.ts";
+import type { ModuleContent, TypeModel } from "../../src/codegen/model.ts";
+import { readCrds } from "../../src/codegen/read_crd.ts";
+import { SchemaError } from "../../src/codegen/schema_error.ts";
+import { crontabDefinition, type Members } from "../support/crontab.ts";
+import { GeneratedProgram } from "../support/generated_program.ts";
+import { mutated, mutation } from "./_mutations.ts";
+import { assertTypesOnly } from "./_types_only.ts";
+
+function read(...definitions: readonly unknown[]): ModuleContent {
+  return readCrds(definitions.map((value, i) => ({ value, path: `crd.yaml, document ${i + 1}#` })));
+}
+
+function emit(...definitions: readonly unknown[]): string {
+  return emitModule(read(...definitions), {
+    header: ["Custom kinds."],
+    importedFrom: () => "@kube/informer",
+    moduleFrom: (module) => module,
+  });
+}
+
+/** The definition with one change. */
+function changed(change: (spec: Members) => void): Members {
+  const definition = crontabDefinition();
+  change(definition.spec);
+  return definition;
+}
+
+/** The definition of a kind with these versions, the first one stored. */
+function definition(group: string, kind: string, ...versions: readonly string[]): Members {
+  return {
+    spec: {
+      group,
+      names: { kind, plural: `${kind.toLowerCase()}s` },
+      scope: "Cluster",
+      versions: versions.map((name, i) => ({
+        name,
+        served: true,
+        storage: i === 0,
+        schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object" } } } },
+      })),
+    },
+  };
+}
+
+function fieldsOf({ types }: ModuleContent, name: string): Map<string, TypeModel> {
+  return new Map(types.find((type) => type.name === name)!.type.fields.map((field) => [field.name, field.type]));
+}
+
+Deno.test("readCrds reads each served version, the preferred one under the kind's name", () => {
+  const { kinds, types } = read(crontabDefinition());
+  assertEquals(kinds.map(({ name, kind, resource }) => [name, kind, resource]), [
+    ["CronTab", "CronTab", {
+      group: "stable.example.com",
+      version: "v1",
+      plural: "crontabs",
+      scope: "Namespaced",
+      shortNames: ["ct"],
+    }],
+    ["CronTabV1beta1", "CronTab", {
+      group: "stable.example.com",
+      version: "v1beta1",
+      plural: "crontabs",
+      scope: "Namespaced",
+      shortNames: ["ct"],
+    }],
+  ]);
+  assertEquals(types.map(({ name }) => name), [
+    "CronTabSpec",
+    "CronTabSpecJob",
+    "CronTabSpecSettings",
+    "CronTabSpecSteps",
+    "CronTabStatus",
+    "CronTabV1beta1Spec",
+  ]);
+  const [{ type: { fields } }] = kinds;
+  assertEquals(fields.map(({ name, type, required }) => [name, type, required]), [
+    ["spec", { type: "ref", name: "CronTabSpec" }, true],
+    ["status", { type: "ref", name: "CronTabStatus" }, false],
+  ]);
+});
+
+Deno.test("readCrds reads what structural schemas have", () => {
+  const fields = fieldsOf(read(crontabDefinition()), "CronTabSpec");
+  assertEquals(fields.get("concurrency"), { type: "enum", values: ["Allow", "Forbid"] });
+  assertEquals(fields.get("deadline"), { type: "shared", name: "Time" });
+  assertEquals(fields.get("extra"), { type: "unknown" });
+  assertEquals(fields.get("labels"), { type: "map", values: { type: "string" } });
+  assertEquals(fields.get("note"), { type: "nullable", of: { type: "string" } });
+  assertEquals(fields.get("port"), { type: "shared", name: "IntOrString" });
+  assertEquals(fields.get("steps"), {
+    type: "listMap",
+    items: { type: "ref", name: "CronTabSpecSteps" },
+    keys: ["name", "protocol"],
+  });
+  assertEquals(fields.get("times"), { type: "list", items: { type: "number" } });
+});
+
+Deno.test("readCrds requires no field that the server fills in", () => {
+  const spec = read(crontabDefinition()).types.find(({ name }) => name === "CronTabSpec")!;
+  assertEquals(spec.type.fields.filter(({ required }) => required).map(({ name }) => name), ["cronSpec"]);
+});
+
+Deno.test("readCrds describes rules, columns and deprecation", () => {
+  const { kinds: [tab, old], types } = read(crontabDefinition());
+  assertEquals(tab.doc, [
+    "CronTab runs a job at set times.",
+    "Columns of `kubectl get`: Schedule (`.spec.cronSpec`), Age (`.metadata.creationTimestamp`).",
+  ]);
+  assertEquals(old.doc, [
+    "The kind CronTab of stable.example.com/v1beta1.",
+    "Deprecated: use stable.example.com/v1",
+  ]);
+  const rule = "Rule: `self.replicas <= self.maxReplicas`: replicas must be at most maxReplicas";
+  assertEquals(tab.type.fields[0].doc, ["The desired state.", rule]);
+  const docOf = (type: string, field: string): readonly string[] =>
+    types.find(({ name }) => name === type)!.type.fields.find(({ name }) => name === field)!.doc;
+  assertEquals(docOf("CronTabSpecSteps", "name"), ['Rule: `self != "none"`']);
+  assertEquals(docOf("CronTabSpec", "times"), ["Rule: `self < 24`"]);
+});
+
+Deno.test("readCrds names versions by Kubernetes' order, and kinds of several groups by their group", () => {
+  const namesOf = (...definitions: Members[]): string[] => read(...definitions).kinds.map(({ name }) => name);
+  assertEquals(namesOf(definition("a.dev", "Tab", "v1beta2", "v2alpha1", "v10", "v2", "stable")), [
+    "Tab",
+    "TabStable",
+    "TabV1beta2",
+    "TabV2",
+    "TabV2alpha1",
+  ]);
+  assertEquals(read(definition("a.dev", "Tab", "v2", "v10")).kinds[0].resource.version, "v10");
+  assertEquals(read(definition("a.dev", "Tab", "v1beta1", "v1alpha2")).kinds[0].resource.version, "v1beta1");
+  assertEquals(namesOf(definition("my-acme.dev", "Tab", "v1"), definition("other.dev", "Tab", "v1", "v1beta1")), [
+    "MyAcmeTab",
+    "OtherTab",
+    "OtherTabV1beta1",
+  ]);
+  const twins = [definition("acme.dev", "Tab", "v1"), definition("acme.com", "Tab", "v1")];
+  assertEquals(namesOf(...twins), ["AcmeTab", "AcmeTab2"]);
+});
+
+Deno.test("readCrds gives the same module for definitions in any order", () => {
+  const definitions = [
+    crontabDefinition(),
+    definition("a.dev", "CronTab", "v1", "v2"),
+    definition("a.dev", "Tab", "v1"),
+  ];
+  assertEquals(emit(...[...definitions].reverse()), emit(...definitions));
+});
+
+Deno.test("readCrds refuses definitions that are malformed or not complete, with the path", () => {
+  const schema = "/spec/versions/0/schema/openAPIV3Schema";
+  const cases: [unknown, string, string][] = [
+    ["text", "", 'it must be an object, found "text"'],
+    [{ kind: "CustomResourceDefinition" }, "/spec", "it must be an object, found nothing"],
+    [{ ...crontabDefinition(), apiVersion: "apiextensions.k8s.io/v1beta1" }, "/apiVersion", "found"],
+    [changed((spec) => delete spec.names), "/spec/names", "it must be an object, found nothing"],
+    [changed((spec) => delete spec.names.kind), "/spec/names/kind", "it must be a text, found nothing"],
+    [changed((spec) => spec.group = ""), "/spec/group", 'it must be a text, found ""'],
+    [changed((spec) => spec.group = "../a"), "/spec/versions/0", "a group must be a DNS name"],
+    [changed((spec) => spec.names.plural = "a/b"), "/spec/names", 'Cannot use "a/b" as plural'],
+    [changed((spec) => spec.scope = "Global"), "/spec/scope", 'it must be "Namespaced" or "Cluster", found "Global"'],
+    [changed((spec) => delete spec.versions), "/spec/versions", "one version must be stored, found 0 of 0"],
+    [changed((spec) => spec.versions[1].storage = true), "/spec/versions", "one version must be stored, found 2 of 3"],
+    [changed((spec) => spec.versions[1].name = "v1"), "/spec/versions/1", 'another version is named "v1"'],
+    [changed((spec) => delete spec.versions[0].storage), "/spec/versions/0/storage", "found nothing"],
+    [changed((spec) => delete spec.versions[0].served), "/spec/versions/0/served", "it must be true or false"],
+    [
+      changed((spec) => delete spec.versions[0].schema),
+      "/spec/versions/0/schema",
+      "it must be an object, found nothing",
+    ],
+    [changed((spec) => spec.versions[0].schema = {}), schema, "it must be an object, found nothing"],
+    [changed((spec) => spec.versions[0].schema.openAPIV3Schema = {}), `${schema}/type`, 'it must be "object"'],
+    [
+      changed((spec) => spec.versions[0].additionalPrinterColumns[1] = { name: "A" }),
+      "/spec/versions/0/additionalPrinterColumns/1/jsonPath",
+      "it must be a text, found nothing",
+    ],
+    [
+      changed((spec) => spec.versions[0].schema.openAPIV3Schema.properties.spec.properties.port = { $ref: "#/a" }),
+      `${schema}/properties/spec/properties/port`,
+      "a definition cannot refer to other schemas",
+    ],
+    [
+      changed((spec) => spec.versions[0].schema.openAPIV3Schema.properties.spec["x-kubernetes-validations"] = [{}]),
+      `${schema}/properties/spec/x-kubernetes-validations/0/rule`,
+      "it must be a text, found nothing",
+    ],
+  ];
+  for (const [value, path, message] of cases) {
+    const error = assertThrows(() => read(value), SchemaError, message);
+    assertEquals(error.path, `crd.yaml, document 1#${path}`);
+  }
+  const twin = assertThrows(() => read(crontabDefinition(), crontabDefinition()), SchemaError);
+  assertEquals(twin.path, "crd.yaml, document 2#");
+  assertStringIncludes(twin.message, '"crd.yaml, document 1#" defines the kind "CronTab" of this group too');
+});
+
+Deno.test("readCrds reads names and descriptions of any kind, and nothing escapes from them", () => {
+  const evil = `*/ export const evil = 1; /* \n\u2028 \`\`\`ts\n@example {@link evil}`;
+  const text = emit(changed((spec) => {
+    spec.names = { kind: evil, plural: "evils", shortNames: [evil] };
+    spec.versions[0].additionalPrinterColumns = [{ name: evil, jsonPath: evil }];
+    const { properties, "x-kubernetes-validations": rules } = spec.versions[0].schema.openAPIV3Schema.properties.spec;
+    rules[0] = { rule: evil, message: evil };
+    properties[evil] = { type: "object", description: evil, properties: { [evil]: { type: "string", enum: [evil] } } };
+    properties["9-lives"] = { type: "object", properties: { "": { type: "boolean" } } };
+  }));
+  assertTypesOnly(text);
+  assertEquals(/^\s*export const evil/m.test(text), false);
+  assertEquals(text.match(/^ *\/?\*.*```|^ *\* @(?!module)|[\u2028\u2029]/gm), null);
+  assertStringIncludes(text, 'readonly "9-lives"?: ');
+});
+
+Deno.test("a kind that is named like a type of the package gets another name", () => {
+  const text = emit(definition("a.dev", "Resource", "v1"), definition("a.dev", "ListMap", "v1"));
+  assertStringIncludes(text, "export interface Resource_ extends KubernetesObject");
+  assertStringIncludes(text, 'readonly kind?: "Resource";');
+  assertStringIncludes(text, "export interface ListMap_ ");
+});
+
+Deno.test("readCrds of any definition gives types alone, or an error of ours that names the path", () => {
+  let generated = 0;
+  let refused = 0;
+  fc.assert(
+    fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
+      const start = [crontabDefinition(), definition("a.dev", "Tab", "v1")];
+      // A document has no holes in its lists.
+      const definitions: unknown = JSON.parse(JSON.stringify(mutations.reduce<unknown>(mutated, start)));
+      let text: string;
+      try {
+        text = emit(...Object.values(definitions ?? {}));
+      } catch (error) {
+        assert(error instanceof SchemaError, String((error as Error).stack));
+        assert(error.path.startsWith("crd.yaml, document ") && error.message.includes(error.path), error.message);
+        refused++;
+        return;
+      }
+      generated++;
+      assertTypesOnly(text);
+    }),
+    { numRuns: 600 },
+  );
+  assert(generated > 50 && refused > 50, `${generated} generated, ${refused} refused`);
+});
+
+Deno.test("a program type-checks with generated kinds, and every wrong use of them is an error", async () => {
+  await using program = new GeneratedProgram(emit(crontabDefinition()), PROGRAM);
+  assertEquals(await program.check(), { code: 0, out: "", err: "" });
+});
+
+const PROGRAM = `
+import { type Apply, Client, copyOf, type Draft, type MergePatch, SharedInformerFactory } from "@kube/informer";
+import { CronTab, CronTabV1beta1 } from "./kinds.ts";
+
+export const least: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "* * * * *" } };
+export const most: Draft<CronTab> = {
+  apiVersion: "stable.example.com/v1",
+  kind: "CronTab",
+  metadata: { name: "a" },
+  spec: {
+    concurrency: "Forbid",
+    cronSpec: "* * * * *",
+    deadline: "2030-01-01T00:00:00Z",
+    extra: [1, { a: null }],
+    job: { apiVersion: "batch/v1", kind: "Job", metadata: { name: "b", labels: {} }, spec: { any: 1 } },
+    labels: { a: "b" },
+    maxReplicas: 3,
+    note: null,
+    port: "http",
+    replicas: 2,
+    settings: { mode: "fast", other: { deep: [1] } },
+    steps: [{ name: "a", image: "b" }],
+    times: [1, 2],
+  },
+};
+export const applied: Apply<CronTab> = { metadata: { name: "a" }, spec: { steps: [{ name: "a", image: "c" }] } };
+export const patch: MergePatch<CronTab> = { spec: { replicas: 3, deadline: null } };
+export const older: Draft<CronTabV1beta1> = { metadata: { name: "a" }, spec: { schedule: "" } };
+
+// @ts-expect-error cronSpec is required.
+export const noSchedule: Draft<CronTab> = { metadata: { name: "a" }, spec: {} };
+// @ts-expect-error spec is required.
+export const noSpec: Draft<CronTab> = { metadata: { name: "a" } };
+// @ts-expect-error there is no such field.
+export const misspelt: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", cornSpec: "" } };
+// @ts-expect-error it is not one of the values.
+export const wrong: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", concurrency: "Replace" } };
+// @ts-expect-error the server sets the status.
+export const status: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "" }, status: { active: 1 } };
+// @ts-expect-error an embedded object says of which kind it is.
+export const embedded: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: "", job: { kind: "Job" } } };
+// @ts-expect-error the name identifies an item.
+export const nameless: Apply<CronTab> = { metadata: { name: "a" }, spec: { steps: [{ image: "c" }] } };
+// @ts-expect-error it is not nullable.
+export const nothing: Draft<CronTab> = { metadata: { name: "a" }, spec: { cronSpec: null } };
+
+export function read(tab: CronTab): readonly unknown[] {
+  const concurrency: string | undefined = tab.spec.concurrency;
+  const step: string | undefined = tab.spec.steps?.[0].name;
+  const note: string | null | undefined = tab.spec.note;
+  const port: string | number | undefined = tab.spec.port;
+  const job: string | undefined = tab.spec.job?.metadata?.name;
+  // @ts-expect-error what is read is read-only.
+  tab.spec.cronSpec = "";
+  return [concurrency, step, note, port, job, tab.spec.settings?.other, tab.status?.active];
+}
+
+export async function write(client: Client): Promise<void> {
+  const copy = copyOf(await client.resource(CronTab).create(least));
+  copy.spec.replicas = 2;
+  copy.spec.steps = [{ name: "a", protocol: "UDP" }];
+  await client.resource(CronTab).update(copy);
+  await using informers = new SharedInformerFactory(client);
+  const first: CronTab | undefined = informers.forResource(CronTab).lister.list()[0];
+  console.log(first?.spec.cronSpec);
+}
+`;
