@@ -10,11 +10,12 @@ import { EXIT_CODE } from "./errors/exit_code.ts";
 import { UsageError } from "./errors/usage_error.ts";
 import { fake } from "./fake.ts";
 import { get } from "./get.ts";
+import { kinds } from "./kinds.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { watch } from "./watch.ts";
 
 /** Names of the commands. */
-export const COMMANDS: readonly string[] = ["watch", "get", "doctor", "fake", "demo", "completions"];
+export const COMMANDS: readonly string[] = ["watch", "get", "kinds", "doctor", "fake", "demo", "completions"];
 
 /** The permissions of commands that connect. */
 const CONNECTED = "those that informer doctor prints; none with --fake";
@@ -122,6 +123,33 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .example("Objects of several kinds", "informer get pod/web-0 deploy/web -n shop")
     .action(async (options, resources, ...names) => {
       code = await get(options, [resources, ...names], terminal, stop.signal);
+    })
+    .reset()
+    .command("kinds", "Write types of custom kinds.")
+    .description(
+      "Writes a TypeScript module with a type and a resource for each custom kind, from the CustomResourceDefinitions of a " +
+        "server or of a file. All versions that are served are in it. What is wrong in a definition is reported with its " +
+        `place, and nothing is written. Permissions: ${CONNECTED.replace("; none with --fake", "")}; for --file, ` +
+        "--allow-read of that file; for --out, --allow-read and --allow-write of the folder of that file.",
+    )
+    .option("--group <group:string>", "Only kinds of this API group.")
+    .option("--file <file:string>", "Read definitions from this file, YAML or JSON, instead of a server.")
+    .option(
+      "--out <file:string>",
+      "Write to this file; one of other origin is not replaced. (default: standard output)",
+    )
+    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
+    .option("--context <name:string>", "The context in it.")
+    .option("--server <url:string>", "The API server's address.")
+    .option("--token-file <file:string>", "A file with a bearer token.")
+    .example("Kinds of one group", "informer kinds --group stable.example.com --out kinds.ts")
+    .example("Without a cluster", "informer kinds --file crd.yaml --out kinds.ts")
+    .example(
+      "Of a definition that only others may read",
+      "kubectl get crd crontabs.stable.example.com -o yaml > crd.yaml",
+    )
+    .action(async (options) => {
+      code = await kinds(options, terminal, stop.signal);
     })
     .reset()
     .command("doctor [resources...:string]", "Diagnose the connection to the server, and print remedies.")

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { CRONTAB_FILE } from "../support/crontab.ts";
 import { writeKubeconfig } from "../support/host.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { run } from "../support/session.ts";
@@ -123,6 +124,22 @@ Deno.test("watch --cache names the permissions that it needs, and runs with them
   const { code, err } = await informer(flags, args);
   assertEquals(code, 0, err);
   assert(JSON.parse(await Deno.readTextFile(folder.file("cache.json"))).length > 10);
+});
+
+Deno.test("kinds --file --out names the permissions that it needs, and runs with them", async () => {
+  await using folder = new Folder();
+  const args = ["kinds", "--file", CRONTAB_FILE, "--out", folder.file("kinds.ts")];
+  const flags: string[] = [];
+  for (let round = 0; round < 2; round++) {
+    const refused = await informer(flags, args);
+    assertEquals([refused.code, refused.out], [2, ""]);
+    flags.push(...[...refused.err.matchAll(/--allow-\S+/g)].map(([flag]) => flag));
+  }
+  const expected = [`--allow-read=${folder.path}`, `--allow-write=${folder.path}`, `--allow-read=${CRONTAB_FILE}`];
+  assertEquals(flags, expected);
+  const { code, err } = await informer([`--allow-read=${folder.path},${CRONTAB_FILE}`, flags[1]], args);
+  assertEquals(code, 0, err);
+  assertStringIncludes(await Deno.readTextFile(folder.file("kinds.ts")), "export interface CronTab ");
 });
 
 Deno.test("fake and demo run with exactly the permissions in their help", async () => {

@@ -50,10 +50,11 @@ export function explainError(error: unknown): { readonly code: number; readonly 
     };
   }
   if (isForbidden(error)) {
-    return {
-      code: EXIT_CODE.connection,
-      message: `${message}; ask for the right to do that, or choose a namespace with -n`,
-    };
+    // Definitions have no namespace.
+    const other = message.includes("customresourcedefinitions")
+      ? "pass a file of definitions with --file"
+      : "choose a namespace with -n";
+    return { code: EXIT_CODE.connection, message: `${message}; ask for the right to do that, or ${other}` };
   }
   if (message.startsWith("Cannot discover ") || (error instanceof DecodeError && message.includes("not JSON"))) {
     const advice = message.includes("check that") ? "" : "; check that the address is that of an API server";

@@ -21,6 +21,8 @@ async function offered(line: string): Promise<string | readonly string[]> {
     .option("--context <name:string>", "A context.")
     .reset()
     .command("watch <resources...:string>", "Watches.").option("--cache <file:string>", "A file.").reset()
+    .command("kinds", "Writes.").option("--file <file:string>", "A file.").option("--out <file:string>", "A file.")
+    .option("--group <group:string>", "A group.").reset()
     .command("completions <shell:string>", "Completes.").reset()
     .command("fake", "Serves.").reset();
   const found = await complete(program, line.split(" "), cluster);
@@ -28,7 +30,7 @@ async function offered(line: string): Promise<string | readonly string[]> {
 }
 
 Deno.test("complete offers commands and their flags", async () => {
-  assertEquals(await offered(""), ["get", "watch", "completions", "fake"]);
+  assertEquals(await offered(""), ["get", "watch", "kinds", "completions", "fake"]);
   assertEquals(await offered("w"), ["watch"]);
   assertEquals(await offered("get --n"), ["--namespace"]);
   assertEquals(await offered("get pods -"), [
@@ -42,6 +44,10 @@ Deno.test("complete offers the values of flags: formats, namespaces and files", 
   assertEquals(await offered("get pods --output = y"), ["yaml"]);
   assertEquals(await offered("get -n s"), ["shop"]);
   assertEquals([await offered("get --kubeconfig "), await offered("watch --cache x")], ["files", "files"]);
+  assertEquals([await offered("kinds --file c"), await offered("kinds --out "), await offered("kinds --group ")], [
+    ...["files", "files"],
+    [],
+  ]);
   assertEquals(await offered("get --context "), []);
 });
 
