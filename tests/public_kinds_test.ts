@@ -268,6 +268,8 @@ export async function dynamic(client: Client, informers: SharedInformerFactory):
   informers.forResource<Tab>(Pod);
   const resource = client.resource(found);
   await resource.create({ metadata: { name: "a" }, spec: { replicas: 1 } });
+  // @ts-expect-error an object that is stored needs a name
+  await resource.create({ spec: { replicas: 1 } });
   const copy = copyOf(await resource.get("a"));
   copy.spec = { replicas: 2 };
   await resource.update(copy);

@@ -24,7 +24,10 @@ export type Draft<T extends KubernetesObject> =
       T[Name]
     >;
   }
-  & ("$ephemeral" extends keyof T ? { readonly metadata?: DraftMeta } : { readonly metadata: NamedDraftMeta });
+  & (IsEphemeral<T> extends true ? { readonly metadata?: DraftMeta } : { readonly metadata: NamedDraftMeta });
+
+/** `true` for an `EphemeralObject`; not for objects that may have any member, `$ephemeral` too. */
+export type IsEphemeral<T> = string extends keyof T ? false : "$ephemeral" extends keyof T ? true : false;
 
 /** Metadata that a writer sets. */
 export interface DraftMeta {

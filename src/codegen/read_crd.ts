@@ -1,4 +1,4 @@
-import { checkGroupVersion, checkResource } from "./check_resource.ts";
+import { checkGroupVersion, checkResourceNames } from "./check_resource_names.ts";
 import {
   type DocumentPart,
   isDocumentObject,
@@ -87,7 +87,7 @@ function servedVersions(definition: DocumentPart): Version[] {
   const all = itemsAt(at(spec, "versions")).map((part) => {
     const resource = { ...place, version: nameAt(at(part, "name")) };
     checkGroupVersion(resource, part.path);
-    checkResource({ ...resource, kind }, pathTo(path, "spec", "names"));
+    checkResourceNames({ ...resource, kind }, pathTo(path, "spec", "names"));
     return { kind, resource, definition, part };
   });
   const twin = all.find(({ resource }, i) => all.findIndex((it) => it.resource.version === resource.version) !== i);

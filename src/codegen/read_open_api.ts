@@ -1,6 +1,6 @@
 import type { ApiResource } from "../api/api_resource.ts";
 import { apiVersionOf } from "../api/resource.ts";
-import { checkGroupVersion, checkResource } from "./check_resource.ts";
+import { checkGroupVersion, checkResourceNames } from "./check_resource_names.ts";
 import { identifierOf } from "./identifier.ts";
 import {
   type DocumentObject,
@@ -121,7 +121,7 @@ class Builder {
     for (const resource of resources) {
       const { kind, plural } = resource;
       const path = `${name}#${kind}`;
-      checkResource(resource, path);
+      checkResourceNames(resource, path);
       const twin = plurals.get(kind);
       if (twin !== undefined) {
         throw new SchemaError(path, `the resources ${shown(twin)} and ${shown(plural)} have this kind`);

@@ -16,7 +16,7 @@ export function checkGroupVersion(
 }
 
 /** Checks that a resource can be defined: its parts are segments of paths. @throws {SchemaError} */
-export function checkResource(resource: Parameters<typeof defineResource>[0], path: string): void {
+export function checkResourceNames(resource: Parameters<typeof defineResource>[0], path: string): void {
   try {
     defineResource(resource);
   } catch (cause) {
