@@ -141,6 +141,19 @@ Deno.test("readCrds names versions by Kubernetes' order, and kinds of several gr
   assertEquals(namesOf(...twins), ["AcmeTab", "AcmeTab2"]);
 });
 
+Deno.test("readCrds reads objects whose names would be equal as types of their own", () => {
+  const tab = definition("a.dev", "Tab", "v1");
+  const object = (field: string): unknown => ({ type: "object", properties: { [field]: { type: "string" } } });
+  tab.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties = { "a-b": object("one"), aB: object("two") };
+  const module = read(tab, definition("a.dev", "TabSpec", "v1"));
+  assertEquals(module.kinds.map(({ name }) => name), ["Tab", "TabSpec"]);
+  assertEquals(module.types.map(({ name, type }) => [name, type.fields.map((field) => field.name)]), [
+    ["TabSpec2", ["a-b", "aB"]],
+    ["TabSpec2AB", ["one"]],
+    ["TabSpec2AB2", ["two"]],
+  ]);
+});
+
 Deno.test("readCrds gives the same module for definitions in any order", () => {
   const definitions = [
     crontabDefinition(),
