@@ -371,3 +371,16 @@ Deno.test("Reflector gives a streaming list of many objects more time", async ()
   await time.tickAsync(0);
   assertEquals([source.story, follow.stored.length], [["watch - initial"], 60_000]);
 });
+
+Deno.test("Reflector that is to relist as its streaming list ends closes that stream first", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([a1], [endBookmark(1)]).watch([a1], [endBookmark(2)]);
+  const follow: Follow = new Follow(time, source, {
+    onPhase: ({ name }) => {
+      if (name === "watching" && source.calls.length === 1) follow.reflector.relist(new Error("ask the server"));
+    },
+  });
+  await using _follow = follow;
+  await time.tickAsync(60_000);
+  assertEquals([follow.store.flushed, source.open], [["1", "2"], 1]);
+});

@@ -394,6 +394,16 @@ Deno.test("Reflector reports the outcome of a failed watch, and counts that it w
   assertEquals([lastWatchEnd, recentResumes], [{ at: time.now, reason: error.message, error }, 1]);
 });
 
+Deno.test("Reflector reports a watch that the server ended, and how long it lasted", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().watch([]).watch([]);
+  await using follow = await live(time, source);
+  await time.tickAsync(3_000);
+  source.newest.send(END);
+  await time.tickAsync(0);
+  assertEquals(follow.reflector.counters.lastWatchEnd, { at: time.now, reason: "the server ended it after 3 s" });
+});
+
 Deno.test("Reflector that is stopped while it watches reports no failure and no end of a watch", async () => {
   using time = new FakeTime();
   await using follow = await live(time, new ScriptedSource().watch([]));

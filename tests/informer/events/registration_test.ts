@@ -142,6 +142,21 @@ Deno.test("disposing a SharedIndexInformer inside a handler waits for all calls 
   assertEquals([happened.sort(), run.errors], [["disposed outside", "disposed, and aborted", "run"], []]);
 });
 
+Deno.test("disposing a SharedIndexInformer inside a handler resolves once it has stopped and has left its source", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const { informer, source } = run;
+  const seen: unknown[] = [];
+  informer.addEventHandler({
+    onAdd: async () => {
+      await informer[Symbol.asyncDispose]();
+      seen.push(informer.status().state, source.open);
+    },
+  });
+  await run.start();
+  assertEquals(seen, ["stopped", 0]);
+});
+
 Deno.test("HandlerRegistration.remove() does not wait for the running call, and disposal does [C099] [F20]", async () => {
   using time = new FakeTime();
   for (const when of ["added, never started", "added, then started", "started, then added"]) {
