@@ -168,7 +168,7 @@ export class Reflector<T extends KubernetesObject> {
     } finally {
       this.#isRunning = false;
       this.#phase = { name: "stopped" };
-      await this.#closeStream();
+      this.#closeStream();
     }
   }
 
@@ -240,13 +240,13 @@ export class Reflector<T extends KubernetesObject> {
       outcome = await readStreamingList(stream, this.#store, this.#counters, options);
       return outcome;
     } finally {
-      if (outcome?.type !== "listed") await this.#closeStream();
+      if (outcome?.type !== "listed") this.#closeStream();
     }
   }
 
   async #watch(phase: WatchingPhase, signal: AbortSignal): Promise<Outcome> {
     if (phase.relist !== undefined) {
-      await this.#closeStream();
+      this.#closeStream();
       return { type: "relist" };
     }
     if (phase.after === "watch") this.#counters.resumes.add();
@@ -263,7 +263,7 @@ export class Reflector<T extends KubernetesObject> {
       if (signal.aborted) return this.#interrupted(signal, stream.facts.lastedMs, stream.facts);
       outcome = { ...failed(error, this.#store.version), watch: stream.facts };
     } finally {
-      await this.#closeStream();
+      this.#closeStream();
     }
     const { relist } = this.#phase as WatchingPhase;
     if (relist !== undefined) outcome = { type: "relist" };
@@ -307,10 +307,9 @@ export class Reflector<T extends KubernetesObject> {
     );
   }
 
-  async #closeStream(): Promise<void> {
-    const stream = this.#stream;
+  #closeStream(): void {
+    this.#stream?.close();
     this.#stream = undefined;
-    await stream?.close();
   }
 
   #report(error: unknown): void {

@@ -82,9 +82,8 @@ export class WatchStream<T> {
   }
 
   /** Ends the watch. A pending `next()` rejects. */
-  async close(): Promise<void> {
+  close(): void {
     this.#limit[Symbol.dispose]();
     this.#controller[Symbol.dispose]();
-    await this.#batches.return();
   }
 }

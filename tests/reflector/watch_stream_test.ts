@@ -37,8 +37,8 @@ Deno.test("WatchStream counts changes, and keeps neither timer nor listener afte
   assertEquals([stream.open, stream.delivered], [true, 0]);
   assertEquals(stream.accept(await stream.next())?.length, 2);
   assertEquals([stream.accept(await stream.next()), stream.delivered], [undefined, 2]);
-  await stream.close();
-  await stream.close();
+  stream.close();
+  stream.close();
   assertEquals([parent.listeners, time.timers, parent.signal.aborted], [0, 0, false]);
 });
 
@@ -61,6 +61,6 @@ Deno.test("WatchStream.fail() rejects a pending read with that error, and ends t
   await time.tickAsync(0);
   stream.fail(new Error("given up"));
   await waiting;
-  await stream.close();
+  stream.close();
   assertEquals([source.open, parent.listeners, time.timers], [0, 0, 0]);
 });
