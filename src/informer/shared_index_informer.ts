@@ -403,7 +403,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   async #stop(cause?: unknown): Promise<void> {
-    if (this.#isStopped) return;
     this.#isStopped = true;
     this.#state.stopped(cause);
     const error = this.#stopError();
@@ -474,7 +473,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
         resourceVersion: this.lastSyncResourceVersion,
       });
     }
-    this.#changes.changed();
   }
 
   /** Returns the parts that a wait concerns. An only part is returned whatever its namespace. */

@@ -3,6 +3,7 @@ import { DecodeError } from "../../src/api/errors.ts";
 import { Controller } from "../../src/informer/sync/controller.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
+import type { Indexers } from "../../src/store/index.ts";
 import type { Entry } from "../../src/api/entry.ts";
 import {
   added,
@@ -522,6 +523,19 @@ Deno.test("SharedIndexInformer parses objects when they are first read, or with 
     await using run = new Run<never>(time, holding(spoilt("a", 1), unread("b", 2)), options);
     await run.start();
     assertEquals([run.informer.status().quarantined, run.errors.length], [quarantined, quarantined]);
+  }
+});
+
+Deno.test("SharedIndexInformer parses objects as they arrive once it has an index that reads them", async () => {
+  for (const indexers of [{}, { size: ({ spec }) => [String(spec.size)] }] as Indexers<Thing, "size">[]) {
+    using time = new FakeTime();
+    await using run = await new Run(time, holding()).start();
+    run.informer.withIndexers(indexers);
+    const arriving = spoilt("a", 11); // has its error once it was parsed
+    run.source.list(part(20, [arriving]));
+    run.source.newest.send(expired());
+    await time.tickAsync(800);
+    assertEquals([arriving.error !== undefined, run.cached], ["size" in indexers, []]);
   }
 });
 

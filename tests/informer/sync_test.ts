@@ -4,6 +4,7 @@ import { UnreachableError } from "../../src/api/errors.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
 import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
+import { CountedController } from "../support/listeners.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 import { holding, Notes, Run } from "../support/informer.ts";
 
@@ -370,6 +371,18 @@ Deno.test("SharedIndexInformer that is disposed before it runs is stopped", asyn
   await run.informer[Symbol.asyncDispose]();
   await waiting;
   assertEquals([run.informer.status().state, run.source.calls], ["stopped", []]);
+});
+
+Deno.test("SharedIndexInformer removes its listener from the signal of run() when it is disposed", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding());
+  const stop = new CountedController();
+  const running = run.informer.run({ signal: stop.signal });
+  await time.tickAsync(0);
+  assertEquals(stop.listeners, 1);
+  await run.informer[Symbol.asyncDispose]();
+  await running;
+  assertEquals(stop.listeners, 0);
 });
 
 Deno.test("SharedIndexInformer whose signal has aborted before it runs sends no request", async () => {
