@@ -64,6 +64,7 @@ export type { BackoffOptions } from "./src/async/time/backoff.ts";
 
 // client: requests, watches and discovery.
 export { Client, type ClientOptions } from "./src/client/client.ts";
+export { accessUsed } from "./src/client/access_used.ts";
 export type { Credentials } from "./src/client/http/credentials.ts";
 export type * from "./src/client/resource_client.ts";
 export type { ObjectWrite } from "./src/client/object_write.ts";

@@ -30,7 +30,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     codegen: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api", "errors"], packages: ["js-yaml"] },
     deno: { folders: ["api", "client", "kubeconfig", "async", "errors"], packages: ["node:path", "node:url"] },
-    testing: { folders: ["api", "entry", "kinds"], packages: [] },
+    testing: { folders: ["api", "entry", "kinds"], packages: ["js-yaml"] },
     cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:path", "node:tls"] },
   };
 

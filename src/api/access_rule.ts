@@ -10,6 +10,12 @@ export interface AccessRule {
   readonly names?: readonly string[];
 }
 
+/** An {@linkcode AccessRule} in a namespace. */
+export interface PlacedRule extends AccessRule {
+  /** The namespace; `""` for all namespaces, and for cluster-scoped resources. */
+  readonly namespace: string;
+}
+
 /** The name and place of a role. */
 export interface RoleOptions {
   /** The name. */
@@ -72,6 +78,17 @@ export function roleYaml(rules: readonly AccessRule[], { name, namespace }: Role
     ]),
     "",
   ].join("\n");
+}
+
+/**
+ * Returns a role for each namespace of the rules as YAML documents: first a `ClusterRole` for the rules without a namespace, then
+ * a `Role` for each namespace in alphabetical order. All have the same name. Without rules it returns `""`.
+ */
+export function rolesYaml(rules: readonly PlacedRule[], { name }: Pick<RoleOptions, "name">): string {
+  const byNamespace = Map.groupBy(rules, ({ namespace }) => namespace);
+  return [...byNamespace.keys()].sort()
+    .map((namespace) => roleYaml(byNamespace.get(namespace)!, { name, ...(namespace === "" ? {} : { namespace }) }))
+    .join("---\n");
 }
 
 /** Joins one member of the rules that are equal in `keyOf`. */

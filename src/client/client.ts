@@ -18,6 +18,7 @@ import type { Transport } from "../api/transport.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
+import { accessLogOf } from "./access_used.ts";
 import { Collection } from "./collection.ts";
 import { Connection } from "./http/connection.ts";
 import type { Credentials } from "./http/credentials.ts";
@@ -118,6 +119,7 @@ export class Client implements ResourceClients, Disposable {
       retries,
       maxObjectBytes,
       onWarning,
+      access: accessLogOf(this),
     });
   }
 

@@ -70,6 +70,7 @@ export type { RequestFilter } from "./faults/armed_list.ts";
 export type { RequestFailure, RequestHook } from "./faults/faults.ts";
 export type { AdmissionHook, AdmissionRequest } from "./writes/admission.ts";
 export type { Authorize, RequestAttributes, Tokens } from "./http/access_control.ts";
+export { assertGranted } from "./access/assert_granted.ts";
 export type { Built } from "./objects/built.ts";
 export type { Fixture } from "./objects/fixture.ts";
 export type { BuildOptions, NamespacedBuildOptions } from "./objects/build_options.ts";

@@ -13,6 +13,7 @@ import { DerivedController } from "../../async/derived_controller.ts";
 import { backoffMs } from "../../async/time/backoff.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
 import { sleep } from "../../async/time/sleep.ts";
+import type { AccessLog } from "./access_log.ts";
 import type { Credentials } from "./credentials.ts";
 import { MAX_OBJECT_BYTES } from "../decode/line_splitter.ts";
 import { Exchange, isKnownError, type PendingRequest, unreachableError } from "./exchange.ts";
@@ -48,6 +49,8 @@ export interface ConnectionOptions {
   readonly maxObjectBytes?: number;
   /** Called with each warning of the server. */
   readonly onWarning?: (warning: string) => void;
+  /** Records the access that requests need. @default {none} */
+  readonly access?: AccessLog;
 }
 
 /** Sends requests to one server: adds headers and credentials, retries, and explains errors. */
@@ -86,6 +89,7 @@ export class Connection implements Disposable {
   async open(spec: RequestSpec, signal?: AbortSignal): Promise<Exchange> {
     signal?.throwIfAborted();
     if (this.#disposed) throw new Error(`Cannot ${spec.action}: the client is disposed`);
+    this.#options.access?.record(spec);
     const controller = new DerivedController(signal);
     const { timeoutMs = Infinity } = spec;
     const timer = new LongTimer(() => {
