@@ -125,7 +125,11 @@ export type { InformerView } from "./src/informer/informer_view.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
 export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
-export { SharedInformerFactory, type SharedInformerFactoryOptions } from "./src/informer/shared_informer_factory.ts";
+export {
+  type InformerOfFactory,
+  SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from "./src/informer/shared_informer_factory.ts";
 
 // workqueue: keys for workers, with delays and rate limits.
 export * from "./src/workqueue/mod.ts";

@@ -13,6 +13,7 @@ import { AcquiredInformer } from "./acquired_informer.ts";
 import { Demand } from "./demand.ts";
 import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } from "./options.ts";
 import { type CacheScope, overlap, OverlappingCachesError } from "./overlapping_caches.ts";
+import type { InformerStatus } from "./status.ts";
 import { sameOption } from "./same_option.ts";
 import { FactoryRun } from "./factory_run.ts";
 import { joined } from "./wait_error.ts";
@@ -40,6 +41,16 @@ export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
    * @default {300_000}
    */
   readonly forgetMs?: number;
+}
+
+/** The status of one informer of a factory. */
+export interface InformerOfFactory {
+  /** The resource. */
+  readonly resource: Resource;
+  /** The part of the collection that is selected, with the defaults of the factory. */
+  readonly selection: Selection;
+  /** The status of the informer. */
+  readonly status: InformerStatus;
 }
 
 /** A selection with the factory's defaults filled in. */
@@ -280,6 +291,15 @@ export class SharedInformerFactory implements AsyncDisposable {
       (signal) => all.map(({ informer }) => informer.waitForCacheSync({ ...options, signal })),
       options.signal,
     );
+  }
+
+  /** Returns the status of each informer, in the order in which they were made. */
+  status(): InformerOfFactory[] {
+    return Array.from(this.#informers.values(), ({ resource, selected: { namespaces, selectors }, informer }) => ({
+      resource,
+      selection: { ...(namespaces === undefined ? {} : { namespaces }), ...selectors },
+      status: informer.status(),
+    }));
   }
 
   /**

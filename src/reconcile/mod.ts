@@ -73,8 +73,13 @@ export { retryOnConflict, type RetryOnConflictOptions } from "./objects/retry_on
 // election: one leader among several processes.
 export type { ElectionClock } from "./election/election_clock.ts";
 export { LeaderElector, type LeaderElectorOptions, type LeaderElectorStatus } from "./election/leader_elector.ts";
-export { type FencingToken, type Leadership, LeadershipLostError } from "./election/leadership.ts";
+export { type FencingToken, type Leadership, LeadershipLostError, UnfinishedWorkError } from "./election/leadership.ts";
 
 // events: records for people about objects.
 export { EventRecorder, type EventRecorderOptions, type EventRecorderStatus } from "./events/event_recorder.ts";
 export type { EventDetails } from "./events/event_series.ts";
+
+// manager: informers, reconcilers, an elector and recorders, run and stopped in order.
+export { Manager, type ManagerOptions } from "./manager.ts";
+export type { ManagerPhase, ManagerStatus } from "./manager_status.ts";
+export { type MetricFamily, type MetricSample, OPEN_METRICS_TYPE, openMetricsText } from "./metrics/open_metrics.ts";

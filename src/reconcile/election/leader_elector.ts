@@ -15,7 +15,7 @@ import { checkDurations } from "../../async/time/duration.ts";
 import type { Client } from "../../client/client.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
 import { type ElectionClock, monotonicElectionClock } from "./election_clock.ts";
-import { type Leadership, LeadershipLostError, LeadershipTerm } from "./leadership.ts";
+import { type Leadership, LeadershipLostError, LeadershipTerm, UnfinishedWorkError } from "./leadership.ts";
 import { type LeaseAttempt, LeaseLock } from "./lease_lock.ts";
 
 /** Options for {@linkcode LeaderElector}. */
@@ -192,7 +192,8 @@ export class LeaderElector {
    *   within `renewDeadlineMs`.
    * - Rejects with a {@linkcode LeadershipLostError} when leadership was lost, after `work` has ended. Most programs exit then;
    *   calling `run` again waits for the lease again.
-   * - Rejects with any other error of `work`, after the lease has been released.
+   * - Rejects with any other error of `work`, after the lease has been released; it is not released after an
+   *   {@linkcode UnfinishedWorkError}.
    * - A `work` that does not end when its signal aborts keeps `run` waiting, and the lease is renewed as long as that
    *   succeeds: {@linkcode check} reports it after a loss.
    *
@@ -279,9 +280,11 @@ export class LeaderElector {
     signal?.addEventListener("abort", stop, { once: true });
     using keeping = new DerivedController(term.lost);
     const kept = Promise.all([this.#watchDeadline(term, keeping.signal), this.#renew(term, keeping.signal)]);
+    let hasEnded = true;
     try {
       await work(term);
     } catch (error) {
+      hasEnded = !(error instanceof UnfinishedWorkError);
       // The work may end by the reason of its signal; any other error is the caller's.
       if (!(term.signal.aborted && error === term.signal.reason)) throw error;
     } finally {
@@ -290,7 +293,7 @@ export class LeaderElector {
       keeping.abort();
       await kept;
       term.end();
-      if (!term.lost.aborted) await this.#giveUp();
+      if (hasEnded && !term.lost.aborted) await this.#giveUp();
     }
     if (term.lost.aborted) throw term.lost.reason;
   }

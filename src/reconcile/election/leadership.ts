@@ -16,6 +16,15 @@ export class LeadershipLostError extends Error {
   override readonly name = "LeadershipLostError";
 }
 
+/**
+ * The work of a leader has not ended, and is not waited for any longer. Work that rejects with it keeps its elector from freeing
+ * the lease, so that another process leads only when the lease has expired. The process should exit.
+ */
+export class UnfinishedWorkError extends Error {
+  /** `"UnfinishedWorkError"`. */
+  override readonly name = "UnfinishedWorkError";
+}
+
 /** One term of leadership, from the acquisition of the lease until it is lost or given up. */
 export interface Leadership {
   /**

@@ -1,0 +1,55 @@
+import type { Abortable } from "../api/options.ts";
+import { DerivedController } from "../async/derived_controller.ts";
+import { shutdownSignal } from "./shutdown_signal.ts";
+
+/** A manager as {@linkcode runManager} runs it: `Manager` of `@kube/informer/reconcile` is one. */
+export interface RunnableManager {
+  /** Runs until the signal aborts, and settles when everything has stopped. */
+  run(options: Abortable): Promise<void>;
+  /** Answers probes. */
+  fetch(request: Request): Response | Promise<Response>;
+}
+
+/** Options for {@linkcode runManager}. */
+export interface RunManagerOptions extends Abortable {
+  /** The port for probes and metrics; 0 is a free one. @default {8080} */
+  readonly port?: number;
+  /** The address to listen on. @default {"0.0.0.0"} */
+  readonly hostname?: string;
+  /** Called with the port when it is open. */
+  readonly onListen?: (port: number) => void;
+}
+
+/**
+ * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics meanwhile. It resolves when the manager has
+ * stopped in order; a second signal ends the process at once, as in {@linkcode shutdownSignal}.
+ *
+ * Needs `--allow-net=<hostname>:<port>`.
+ *
+ * @throws {Deno.errors.AddrInUse} when the port is in use. @throws the error of the manager.
+ *
+ * @example
+ * ```ts ignore
+ * import { connect, runManager } from "@kube/informer/deno";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { Manager, Reconciler } from "@kube/informer/reconcile";
+ *
+ * using client = await connect();
+ * const pods = new Reconciler(client, Pod, (key) => console.log(key));
+ * await runManager(new Manager({ reconcilers: [pods] }), { port: 8080 });
+ * ```
+ */
+export async function runManager(manager: RunnableManager, options: RunManagerOptions = {}): Promise<void> {
+  const { port = 8080, hostname = "0.0.0.0", onListen } = options;
+  using shutdown = shutdownSignal();
+  using stop = new DerivedController(shutdown, options.signal);
+  using listening = new DerivedController();
+  const serve = { port, hostname, signal: listening.signal, onListen: (at: Deno.NetAddr): void => onListen?.(at.port) };
+  const server = Deno.serve(serve, (request) => manager.fetch(request));
+  try {
+    await manager.run({ signal: stop.signal });
+  } finally {
+    listening.abort();
+    await server.finished;
+  }
+}

@@ -1,0 +1,259 @@
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { Lease } from "../../src/kinds/coordination/v1.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { LeaderElector } from "../../src/reconcile/election/leader_elector.ts";
+import { LeadershipLostError, UnfinishedWorkError } from "../../src/reconcile/election/leadership.ts";
+import { EventRecorder } from "../../src/reconcile/events/event_recorder.ts";
+import { Manager, type ManagerOptions } from "../../src/reconcile/manager.ts";
+import { OPEN_METRICS_TYPE } from "../../src/reconcile/metrics/open_metrics.ts";
+import { parseOpenMetrics } from "./metrics/_parse_open_metrics.ts";
+import { Session } from "./_session.ts";
+
+/** A manager under fake time, whose phases and whose requests are recorded. */
+class ManagedSession extends Session {
+  readonly phases: string[] = [];
+  readonly stopper = new AbortController();
+  readonly elector = new LeaderElector(this.client, { name: "lead", namespace: "default", identity: "me" });
+
+  manager(options: ManagerOptions): Manager {
+    return new Manager({ onPhase: (phase) => this.phases.push(phase), ...options });
+  }
+
+  /** Runs a manager; the result has its error once it has ended. */
+  run(manager: Manager): { readonly end: Promise<unknown> } {
+    return { end: manager.run({ signal: this.stopper.signal }).then(() => undefined, (error) => error) };
+  }
+
+  get holder(): string | undefined {
+    return this.server.get(Lease, "default/lead")?.spec?.holderIdentity;
+  }
+}
+
+async function probe(manager: Manager, path: string, method = "GET"): Promise<[number, string]> {
+  const response = manager.fetch(new Request(`http://pod${path}`, { method }));
+  return [response.status, await response.text()];
+}
+
+Deno.test("Manager syncs informers, waits for leadership and reconciles, and stops all in the reverse order", async () => {
+  using session = new ManagedSession();
+  session.create("a");
+  const order: string[] = [];
+  let running: AbortSignal | undefined;
+  const release = Promise.withResolvers<void>();
+  const recorder = new EventRecorder(session.client, { controller: "maps" });
+  const maps = session.reconciler(async (key, { signal, object }) => {
+    order.push(`reconcile ${key}`);
+    running = signal;
+    await release.promise;
+    recorder.record(object!, { reason: "Done", action: "Do", note: "It is done." });
+    order.push(`returned ${key}`);
+  });
+  const manager = session.manager({ reconcilers: [maps], elector: session.elector, recorders: [recorder] });
+  session.server.create(Lease, {
+    metadata: { name: "lead", namespace: "default" },
+    spec: { holderIdentity: "other", leaseDurationSeconds: 15 },
+  } as never);
+
+  const { end } = session.run(manager);
+  await session.pass(1_000);
+  assertEquals([session.phases, maps.informer.hasSynced], [["syncing", "standby"], true]);
+  assertEquals(order, []);
+  await session.pass(30_000);
+  assertEquals([session.phases.at(-1), order, session.holder], ["running", ["reconcile default/a"], "me"]);
+
+  session.create("b"); // waits for the worker, which has "a"
+  await session.pass();
+  session.stopper.abort();
+  await session.pass();
+  assertEquals([session.phases.at(-1), running?.aborted, session.holder], ["stopping", true, "me"]);
+  assertEquals(maps.informer.status().state, "live");
+  const requests = session.server.requests.length;
+  release.resolve();
+  await session.pass();
+  assertEquals(await end, undefined);
+  assertEquals(order, ["reconcile default/a", "returned default/a"]);
+  const last = session.server.requests.slice(requests).map(({ method, path }) => `${method} ${path.split("?")[0]}`);
+  assertMatch(last[0], /^POST .*events$/);
+  assertMatch(last.at(-1)!, /^(PUT|PATCH) .*leases\/lead$/);
+  assertEquals([session.phases.at(-1), session.holder, maps.informer.status().state], ["stopped", "", "stopped"]);
+  assertEquals(session.time.timers, 0);
+});
+
+Deno.test("Manager rejects when leadership is lost, after reconciles in flight have ended", async () => {
+  using session = new ManagedSession();
+  session.create("a");
+  let ended = false;
+  const maps = session.reconciler(async (_key, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    ended = true;
+  });
+  const { end } = session.run(session.manager({ reconcilers: [maps], elector: session.elector }));
+  await session.pass(1_000);
+  assertEquals(session.phases.at(-1), "running");
+  session.server.patch(Lease, "default/lead", { spec: { holderIdentity: "thief" } });
+  await session.pass(5_000);
+  const error = await end;
+  assert(error instanceof LeadershipLostError, String(error));
+  assertEquals([ended, session.phases.at(-1), session.holder], [true, "stopped", "thief"]);
+});
+
+Deno.test("Manager reports a reconcile that does not return, and leaves the lease to expire", async () => {
+  using session = new ManagedSession();
+  session.create("a");
+  const never = Promise.withResolvers<void>();
+  const maps = session.reconciler(() => never.promise, { graceMs: 3_000 });
+  const { end } = session.run(session.manager({ reconcilers: [maps], elector: session.elector }));
+  await session.pass(1_000);
+  session.stopper.abort();
+  await session.pass(4_000);
+  const error = await end;
+  assert(error instanceof UnfinishedWorkError, String(error));
+  assertStringIncludes(error.message, `have not returned: "default/a"`);
+  assertEquals(session.holder, "me");
+  never.resolve();
+});
+
+Deno.test("Manager stops the other reconcilers when one fails, and rejects with its error", async () => {
+  using session = new ManagedSession();
+  const maps = session.reconciler(() => {});
+  const failing = {
+    name: "failing",
+    informers: maps.informers,
+    status: () => maps.status(),
+    run: () => Promise.reject(new Error("cannot go on")),
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
+  const { end } = session.run(session.manager({ reconcilers: [maps, failing] }));
+  await session.pass();
+  assertEquals(((await end) as Error).message, "cannot go on");
+  assertEquals([maps.status().state, session.phases.at(-1)], ["stopped", "stopped"]);
+});
+
+Deno.test("Manager rejects when the server refuses an informer, without an attempt to lead", async () => {
+  using session = new ManagedSession();
+  session.server.failNext(403, 9, ({ path }) => path.includes("configmaps"));
+  const maps = session.reconciler(() => {});
+  const { end } = session.run(session.manager({ reconcilers: [maps], elector: session.elector }));
+  await session.pass(1_000);
+  assertStringIncludes(String(await end), `Cannot wait for "configmaps" to sync: its state has been "forbidden"`);
+  assertEquals([session.phases, session.holder], [["syncing", "stopping", "stopped"], undefined]);
+  assertEquals(session.time.timers, 0);
+});
+
+Deno.test("Manager ends quietly when it is stopped in any phase, and leaves nothing behind", async () => {
+  for (const phase of ["created", "syncing", "standby", "running"]) {
+    using session = new ManagedSession();
+    const informers = new SharedInformerFactory(session.client);
+    informers.forResource(Pod);
+    const manager = new Manager({
+      reconcilers: [session.reconciler(() => {})],
+      informers: [informers],
+      elector: session.elector,
+      onPhase: (now) => {
+        if (now === phase) session.stopper.abort();
+      },
+    });
+    if (phase === "created") session.stopper.abort();
+    const { end } = session.run(manager);
+    await session.pass(5_000);
+    assertEquals(await end, undefined, phase);
+    assertEquals([manager.status().phase, session.time.timers, session.holder || ""], ["stopped", 0, ""], phase);
+  }
+});
+
+Deno.test("Manager without reconcilers runs its informers until it is disposed, and runs once", async () => {
+  using session = new ManagedSession();
+  const informers = new SharedInformerFactory(session.client);
+  const pods = informers.forResource(Pod);
+  const manager = session.manager({ informers: [informers] });
+  const { end } = session.run(manager);
+  await session.pass(60_000);
+  assertEquals([session.phases.at(-1), pods.status().state], ["running", "live"]);
+  await assertRejects(() => manager.run(), Error, "it runs or has run already (running)");
+  const disposed = manager[Symbol.asyncDispose]();
+  await session.pass();
+  await disposed;
+  assertEquals([await end, pods.status().state, session.time.timers], [undefined, "stopped", 0]);
+});
+
+Deno.test("Manager disposed before it runs disposes its parts", async () => {
+  using session = new ManagedSession();
+  const maps = session.reconciler(() => {});
+  await session.manager({ reconcilers: [maps] })[Symbol.asyncDispose]();
+  assertEquals([maps.status().state, session.server.requests.length], ["stopped", 0]);
+});
+
+Deno.test("Manager answers /readyz from the sync to the stop, also while another process leads", async () => {
+  using session = new ManagedSession();
+  using _stalled = session.server.stallNext(1);
+  const manager = session.manager({ reconcilers: [session.reconciler(() => {})], elector: session.elector });
+  assertEquals(await probe(manager, "/readyz"), [503, "the manager is created\n"]);
+  const { end } = session.run(manager);
+  await session.pass();
+  assertEquals(await probe(manager, "/readyz"), [503, "the manager is syncing\nconfigmaps: listing\n"]);
+  await session.pass(90_000);
+  assertEquals(await probe(manager, "/readyz"), [200, "ok\n"]);
+  assertEquals(await probe(manager, "/readyz", "HEAD"), [200, ""]);
+  assertEquals((await probe(manager, "/healthz"))[0], 200);
+  assertEquals((await probe(manager, "/healthz", "POST"))[0], 405);
+  assertEquals((await probe(manager, "/other"))[0], 404);
+  session.stopper.abort();
+  await session.pass();
+  await end;
+  assertEquals((await probe(manager, "/readyz"))[0], 503);
+});
+
+Deno.test("Manager fails /healthz while the work goes on though leadership was lost", async () => {
+  using session = new ManagedSession();
+  session.create("a");
+  const never = Promise.withResolvers<void>();
+  const maps = session.reconciler(() => never.promise, { graceMs: Infinity, timeoutMs: Infinity });
+  const manager = session.manager({ reconcilers: [maps], elector: session.elector });
+  const { end } = session.run(manager);
+  await session.pass(1_000);
+  session.server.patch(Lease, "default/lead", { spec: { holderIdentity: "thief" } });
+  await session.pass(5_000);
+  assertEquals((await probe(manager, "/healthz"))[0], 200);
+  await session.pass(20_000);
+  const [status, text] = await probe(manager, "/healthz");
+  assertEquals(status, 503);
+  assertStringIncludes(text, "Cannot confirm leadership");
+  never.resolve();
+  await session.pass();
+  assert((await end) instanceof LeadershipLostError);
+});
+
+Deno.test("Manager answers /metrics with the status of all parts, which a strict parser of OpenMetrics accepts", async () => {
+  using session = new ManagedSession();
+  session.create("a", "b");
+  const recorder = new EventRecorder(session.client, { controller: "maps" });
+  const maps = session.reconciler(() => {}, { name: `ma"ps\\` });
+  const others = session.reconciler((key) => {
+    if (key === "default/a") throw new Error("broken");
+  }, { name: `ma"ps\\` });
+  const manager = session.manager({ reconcilers: [maps, others], elector: session.elector, recorders: [recorder] });
+  const { end } = session.run(manager);
+  await session.pass(1);
+  const response = manager.fetch(new Request("http://pod/metrics"));
+  assertEquals(response.headers.get("content-type"), OPEN_METRICS_TYPE);
+  const families = new Map(parseOpenMetrics(await response.text()).map((family) => [family.name, family]));
+  const value = (family: string, labels: Record<string, string> = {}, name?: string): number | undefined =>
+    families.get(family)?.samples.find((it) =>
+      (name === undefined || it.name === name) &&
+      Object.entries(labels).every(([label, text]) => it.labels[label] === text)
+    )?.value;
+  const second = { reconciler: `ma"ps\\`, instance_number: "2" };
+  assertEquals(value("manager_phase", { phase: "running" }), 1);
+  assertEquals(value("informer_objects", { resource: "configmaps" }), 2);
+  assertEquals(value("informer_state", { resource: "configmaps", state: "live" }), 1);
+  assertEquals(value("reconciler_reconciles", { reconciler: `ma"ps\\`, outcome: "succeeded" }), 2);
+  assertEquals(value("reconciler_reconciles", { ...second, outcome: "failed" }), 1);
+  assertEquals(value("workqueue_work_seconds", second, "workqueue_work_seconds_count"), 2);
+  assertEquals(value("leader_state", { state: "leading" }), 1);
+  assertEquals(value("recorder_dropped_events"), 0);
+  assertEquals([...families.values()].filter(({ help }) => !help), []);
+  session.stopper.abort();
+  await session.pass();
+  assertEquals(await end, undefined);
+});
