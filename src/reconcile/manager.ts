@@ -123,7 +123,7 @@ export class Manager implements AsyncDisposable {
   /**
    * Answers a probe, for `Deno.serve(manager.fetch)` or any other server.
    *
-   * - `/healthz`: 200 unless the work goes on though leadership was lost: see `LeaderElector.check`. The process should be restarted.
+   * - `/healthz`: 200 unless the work continues though leadership was lost: see `LeaderElector.check`. The process should be restarted.
    * - `/readyz`: 200 when the caches have synced, until the manager stops. A process that waits for leadership is ready.
    * - `/metrics`: the status of all parts in the OpenMetrics format.
    *

@@ -8,7 +8,7 @@ export interface MetricSample {
   readonly count?: number;
 }
 
-/** A metric family: samples of one name, told apart by their labels. */
+/** A metric family: samples of one name that differ in their labels. */
 export interface MetricFamily {
   /** The name, with the unit as its end and without `_total`: `"workqueue_wait_seconds"`. */
   readonly name: string;
