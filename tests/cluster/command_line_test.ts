@@ -220,7 +220,8 @@ async function furnish({ client }: PlaneSetting): Promise<void> {
 
 let furnished = false;
 
-const examples = [...Deno.readDirSync(new URL("../../examples", import.meta.url))].map(({ name }) => name).sort();
+const examples = [...Deno.readDirSync(new URL("../../examples", import.meta.url))].map(({ name }) => name)
+  .filter((name) => name.endsWith(".ts")).sort();
 for (const name of examples) {
   cluster.withPlane(`examples/${name} prints the expected lines and exits with 0`, async (setting) => {
     const example = EXAMPLES[name];

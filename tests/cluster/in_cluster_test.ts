@@ -1,0 +1,123 @@
+// The example for a cluster: its manifests and the commands of its Dockerfile, on a real server, without containers.
+import type { Client, KubernetesObject } from "@kube/informer";
+import { findResource, isAlreadyExists } from "@kube/informer";
+import { Lease } from "@kube/informer/kinds/coordination/v1";
+import { Pod } from "@kube/informer/kinds/core/v1";
+import { Event } from "@kube/informer/kinds/events/v1";
+import { assert, assertEquals } from "@std/assert";
+import { loadAll } from "js-yaml";
+import { parseOpenMetrics } from "../reconcile/metrics/_parse_open_metrics.ts";
+import { clusterTests, seconds, tell } from "./_cluster.ts";
+import { Image } from "./_image.ts";
+import { within } from "./_within.ts";
+import { podDraft } from "./_writers.ts";
+
+const cluster = clusterTests();
+const NAME = "pod-labels";
+const MANIFESTS = new URL("../../examples/in_cluster/manifests.yaml", import.meta.url);
+
+/** Creates an object of any kind with strict validation of fields. */
+async function create(client: Client, object: KubernetesObject, dryRun: boolean): Promise<void> {
+  const resource = findResource(await client.discover(), object.kind!)!;
+  await client.resource(resource, { namespace: object.metadata.namespace }).create(object as never, {
+    fieldValidation: "Strict",
+    dryRun,
+  }).catch((error) => {
+    if (!isAlreadyExists(error)) throw error;
+  });
+}
+
+async function manifests(client: Client): Promise<KubernetesObject[]> {
+  const objects = loadAll(await Deno.readTextFile(MANIFESTS)) as KubernetesObject[];
+  await create(client, objects.find(({ kind }) => kind === "Namespace")!, false); // the others are refused without it
+  return objects;
+}
+
+cluster.withPlane(
+  "the manifests of examples/in_cluster are accepted with strict validation of fields",
+  async ({ client }) => {
+    const objects = await manifests(client);
+    assertEquals(objects.map(({ kind }) => kind), ["Namespace", "ServiceAccount", "Role", "RoleBinding", "Deployment"]);
+    for (const object of objects) await create(client, object, true);
+    const misspelt = { ...objects[4], spec: { ...(objects[4] as { spec?: object }).spec, replica: 2 } };
+    let refused = "";
+    await create(client, misspelt as KubernetesObject, true).catch((error) => refused = String(error));
+    assert(refused.includes(`unknown field "spec.replica"`), refused);
+  },
+);
+
+const needsRoot = Deno.build.os !== "linux" || Deno.uid() !== 0;
+if (needsRoot) console.error("NOT RUN: the commands of the Dockerfile of examples/in_cluster: they need root on Linux");
+
+if (!needsRoot) {
+  cluster.withPlane(
+    "the commands of the Dockerfile of examples/in_cluster run as other users, with the rights of the Role alone",
+    async ({ client, plane }) => {
+      for (const object of await manifests(client)) {
+        if (object.kind !== "Deployment") await create(client, object, false);
+      }
+      const token = await tokenOf(client);
+      await client.resource(Pod, { namespace: NAME }).create({
+        ...podDraft("web-0"),
+        spec: { ...podDraft("web-0").spec!, nodeName: "worker-1" },
+      } as never);
+
+      let startedAt = performance.now();
+      await using image = await Image.build("examples/in_cluster/Dockerfile");
+      tell(`the commands of RUN ended after ${seconds(startedAt)}`);
+      startedAt = performance.now();
+      const server = new URL(plane.url);
+      const program = image.start({
+        KUBERNETES_SERVICE_HOST: server.hostname,
+        KUBERNETES_SERVICE_PORT: server.port,
+        POD_NAME: "pod-labels-0",
+      }, {
+        "secrets/kubernetes.io/serviceaccount/token": token,
+        "secrets/kubernetes.io/serviceaccount/namespace": NAME,
+        "secrets/kubernetes.io/serviceaccount/ca.crt": await Deno.readTextFile(`${plane.folder}/ca.crt`),
+      });
+      try {
+        await Promise.race([
+          program.out.line(/^labelled pod-labels\/web-0 with worker-1$/),
+          program.code.then((code) => Promise.reject(new Error(`it ended with ${code}: ${program.err.text}`))),
+        ]);
+        tell(`the first pod was labelled after ${seconds(startedAt)}`);
+        const pod = await client.resource(Pod, { namespace: NAME }).get("web-0");
+        assertEquals(pod.metadata.labels?.["example.com/node"], "worker-1");
+        for (const path of ["healthz", "readyz"]) {
+          const response = await fetch(`http://127.0.0.1:8080/${path}`);
+          assertEquals([response.status, await response.text()], [200, "ok\n"]);
+        }
+        const families = parseOpenMetrics(await (await fetch("http://127.0.0.1:8080/metrics")).text());
+        assert(families.some(({ name, samples }) => name === "informer_objects" && samples[0].value === 1));
+        const [, user] = /^Uid:\t(\d+)/m.exec(await Deno.readTextFile(`/proc/${program.pid}/status`))!;
+        assertEquals(Number(user), 65532);
+        assertEquals(
+          (await client.resource(Lease, { namespace: NAME }).get(NAME)).spec?.holderIdentity,
+          "pod-labels-0",
+        );
+      } finally {
+        program.kill("SIGTERM");
+      }
+      const code = await within("the end of the program", () => program.code);
+      assertEquals([code, program.err.text], [0, ""]);
+      assertEquals(program.out.lines.filter((line) => !line.startsWith("labelled")), [
+        ...["syncing", "standby", "running", "stopping", "stopped"],
+      ]);
+      assertEquals((await client.resource(Lease, { namespace: NAME }).get(NAME)).spec?.holderIdentity, "");
+      const { items } = await client.resource(Event, { namespace: NAME }).list();
+      assertEquals(items.map(({ reason }) => reason), ["Labelled"]);
+    },
+  );
+}
+
+/** A token of the service account, as the kubelet requests it. */
+async function tokenOf(client: Client): Promise<string> {
+  const response = await client.fetch(`/api/v1/namespaces/${NAME}/serviceaccounts/${NAME}/token`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} }),
+  });
+  const { status } = await response.json() as { readonly status: { readonly token: string } };
+  return status.token;
+}
