@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { LeaderElector } from "../../src/reconcile/election/leader_elector.ts";
