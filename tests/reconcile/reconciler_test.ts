@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { WaitError } from "../../src/informer/wait_error.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { generationChanged, labelsChanged } from "../../src/reconcile/predicate.ts";
@@ -51,7 +52,7 @@ Deno.test("a reconciler that is refused rejects with the reason", async () => {
   using session = new Session();
   session.server.failNext(403, Infinity);
   const maps = session.reconciler(() => {});
-  const refused = assertRejects(() => maps.run(), Error, "forbidden");
+  const refused = assertRejects(() => maps.run(), WaitError, `its state has been "forbidden"`);
   await session.pass(1000);
   await refused;
   assertEquals(maps.status().state, "stopped");
