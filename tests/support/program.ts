@@ -9,10 +9,15 @@ export class Program implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #read: Promise<unknown>;
 
-  /** Runs `path`, which is relative to the repository. */
-  constructor(path: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  /** Runs `path`, which is relative to the repository, with these flags of `deno run`. */
+  constructor(
+    path: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+    flags: readonly string[] = ["-A"],
+  ) {
     this.#child = new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "-A", path, ...args],
+      args: ["run", "--quiet", ...flags, path, ...args],
       cwd: ROOT,
       env: { NO_COLOR: "1", ...env },
       stdin: "null",

@@ -1,0 +1,316 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { Node, Pod } from "../../src/kinds/core/v1.ts";
+import { defineResource, type Resource } from "../../src/api/resource.ts";
+import { deployment, FakeApiServer, node, pod } from "../../src/testing/mod.ts";
+import { writeKubeconfig } from "../support/host.ts";
+import { Program } from "../support/program.ts";
+import { type Folder, serve } from "../support/serve.ts";
+import { blocksOf, type DocumentedProgram, extractPrograms, pages, programs, ROOT } from "./_pages.ts";
+
+const CONFIG = new URL("deno.json", ROOT).pathname;
+const CronTab: Resource = defineResource({
+  group: "stable.example.com",
+  version: "v1",
+  plural: "crontabs",
+  kind: "CronTab",
+});
+const Website: Resource = defineResource({ group: "example.com", version: "v1", plural: "websites", kind: "Website" });
+const ignore = Deno.build.os === "windows";
+
+/** A program on its way, and the server that it is connected to. */
+interface Running {
+  readonly server: FakeApiServer;
+  readonly program: Program;
+  /** Resolves once a line of standard output says exactly this. */
+  readonly prints: (line: string | RegExp) => Promise<void>;
+}
+
+/** The expected run of a program. */
+interface Run {
+  readonly args?: readonly string[];
+  /** The server, before the program starts. */
+  readonly server?: () => FakeApiServer;
+  /** Waits for the expected lines. */
+  readonly expect: (run: Running) => Promise<void>;
+  /** `true` for a program that ends by itself; others run until they are interrupted. */
+  readonly ends?: boolean;
+  /** Standard output before it has synced. */
+  readonly first?: RegExp;
+}
+
+/** Two pods of the shop on two nodes, one of data, and a deployment. */
+function shop(options: ConstructorParameters<typeof FakeApiServer>[0] = {}): FakeApiServer {
+  const server = new FakeApiServer(options);
+  for (const name of ["worker-1", "worker-2"]) server.create(Node, node({ name }));
+  server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "worker-1", labels: { app: "cart" } }));
+  server.create(Pod, pod({ name: "web-0", namespace: "shop", node: "worker-2", labels: { app: "web" } }));
+  server.create(Pod, pod({ name: "db-0", namespace: "data", node: "worker-1" }));
+  server.create(Deployment, deployment({ name: "web", namespace: "shop", replicas: 2 }));
+  return server;
+}
+
+const CRASHING = { name: "main", ready: false, restartCount: 7, image: "web", imageID: "" };
+
+const RUNS: Readonly<Record<string, Run>> = {
+  "watch_pods.ts": {
+    expect: async ({ server, prints }) => {
+      await prints("found shop/cart-0");
+      await prints("1 pods of the shop are web servers");
+      await prints("2 pods are on worker-1");
+      server.patch(Pod, "shop/web-0", { status: { phase: "Failed" } });
+      await prints("shop/web-0 Running → Failed");
+      server.delete(Pod, "shop/web-0");
+      await prints("deleted shop/web-0");
+    },
+  },
+  "first.ts": {
+    ends: true,
+    expect: async ({ prints }) => {
+      for (const line of ["added shop/cart-0", "1 pods are cached", "cart-0 has failed"]) await prints(line);
+    },
+  },
+  "crash_loops.ts": {
+    expect: async ({ server, prints }) => {
+      await watched(server);
+      server.patch(Pod, "shop/web-0", {
+        status: { containerStatuses: [{ ...CRASHING, state: { waiting: { reason: "CrashLoopBackOff" } } }] },
+      });
+      await prints("shop/web-0 main: 7 restarts");
+      server.patch(Pod, "shop/web-0", { status: { containerStatuses: [{ ...CRASHING, state: { running: {} } }] } });
+      await prints("shop/web-0 waits no more");
+    },
+  },
+  "rollout.ts": {
+    args: ["shop", "web"],
+    ends: true,
+    server: () => {
+      const server = shop();
+      const rolling = { observedGeneration: 1, replicas: 3, updatedReplicas: 2, availableReplicas: 2 };
+      server.patch(Deployment, "shop/web", { metadata: { generation: 2 }, status: rolling });
+      return server;
+    },
+    expect: async ({ server, program }) => {
+      await watched(server);
+      const steps = [{ observedGeneration: 2 }, { availableReplicas: 3 }];
+      for (const status of steps) server.patch(Deployment, "shop/web", { status });
+      assertEquals(program.out.text, "");
+      server.patch(Deployment, "shop/web", { status: { replicas: 2, availableReplicas: 2 } });
+      assertEquals([await program.code, program.out.text], [0, "web: 2 replicas are available\n"]);
+    },
+  },
+  "pods_by_node.ts": {
+    ends: true,
+    server: () => {
+      const server = shop();
+      server.create(Pod, pod({ name: "lost-0", namespace: "shop", node: "worker-9" }));
+      return server;
+    },
+    expect: async ({ prints }) => {
+      await prints(/^worker-1: 2 of 2 pods run, at most \d+ fit$/);
+      await prints(/^worker-2: 1 of 1 pods run, at most \d+ fit$/);
+      await prints('worker-9: gone [ "shop/lost-0" ]');
+    },
+  },
+  "serve_pods.ts": {
+    args: ["0"],
+    first: /^http:.*\n/,
+    expect: async ({ server, program, prints }) => {
+      await prints(/^http:/);
+      const address = program.out.text.trim();
+      await watched(server);
+      const answer = await ready(address);
+      const names = (await answer.json()).map(({ metadata }: Pod) => metadata.name).sort();
+      assertEquals(names, ["cart-0", "db-0", "web-0"]);
+      const stream = await fetch(address.replace("/pods", "/events"));
+      assertEquals(stream.headers.get("content-type"), "text/event-stream");
+      let text = "";
+      server.delete(Pod, "data/db-0");
+      for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
+        text += chunk;
+        if (text.includes("event: deleted")) break; // ends the stream
+      }
+      assertStringIncludes(text, "event: added\ndata: {");
+      assertStringIncludes(text, "event: synced\n");
+      const missing = await fetch(address.replace("/pods", "/nothing"));
+      assertEquals([missing.status, await missing.text()], [404, "not found\n"]);
+    },
+  },
+  "follow.ts": {
+    args: ["ct"],
+    server: () => {
+      const server = shop();
+      server.define({ ...CronTab, shortNames: ["ct"] });
+      server.create(CronTab, { metadata: { name: "nightly" }, spec: { cronSpec: "0 3 * * *" } } as never);
+      return server;
+    },
+    expect: async ({ server, prints }) => {
+      await prints('added default/nightly {"cronSpec":"0 3 * * *"}');
+      server.delete(CronTab, "default/nightly");
+      await prints("deleted default/nightly");
+    },
+  },
+  "flags.ts": {
+    ends: true,
+    expect: ({ prints }) => prints(/^deno run .*--allow-net=127\.0\.0\.1:\d+ main\.ts$/),
+  },
+  "three_namespaces.ts": {
+    server: () => shop({ authorize: ({ namespace }) => namespace === "shop" }),
+    expect: async ({ prints }) => {
+      await prints("shop: 2 pods");
+      await prints(/^data: .*403.*$/);
+      await prints(/^bank: .*403.*$/);
+    },
+  },
+  "list_pods.ts": {
+    ends: true,
+    server: () => {
+      const server = shop();
+      server.create(Pod, pod({ name: "here-0", node: "worker-1" }));
+      return server;
+    },
+    expect: ({ prints }) => prints("here-0 Running"),
+  },
+  "web_pods.ts": {
+    expect: async ({ server, prints }) => {
+      await prints("synced 1");
+      server.endWatches();
+      server.delete(Pod, "shop/web-0");
+      await prints("deleted web-0");
+    },
+  },
+  "website_controller.ts": {
+    server: () => {
+      const server = shop();
+      server.create(Website, { metadata: { name: "blog", namespace: "shop" }, spec: { replicas: 2 } } as never);
+      return server;
+    },
+    expect: async ({ server }) => {
+      const made = await server.until(Deployment, "shop/blog", (made) => made !== undefined);
+      assertEquals([made?.spec.replicas, made?.metadata.ownerReferences?.[0].name], [2, "blog"]);
+      await server.until(Website, "shop/blog", (site) => JSON.stringify(site).includes("0 of 2 replicas are ready"));
+    },
+  },
+};
+
+/** Resolves when a watch is open. */
+async function watched(server: FakeApiServer): Promise<void> {
+  while (server.watches === 0) await new Promise((resolve) => server.afterNext(resolve));
+}
+
+/** The answer of an address, once it is not 503. */
+async function ready(address: string): Promise<Response> {
+  for (;;) {
+    const response = await fetch(address);
+    if (response.status !== 503) return response;
+    await response.body?.cancel();
+  }
+}
+
+/** Runs an extracted program as its page says, against `server`. */
+async function start(
+  program: DocumentedProgram,
+  folder: Folder,
+  address: string,
+  args: readonly string[] = [],
+): Promise<Program> {
+  const kubeconfig = await writeKubeconfig(folder.file(`${program.file}.kubeconfig`), { server: address });
+  const flags = ["--no-check", "--no-prompt", "--config", CONFIG, ...program.flags];
+  return new Program(folder.file(program.file), args, { KUBECONFIG: kubeconfig }, flags);
+}
+
+for (const program of programs().filter(({ command }) => command === "run")) {
+  const run = RUNS[program.file];
+  if (run === undefined) continue; // the first test below fails then
+  Deno.test(`${program.file} of ${program.place} prints the expected lines, with the flags of its page`, {
+    ignore,
+  }, async () => {
+    await using folder = extractPrograms();
+    using server = run.server?.() ?? shop();
+    await using served = await serve(server);
+    await using process = await start(program, folder, served.url, run.args);
+    await run.expect({
+      server,
+      program: process,
+      prints: (wanted) =>
+        process.out.until((lines) =>
+          lines.some((line) => typeof wanted === "string" ? line === wanted : wanted.test(line))
+        ),
+    });
+    if (!run.ends) process.kill("SIGINT");
+    assertEquals([await process.code, process.err.text], [0, ""]);
+  });
+
+  if (run.ends) continue;
+  Deno.test(`${program.file} of ${program.place} ends quietly when it is interrupted before it has synced`, {
+    ignore,
+  }, async () => {
+    await using folder = extractPrograms();
+    using server = shop();
+    const asked = Promise.withResolvers<void>();
+    server.beforeNext(() => asked.resolve());
+    using _stalled = server.stallNext(1_000);
+    await using served = await serve(server);
+    await using process = await start(program, folder, served.url, run.args);
+    await asked.promise;
+    process.kill("SIGTERM");
+    const code = await process.code;
+    assertEquals([code, process.err.text, process.out.text.replace(run.first ?? "", "")], [0, "", ""]);
+  });
+}
+
+Deno.test("each program of README and docs has a name of its own and a run in this file", () => {
+  const named = programs().filter(({ command }) => command === "run").map(({ file }) => file);
+  assertEquals(named.toSorted(), Object.keys(RUNS).toSorted());
+});
+
+Deno.test("the programs of README and docs type-check together, and need no cast", { ignore }, async () => {
+  await using folder = extractPrograms();
+  const files = programs().map(({ file }) => folder.file(file));
+  const check = await new Deno.Command(Deno.execPath(), {
+    args: ["check", "--quiet", "--config", CONFIG, ...files],
+    env: { NO_COLOR: "1" },
+  }).output();
+  assertEquals([check.code, new TextDecoder().decode(check.stderr)], [0, ""]);
+  for (const { place, text } of programs()) {
+    assert(!/\bas (?!const\b|\w+ from\b)|\bany\b|@ts-/.test(text.replaceAll(/\/\/.*$|"[^"]*"|`[^`]*`/gm, "")), place);
+  }
+});
+
+Deno.test("tests of README and docs pass by the command that the page names", { ignore }, async () => {
+  await using folder = extractPrograms();
+  for (const { file, flags } of programs().filter(({ command }) => command === "test")) {
+    const test = await new Deno.Command(Deno.execPath(), {
+      args: ["test", "--no-check", "--no-prompt", "--config", CONFIG, ...flags, folder.file(file)],
+      env: { NO_COLOR: "1" },
+    }).output();
+    const output = new TextDecoder().decode(test.stdout) + new TextDecoder().decode(test.stderr);
+    assertEquals(test.code, 0, output);
+    assertStringIncludes(output, "0 failed");
+  }
+});
+
+Deno.test("blocks of TypeScript in README and docs are run, by deno test --doc or by this file", () => {
+  for (const page of pages()) {
+    for (const { place, fence } of blocksOf(page)) {
+      assert(fence === "ts" || fence === "ts ignore", `${place}: ${fence}`);
+    }
+  }
+});
+
+Deno.test("links between the pages of README and docs lead to files and headings", () => {
+  for (const page of pages()) {
+    const text = Deno.readTextFileSync(new URL(page, ROOT)).replaceAll(/^```[\s\S]*?^```$/gm, "");
+    for (const [, link] of text.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+      const [path, anchor] = link.split("#");
+      const target = path === "" ? new URL(page, ROOT) : new URL(path, new URL(page, ROOT));
+      const found = Deno.statSync(target);
+      if (anchor === undefined) continue;
+      assert(found.isFile, `${page}: ${link}`);
+      const headings = [...Deno.readTextFileSync(target).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+        heading.toLowerCase().replaceAll(/[^\w\- ]/g, "").replaceAll(" ", "-")
+      );
+      assert(headings.includes(anchor), `${page}: ${link} names no heading of that page`);
+    }
+  }
+});
