@@ -52,9 +52,13 @@ export function programs(): DocumentedProgram[] {
   });
 }
 
-/** Writes the programs of all pages to a folder of their own. */
+/** Writes the programs of all pages, and the YAML files that they read, to a folder of their own. */
 export function extractPrograms(): Folder {
   const folder = new Folder();
   for (const { file, text } of programs()) folder.write(file, text);
+  for (const page of pages()) {
+    const text = Deno.readTextFileSync(new URL(page, ROOT));
+    for (const [, yaml, file] of text.matchAll(/^```yaml\n(# (\w+\.yaml)\n[\s\S]*?)^```$/gm)) folder.write(file, yaml);
+  }
   return folder;
 }

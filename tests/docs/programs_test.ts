@@ -180,18 +180,33 @@ const RUNS: Readonly<Record<string, Run>> = {
     },
   },
   "website_controller.ts": {
-    server: () => {
-      const server = shop();
-      server.create(Website, { metadata: { name: "blog", namespace: "shop" }, spec: { replicas: 2 } } as never);
-      return server;
-    },
+    server: websites,
     expect: async ({ server }) => {
       const made = await server.until(Deployment, "shop/blog", (made) => made !== undefined);
       assertEquals([made?.spec.replicas, made?.metadata.ownerReferences?.[0].name], [2, "blog"]);
       await server.until(Website, "shop/blog", (site) => JSON.stringify(site).includes("0 of 2 replicas are ready"));
     },
   },
+  "website_operator.ts": {
+    args: ["0"],
+    first: /^[^]*$/,
+    server: websites,
+    expect: async ({ server, program, prints }) => {
+      await prints("running");
+      await server.until(Website, "shop/blog", (site) => JSON.stringify(site).includes("0 of 2 replicas are ready"));
+      const [, address] = /^probes: (.*)$/m.exec(program.out.text)!;
+      const answer = await ready(address);
+      assertEquals([answer.status, (await answer.text()).trim()], [200, "ok"]);
+    },
+  },
 };
+
+/** A server with a Website. */
+function websites(): FakeApiServer {
+  const server = shop();
+  server.create(Website, { metadata: { name: "blog", namespace: "shop" }, spec: { replicas: 2 } } as never);
+  return server;
+}
 
 /** Resolves when a watch is open. */
 async function watched(server: FakeApiServer): Promise<void> {
