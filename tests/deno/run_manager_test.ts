@@ -27,7 +27,7 @@ Deno.test("runManager closes the port and rejects when the manager fails", async
 });
 
 Deno.test("runManager does not run the manager when the port is in use", async () => {
-  await using other = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, (): Response => new Response());
+  await using other = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => new Response());
   let ran = false;
   const recorded = { ...manager, run: (): Promise<void> => Promise.resolve(void (ran = true)) };
   const { port } = other.addr;
