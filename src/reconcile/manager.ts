@@ -162,7 +162,7 @@ export class Manager implements AsyncDisposable {
         if (!job.signal.aborted) await this.#lead(job.signal);
       }
     } catch (error) {
-      if (!(job.signal.aborted && error === job.signal.reason)) fail(error);
+      fail(error);
     }
     this.#enter("stopping");
     // Those that never ran are stopped, too; a failure of those that ran is known.

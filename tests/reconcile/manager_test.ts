@@ -46,7 +46,8 @@ Deno.test("Manager syncs informers, waits for leadership and reconciles, and sto
     order.push(`reconcile ${key}`);
     running = signal;
     await release.promise;
-    recorder.record(object!, { reason: "Done", action: "Do", note: "It is done." });
+    const details = { reason: "Done", action: "Do", note: "It is done." };
+    for (let count = 1; count <= 3; count++) recorder.record(object!, details); // the third waits for the stop
     order.push(`returned ${key}`);
   });
   const manager = session.manager({ reconcilers: [maps], elector: session.elector, recorders: [recorder] });
@@ -74,8 +75,8 @@ Deno.test("Manager syncs informers, waits for leadership and reconciles, and sto
   assertEquals(await end, undefined);
   assertEquals(order, ["reconcile default/a", "returned default/a"]);
   const last = session.server.requests.slice(requests).map(({ method, path }) => `${method} ${path.split("?")[0]}`);
-  assertMatch(last[0], /^POST .*events$/);
-  assertMatch(last.at(-1)!, /^(PUT|PATCH) .*leases\/lead$/);
+  assertMatch(last.at(-3)!, /^PATCH .*events\/a\..*$/);
+  assertMatch(last.at(-1)!, /^PUT .*leases\/lead$/);
   assertEquals([session.phases.at(-1), session.holder, maps.informer.status().state], ["stopped", "", "stopped"]);
   assertEquals(session.time.timers, 0);
 });
@@ -127,6 +128,23 @@ Deno.test("Manager stops the other reconcilers when one fails, and rejects with 
   const { end } = session.run(session.manager({ reconcilers: [maps, failing] }));
   await session.pass();
   assertEquals(((await end) as Error).message, "cannot go on");
+  assertEquals([maps.status().state, session.phases.at(-1)], ["stopped", "stopped"]);
+});
+
+Deno.test("Manager stops the reconcilers when an informer ends by itself, and rejects with its error", async () => {
+  using session = new ManagedSession();
+  const maps = session.reconciler(() => {});
+  const failing = Promise.withResolvers<void>();
+  const informers = {
+    run: () => failing.promise,
+    waitForCacheSync: () => Promise.resolve(),
+  } as unknown as SharedInformerFactory;
+  const { end } = session.run(session.manager({ reconcilers: [maps], informers: [informers] }));
+  await session.pass();
+  assertEquals(session.phases.at(-1), "running");
+  failing.reject(new Error("the handlers have not returned"));
+  await session.pass();
+  assertEquals(((await end) as Error).message, "the handlers have not returned");
   assertEquals([maps.status().state, session.phases.at(-1)], ["stopped", "stopped"]);
 });
 
