@@ -45,9 +45,11 @@ Deno.test("Manager syncs informers, waits for leadership and reconciles, and sto
   const maps = session.reconciler(async (key, { signal, object }) => {
     order.push(`reconcile ${key}`);
     running = signal;
-    await release.promise;
     const details = { reason: "Done", action: "Do", note: "It is done." };
-    for (let count = 1; count <= 3; count++) recorder.record(object!, details); // the third waits for the stop
+    recorder.record(object!, details);
+    recorder.record(object!, details); // makes it a series, whose further counts wait for the stop
+    await release.promise;
+    recorder.record(object!, details);
     order.push(`returned ${key}`);
   });
   const manager = session.manager({ reconcilers: [maps], elector: session.elector, recorders: [recorder] });
