@@ -10,7 +10,7 @@ export function checkGroupVersion(
   { group, version }: { readonly group: string; readonly version: string },
   path: string,
 ): void {
-  if (!GROUP.test(group) || !VERSION.test(version)) {
+  if (typeof group !== "string" || !GROUP.test(group) || typeof version !== "string" || !VERSION.test(version)) {
     throw new SchemaError(path, "a group must be a DNS name, and a version a label");
   }
 }

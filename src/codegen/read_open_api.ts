@@ -120,7 +120,7 @@ class Builder {
     const plurals = new Map<string, string>();
     for (const resource of resources) {
       const { kind, plural } = resource;
-      const path = `${name}#${kind}`;
+      const path = `${name}#${typeof kind === "string" ? kind : shown(kind)}`;
       checkResourceNames(resource, path);
       const twin = plurals.get(kind);
       if (twin !== undefined) {

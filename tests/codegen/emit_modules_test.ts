@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { emitModules } from "../../src/codegen/emit_modules.ts";
 import { readOpenApi } from "../../src/codegen/read_open_api.ts";
@@ -116,6 +116,11 @@ Deno.test("emitModules writes names and descriptions of any kind, and nothing es
   }
   assertStringIncludes(text, "readonly d?: readonly (string | null)[] | null;");
   assertStringIncludes(text, "readonly [name: string]: unknown;");
+});
+
+Deno.test("emitModules refuses a resource whose kind is no text", () => {
+  const odd = { ...RESOURCES[1], kind: [{ toString: 0 }] } as unknown as ApiResource;
+  assertThrows(() => emit(DOCUMENTS, [RESOURCES[0], odd]), SchemaError, '[{"toString":0}]');
 });
 
 Deno.test("emitModules of any document gives types alone, or an error of ours that names the path", () => {
