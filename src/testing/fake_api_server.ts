@@ -3,7 +3,7 @@ import { StatusError } from "../api/errors.ts";
 import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable, Selection } from "../api/options.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
+import { defineResource, type Resource, resourceName } from "../api/resource.ts";
 import { Backend } from "./backend.ts";
 import type { FakeApiServerOptions } from "./fake_api_server_options.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
@@ -166,15 +166,26 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   }
 
   /**
-   * Deletes an object at once, regardless of finalizers and grace periods.
+   * Deletes an object at once, regardless of finalizers and grace periods. With `finalize`, it is deleted as by a request:
+   * while finalizers or a grace period keep it, it only gets a deletionTimestamp.
    *
    * @throws {StatusError} 404 if the object does not exist.
    */
-  delete<T extends KubernetesObject>(resource: Resource<T>, key: ObjectKey): void {
+  delete<T extends KubernetesObject>(
+    resource: Resource<T>,
+    key: ObjectKey,
+    options: { readonly finalize?: boolean } = {},
+  ): void {
     this.#explain(`delete ${resourceName(resource)} "${key}"`, () => {
       const { collection, full } = this.#known(resource, key);
-      this.#writer.delete(collection, full, { dryRun: false, direct: true });
+      this.#writer.delete(collection, full, { dryRun: false, direct: !options.finalize });
     });
+  }
+
+  /** Returns the resources that have objects. */
+  resources(): Resource[] {
+    return [...this.#store.collections()].filter((collection) => this.keys(collection.definition).length > 0)
+      .map(({ definition }) => defineResource(definition));
   }
 
   /** Returns the object with that key, or undefined. The caller owns the returned object. */

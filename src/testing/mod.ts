@@ -1,5 +1,5 @@
 /**
- * A fake API server for tests, with builders of objects and random histories.
+ * A fake API server and fake time for tests, with builders of objects and random histories.
  *
  * {@linkcode FakeApiServer} is a `Transport`, so that a client needs no sockets, and a handler for `Deno.serve`, so that
  * any client can reach it over a port. It answers like kube-apiserver, and injects faults on request.
@@ -81,6 +81,7 @@ export { type BuiltConfigMap, configMap, type ConfigMapBuildOptions } from "./ob
 export { type BuiltDeployment, deployment, type DeploymentBuildOptions } from "./objects/deployment.ts";
 export { type BuiltLease, lease, type LeaseBuildOptions } from "./objects/lease.ts";
 export { type BigPod, bigPod, pods } from "./objects/big_pod.ts";
+export { FakeTime } from "./fake_time.ts";
 export { churn, type ChurnOptions, type ChurnStep } from "./churn.ts";
 export { history, type HistoryOptions } from "./history/history.ts";
 export type { HistoryStep } from "./history/history_step.ts";

@@ -277,6 +277,18 @@ Deno.test("FakeApiServer deletes a pod that was never scheduled in two steps", a
   assertEquals((await watch.take(2)).map(brief), ["MODIFIED pod-0@3", "DELETED pod-0@4"]);
 });
 
+Deno.test("FakeApiServer deletes directly at once, or by finalizers if asked to, and names the resources that have objects", () => {
+  const server = new FakeApiServer();
+  for (const name of ["a", "b"]) server.create(ConfigMap, { metadata: { name, finalizers: ["example.com/a"] } });
+  server.delete(ConfigMap, "a");
+  server.delete(ConfigMap, "b", { finalize: true });
+  assertEquals(server.keys(ConfigMap), ["default/b"]);
+  assertNotEquals(server.get(ConfigMap, "b")?.metadata.deletionTimestamp, undefined);
+  assertEquals(server.resources().map(({ plural }) => plural), ["configmaps"]);
+  server.delete(ConfigMap, "b");
+  assertEquals(server.resources(), []);
+});
+
 Deno.test("FakeApiServer keeps an object with finalizers until the last one is removed", async () => {
   const server = new FakeApiServer();
   await post(server, MAPS, { metadata: { name: "map-0", finalizers: ["example.com/a", "example.com/b"] } });

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { FakeTime } from "./fake_time.ts";
+import { FakeTime } from "../../src/testing/fake_time.ts";
 
 Deno.test("FakeTime fires timers in the order of their times, each at its own", () => {
   using time = new FakeTime(1_000);
@@ -112,4 +112,17 @@ Deno.test("FakeTime moves the monotonic clock with its timers, and not when the 
   assertEquals([Date.now(), performance.now() - startMs, fired], [500_000, 0, 0]);
   time.tick(50);
   assertEquals([Date.now(), performance.now() - startMs, fired], [500_050, 50, 1]);
+});
+
+Deno.test("FakeTime aborts the signals of AbortSignal.timeout when their time has passed, and restores it", () => {
+  const real = AbortSignal.timeout;
+  {
+    using time = new FakeTime();
+    const signal = AbortSignal.timeout(20);
+    time.tick(19);
+    assertEquals(signal.aborted, false);
+    time.tick(1);
+    assertEquals([signal.aborted, signal.reason.name, time.timers], [true, "TimeoutError", 0]);
+  }
+  assertStrictEquals(AbortSignal.timeout, real);
 });
