@@ -30,7 +30,8 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     codegen: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api", "errors"], packages: ["js-yaml"] },
     deno: { folders: ["api", "client", "kubeconfig", "async", "errors"], packages: ["node:path", "node:url"] },
-    testing: { folders: ["api", "entry", "kinds"], packages: ["js-yaml"] },
+    testing: { folders: ["api", "entry", "async", "kinds"], packages: ["js-yaml"] },
+    perturb: { folders: ["api", "async", "client", "testing"], packages: [] },
     cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:path", "node:tls"] },
   };
 
@@ -43,7 +44,14 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 const UNNAMED = ["kinds"];
 
 /** Entry points re-export, and have no export of their own. */
-const ENTRY_POINTS = ["deno/mod.ts", "reconcile/mod.ts", "testing/mod.ts", "workqueue/mod.ts", "cli/main.ts"];
+const ENTRY_POINTS = [
+  "deno/mod.ts",
+  "reconcile/mod.ts",
+  "testing/mod.ts",
+  "perturb/mod.ts",
+  "workqueue/mod.ts",
+  "cli/main.ts",
+];
 
 /** The only file that writes to the console. */
 const CONSOLE = "errors/console_reporter.ts";

@@ -1,0 +1,14 @@
+/**
+ * Tests of controllers under faults.
+ *
+ * {@linkcode perturb} runs a controller on a fake API server under fake time, with changes and faults by seed: crashes before,
+ * during and after writes, stale caches, unobserved states, conflicts, lost answers, refusals, broken watches, clock skew, and
+ * a second process. It checks what the author states and what holds for every controller, and prints the shortest failing steps.
+ *
+ * @module
+ */
+export { perturb, PerturbError, type PerturbFailure, type PerturbReport } from "./perturb.ts";
+export type { ControllerFunction, PerturbOptions, ProcessContext, Statement, UserChange } from "./options.ts";
+export type { Fault, PerturbStep } from "./perturb_step.ts";
+export type { Random } from "../testing/objects/random.ts";
+export type { ResourceDefinition } from "../testing/storage/definition.ts";

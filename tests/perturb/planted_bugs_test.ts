@@ -1,0 +1,53 @@
+import { assert } from "@std/assert";
+import { planOf } from "../../src/perturb/perturb_plan.ts";
+import { tryPlan } from "../../src/perturb/trial.ts";
+import { APP } from "./_app.ts";
+import { appController, type Bug, BUGS } from "./_app_controller.ts";
+
+/** The number of seeds in which each bug must be found. */
+const SEEDS = 500;
+
+/** Seeds that have found the bugs: they are tried first, so that the tests are quick. */
+const FOUND: Partial<Record<Bug, number>> = {
+  "removes the finalizer before the cleanup": 19,
+  "creates the bucket before the finalizer": 10,
+  "records the bucket before it is created": 118,
+  "creates the volume with the config map alone": 50,
+  "replaces its config map in two writes": 13,
+  "counts its pods in a stale cache": 3,
+  "deletes the volume by its name": 41,
+  "leaves what late writes have made": 79,
+  "writes the status without a version": 131,
+  "replaces its config map without a version": 36,
+  "allocates ports from the cache": 10,
+  "cleans up when it sees the deletion": 3,
+  "pauses on the change alone": 10,
+  "ignores errors": 51,
+  "skips a generation that it has begun": 46,
+  "never tries again after a name exists": 6,
+  "appends to a list without a check": 85,
+  "does not wait for its writes": 1,
+  "never removes a label": 13,
+  "takes no replicas for one": 5,
+  "stays failed after an invalid image": 134,
+  "does not watch its pods": 46,
+  "waits by comparing two clocks": 39,
+  "writes the time into the status": 1,
+  "leaves a timer behind": 1,
+};
+
+for (const bug of BUGS) {
+  Deno.test(`perturb finds a controller that ${bug} within ${SEEDS} seeds`, async () => {
+    assert(await fails(bug, FOUND[bug] ?? 1) || await search(bug), `${SEEDS} seeds do not find it`);
+  });
+}
+
+async function search(bug: Bug): Promise<boolean> {
+  for (let seed = 1; seed <= SEEDS; seed++) if (await fails(bug, seed)) return true;
+  return false;
+}
+
+async function fails(bug: Bug, seed: number): Promise<boolean> {
+  const plan = planOf(seed, { changes: Object.keys(APP.changes) });
+  return (await tryPlan({ ...APP, controller: appController(bug) }, plan)).failure !== undefined;
+}
