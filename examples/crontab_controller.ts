@@ -1,0 +1,50 @@
+// Runs a Deployment for each CronTab, keeps its schedule outside of the cluster (in a Map here), and reports.
+//   deno run -A examples/crontab_controller.ts [--fake]
+import { Client, defineResource, type KubernetesObject, type Resource } from "@kube/informer";
+import { connect } from "@kube/informer/deno";
+import { Deployment } from "@kube/informer/kinds/apps/v1";
+import * as kube from "@kube/informer/reconcile";
+import { FakeApiServer } from "@kube/informer/testing";
+
+export interface CronTab extends KubernetesObject {
+  readonly spec: { readonly schedule: string; readonly image: string; readonly replicas: number };
+  readonly status?: { readonly replicas?: number; readonly conditions?: readonly kube.Condition[] };
+}
+const NAME = { group: "stable.example.com", version: "v1", plural: "crontabs", kind: "CronTab" };
+export const CronTab: Resource<CronTab> = defineResource<CronTab>(NAME);
+
+export function cronTabs(client: Client, schedules: Map<string, string>): kube.Reconciler<CronTab> {
+  const tabs: kube.Reconciler<CronTab> = new kube.Reconciler(client, CronTab, async (key, { object, client }) => {
+    const guard = { finalizer: "stable.example.com/schedule", cleanup: () => void schedules.delete(key) };
+    const tab = object && await kube.finalize(client.resource(CronTab), object, guard);
+    if (tab === undefined) return guard.cleanup(); // once more: a stale cache may have led to a schedule
+    const { metadata: { namespace, name }, spec: { schedule, image, replicas } } = tab;
+    schedules.set(key, schedule);
+    const template = { metadata: { labels: { crontab: name } }, spec: { containers: [{ name, image }] } };
+    const spec = { replicas, selector: { matchLabels: template.metadata.labels }, template };
+    const edit = (found: Deployment): Deployment => {
+      const pod = found.spec.template.spec!; // with the fields that the server has filled in
+      const template = { ...found.spec.template, spec: { ...pod, containers: [{ ...pod.containers[0], image }] } };
+      return { ...kube.withController(found, tab), spec: { ...found.spec, replicas, template } };
+    };
+    const draft = kube.withController({ metadata: { namespace, name }, spec }, tab);
+    const current = tabs.informers.forResource(Deployment).lister.get(key);
+    const { object: made } = await kube.createOrUpdate(client.resource(Deployment), draft, edit, { current });
+    const ready = made.status?.readyReplicas ?? 0;
+    const condition = { type: "Ready", status: ready === replicas ? "True" : "False", reason: "Replicas" } as const;
+    const status = { replicas: ready, conditions: kube.setCondition(tab.status?.conditions, condition) };
+    await kube.writeStatus(client.resource(CronTab), tab, status);
+    if (import.meta.main) console.log(`${key}: "${schedule}", ${ready} of ${replicas} replicas are ready`);
+  }).owns(Deployment);
+  for (const key of schedules.keys()) tabs.enqueue(key); // a process may have crashed before it saw a deletion
+  return tabs;
+}
+
+if (import.meta.main) {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(name, () => stop.abort());
+  const transport = new FakeApiServer();
+  transport.create(CronTab, { metadata: { name: "a" }, spec: { schedule: "@daily", image: "cron", replicas: 1 } });
+  using client = Deno.args.includes("--fake") ? new Client({ server: "http://fake", transport }) : await connect();
+  await cronTabs(client, new Map()).run({ signal: stop.signal });
+}

@@ -1,0 +1,209 @@
+import { Deployment } from "@kube/informer/kinds/apps/v1";
+import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
+import type { FakeApiServer } from "@kube/informer/testing";
+import type { PerturbOptions, Random } from "@kube/informer/testing/perturb";
+import { configRoller } from "../../examples/config_roller.ts";
+import { CronTab, cronTabs } from "../../examples/crontab_controller.ts";
+import { namespaceLabels } from "../../examples/namespace_labels.ts";
+import { APP, type Outside } from "./_app.ts";
+import { appController } from "./_app_controller.ts";
+
+const NAMES = ["a", "b"];
+
+const crontab: PerturbOptions<Map<string, string>> = {
+  controller: async ({ client, signal, world }) => {
+    await using tabs = cronTabs(client, world);
+    await tabs.run({ signal });
+  },
+  world: () => new Map(),
+  resources: [CronTab],
+  environment: (server) => {
+    for (const { metadata, spec, status } of server.list(Deployment)) {
+      const { replicas } = spec;
+      if (status?.readyReplicas !== replicas) {
+        server.patch(Deployment, metadata.name, { status: { readyReplicas: replicas } });
+      }
+    }
+  },
+  setup: (server) => createTab(server, "a"),
+  changes: {
+    create: (server, random) => createTab(server, random.pick(NAMES)),
+    delete: (server, random) => deleteTab(server, random.pick(NAMES)),
+    recreate: (server, random) => {
+      const name = random.pick(NAMES);
+      deleteTab(server, name);
+      return createTab(server, name);
+    },
+    scale: (server, random) => patchTab(server, random, { replicas: random.below(4) }),
+    "change the image": (server, random) => patchTab(server, random, { image: `cron:${random.below(3)}` }),
+    reschedule: (server, random) => patchTab(server, random, { schedule: `${random.below(60)} * * * *` }),
+    "delete a deployment": (server, random) => {
+      const keys = server.keys(Deployment);
+      if (keys.length > 0) server.delete(Deployment, random.pick(keys));
+    },
+    "scale a deployment by hand": (server, random) => {
+      const keys = server.keys(Deployment);
+      if (keys.length > 0) server.patch(Deployment, random.pick(keys), { spec: { replicas: 9 } });
+    },
+  },
+  converges: (server, schedules) => {
+    const tabs = server.list(CronTab);
+    for (const { metadata: { name, uid, deletionTimestamp }, spec, status } of tabs) {
+      if (deletionTimestamp !== undefined) return `CronTab "${name}" is still being deleted`;
+      const deployment = server.get(Deployment, name);
+      if (deployment?.metadata.ownerReferences?.[0].uid !== uid) return `CronTab "${name}" has no deployment`;
+      const image = deployment.spec.template.spec?.containers[0].image;
+      if (image !== spec.image) return `the deployment of "${name}" has the image ${image}, not ${spec.image}`;
+      if (deployment?.spec.replicas !== spec.replicas) {
+        return `the deployment of "${name}" has ${deployment?.spec.replicas} replicas`;
+      }
+      if (schedules.get(`default/${name}`) !== spec.schedule) {
+        return `the schedule of "${name}" is ${schedules.get(`default/${name}`)}`;
+      }
+      if (status?.replicas !== spec.replicas) {
+        return `the status of "${name}" has ${status?.replicas} replicas, not ${spec.replicas}`;
+      }
+      const ready = status.conditions?.[0].status;
+      if (ready !== "True") return `CronTab "${name}" is not ready`;
+    }
+    return schedules.size === tabs.length || `there are ${schedules.size} schedules for ${tabs.length} CronTabs`;
+  },
+};
+
+function createTab(server: FakeApiServer, name: string): string {
+  if (server.get(CronTab, name) !== undefined) return `${name} exists`;
+  server.create(CronTab, { metadata: { name }, spec: { schedule: "0 0 * * *", image: "cron:1", replicas: 1 } });
+  return name;
+}
+
+function deleteTab(server: FakeApiServer, name: string): string {
+  if (server.get(CronTab, name) !== undefined) server.delete(CronTab, name, { finalize: true });
+  return name;
+}
+
+function patchTab(server: FakeApiServer, random: Random, spec: Partial<CronTab["spec"]>): string {
+  const name = random.pick(NAMES);
+  if (server.get(CronTab, name) === undefined) return `${name} does not exist`;
+  server.patch(CronTab, name, { spec });
+  return `${name} ${JSON.stringify(spec)}`;
+}
+
+const roller: PerturbOptions = {
+  controller: async ({ client, signal }) => {
+    await using pods = configRoller(client);
+    await pods.run({ signal });
+  },
+  setup: (server) => createConfig(server, "a", "2"),
+  changes: {
+    create: (server, random) => createConfig(server, random.pick(NAMES), String(random.below(4))),
+    delete: (server, random) => {
+      const name = random.pick(NAMES);
+      if (server.get(ConfigMap, name) !== undefined) server.delete(ConfigMap, name);
+      return name;
+    },
+    recreate: (server, random) => {
+      const name = random.pick(NAMES);
+      if (server.get(ConfigMap, name) !== undefined) server.delete(ConfigMap, name);
+      return createConfig(server, name, String(random.below(4)));
+    },
+    roll: (server, random) => patchConfig(server, random, { data: { colour: random.pick(["red", "green", "blue"]) } }),
+    scale: (server, random) => {
+      return patchConfig(server, random, {
+        metadata: { labels: { "example.com/pods": random.pick(["1", "2", "3", null]) } },
+      });
+    },
+    "delete a pod": (server, random) => {
+      const keys = server.keys(Pod);
+      if (keys.length > 0) server.delete(Pod, random.pick(keys));
+    },
+  },
+  invariants: {
+    "a config map never has more than three pods": (server) => {
+      const owners = server.list(Pod).map(({ metadata }) => metadata.ownerReferences?.[0].uid);
+      return owners.every((owner) => owners.filter((other) => other === owner).length <= 3);
+    },
+  },
+  converges: (server) => {
+    for (const { metadata: { name, uid, labels }, data } of server.list(ConfigMap)) {
+      const own = server.list(Pod).filter(({ metadata }) => metadata.ownerReferences?.[0].uid === uid);
+      const wanted = Number(labels?.["example.com/pods"] ?? 0);
+      if (own.length !== wanted) return `ConfigMap "${name}" has ${own.length} pods, not ${wanted}`;
+      const config = JSON.stringify(Object.entries(data ?? {}).sort());
+      const old = own.find(({ metadata }) => metadata.annotations?.["example.com/config"] !== config);
+      if (old !== undefined) return `Pod "${old.metadata.name}" has an old config`;
+    }
+  },
+};
+
+function createConfig(server: FakeApiServer, name: string, pods: string): string {
+  if (server.get(ConfigMap, name) !== undefined) return `${name} exists`;
+  server.create(ConfigMap, { metadata: { name, labels: { "example.com/pods": pods } }, data: { colour: "red" } });
+  return `${name} with ${pods} pods`;
+}
+
+function patchConfig(server: FakeApiServer, random: Random, patch: unknown): string {
+  const name = random.pick(NAMES);
+  if (server.get(ConfigMap, name) === undefined) return `${name} does not exist`;
+  server.patch(ConfigMap, name, patch);
+  return `${name} ${JSON.stringify(patch)}`;
+}
+
+const TEAM = "example.com/team";
+
+const labels: PerturbOptions = {
+  controller: async ({ client, signal }) => {
+    await using labels = namespaceLabels(client);
+    await labels.run({ signal });
+  },
+  setup: (server) => {
+    for (const name of NAMES) {
+      server.create(Namespace, { metadata: { name, labels: { [TEAM]: "red" } } });
+      for (const pod of NAMES) {
+        server.create(Pod, { metadata: { namespace: name, name: pod }, spec: { containers: [] } });
+      }
+    }
+  },
+  changes: {
+    "change the team": (server, random) => {
+      const name = random.pick(NAMES);
+      const labels = { [TEAM]: random.pick(["red", "green", null]) };
+      if (server.get(Namespace, name) !== undefined) server.patch(Namespace, name, { metadata: { labels } });
+      return `${name} ${JSON.stringify(labels)}`;
+    },
+    "create a namespace": (server, random) => {
+      const name = random.pick(NAMES);
+      if (server.get(Namespace, name) === undefined) {
+        server.create(Namespace, { metadata: { name, labels: { [TEAM]: "blue" } } });
+      }
+      return name;
+    },
+    "create a pod": (server, random) => {
+      const metadata = { namespace: random.pick(NAMES), name: random.pick(NAMES) };
+      const key = `${metadata.namespace}/${metadata.name}`;
+      if (server.get(Namespace, metadata.namespace) === undefined) return `${metadata.namespace} does not exist`;
+      if (server.get(Pod, key) === undefined) server.create(Pod, { metadata, spec: { containers: [] } });
+      return key;
+    },
+    "delete a pod": (server, random) => {
+      const keys = server.keys(Pod);
+      if (keys.length > 0) server.delete(Pod, random.pick(keys));
+    },
+    "label a pod by hand": (server, random) => {
+      const keys = server.keys(Pod);
+      if (keys.length > 0) server.patch(Pod, random.pick(keys), { metadata: { labels: { [TEAM]: "mine" } } });
+    },
+  },
+  converges: (server) => {
+    for (const { metadata: { namespace, name, labels } } of server.list(Pod)) {
+      const wanted = server.get(Namespace, namespace!)?.metadata.labels?.[TEAM];
+      const found = labels?.[TEAM];
+      if (found !== wanted) return `Pod "${namespace}/${name}" has the team ${found}, not ${wanted}`;
+    }
+  },
+};
+
+const app: PerturbOptions<Outside> = { ...APP, controller: appController() };
+
+/** The controllers of `examples`, and the one of the tests, with what they promise. */
+// deno-lint-ignore no-explicit-any -- the worlds differ
+export const EXAMPLES: Readonly<Record<string, PerturbOptions<any>>> = { crontab, roller, labels, app };

@@ -1,0 +1,12 @@
+import { assertEquals } from "@std/assert";
+import { perturb } from "@kube/informer/testing/perturb";
+import { EXAMPLES } from "./_examples.ts";
+
+/** `deno task perturb --seeds 2000` tries more. */
+const SEEDS = 50;
+
+for (const [name, options] of Object.entries(EXAMPLES)) {
+  Deno.test(`the controller "${name}" converges in ${SEEDS} seeds of changes and faults`, async () => {
+    assertEquals((await perturb({ ...options, seeds: SEEDS })).seeds, SEEDS);
+  });
+}
