@@ -1,3 +1,5 @@
+import { delay } from "@std/async";
+import type { RecordedRequest } from "../src/testing/http/recorded_request.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../src/kinds/core/v1.ts";
@@ -226,5 +228,34 @@ Deno.test(
     await program.out.line(/^default\/a: "@daily", 0 of 1 replicas are ready$/);
     program.kill("SIGTERM");
     assertEquals([await program.code, program.err.text], [0, ""]);
+  },
+);
+
+Deno.test(
+  "examples/crontab_controller.ts finishes the reconcile in flight on SIGTERM, and ends with 0",
+  { ignore: Deno.build.os === "windows" },
+  async () => {
+    await using folder = new Folder();
+    using server = new FakeApiServer();
+    server.define(Tab);
+    server.create(Tab, { metadata: { name: "b" }, spec: { schedule: "@hourly", image: "cron", replicas: 2 } });
+    const created = Promise.withResolvers<void>();
+    const isCreation = ({ verb, resource }: RecordedRequest): boolean =>
+      verb === "create" && resource === "deployments";
+    const stalled = server.stallNext(1, isCreation);
+    server.afterNext(() => created.resolve(), 1, isCreation);
+    await using served = await serve(server);
+    const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
+    await using program = new Program("examples/crontab_controller.ts", [], { KUBECONFIG: kubeconfig });
+    await created.promise; // the answer is on its way
+    program.kill("SIGTERM");
+    await delay(500); // for the signal to arrive; the answer must not come first
+    stalled[Symbol.dispose]();
+    assertEquals([await program.code, program.err.text], [0, ""]);
+    assertEquals(program.out.lines, [`default/b: "@hourly", 0 of 2 replicas are ready`]);
+    assertEquals(server.get(Tab, "b")?.status?.conditions?.map(({ type, status }) => [type, status]), [[
+      "Ready",
+      "False",
+    ]]);
   },
 );
