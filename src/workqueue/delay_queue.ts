@@ -52,8 +52,6 @@ export class DelayQueue<K> {
       known.readyMs = readyMs;
       known.sequence = this.#sequence++;
       this.#siftUp(known);
-    } else {
-      return;
     }
     this.#arm(nowMs);
   }

@@ -111,6 +111,28 @@ Deno.test("DelayQueue keeps the order of additions for equal times", () => {
   assertEquals(ready.join(""), "abcdefgh");
 });
 
+Deno.test("DelayQueue puts a key whose time is moved behind those that have that time already", () => {
+  using time = new FakeTime();
+  const ready: string[] = [];
+  const queue = new DelayQueue<string>((key) => ready.push(key));
+  queue.add("moved", 20);
+  queue.add("first", 10);
+  queue.add("moved", 10);
+  time.tick(10);
+  assertEquals(ready, ["first", "moved"]);
+});
+
+Deno.test("DelayQueue that was cleared takes its keys again, at any time", () => {
+  using time = new FakeTime();
+  const ready: string[] = [];
+  const queue = new DelayQueue<string>((key) => ready.push(key));
+  queue.add("a", 10);
+  assertEquals([queue.clear(), time.timers], [1, 0]);
+  queue.add("a", 20);
+  time.tick(20);
+  assertEquals([ready, time.timers], [["a"], 0]);
+});
+
 Deno.test("DelayQueue can delay for longer than the runtime's timers allow", () => {
   using time = new FakeTime();
   const ready: string[] = [];
