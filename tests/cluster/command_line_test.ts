@@ -1,11 +1,12 @@
 // The command line and the examples, as people run them, against a real server.
-import { defineResource, type KubernetesObject, type Resource } from "@kube/informer";
+import { defineResource, type Draft, type KubernetesObject, type Resource } from "@kube/informer";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { delay } from "@std/async";
 import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
 import { differences } from "./_compare.ts";
-import { define } from "./_definitions.ts";
+import { define, Definition, definitionName } from "./_definitions.ts";
 import { type Ended, Program } from "./_program.ts";
 import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
 
@@ -150,18 +151,44 @@ interface Example {
   readonly change?: (setting: PlaneSetting) => Promise<unknown>;
   /** Lines that must come after that, in this order. */
   readonly then?: readonly RegExp[];
-  /** It ends by itself; else SIGINT ends it. */
-  readonly ends?: boolean;
 }
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
+  "config_roller.ts": {
+    first: [],
+    change: ({ client }) =>
+      client.resource(ConfigMap, { namespace: "shop" }).create({
+        metadata: { name: "roll", labels: { "example.com/pods": "2" } },
+        data: { image: "registry.example/web:1" },
+      }),
+    then: [/^created shop\/roll-0$/, /^created shop\/roll-1$/],
+  },
+  "namespace_labels.ts": {
+    first: [],
+    change: ({ client }) =>
+      client.resource(Namespace).patch("shop", {
+        type: "merge",
+        body: { metadata: { labels: { "example.com/team": "red" } } },
+      }),
+    then: [/^shop\/\S+: team red$/],
+  },
   "controller.ts": {
     first: [/^synced: \d+ pods$/, /^labelled shop\/cart-\d+ with worker-\d$/],
     change: ({ client }) => client.resource(Pod, { namespace: "shop" }).create(podDraft("new-0", {}, "worker-9")),
     then: [/^labelled shop\/new-0 with worker-9$/],
   },
+  "crontab_controller.ts": {
+    first: [],
+    change: ({ client }) =>
+      client.resource(defineResource({ ...CronTab }), { namespace: "shop" }).create(
+        { metadata: { name: "report" }, spec: { schedule: "@hourly", image: "registry.example/web:1", replicas: 1 } } as
+          & Draft<KubernetesObject>
+          & { readonly spec: unknown },
+      ),
+    then: [/^shop\/report: "@hourly", 0 of 1 replicas are ready$/],
+  },
   "custom_resource.ts": {
-    first: [/^synced: 0 crontabs$/],
+    first: [/^synced: \d+ crontabs$/],
     change: async ({ client }) => {
       const tabs = client.resource(CronTab, { namespace: "shop" });
       await tabs.create({ metadata: { name: "hourly" }, spec: { cronSpec: "0 * * * *" } });
@@ -170,7 +197,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
     then: [/^shop\/hourly runs at "0 \* \* \* \*"$/, /^shop\/hourly runs no more$/],
   },
   "deployments.ts": {
-    first: [/^synced: 1 deployments, 1 of them with app=web$/],
+    first: [/^synced: \d+ deployments, 1 of them with app=web$/],
     change: async ({ client }) => {
       const deployments = client.resource(Deployment, { namespace: "shop" });
       await deployments.patch("web", { type: "merge", body: { spec: { replicas: 5 } } });
@@ -184,10 +211,9 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       return forEach(names("event", 10), (name) => pods.create(podDraft(name)));
     },
     then: [/^added shop\/event-\d+$/],
-    ends: true,
   },
-  "index_by_node.ts": { first: [/^worker-\d: \d+ pods, 0 running$/, /^synced: \d+ pods on \d+ nodes$/], ends: true },
-  "late_handler.ts": { first: [/^cached: \d+ pods$/, /^synced: the late handler was told of \d+ pods$/], ends: true },
+  "index_by_node.ts": { first: [/^worker-\d: \d+ pods, 0 running$/, /^synced: \d+ pods on \d+ nodes$/] },
+  "late_handler.ts": { first: [/^cached: \d+ pods$/, /^synced: the late handler received \d+ pods$/] },
   "plain_watch.ts": {
     first: [/^listed: \d+ pods at version \d+$/],
     change: ({ client }) => client.resource(Pod, { namespace: "shop" }).create(podDraft("plain-0")),
@@ -216,6 +242,13 @@ async function furnish({ client }: PlaneSetting): Promise<void> {
     },
   });
   await define(client, CronTab);
+  await client.resource(Definition).patch(definitionName(CronTab), {
+    type: "json",
+    body: [{ op: "add", path: "/spec/versions/0/subresources", value: { status: {} } }],
+  });
+  // The server serves a definition a moment later; until then an informer warns.
+  const served = async (): Promise<boolean> => await client.resource(CronTab).list().then(() => true, () => false);
+  while (!await served()) await delay(50);
 }
 
 let furnished = false;
@@ -235,7 +268,7 @@ for (const name of examples) {
     for (const pattern of example.then ?? []) {
       await program.until(`a line like ${pattern}`, (line) => pattern.test(line));
     }
-    if (!example.ends) program.signal("SIGINT");
+    program.signal("SIGINT");
     const { code, lines, errors } = await program.ended();
     assertEquals([code, errors], [0, ""]);
     tell(`${lines.length} lines, ended with 0 after ${seconds(startedAt)}`);
