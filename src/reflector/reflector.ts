@@ -191,7 +191,7 @@ export class Reflector<T extends KubernetesObject> {
     const { signal } = this.#work!;
     try {
       if (signal.aborted && phase.name !== "paused") {
-        await this.#closeStream(); // of a complete streaming list
+        this.#closeStream(); // of a complete streaming list
         return this.#interrupted(signal, 0);
       }
       switch (phase.name) {
