@@ -10,7 +10,9 @@ export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "no-row": "Without it an array is read at index -1, which is undefined: slower, with the same result.",
   "no-renamed": "Without it each entry is looked up among those that were renamed: slower, with the same result.",
   "places-of-many": "Without it a key is looked for among all that wait, one by one: slower, with the same result.",
+  "plain-delay": "Without it a delay without options is kept like one with options: more memory, with the same result.",
   "same-key": "Without it an equal key is computed: slower, and with one more string for each object.",
   "settled-wait": "Without it a wait that is over stays in memory for as long as the informer, with the same result.",
+  "started-by-run": "Without it an informer that ends by the signal of its run is also disposed then: the same end.",
   "unchanged-index": "Without it index values are compared that cannot differ: slower, with the same result.",
 };

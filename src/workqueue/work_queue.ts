@@ -491,7 +491,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   #keepOptions(key: K, isLow: boolean, causes: Causes): void {
     const known = this.#delayedWith.get(key);
-    if (known === undefined && !isLow && causes === undefined) return;
+    if (known === undefined && !isLow && causes === undefined) return; // survives: plain-delay
     // A key that is delayed without options has normal priority.
     const stays = known?.isLow ?? !this.#delayed.has(key);
     this.#delayedWith.set(key, { isLow: isLow && stays, causes: withCauses(known?.causes, causes) });
@@ -505,8 +505,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   }
 
   #retry({ key, isLow }: Item<K>): void {
-    const item = this.#items.get(key);
-    if (item?.phase === "processing") item.isRateLimited = true;
     const delayMs = this.#limiter.when(key);
     const cause = { type: "retry", count: this.retries(key) };
     this.addAfter(key, delayMs, isLow ? { priority: "low", cause } : { cause });

@@ -47,3 +47,31 @@ Deno.test("WorkQueue iterator keeps no reference to an item that it waited for",
   assertEquals(item.deref(), undefined);
   await items.return!();
 });
+
+Deno.test("WorkItem that is kept although it is done keeps no later item of its key", async () => {
+  const queue = new WorkQueue();
+  queue.add("a");
+  const kept = queue.tryGet()!;
+  queue.add("a");
+  kept[Symbol.dispose]();
+  const take = (): WeakRef<object> => {
+    using item = queue.tryGet()!;
+    return new WeakRef(item);
+  };
+  const later = take();
+  await collectGarbage();
+  assertEquals([later.deref(), kept.key], [undefined, "a"]);
+});
+
+Deno.test("WorkQueue that was shut down keeps no cause of a delayed key", async () => {
+  const queue = new WorkQueue();
+  const delay = (): WeakRef<object> => {
+    const cause = { type: "external" };
+    queue.addAfter("a", 60_000, { cause });
+    return new WeakRef(cause);
+  };
+  const cause = delay();
+  queue.shutDown();
+  await collectGarbage();
+  assertEquals([cause.deref(), queue.status().delayed], [undefined, 0]);
+});

@@ -2,7 +2,7 @@ import { Warnings } from "../support/console.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { nextTurn } from "../../src/async/next_turn.ts";
 import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
-import { requeueAfter, type Result, retry } from "../../src/workqueue/result.ts";
+import { requeueAfter, type Result, retry, SETTLED } from "../../src/workqueue/result.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
@@ -371,6 +371,18 @@ Deno.test("WorkQueue run keeps the failures of a key that its worker adds rate-l
   await time.tickAsync(1_000);
   assertEquals(tries, [[0, 0], [10, 1], [30, 2], [70, 3]]);
   assertEquals([queue.retries("a"), time.timers], [0, 0]);
+  queue.shutDown();
+  await running;
+});
+
+Deno.test("WorkQueue run leaves a key and its failures as they are when its worker returns SETTLED", async () => {
+  using time = new FakeTime();
+  const queue = new WorkQueue();
+  queue.addRateLimited("a");
+  let calls = 0;
+  const running = queue.run(() => (calls++, SETTLED));
+  await time.tickAsync(60_000);
+  assertEquals([calls, queue.retries("a"), queue.status().retries, queue.length], [1, 1, 1, 0]);
   queue.shutDown();
   await running;
 });
