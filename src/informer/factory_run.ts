@@ -5,7 +5,7 @@ import { Latch } from "../async/latch.ts";
 export type InformerEnd = Promise<{ readonly error: unknown } | undefined>;
 
 /** One `run()` of a factory: the informers that run in it, to which more may be added, and their common end. */
-export class FactoryRun implements Disposable {
+export class FactoryRun {
   readonly #job: DerivedController;
   readonly #ended = new Latch();
   /** Has an informer if and only if it has not ended. */
@@ -30,9 +30,8 @@ export class FactoryRun implements Disposable {
     return this.#ended.wait();
   }
 
-  /** Adds a running informer, if it is new. */
+  /** Adds a running informer. */
   add(end: InformerEnd): void {
-    if (this.#running.has(end)) return;
     this.#running.add(end);
     void end.then((failure) => {
       this.#running.delete(end);
@@ -47,11 +46,6 @@ export class FactoryRun implements Disposable {
   /** Stops all informers. */
   stop(): void {
     if (!this.#job.signal.aborted) this.#job.abort(new DOMException("The run of the factory has ended", "AbortError"));
-  }
-
-  /** Stops all informers. */
-  [Symbol.dispose](): void {
-    this.stop();
   }
 
   #check(): void {

@@ -261,7 +261,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   async run(options: Abortable = {}): Promise<void> {
     if (this.#isShutDown) throw new Error("Cannot run informers: the factory was shut down");
     if (this.#run !== undefined) throw new Error("Cannot run informers: the factory is running already");
-    using run = this.#run = new FactoryRun(options.signal);
+    const run = this.#run = new FactoryRun(options.signal);
     try {
       for (const shared of this.#informers.values()) if (shared.isKept) this.#enlist(shared, run);
       await run.ended;
@@ -353,7 +353,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     shared.run = run;
     const wasStarted = shared.running !== undefined;
     run.add(this.#start(shared, { signal: run.signal }));
-    if (!wasStarted) return;
+    if (!wasStarted) return; // survives: started-by-run
     // The run has the error of stopping.
     const stop = (): void => void shared.informer[Symbol.asyncDispose]().then(undefined, () => undefined);
     if (run.signal.aborted) stop();
@@ -379,7 +379,6 @@ export class SharedInformerFactory implements AsyncDisposable {
     const namespaces = resource.scope === "Cluster" ? undefined : given;
     for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
     const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
-    checkSelectors(own);
     const { group, version, plural, representation = "object" } = resource;
     return {
       id: JSON.stringify([

@@ -71,7 +71,6 @@ export function waitError(
 
 function joinedWaitError(errors: readonly WaitError[]): WaitError {
   const [first] = errors;
-  if (errors.length === 1) return first;
   const message = errors.map(({ message }) => message.replace(/^Cannot wait for /, "")).join("; ");
   return new WaitError(`Cannot wait for ${message}`, first, { cause: first.cause });
 }

@@ -1,4 +1,4 @@
-import { assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
@@ -123,4 +123,49 @@ Deno.test("SharedInformerFactory run() with a signal that has aborted already re
   world.informers.forResource(Pod);
   await world.run();
   assertEquals(world.server.requests.length, 0);
+});
+
+Deno.test("SharedInformerFactory run() without an informer resolves when its signal aborts, or has aborted already", async () => {
+  for (const when of ["before", "after"]) {
+    await using world = new World();
+    if (when === "before") world.stop.abort();
+    const running = world.run();
+    await world.time.tickAsync(0);
+    assertEquals(world.ended, when === "before" ? "resolved" : "no");
+    world.stop.abort();
+    await world.time.tickAsync(0);
+    assertEquals(world.ended, "resolved");
+    await running;
+  }
+});
+
+Deno.test("SharedInformerFactory forResource() adds no listener for an informer that run() has started", async () => {
+  await using world = new World();
+  const { informers, time } = world;
+  informers.forResource(Pod);
+  const running = world.run();
+  await time.tickAsync(0);
+  const { addEventListener } = EventTarget.prototype;
+  let added = 0;
+  EventTarget.prototype.addEventListener = function (this: EventTarget, ...args: unknown[]): void {
+    added++;
+    return addEventListener.apply(this, args as never);
+  };
+  try {
+    for (let i = 0; i < 10; i++) informers.forResource(Pod);
+  } finally {
+    EventTarget.prototype.addEventListener = addEventListener;
+  }
+  assertEquals(added, 0);
+  world.stop.abort();
+  await running;
+});
+
+Deno.test("SharedInformerFactory refuses selectors that do not parse, as its own and as those of an informer", async () => {
+  await using world = new World();
+  const { client, informers } = world;
+  for (const selection of [{ labelSelector: "app in web" }, { fieldSelector: "spec.size" }]) {
+    assertThrows(() => new SharedInformerFactory(client, selection), SyntaxError);
+    for (let i = 0; i < 2; i++) assertThrows(() => informers.forResource(Pod, selection), SyntaxError);
+  }
 });

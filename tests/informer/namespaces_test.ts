@@ -195,6 +195,17 @@ Deno.test("SharedIndexInformer of several namespaces has the state of the worst 
   assertEquals(both.informer.status().cause, undefined);
 });
 
+Deno.test("waitForCacheSync of several namespaces rejects with the first refusal, while the lists of others are pending", async () => {
+  await using both = new Both();
+  both.a.list(refused(403));
+  both.b.list();
+  await both.start();
+  let refusal: unknown;
+  both.informer.waitForCacheSync().catch((error) => refusal = error);
+  await both.tick();
+  assert(refusal instanceof Error && refusal.message.includes("forbidden"), String(refusal));
+});
+
 Deno.test("SharedIndexInformer of several namespaces has the time of the earliest next request", async () => {
   await using both = await live();
   const begun = both.time.now;
