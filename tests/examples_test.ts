@@ -36,6 +36,7 @@ function example(
   }, async () => {
     await using folder = new Folder();
     using server = new FakeApiServer();
+    if (name === "crontab_controller") server.define(Tab);
     server.create(Pod, pod({ name: "web-0", node: "n1", labels: { app: "web" } }));
     server.create(Pod, pod({ name: "web-1", node: "n2", labels: { app: "web" } }));
     server.create(Pod, pod({ name: "db-0", node: "n1", namespace: "data" }));
@@ -58,6 +59,7 @@ function example(
   Deno.test(`examples/${name}.ts ends quietly when it is interrupted before it has synced`, { ignore }, async () => {
     await using folder = new Folder();
     using server = new FakeApiServer();
+    if (name === "crontab_controller") server.define(Tab);
     const asked = Promise.withResolvers<void>();
     server.beforeNext(() => asked.resolve());
     using _stalled = server.stallNext(1_000);
