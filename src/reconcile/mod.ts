@@ -8,7 +8,7 @@
  * ```ts
  * import { Client } from "@kube/informer";
  * import { Pod } from "@kube/informer/kinds/core/v1";
- * import { labelsChanged, Reconciler } from "@kube/informer/reconcile";
+ * import { Reconciler } from "@kube/informer/reconcile";
  * import { FakeApiServer, pod } from "@kube/informer/testing";
  * import { assertEquals } from "@std/assert";
  *
@@ -20,7 +20,7 @@
  *   if (pod === undefined || nodeName === undefined || pod.metadata.labels?.node === nodeName) return;
  *   const body = { metadata: { labels: { node: nodeName } } };
  *   await client.resource(Pod, { namespace: pod.metadata.namespace }).patch(pod.metadata.name, { type: "merge", body });
- * }, { concurrency: 4, when: labelsChanged });
+ * }, { concurrency: 4 });
  *
  * const running = pods.run();
  * const { metadata } = await pods.informer.until(({ metadata }) => metadata.labels?.node !== undefined);
