@@ -24,7 +24,7 @@ const [pods, events, changed] = Deno.args.map(Number);
 const streamingLists = Deno.args[3] === "on";
 const job: Job = { pods, events, changed };
 const objects = Array.from({ length: pods }, (_, index) => new PodBytes(index));
-let told = false;
+let sent = false;
 
 async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
@@ -62,7 +62,7 @@ async function list(connection: Deno.Conn, query: URLSearchParams, metadataOnly:
   const start = Number(query.get("continue") ?? 0);
   const end = Math.min(start + limit, pods);
   const metadata = {
-    resourceVersion: String(listVersion(job, told)),
+    resourceVersion: String(listVersion(job, sent)),
     ...(end < pods ? { continue: String(end), remainingItemCount: pods - end } : {}),
   };
   await writeAll(connection, CHUNKED);
@@ -83,7 +83,7 @@ async function list(connection: Deno.Conn, query: URLSearchParams, metadataOnly:
   const between = encoder.encode(",{");
   for (let index = start; index < end; index++) {
     if (index > start) await put(between);
-    objects[index].version = objectVersion(job, index, told);
+    objects[index].version = objectVersion(job, index, sent);
     await put(metadataOnly ? objects[index].metadata : objects[index].item);
     if (metadataOnly) await put(CLOSE);
   }
@@ -97,7 +97,7 @@ async function initialEvents(connection: Deno.Conn): Promise<void> {
   const head = encoder.encode(`{"type":"ADDED","object":`);
   const tail = encoder.encode("}\n");
   for (let index = 0; index < pods; index++) {
-    objects[index].version = objectVersion(job, index, told);
+    objects[index].version = objectVersion(job, index, sent);
     const { object } = objects[index];
     const line = new Uint8Array(head.length + object.length + tail.length);
     line.set(head);
@@ -106,7 +106,7 @@ async function initialEvents(connection: Deno.Conn): Promise<void> {
     await writeAll(connection, chunk(line));
   }
   const metadata = {
-    resourceVersion: String(listVersion(job, told)),
+    resourceVersion: String(listVersion(job, sent)),
     annotations: { "k8s.io/initial-events-end": "true" },
   };
   await writeAll(connection, line("BOOKMARK", { kind: "Pod", apiVersion: "v1", metadata }));
@@ -123,17 +123,18 @@ function pause(ms: number): Promise<void> {
 async function watch(connection: Deno.Conn, query: URLSearchParams): Promise<void> {
   await writeAll(connection, CHUNKED);
   if (query.get("sendInitialEvents") === "true") await initialEvents(connection);
-  if (told) {
+  if (sent) {
     // Nothing more to say: read until the client goes away.
     await connection.read(new Uint8Array(1));
     return;
   }
   await pause(500);
-  told = true;
   for (let event = 0; event < events; event++) {
     const object = objects[event % pods];
     object.version = eventVersion(job, event);
+    // Throws if the client has gone, such as one of the run before: then the next watch is the first.
     await writeAll(connection, object.event);
+    sent = true;
   }
   await writeAll(connection, line("ERROR", failure(410, "Expired", "too old resource version")));
   await writeAll(connection, END);
@@ -161,7 +162,7 @@ async function pings(connection: Deno.Conn): Promise<void> {
 async function respond(connection: Deno.Conn, method: string, target: string, head: string): Promise<void> {
   const { pathname, searchParams: query } = new URL(target, "http://server");
   if (method === "POST" && pathname === "/reset") {
-    told = false;
+    sent = false;
     await writeAll(connection, answer("200 OK", {}));
   } else if (query.has("sendInitialEvents") && !streamingLists) {
     const message = "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
