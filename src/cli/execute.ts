@@ -1,4 +1,4 @@
-import { WaitError } from "../informer/wait_error.ts";
+import { isAbortOf } from "../async/is_abort_of.ts";
 import { ValidationError } from "@cliffy/command";
 import { EXIT_CODE } from "./errors/exit_code.ts";
 import { explainError } from "./errors/explain_error.ts";
@@ -12,9 +12,7 @@ export async function execute(args: string[], context: CommandContext): Promise<
     code = await runCommand(args, context);
   } catch (error) {
     // The command was interrupted and has stopped, which is not a failure.
-    const { aborted, reason } = stop.signal;
-    const isStopped = aborted && (error === reason || (error instanceof WaitError && error.reason === reason));
-    code = isStopped ? EXIT_CODE.done : end(error, args, context);
+    code = isAbortOf(stop.signal, error) ? EXIT_CODE.done : end(error, args, context);
   }
   try {
     await terminal.flush();

@@ -23,6 +23,7 @@ import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import type { InformerEvent } from "./events/event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
+import { HandlerRemovedError } from "./events/listener.ts";
 import { EntryTransform } from "./sync/entry_transform.ts";
 import { EntryLister, type Lister } from "./cache/lister.ts";
 import { ObjectIndexer } from "./cache/object_indexer.ts";
@@ -97,6 +98,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   #following: Promise<{ readonly error: unknown } | undefined> | undefined;
   /** `true` once no list or watch runs any more, or the informer was disposed before it ran. */
   #isStopped = false;
+  /** `true` once `#running` has settled. */
+  #hasEnded = false;
   /** Only rises. */
   #errors = 0;
   /** Receives the errors of an informer without `onError`. */
@@ -141,6 +144,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       resourceVersion: () => this.lastSyncResourceVersion,
       quarantine: this.#quarantine,
       report,
+      waitForSync: (handler, signal, call) =>
+        this.#wait(`handler "${handler}" of "${this.#resource}" to sync`, signal, call),
       resyncMs,
       graceMs,
     });
@@ -366,9 +371,11 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /**
    * Stops the informer and waits for running calls of handlers; from inside a handler it does not wait for that call. After an
-   * `await` the informer cannot see where it is called from: abort the signal of `run()` there.
+   * `await` the informer cannot see where it is called from: abort the signal of `run()` there. It rejects as `run()` does,
+   * unless that has rejected before.
    */
   async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#hasEnded) return; // a failure was that of run()
     const caller = this.#processor.caller;
     this.#job.abort(new DOMException(`${this.#name} was disposed`, "AbortError"));
     if (caller === undefined) return await (this.#running ?? this.#stop());
@@ -385,7 +392,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#processor.begin();
     const failure = await (this.#following = this.#follow());
     signal?.removeEventListener("abort", stop);
-    await this.#stop(failure?.error);
+    await this.#stop(failure?.error).finally(() => this.#hasEnded = true);
     if (failure !== undefined) throw failure.error;
   }
 
@@ -416,7 +423,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     return waitError({ what: this.#name, resource: this.#resource, waitedMs: 0 }, this.#state, { ended: "stopped" });
   }
 
-  /** Awaits `call`; a refusal of `state`, and the end by `signal`, become a {@linkcode WaitError}. */
+  /** Awaits `call`; a refusal of `state`, the removal of a handler, and the end by `signal` become a {@linkcode WaitError}. */
   async #wait<R>(
     what: string,
     signal: AbortSignal | undefined,
@@ -430,6 +437,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       const wait = { what, resource: this.#resource, waitedMs: monotonicMs() - beganMs };
       if (signal?.aborted && error === signal.reason) throw waitError(wait, state, { ended: "aborted", reason: error });
       if (error !== undefined && error === state.refusal) throw waitError(wait, state, { ended: "refused" });
+      if (error instanceof HandlerRemovedError) throw waitError(wait, state, { ended: "removed" });
       throw error;
     }
   }

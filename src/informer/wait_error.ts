@@ -56,11 +56,18 @@ export interface Wait {
 export function waitError(
   wait: Wait,
   status: { readonly state: InformerState; readonly stateMs: number; readonly cause?: unknown },
-  given: { readonly ended: "aborted"; readonly reason: unknown } | { readonly ended: "refused" | "stopped" },
+  given: { readonly ended: "aborted"; readonly reason: unknown } | {
+    readonly ended: "refused" | "stopped" | "removed";
+  },
 ): WaitError {
   const { state, stateMs, cause } = status;
   const since = state === "stopped" ? "it has stopped" : `its state has been "${state}" for ${seconds(stateMs)}`;
-  const why = given.ended === "aborted" ? `given up after ${seconds(wait.waitedMs)}, ${since}` : since;
+  const removed = state === "stopped" ? "its informer has stopped" : "it was removed";
+  const why = given.ended === "aborted"
+    ? `given up after ${seconds(wait.waitedMs)}, ${since}`
+    : given.ended === "removed"
+    ? removed
+    : since;
   const reason = given.ended === "aborted" ? { reason: given.reason } : {};
   return new WaitError(
     `Cannot wait for ${wait.what}: ${why}`,

@@ -1,3 +1,4 @@
+import { isAbortOf } from "../async/is_abort_of.ts";
 import { Client } from "../client/client.ts";
 import type { ControllerFunction } from "./options.ts";
 
@@ -45,7 +46,7 @@ export class ControllerProcess {
     const { signal } = this.#stop;
     const exit = (error: unknown): void => {
       if (this.#state === "crashed") return;
-      const expected = this.#state === "stopping" && (error === undefined || error === signal.reason);
+      const expected = this.#state === "stopping" && (error === undefined || isAbortOf(signal, error));
       this.#state = "ended";
       if (!expected) onExit(error ?? new Error("the controller returned before its signal had aborted"));
     };

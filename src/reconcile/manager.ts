@@ -139,9 +139,10 @@ export class Manager implements AsyncDisposable {
     return request.method === "GET" ? response : new Response(null, response);
   };
 
-  /** Stops the manager, and settles as `run()` does. */
+  /** Stops the manager, and settles as `run()` does; at once when that has settled before. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException("The manager was disposed", "AbortError"));
+    if (this.#phase === "stopped") return; // a failure was that of run()
     await (this.#running ??= this.#run(undefined));
   }
 

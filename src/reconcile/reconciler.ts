@@ -11,6 +11,7 @@ import type { KubernetesObject, OwnerReference } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { DerivedController } from "../async/derived_controller.ts";
+import { isAbortOf } from "../async/is_abort_of.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
@@ -22,7 +23,6 @@ import type { Lister } from "../informer/cache/lister.ts";
 import type { HandlerRegistration } from "../informer/events/handler.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { WaitError } from "../informer/wait_error.ts";
 import { type Causes, withCause, withCauses } from "../workqueue/cause.ts";
 import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
 import { Result, SETTLED } from "../workqueue/result.ts";
@@ -101,6 +101,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #state: ReconcilerStatus["state"] = "created";
   /** Set by the first `run()`; settles when the reconciler has stopped. */
   #running: Promise<void> | undefined;
+  /** True when `#running` has settled. */
+  #hasEnded = false;
   /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
   readonly #calls = new Set<ReconcileCall<T>>();
   /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
@@ -238,10 +240,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Stops the reconciler, and settles as `run()` does. A reconcile that waits for it waits for itself, until `graceMs` is over.
+   * Stops the reconciler, and settles as `run()` does; at once when that has settled before. A reconcile that waits for it waits
+   * for itself, until `graceMs` is over.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException(`The reconciler of "${this.name}" was disposed`, "AbortError"));
+    if (this.#hasEnded) return; // a failure was that of run()
     await (this.#running ?? this.#end([]));
   }
 
@@ -294,11 +298,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#state = "running";
       await this.#work(signal);
     } catch (error) {
-      const reason = error instanceof WaitError ? error.reason : error;
-      if (!(signal.aborted && reason === signal.reason)) throw error;
+      if (!isAbortOf(signal, error)) throw error;
     } finally {
       stop.abort(new DOMException(`The reconciler of "${this.name}" has stopped`, "AbortError"));
-      await this.#end(registrations);
+      await this.#end(registrations).finally(() => this.#hasEnded = true);
     }
   }
 
@@ -410,7 +413,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#record(call, result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued");
       return result;
     } catch (thrown) {
-      if (stop.aborted && thrown === stop.reason) {
+      if (isAbortOf(stop, thrown)) {
         this.#record(call, "stopped");
         throw thrown;
       }
@@ -453,7 +456,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#onReturn?.();
     if (this.#state === "stopped") return;
     // A call that rejects because its signal has aborted was reported when its time was over.
-    if (failure !== undefined && failure.error !== call.signal.reason) this.#report(failure.error, key);
+    if (failure !== undefined && !isAbortOf(call.signal, failure.error)) this.#report(failure.error, key);
     if (this.#held.has(key)) this.#release(key, this.#held.get(key));
   }
 

@@ -1,3 +1,4 @@
+import { isAbortOf } from "../async/is_abort_of.ts";
 import { Pacer } from "../async/pacer.ts";
 import type { Cause } from "./cause.ts";
 import { Result, SETTLED } from "./result.ts";
@@ -83,8 +84,8 @@ export async function runWorkers<K>(
   let failure: { readonly error: unknown } | undefined;
 
   async function fail(item: Item<K>, error: unknown): Promise<void> {
-    // A worker that rejects with the reason of the stop has not failed; its key waits for the next run.
-    if (signal.aborted && error === signal.reason) return source.returnKey(item);
+    // A worker that ends by the stop has not failed; its key waits for the next run.
+    if (isAbortOf(signal, error)) return source.returnKey(item);
     source.report(error, item);
     source.retry(item);
     await onError?.(error, item.key);

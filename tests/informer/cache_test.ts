@@ -571,7 +571,7 @@ Deno.test("SharedIndexInformer runs only once [F08]", async () => {
 Deno.test("SharedIndexInformer that ends because onPhase throws rejects run() and pending waits with that error", async () => {
   using time = new FakeTime();
   const thrown = new Error("the phase is not to my liking");
-  await using run = new Run(time, new ScriptedSource(), {
+  const run = new Run(time, new ScriptedSource(), {
     reflector: {
       onPhase: () => {
         throw thrown;
@@ -583,8 +583,19 @@ Deno.test("SharedIndexInformer that ends because onPhase throws rejects run() an
   assertStrictEquals(error, thrown);
   assertStrictEquals((await waiting).cause, thrown);
   assertStrictEquals(run.informer.status().cause, thrown);
-  await assertRejects(() => run.informer[Symbol.asyncDispose](), Error, thrown.message);
-  run.informer[Symbol.asyncDispose] = () => Promise.resolve();
+});
+
+Deno.test("SharedIndexInformer whose run() has failed is disposed without that error, so that await using throws it once", async () => {
+  using time = new FakeTime();
+  const thrown = new Error("the phase is not to my liking");
+  const onPhase = (): never => {
+    throw thrown;
+  };
+  const error = await assertRejects(async () => {
+    await using run = new Run(time, new ScriptedSource(), { reflector: { onPhase } });
+    await run.informer.run();
+  });
+  assertStrictEquals(error, thrown);
 });
 
 Deno.test("SharedIndexInformer that ends while it waits has no time of a next request in its status", async () => {

@@ -329,7 +329,7 @@ Deno.test("SharedInformerFactory reports an error thrown by one onError as uncau
   assertEquals(calls, ['factory: Cannot finish handler "handler 1": its call has not returned within 5 ms']);
   assertEquals(uncaught.errors, [thrown.factory]);
   hold.resolve();
-  await assertRejects(() => world[Symbol.asyncDispose](), Error, 'handler "handler 1"');
+  await world[Symbol.asyncDispose](); // onError has received the failure
 });
 
 Deno.test("SharedInformerFactory's shutdown names the handlers of all informers that have not returned", async () => {
@@ -351,7 +351,7 @@ Deno.test("SharedInformerFactory's shutdown names the handlers of all informers 
   assertEquals(error.message, `Cannot shut down all informers: ${messages.join("; ")}`);
   assertEquals(error.message, `Cannot shut down all informers: ${messages.join("; ")}`);
   never.resolve();
-  await assertRejects(() => world[Symbol.asyncDispose](), InformerError);
+  await world[Symbol.asyncDispose](); // shutdown() has rejected with the failure
 });
 
 Deno.test("SharedInformerFactory returns a stopped informer to a later caller", async () => {
@@ -385,7 +385,7 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
     'pods: Cannot finish handler "stuck": its call has not returned within 3000 ms',
   ]);
   never.resolve();
-  await assertRejects(() => world[Symbol.asyncDispose](), Error, "stuck");
+  await world[Symbol.asyncDispose](); // shutdown() has rejected with the failure
 });
 
 Deno.test("SharedInformerFactory's informers have the factory's options, unless they set their own", async () => {

@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { WaitError } from "../../src/informer/wait_error.ts";
 import { LeaderElector } from "../../src/reconcile/election/leader_elector.ts";
 import { LeadershipLostError, UnfinishedWorkError } from "../../src/reconcile/election/leadership.ts";
 import { EventRecorder } from "../../src/reconcile/events/event_recorder.ts";
@@ -159,6 +160,17 @@ Deno.test("Manager rejects when the server refuses an informer, without an attem
   assertStringIncludes(String(await end), `Cannot wait for "configmaps" to sync: its state has been "forbidden"`);
   assertEquals([session.phases, session.holder], [["syncing", "stopping", "stopped"], undefined]);
   assertEquals(session.time.timers, 0);
+});
+
+Deno.test("Manager whose run() has failed is disposed without that error, so that await using throws it once", async () => {
+  using session = new ManagedSession();
+  session.server.failNext(403, 9, ({ path }) => path.includes("configmaps"));
+  const refused = assertRejects(async () => {
+    await using manager = session.manager({ reconcilers: [session.reconciler(() => {})] });
+    await manager.run();
+  }, WaitError);
+  await session.pass(1_000);
+  await refused;
 });
 
 Deno.test("Manager ends quietly when it is stopped in any phase, and leaves nothing behind", async () => {

@@ -425,6 +425,34 @@ Deno.test("a reconcile that rejects with the reason of the stop has not failed",
   assertEquals(session.errors, []);
 });
 
+Deno.test("a reconcile whose wait for a cache ends by the stop has not failed, nor has one whose time is over", async () => {
+  using session = new Session();
+  session.create("a");
+  const maps = session.reconciler(async (_key, { signal }) => {
+    await maps.informer.until(() => false, { signal });
+  }, { timeoutMs: 1_000 });
+  const running = maps.run();
+  await session.pass(1_500);
+  assertEquals(session.errors, ['default/a: The reconcile of "default/a" has not returned within 1000 ms']);
+  maps.enqueue("default/a");
+  await session.pass();
+  await session.stop(maps);
+  await running;
+  const { stopped, failed, timedOut } = maps.status().outcomes;
+  assertEquals([stopped, failed, timedOut, maps.status().queue.errors, session.errors.length], [1, 0, 1, 1, 1]);
+});
+
+Deno.test("a reconciler whose run() has failed is disposed without that error, so that await using throws it once", async () => {
+  using session = new Session();
+  session.server.failNext(403, Infinity);
+  const refused = assertRejects(async () => {
+    await using maps = session.reconciler(() => {});
+    await maps.run();
+  }, WaitError);
+  await session.pass(1000);
+  await refused;
+});
+
 Deno.test("stopping gives up on reconciles that do not return in time, and names them", async () => {
   using session = new Session();
   session.create("a");

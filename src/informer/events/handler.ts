@@ -62,7 +62,12 @@ export interface HandlerRegistration extends AsyncDisposable {
   readonly hasSynced: boolean;
   /** The number of events that the handler has not been called for. */
   readonly pending: number;
-  /** Resolves once {@linkcode hasSynced}; rejects when the handler is removed or the informer stops before that. */
+  /**
+   * Resolves once {@linkcode hasSynced}.
+   *
+   * @throws {WaitError} when the signal aborts, the handler is removed, or the informer stops first.
+   * @throws {Error} when the handler was removed because its backlog exceeded `{ max }`.
+   */
   waitForSync(options?: Abortable): Promise<void>;
   /** Removes the handler. A running call continues, with its signal aborted. May be called from inside the handler. */
   remove(): void;

@@ -15,11 +15,16 @@ import { openCursor } from "./open_cursor.ts";
 export interface ListenerContext {
   /** Called with each error of the handler or its filter, and when the registration ends because it fell too far behind. */
   readonly report: (error: unknown) => void;
+  /** Awaits `call`, the wait for the sync of a handler; its end by the signal or a removal becomes a `WaitError`. */
+  readonly waitForSync: (handler: string, signal: AbortSignal | undefined, call: () => Promise<void>) => Promise<void>;
   /** Called once, when the listener ends. */
   readonly onEnd: () => void;
   /** The time that a disposal waits for the running call, in milliseconds. */
   readonly graceMs: number;
 }
+
+/** Ends waits for the sync of a handler. */
+export class HandlerRemovedError extends Error {}
 
 /** Calls one handler with the events of its cursor; each call is awaited before the next (client-go: `processorListener`). */
 export class Listener<T extends KubernetesObject> implements HandlerRegistration {
@@ -97,11 +102,11 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
   }
 
   waitForSync(options: Abortable = {}): Promise<void> {
-    return this.#synced.wait(options);
+    return this.#context.waitForSync(this.name, options.signal, () => this.#synced.wait(options));
   }
 
   remove(): void {
-    this.#end(new Error(`Cannot wait for handler "${this.name}" to sync: it was removed, or its informer stopped`));
+    this.#end(new HandlerRemovedError(`Handler "${this.name}" was removed, or its informer stopped`));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

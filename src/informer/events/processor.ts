@@ -50,6 +50,8 @@ export interface ProcessorOptions<T extends KubernetesObject> {
   readonly quarantine: Quarantine<T>;
   /** Called with each error of a handler or stream. */
   readonly report: (error: unknown) => void;
+  /** Awaits `call`, the wait for the sync of a handler; its end by the signal or a removal becomes a `WaitError`. */
+  readonly waitForSync: (handler: string, signal: AbortSignal | undefined, call: () => Promise<void>) => Promise<void>;
   /** The resync period of handlers that name none, in milliseconds. */
   readonly resyncMs: number;
   /** The time that `stop()` waits for running calls, in milliseconds. */
@@ -120,10 +122,11 @@ export class Processor<T extends KubernetesObject> {
   add(handler: ResourceEventHandler<T>, options: HandlerOptions<T>): HandlerRegistration {
     this.#check("add a handler to", options);
     const name = options.name ?? `handler ${++this.#names}`;
-    const { report, graceMs } = this.#options;
+    const { report, waitForSync, graceMs } = this.#options;
     const resync = this.#resync(options, () => listener.resync(this.#options.entries()));
     const listener: Listener<T> = new Listener(handler, options, name, {
       report,
+      waitForSync,
       graceMs,
       onEnd: () => {
         this.#end(resync);

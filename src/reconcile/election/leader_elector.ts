@@ -10,6 +10,7 @@
 import { isConflict, messageOf } from "../../api/errors.ts";
 import type { Abortable } from "../../api/options.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
+import { isAbortOf } from "../../async/is_abort_of.ts";
 import { callObserver } from "../../async/report_uncaught.ts";
 import { checkDurations } from "../../async/time/duration.ts";
 import type { Client } from "../../client/client.ts";
@@ -285,8 +286,8 @@ export class LeaderElector {
       await work(term);
     } catch (error) {
       hasEnded = !(error instanceof UnfinishedWorkError);
-      // The work may end by the reason of its signal; any other error is the caller's.
-      if (!(term.signal.aborted && error === term.signal.reason)) throw error;
+      // The work may end by its signal; any other error is the caller's.
+      if (!isAbortOf(term.signal, error)) throw error;
     } finally {
       this.#state = "ending";
       signal?.removeEventListener("abort", stop);

@@ -15,6 +15,7 @@ function processor(errors: unknown[] = []): Processor<Thing> {
     resourceVersion: () => "1",
     quarantine,
     report: (error) => errors.push(error),
+    waitForSync: (_handler, _signal, call) => call(),
     resyncMs: 0,
     graceMs: 1_000,
   });

@@ -4,6 +4,7 @@ import type { Entry } from "../../../src/api/entry.ts";
 import type { SyncedEvent } from "../../../src/informer/events/event.ts";
 import type { HandlerRegistration, ResourceEventHandler } from "../../../src/informer/events/handler.ts";
 import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
+import { WaitError } from "../../../src/informer/wait_error.ts";
 import { added, entry, expired, modified, type Thing } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, Notes, Run } from "../../support/informer.ts";
@@ -73,7 +74,39 @@ Deno.test("HandlerRegistration that is removed receives nothing more, not even p
   hold.resolve();
   await run.tell(modified("a", 11));
   assertEquals([notes.lines, registration.hasSynced], [["+ default/a@1 (initial)"], false]);
-  await assertRejects(() => registration.waitForSync(), Error, 'handler "handler 1" to sync: it was removed');
+  await assertRejects(
+    () => registration.waitForSync(),
+    WaitError,
+    'handler "handler 1" of "objects" to sync: it was removed',
+  );
+});
+
+Deno.test("HandlerRegistration waitForSync rejects with a WaitError when its signal aborts or the informer stops first", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(entry("a", 1)));
+  const hold = gate();
+  const registration = run.informer.addEventHandler({ onAdd: () => hold.promise }, { name: "audit" });
+  await run.start();
+  const stop = new AbortController();
+  const aborted = assertRejects(() => registration.waitForSync({ signal: stop.signal }), WaitError);
+  const stopped = assertRejects(() => registration.waitForSync(), WaitError);
+  await time.tickAsync(2_000);
+  const reason = new Error("too long");
+  stop.abort(reason);
+  const error = await aborted;
+  assertEquals(
+    error.message,
+    'Cannot wait for handler "audit" of "objects" to sync: given up after 2.0 s, its state has been "live" for 2.0 s',
+  );
+  assertEquals([error.resource, error.state, error.stateMs, error.reason], ["objects", "live", 2_000, reason]);
+  const disposed = run.informer[Symbol.asyncDispose]();
+  await time.tickAsync(0);
+  hold.resolve();
+  await disposed;
+  assertEquals(
+    (await stopped).message,
+    'Cannot wait for handler "audit" of "objects" to sync: its informer has stopped',
+  );
 });
 
 Deno.test("HandlerRegistration may be removed or disposed inside its own handler", async () => {
@@ -245,7 +278,7 @@ Deno.test("SharedIndexInformer names the handler that has not returned graceMs a
   assertEquals(settled, false);
   await time.tickAsync(1);
   await rejected;
-  await assertRejects(() => run.informer[Symbol.asyncDispose](), Error, 'handler "stuck"');
+  await run.informer[Symbol.asyncDispose](); // run() has rejected with the failure
   assertEquals([run.source.open, time.timers, run.informer.status().state], [0, 0, "stopped"]);
   never.resolve();
 });

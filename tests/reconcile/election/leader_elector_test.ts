@@ -391,15 +391,19 @@ Deno.test("LeaderElector ends with its work, and with the work's error", async (
   assertEquals([election.spec?.holderIdentity, kept?.isHeld, kept?.signal.aborted], ["", false, true]);
   await assertRejects(() => elector.run(() => Promise.reject(new Error("no disk"))), Error, "no disk");
   assertEquals([election.spec?.holderIdentity, election.spec?.leaseTransitions], ["", 1]);
-  // A work that ends by the reason of its signal has not failed.
-  const stop = new AbortController();
-  const stopped = elector.run(async ({ signal }) => {
-    await aborted(signal);
-    throw signal.reason;
-  }, { signal: stop.signal });
-  await election.time.tickAsync(0);
-  stop.abort(new Error("stopped"));
-  await stopped;
+  // A work that ends by its signal has not failed.
+  for (
+    const wrap of [(reason: unknown) => reason, (reason: unknown) => Object.assign(new Error("given up"), { reason })]
+  ) {
+    const stop = new AbortController();
+    const stopped = elector.run(async ({ signal }) => {
+      await aborted(signal);
+      throw wrap(signal.reason);
+    }, { signal: stop.signal });
+    await election.time.tickAsync(0);
+    stop.abort(new Error("stopped"));
+    await stopped;
+  }
 });
 
 Deno.test("LeaderElector refuses a second run, and runs again after the first has ended", async () => {
