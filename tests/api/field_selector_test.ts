@@ -11,8 +11,15 @@ Deno.test("FieldSelector matches equality and inequality of any field, and takes
     "metadata.name=a\\,b",
     "spec.hostNetwork=true",
   ];
+  const forms = [
+    "metadata.name!=a,",
+    ",spec.nodeName=n1",
+    "spec.nodeName!=a\\=b",
+    "spec.nodeName!=\\\\",
+    "spec.nodeName!=d e",
+  ];
   const missing = ["status.phase=", "status.none.deep=", "spec=", "spec.nodeName!=n2", "spec.toString="];
-  for (const text of [...holds, ...missing]) assert(FieldSelector.parse(text).matches(pod), text);
+  for (const text of [...holds, ...forms, ...missing]) assert(FieldSelector.parse(text).matches(pod), text);
   for (
     const text of ["spec.nodeName=n2", "spec.nodeName!=n1", "spec.nodeName=n1,metadata.name=x", "status.phase=null"]
   ) {
@@ -28,7 +35,10 @@ Deno.test("FieldSelector names the character that it cannot parse", () => {
     ["a=b,c", 'found "c" at character 5'],
     ["=x", 'found "=" at character 1'],
     ["a=b=c", 'found "=" at character 4'],
-    ["a=\\x", 'found "\\" at character 3'],
+    ["a=\\x", 'found "\\" at character 3, expected "\\\\" in a value'],
+    ["a=b\\", 'found "\\" at character 4'],
+    ["a===b", 'found "=" at character 4, expected "\\=" in a value'],
+    ["a=b,!=d", 'found "!=" at character 5, expected the name of a field before it'],
   ];
   for (const [text, message] of cases) assertThrows(() => FieldSelector.parse(text), SyntaxError, message);
 });

@@ -47,7 +47,7 @@ Deno.test("informer reports a usage error in one line, and exits with 2", async 
       "-l",
       "app=web,,x",
     ],
-    [/--field-selector "spec": found "spec" at character 1/, "get", "pods", "--field-selector", "spec"],
+    [/field selector "spec": found "spec" at character 1/, "get", "pods", "--field-selector", "spec"],
     [/--timeout must be a duration such as "30s".*found "3x"/, "watch", "pods", "--timeout", "3x"],
     [/--timeout must be longer than 0/, "watch", "pods", "--timeout", "0"],
     [/--resync must be at most "596h"/, "watch", "pods", "--resync", "1000h"],

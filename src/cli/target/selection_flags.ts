@@ -1,10 +1,9 @@
 import { ValidationError } from "@cliffy/command";
+import { checkSelectors } from "../../api/check_selectors.ts";
 import { StatusError } from "../../api/errors.ts";
 import type { Selection } from "../../api/options.ts";
-import { LabelSelector } from "../../api/selector.ts";
 import type { Client } from "../../client/client.ts";
 import { UsageError } from "../errors/usage_error.ts";
-import { checkFieldSelector } from "./check_field_selector.ts";
 
 /** The flags that select objects. */
 export interface SelectionFlags {
@@ -37,8 +36,7 @@ export function checkSelection(flags: SelectionFlags, names: readonly string[]):
   if (namespace !== undefined && !NAMESPACE.test(namespace)) {
     throw new UsageError(`-n must name one namespace, by lower case letters, digits and "-", found "${namespace}"`);
   }
-  if (selector !== undefined) LabelSelector.parse(selector);
-  if (fieldSelector !== undefined) checkFieldSelector(fieldSelector);
+  checkSelectors({ labelSelector: selector, fieldSelector });
 }
 
 /** Converts the server's rejection of a field selector to a {@linkcode UsageError}; returns other errors unchanged. */
