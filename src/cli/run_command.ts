@@ -214,7 +214,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .reset()
     .command("completions <shell:shell>", "Print the completion script of a shell.")
     .description(
-      "Prints the script that completes commands, flags, kinds, namespaces and names in a shell, where the program is in " +
+      "Prints the script that completes commands, flags, contexts, kinds, namespaces and names in a shell, where the program is in " +
         "PATH as informer. A kubeconfig and a server are asked with the permissions of the program.",
     )
     .type("shell", shells)

@@ -3,13 +3,17 @@ import type { Client } from "../../client/client.ts";
 import type { ApiResource } from "../../api/api_resource.ts";
 import { findResource } from "../../client/find_resource.ts";
 import { Namespace } from "../../kinds/core/v1.ts";
+import { denoHost } from "../../deno/host/host.ts";
+import { loadKubeconfig } from "../../deno/load_kubeconfig.ts";
 import { clientFor, type ConnectionFlags } from "../target/client_for.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
-/** Names on a server, for completion. */
+/** Names on a server and in a kubeconfig, for completion. */
 export interface ClusterNames {
   /** Returns the plurals of kinds that can be listed; with the group where two kinds have the same. */
   kinds(): Promise<readonly string[]>;
+  /** Returns the names of the contexts in the kubeconfig. */
+  contexts(): Promise<readonly string[]>;
   /** Returns the names of the namespaces. */
   namespaces(): Promise<readonly string[]>;
   /** Returns the names of objects of a kind, in the namespace of the command line. */
@@ -31,8 +35,8 @@ const CONNECTION = {
 };
 
 /**
- * Names on the server that the words of a command line choose. Where the server cannot be asked there are none: a shell
- * has no place for an error.
+ * Names on the server, and in the kubeconfig, that the words of a command line choose. Where the server cannot be asked, or the
+ * kubeconfig cannot be read, there are none: a shell has no place for an error.
  */
 export class ServerNames implements ClusterNames {
   readonly #flags: ConnectionFlags;
@@ -64,6 +68,16 @@ export class ServerNames implements ClusterNames {
         counts.get(resource.plural)!.length > 1 ? resourceName(resource) : resource.plural;
       return listed.map(nameOf);
     });
+  }
+
+  /** As {@linkcode ClusterNames.contexts}. Sends no request. */
+  async contexts(): Promise<readonly string[]> {
+    try {
+      const config = await loadKubeconfig({ kubeconfig: this.#flags.kubeconfig }, denoHost);
+      return "problem" in config ? [] : [...config.contexts.keys()].sort();
+    } catch {
+      return [];
+    }
   }
 
   /** As {@linkcode ClusterNames.namespaces}. */

@@ -2,7 +2,7 @@
  * Completes command lines in shells.
  *
  * {@linkcode complete} answers the scripts of `completionScript`, which send the words of the line. Kinds, namespaces and
- * names come from the server that the flags on the line choose.
+ * names come from the server that the flags on the line choose, contexts from the kubeconfig.
  *
  * @module
  */
@@ -64,6 +64,7 @@ export async function complete(
   const waiting = optionOf(before.at(-1) ?? "");
   if (waiting !== undefined && waiting.args.length > 0) {
     if (waiting.flags.some((flag) => FILES.includes(flag))) return "files";
+    if (waiting.flags.includes("--context")) return startingWith(current, wordsOf(await cluster.contexts()));
     if (waiting.flags.includes("--namespace")) return startingWith(current, wordsOf(await cluster.namespaces()));
     return startingWith(current, wordsOf(valuesOf(command.getType(waiting.args[0].type)?.handler)));
   }

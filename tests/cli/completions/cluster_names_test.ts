@@ -3,7 +3,8 @@ import { ServerNames } from "../../../src/cli/completions/cluster_names.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import { Namespace, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, namespace, pod } from "../../../src/testing/mod.ts";
-import { serve } from "../../support/serve.ts";
+import { writeKubeconfig } from "../../support/host.ts";
+import { Folder, serve } from "../../support/serve.ts";
 import { Captured } from "../../support/session.ts";
 
 function namesFor(...words: string[]): ServerNames {
@@ -30,4 +31,13 @@ Deno.test("ServerNames are none where nobody answers, or the kind is unknown", a
   assertEquals(await namesFor("get", "--server", "http://127.0.0.1:1").kinds(), []);
   assertEquals(await namesFor("get", "--kubeconfig", "/nonexistent/config").namespaces(), []);
   assertEquals(await namesFor("get", "--fake").names("podz"), []);
+});
+
+Deno.test("ServerNames has the contexts of the kubeconfig on the line, and none where it cannot be read", async () => {
+  await using folder = new Folder();
+  const kubeconfig = await writeKubeconfig(folder.file("config"), { server: "http://127.0.0.1:1" });
+  assertEquals(await namesFor("get", "--kubeconfig", kubeconfig, "--context", "h").contexts(), ["home"]);
+  folder.write("broken", "contexts: 1");
+  assertEquals(await namesFor("get", "--kubeconfig", folder.file("broken")).contexts(), []);
+  assertEquals(await namesFor("get", "--kubeconfig", folder.file("missing")).contexts(), []);
 });

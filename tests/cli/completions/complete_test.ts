@@ -5,6 +5,7 @@ import { complete } from "../../../src/cli/completions/complete.ts";
 
 const cluster: ClusterNames = {
   kinds: () => Promise.resolve(["deployments", "pods", "poddisruptionbudgets"]),
+  contexts: () => Promise.resolve(["production", "staging"]),
   namespaces: () => Promise.resolve(["default", "shop"]),
   names: (kind) => Promise.resolve(["web-0", "web-1"].map((name) => kind.startsWith("po") ? name : `${kind}-${name}`)),
 };
@@ -48,7 +49,8 @@ Deno.test("complete offers the values of flags: formats, namespaces and files", 
     ...["files", "files"],
     [],
   ]);
-  assertEquals(await offered("get --context "), []);
+  assertEquals(await offered("get --context "), ["production", "staging"]);
+  assertEquals(await offered("get --context = s"), ["staging"]);
 });
 
 Deno.test("complete offers kinds, several by commas", async () => {

@@ -3,6 +3,7 @@ import { assertEquals } from "@std/assert";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
 import { Folder, serve } from "../../support/serve.ts";
+import { writeKubeconfig } from "../../support/host.ts";
 import { run } from "../../support/session.ts";
 
 /** What each shell runs so that it prints the words that it would offer for the last of `"$@"`, one on a line. */
@@ -35,7 +36,7 @@ async function installed(shell: string): Promise<boolean> {
 }
 
 for (const [shell, argsOf] of Object.entries(SHELLS)) {
-  Deno.test(`informer completions ${shell} completes commands, kinds, namespaces and names in ${shell}`, {
+  Deno.test(`informer completions ${shell} completes commands, contexts, kinds, namespaces and names in ${shell}`, {
     ignore: !await installed(shell),
   }, async () => {
     await using folder = new Folder();
@@ -61,6 +62,8 @@ for (const [shell, argsOf] of Object.entries(SHELLS)) {
     assertEquals(await offered("get", ...at, "-n", "shop", "pods", ""), ["web-0", "web-1"]);
     assertEquals(await offered("get", ...at, "-n", "shop", "pod/web-1"), ["pod/web-1"]);
     assertEquals(await offered("get", "pods", "-o", "y"), ["yaml"]);
+    const kubeconfig = await writeKubeconfig(folder.file("config"), { server: served.url });
+    assertEquals(await offered("get", "--kubeconfig", kubeconfig, "--context", ""), ["home"]);
     assertEquals(await offered("get", "--server", "http://127.0.0.1:1", ""), [], "nothing where nobody answers");
   });
 }
