@@ -7,7 +7,7 @@ import { delay } from "@std/async";
 import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
 import { differences } from "./_compare.ts";
 import { define, Definition, definitionName } from "./_definitions.ts";
-import { type Ended, Program } from "./_program.ts";
+import { type Ended, Program } from "../support/program.ts";
 import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -68,7 +68,7 @@ cluster.withPlane(
     await pods.create(podDraft("zz-last"));
     await program.until("the last write", (line) => (JSON.parse(line) as Line).key === `${namespace}/zz-last`);
     const recovered = seconds(startedAt);
-    program.signal("SIGTERM");
+    program.kill("SIGTERM");
     const { code, lines, errors } = await program.ended();
     assertEquals(code, 0, errors);
 
@@ -268,7 +268,7 @@ for (const name of examples) {
     for (const pattern of example.then ?? []) {
       await program.until(`a line like ${pattern}`, (line) => pattern.test(line));
     }
-    program.signal("SIGINT");
+    program.kill("SIGINT");
     const { code, lines, errors } = await program.ended();
     assertEquals([code, errors], [0, ""]);
     tell(`${lines.length} lines, ended with 0 after ${seconds(startedAt)}`);

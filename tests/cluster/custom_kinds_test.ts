@@ -5,7 +5,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
 import { GeneratedProgram } from "../support/generated_program.ts";
 import { clusterTests, tell } from "./_cluster.ts";
-import { Program } from "./_program.ts";
+import { Program } from "../support/program.ts";
 
 const cluster = clusterTests();
 

@@ -4,7 +4,7 @@ import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
-import { Program } from "./_program.ts";
+import { Program } from "../support/program.ts";
 import { within } from "./_within.ts";
 
 const cluster = clusterTests();
@@ -53,22 +53,22 @@ cluster.anywhere(
       if (name !== first[0]) await process.until("contending", (line) => line.includes(" contends"));
     }
     let startedAt = performance.now();
-    processes.get(first[0])!.signal("SIGKILL");
+    processes.get(first[0])!.kill("SIGKILL");
     second.push(await holder(setting, first));
     await leads(second[0]);
     tell(`another leads ${seconds(startedAt)} after the leader was killed`);
 
     startedAt = performance.now();
-    processes.get(second[0])!.signal("SIGSTOP");
+    processes.get(second[0])!.kill("SIGSTOP");
     third.push(await holder(setting, [...first, ...second]));
     await leads(third[0]);
     tell(`another leads ${seconds(startedAt)} after the leader was stopped`);
-    processes.get(second[0])!.signal("SIGCONT");
+    processes.get(second[0])!.kill("SIGCONT");
     const continued = await processes.get(second[0])!.ended();
     assertEquals(continued.code, 3, continued.errors);
     assertMatch(continued.lines.at(-1)!, /lost: Lost lease ".*\/election": it was not renewed for 2000 ms/);
 
-    processes.get(third[0])!.signal("SIGTERM");
+    processes.get(third[0])!.kill("SIGTERM");
     const { code, errors } = await processes.get(third[0])!.ended();
     assertEquals(code, 0, errors);
     const { spec } = await setting.client.resource(Lease, { namespace }).get("election");
@@ -76,7 +76,7 @@ cluster.anywhere(
 
     const killed = await processes.get(first[0])!.ended();
     assert(killed.code !== 0);
-    const terms = [...processes].flatMap(([name, { lines }]) => termsOf(name, lines));
+    const terms = [...processes].flatMap(([name, { out }]) => termsOf(name, out.lines));
     terms.sort((one, other) => one.acts[0] - other.acts[0]);
     assertEquals(terms.map(({ name, transitions }) => [name, transitions]), [
       [first[0], 0],

@@ -2,17 +2,31 @@ import { Captured } from "./session.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
+/** A generous limit of all waits for programs at a cluster, against hanging. */
+const PATIENCE_MS = 90_000;
+
+/** The output of a program that has ended. */
+export interface Ended {
+  readonly code: number;
+  /** The lines of standard output. */
+  readonly lines: readonly string[];
+  /** The text of standard error. */
+  readonly errors: string;
+}
+
 /** A program of this repository in a process of its own. */
 export class Program implements AsyncDisposable {
   readonly out = new Captured();
   readonly err = new Captured();
   readonly #child: Deno.ChildProcess;
   readonly #read: Promise<unknown>;
+  /** The number of lines up to the one that `until()` has found. */
+  #passed = 0;
 
   /** Runs `path`, which is relative to the repository, with these flags of `deno run`. */
   constructor(
     path: string,
-    args: readonly string[],
+    args: readonly string[] = [],
     env: Readonly<Record<string, string>> = {},
     flags: readonly string[] = ["-A"],
   ) {
@@ -30,6 +44,31 @@ export class Program implements AsyncDisposable {
   /** The exit code, once all output is read; a signal counts as in a shell. */
   get code(): Promise<number> {
     return Promise.all([this.#child.status, this.#read]).then(([{ code }]) => code);
+  }
+
+  /** Resolves with the next line for which `holds`, behind that of the last call; rejects when the program ends without one. */
+  async until(what: string, holds: (line: string) => boolean): Promise<string> {
+    let found = -1;
+    const look = (lines: string[]): boolean => {
+      found = lines.findIndex((line, at) => at >= this.#passed && holds(line));
+      return found >= 0;
+    };
+    const ended = this.code.then(() => {
+      if (!look(this.out.lines)) throw new Error(`Cannot wait for ${what}: the program has ended: ${this.err.text}`);
+    });
+    await Promise.race([this.out.until(look, PATIENCE_MS), ended]);
+    this.#passed = found + 1;
+    return this.out.lines[found];
+  }
+
+  /** Resolves when it has ended; kills it when that takes too long. */
+  async ended(): Promise<Ended> {
+    const timer = setTimeout(() => this.kill("SIGKILL"), PATIENCE_MS);
+    try {
+      return { code: await this.code, lines: this.out.lines, errors: this.err.text };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** Sends a signal. */

@@ -44,12 +44,12 @@ export class Captured implements Output {
   }
 
   /** Resolves once `holds` of the lines. */
-  async until(holds: (lines: string[]) => boolean): Promise<void> {
+  async until(holds: (lines: string[]) => boolean, giveUpMs = GIVE_UP_MS): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const look = (): void => {
       if (holds(this.lines)) resolve();
     };
-    const timer = setTimeout(() => reject(new Error(`Waited in vain; found: ${this.text.slice(-2_000)}`)), GIVE_UP_MS);
+    const timer = setTimeout(() => reject(new Error(`Waited in vain; found: ${this.text.slice(-2_000)}`)), giveUpMs);
     this.#waiting.add(look);
     try {
       look();
