@@ -37,7 +37,7 @@ export function explainError(error: unknown): { readonly code: number; readonly 
   if (message.startsWith("Cannot connect: ")) {
     return { code: EXIT_CODE.connection, message: withFlags(oneLine((error as Error).message)) };
   }
-  const [denied] = /Cannot reach "[^"]+" without permission: \D*--allow-net=\S*[^\s:]/.exec(message) ?? [];
+  const [denied] = /^Cannot reach .*?: missing permission: \D*--allow-net=\S*[^\s:]/.exec(message) ?? [];
   if (denied !== undefined) return { code: EXIT_CODE.connection, message: denied };
   if (error instanceof UnreachableError) {
     return { code: EXIT_CODE.connection, message: `${message}; ${wayOut(message)}` };

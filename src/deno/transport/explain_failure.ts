@@ -49,10 +49,8 @@ function withoutPermission(cause: Error, url: URL, way: RouteInfo): Error {
   const flag = missed === undefined
     ? netFlag(url)
     : `--allow-net=${way.serverName !== undefined && missed.startsWith("127.0.0.1:") ? "127.0.0.1" : missed}`;
-  return new Deno.errors.NotCapable(
-    `Cannot reach "${url.host}" without permission: run this program with ${flag}`,
-    { cause },
-  );
+  // The caller says which address it cannot reach.
+  return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
 }
 
 /** Returns the message of the innermost cause, without the address, which the caller adds. */

@@ -191,7 +191,7 @@ Deno.test({
       ]
     ) {
       const error = await assertRejects(() => transport.fetch(new Request(url)), Deno.errors.NotCapable);
-      assertStringIncludes(error.message, `without permission: run this program with ${flag}`);
+      assertStringIncludes(error.message, `missing permission: run this program with ${flag}`);
       assertInstanceOf(error.cause, Deno.errors.NotCapable);
     }
   },
