@@ -7,7 +7,6 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { Client } from "../../src/client/client.ts";
 import { isForbidden } from "../../src/api/errors.ts";
 import type { CacheOptions } from "../../src/informer/options.ts";
 import {
@@ -15,42 +14,18 @@ import {
   type SharedInformerFactoryOptions,
 } from "../../src/informer/shared_informer_factory.ts";
 import { Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer, type FakeApiServerOptions, node, pod } from "../../src/testing/mod.ts";
-import { FakeTime } from "../support/fake_time.ts";
+import { type FakeApiServerOptions, node, pod } from "../../src/testing/mod.ts";
+import { FactoryWorld } from "./_factory_world.ts";
 
-/** A factory on a fake server. Disposing it shuts it down, and fails unless nothing at all is left behind. */
-class World implements AsyncDisposable {
-  readonly time = new FakeTime();
-  readonly server: FakeApiServer;
-  readonly client: Client;
-  readonly informers: SharedInformerFactory;
-
+class World extends FactoryWorld {
   constructor(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}) {
-    this.server = new FakeApiServer(server);
-    this.client = new Client({ server: "http://fake", transport: this.server });
-    this.informers = new SharedInformerFactory(this.client, { reflector: { backoff: { jitter: 0 } }, ...options });
+    super(options, server);
     for (const namespace of ["a", "b", "c"]) this.server.create(Pod, pod({ namespace, name: "x" }));
   }
 
   /** The collections that were asked for, each once. */
   get asked(): string[] {
     return [...new Set(this.server.requests.map(({ url }) => new URL(url, "http://fake").pathname))].sort();
-  }
-
-  async tick(ms = 0): Promise<void> {
-    await this.time.tickAsync(ms);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await Promise.all([this.informers[Symbol.asyncDispose](), this.tick()]);
-      await this.tick();
-      assertEquals([this.server.watches, this.time.timers], [0, 0], "a factory leaves something behind");
-    } finally {
-      this.client[Symbol.dispose]();
-      this.server[Symbol.dispose]();
-      this.time[Symbol.dispose]();
-    }
   }
 }
 

@@ -3,52 +3,18 @@ import { InformerError } from "../../src/errors/informer_error.ts";
 import { errorLine } from "../../src/errors/error_line.ts";
 import { assertEquals, assertNotStrictEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import {
-  SharedInformerFactory,
-  type SharedInformerFactoryOptions,
-} from "../../src/informer/shared_informer_factory.ts";
-import { metadataOf, type Resource, resourceName } from "../../src/api/resource.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { metadataOf } from "../../src/api/resource.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { gate, Uncaught } from "../support/informer.ts";
+import { FactoryWorld } from "./_factory_world.ts";
 
-/** A factory on a fake server. Disposing it shuts it down, and fails unless nothing at all is left behind. */
-class World implements AsyncDisposable {
-  readonly time = new FakeTime();
-  readonly server = new FakeApiServer();
-  readonly client = new Client({ server: "http://fake", transport: this.server });
-  readonly errors: string[] = [];
-  readonly informers: SharedInformerFactory;
-
-  constructor(options: SharedInformerFactoryOptions = {}) {
-    this.informers = new SharedInformerFactory(this.client, {
-      reflector: { backoff: { jitter: 0 } },
-      onError: (error: unknown, resource: Resource) =>
-        this.errors.push(`${resourceName(resource)}: ${errorLine(error)}`),
-      ...options,
-    });
-  }
-
-  /** How many watches the fake was asked for. */
+class World extends FactoryWorld {
+  /** The number of watches that the fake was asked for. */
   get asked(): number {
     return this.server.requests.filter(({ url }) => url.includes("watch=")).length;
-  }
-
-  async quiet(): Promise<void> {
-    await this.time.tickAsync(0);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await Promise.all([this.informers[Symbol.asyncDispose](), this.quiet()]);
-      await this.quiet();
-      assertEquals([this.server.watches, this.time.timers], [0, 0], "a factory leaves something behind");
-    } finally {
-      this.client[Symbol.dispose]();
-      this.server[Symbol.dispose]();
-      this.time[Symbol.dispose]();
-    }
   }
 }
 
@@ -64,7 +30,7 @@ Deno.test("SharedInformerFactory's informers equal the server, for all namespace
   const metadata = informers.forResource(metadataOf(Pod));
   informers.start();
   const waiting = informers.waitForCacheSync();
-  await world.quiet();
+  await world.tick();
   await waiting;
   const keys = (): string[][] => [all, shop, web, metadata].map((informer) => [...informer.indexer.keys()].sort());
   assertEquals(keys(), [
@@ -79,7 +45,7 @@ Deno.test("SharedInformerFactory's informers equal the server, for all namespace
   server.patch(Pod, "shop/db-0", { metadata: { labels: { app: "web" } } });
   server.patch(Pod, "other/web-0", { metadata: { labels: { app: "db" } } });
   server.delete(Pod, "shop/web-0");
-  await world.quiet();
+  await world.tick();
   assertEquals(keys(), [
     ["other/web-0", "shop/db-0", "shop/web-1"],
     ["shop/db-0", "shop/web-1"],
@@ -132,7 +98,7 @@ Deno.test("SharedInformerFactory makes one informer per resource and selection, 
   for (const other of others) assertNotStrictEquals(other, pods);
   assertEquals(new Set(others).size, 6);
   informers.start();
-  await world.quiet();
+  await world.tick();
   assertEquals([world.asked, world.server.watches], [7, 7]);
 });
 
@@ -145,7 +111,7 @@ Deno.test("SharedInformerFactory adds the indexers of later callers, and accepts
   const second = informers.forResource(Pod, { indexers: { node, name: ({ metadata }) => [metadata.name] } });
   assertStrictEquals<unknown>(first, second);
   informers.start();
-  await world.quiet();
+  await world.tick();
   const third = informers.forResource(Pod, { indexers: { initial: ({ metadata }) => [metadata.name[0]] } });
   assertEquals(first.indexer.indexKeys("node", "n1"), ["shop/a"]);
   assertEquals(second.indexer.indexKeys("name", "a"), ["shop/a"]);
@@ -197,7 +163,7 @@ Deno.test("SharedInformerFactory starts informers that have not been started, at
   informers.start();
   informers.start();
   const maps = informers.forResource(ConfigMap);
-  await world.quiet();
+  await world.tick();
   assertEquals([pods.hasSynced, maps.status().state], [true, "idle"]);
   await assertRejects(
     () => informers.waitForCacheSync(),
@@ -206,7 +172,7 @@ Deno.test("SharedInformerFactory starts informers that have not been started, at
   );
   informers.start();
   const waiting = informers.waitForCacheSync();
-  await world.quiet();
+  await world.tick();
   await waiting;
   assertEquals([maps.hasSynced, world.asked, world.errors], [true, 2, []]);
 });
@@ -219,9 +185,9 @@ Deno.test("SharedInformerFactory's informers end with the signal they were start
   informers.start({ signal: stop.signal });
   const maps = informers.forResource(ConfigMap);
   informers.start();
-  await world.quiet();
+  await world.tick();
   stop.abort();
-  await world.quiet();
+  await world.tick();
   assertEquals([pods.status().state, maps.status().state, world.server.watches], ["stopped", "live", 1]);
 });
 
@@ -238,7 +204,7 @@ Deno.test("SharedInformerFactory waits for all caches, and rejects with the firs
   const refused = assertRejects(() => informers.waitForCacheSync(), Error, "configmaps");
   const patient = informers.waitForCacheSync({ patient: true });
   const stop = new AbortController();
-  await world.quiet();
+  await world.tick();
   await refused;
   const aborted = assertRejects(
     () => informers.waitForCacheSync({ patient: true, signal: stop.signal }),
@@ -281,10 +247,10 @@ Deno.test("shutting down a SharedInformerFactory inside a handler waits for all 
     },
   });
   informers.start();
-  await world.quiet();
+  await world.tick();
   // Asked from outside, it does wait.
   const outside = informers.shutdown().then(() => void happened.push("disposed outside"));
-  await world.quiet();
+  await world.tick();
   assertEquals(happened, ["disposed inside"]);
   last.resolve();
   await outside;
@@ -319,7 +285,7 @@ Deno.test("SharedInformerFactory reports an error thrown by one onError as uncau
     onSynced: () => hold.promise,
   });
   informers.start({ signal: stop.signal });
-  await world.quiet();
+  await world.tick();
   const failed = 'Handler "handler 1" failed on "added" of "default/a": bad';
   assertEquals(calls.splice(0), [`own: ${failed}`, `factory: ${failed}`]);
   assertEquals([uncaught.errors.splice(0), pods.status().state], [[thrown.own, thrown.factory], "live"]);
@@ -341,7 +307,7 @@ Deno.test("SharedInformerFactory's shutdown names the handlers of all informers 
   informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
   informers.forResource(ConfigMap).addEventHandler({ onAdd: () => never.promise }, { name: "hanging" });
   informers.start();
-  await world.quiet();
+  await world.tick();
   const shutdown = assertRejects(() => informers.shutdown(), InformerError, "Cannot shut down all informers: ");
   await world.time.tickAsync(3_000);
   const error = await shutdown;
@@ -373,7 +339,7 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
   informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
   informers.forResource(ConfigMap).addEventHandler({ onAdd: () => soon.promise.then(() => void (returned = true)) });
   informers.start();
-  await world.quiet();
+  await world.tick();
   const rejected = assertRejects(() => informers.shutdown(), Error, 'Cannot finish handler "stuck"');
   await world.time.tickAsync(1_000);
   soon.resolve();
@@ -406,7 +372,7 @@ Deno.test("SharedInformerFactory's informers have the factory's options, unless 
     },
   });
   informers.start();
-  await world.quiet();
+  await world.tick();
   const [a, b] = [pods.lister.list()[0], maps.lister.list()[0]];
   assertEquals([Object.isFrozen(a), Object.isFrozen(b)], [true, false]);
   assertEquals([a.metadata.managedFields !== undefined, b.metadata.managedFields], [true, undefined]);

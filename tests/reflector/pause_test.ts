@@ -16,6 +16,7 @@ import {
 } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
+import { observeMoments } from "../support/moments.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 Deno.test("Reflector that is paused while it watches ends the watch, and resumes it where it was, without a list", async () => {
@@ -178,17 +179,7 @@ async function pauseAt(name: string, pauseAt: number): Promise<number> {
   const moment = (): void => {
     if (moments++ === pauseAt) reflector.pause();
   };
-  store.refuses = () => (moment(), undefined);
-  for (const method of ["listEntries", "watchChanges"] as const) {
-    const open = source[method].bind(source) as (options: object) => ReturnType<typeof source.listEntries>;
-    source[method] = ((options: object) => {
-      moment();
-      const call = open(options);
-      const next = call.next.bind(call);
-      call.next = () => (moment(), next());
-      return call;
-    }) as never;
-  }
+  observeMoments(source, store, moment);
   const reflector = new Reflector<Thing>(source, store, {
     backoff: { initialMs: 800, jitter: 0 },
     ...options,

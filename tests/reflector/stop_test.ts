@@ -16,6 +16,7 @@ import {
 } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { NotingStore, PAGES } from "../support/followed_source.ts";
+import { observeMoments } from "../support/moments.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 /** A life with everything in it, for each way of listing. */
@@ -61,17 +62,7 @@ async function live(name: string, stopAt: number, how: "within" | "after"): Prom
     if (how === "within") stop.abort();
     else queueMicrotask(() => stop.abort());
   };
-  store.refuses = () => (moment(), undefined);
-  for (const method of ["listEntries", "watchChanges"] as const) {
-    const open = source[method].bind(source) as (options: object) => ReturnType<typeof source.listEntries>;
-    source[method] = ((options: object) => {
-      moment();
-      const call = open(options);
-      const next = call.next.bind(call);
-      call.next = () => (moment(), next());
-      return call;
-    }) as never;
-  }
+  observeMoments(source, store, moment);
   const reflector = new Reflector<Thing>(source, store, {
     backoff: { jitter: 0 },
     ...options,

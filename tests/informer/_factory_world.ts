@@ -1,0 +1,48 @@
+import { assertEquals } from "@std/assert";
+import { type Resource, resourceName } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import { errorLine } from "../../src/errors/error_line.ts";
+import {
+  SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from "../../src/informer/shared_informer_factory.ts";
+import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.ts";
+import { FakeTime } from "../support/fake_time.ts";
+
+/** A factory on a fake server, under fake time. Disposing it shuts it down, and fails unless nothing is left behind. */
+export class FactoryWorld implements AsyncDisposable {
+  readonly time = new FakeTime();
+  readonly server: FakeApiServer;
+  readonly client: Client;
+  readonly informers: SharedInformerFactory;
+  /** The errors of all informers, behind the names of their resources. */
+  readonly errors: string[] = [];
+
+  constructor(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}) {
+    this.server = new FakeApiServer(server);
+    this.client = new Client({ server: "http://fake", transport: this.server });
+    this.informers = new SharedInformerFactory(this.client, {
+      reflector: { backoff: { jitter: 0 } },
+      onError: (error: unknown, resource: Resource) =>
+        this.errors.push(`${resourceName(resource)}: ${errorLine(error)}`),
+      ...options,
+    });
+  }
+
+  /** Lets `ms` milliseconds pass. */
+  async tick(ms = 0): Promise<void> {
+    await this.time.tickAsync(ms);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await Promise.all([this.informers[Symbol.asyncDispose](), this.tick()]);
+      await this.tick();
+      assertEquals([this.server.watches, this.time.timers], [0, 0], "a factory leaves something behind");
+    } finally {
+      this.client[Symbol.dispose]();
+      this.server[Symbol.dispose]();
+      this.time[Symbol.dispose]();
+    }
+  }
+}
