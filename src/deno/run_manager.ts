@@ -26,7 +26,8 @@ export interface RunManagerOptions extends Abortable {
  *
  * Needs `--allow-net=<hostname>:<port>`.
  *
- * @throws {Deno.errors.AddrInUse} when the port is in use. @throws the error of the manager.
+ * @throws {Deno.errors.AddrInUse} when the port is in use.
+ * @throws the error of the manager.
  *
  * @example
  * ```ts ignore

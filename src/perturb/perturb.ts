@@ -71,7 +71,8 @@ export class PerturbError extends Error {
  *
  * A failing seed is shrunk: steps are left out as long as it fails, by up to 200 further runs.
  *
- * @throws {PerturbError} when a seed fails. @throws {Error} when a change or `setup` throws, or time is faked already.
+ * @throws {PerturbError} when a seed fails.
+ * @throws {Error} when a change or `setup` throws, or time is faked already.
  *
  * @example
  * ```ts

@@ -100,7 +100,8 @@ export class Manager implements AsyncDisposable {
    *
    * @throws {Error} when it runs or has run already; when an informer does not sync because the server refuses it (401, 403,
    * 404), or ends by itself; when a reconciler fails.
-   * @throws {LeadershipLostError} when another process may lead. @throws {UnfinishedWorkError} when a reconcile has not returned.
+   * @throws {LeadershipLostError} when another process may lead.
+   * @throws {UnfinishedWorkError} when a reconcile has not returned.
    */
   run(options: Abortable = {}): Promise<void> {
     if (this.#running !== undefined) {

@@ -134,7 +134,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /**
    * Creates a reconciler, which sends no request before `run()`. The caller disposes the client.
    *
-   * @throws {RangeError} when an option is out of range. @throws {Error} as `SharedInformerFactory.forResource()`.
+   * @throws {RangeError} when an option is out of range.
+   * @throws {Error} as `SharedInformerFactory.forResource()`.
    */
   constructor(
     client: Client,
@@ -173,7 +174,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without `controller`, are passed
    * over. When an object moves to another owner, both are reconciled. Returns this reconciler.
    *
-   * @throws {Error} when the reconciler runs. @throws as `SharedInformerFactory.forResource()`.
+   * @throws {Error} when the reconciler runs.
+   * @throws as `SharedInformerFactory.forResource()`.
    */
   owns<O extends KubernetesObject>(resource: Resource<O>, options: WatchedKindOptions<O> = {}): this {
     const { group, kind, scope } = this.#resource;
@@ -188,7 +190,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * Reconciles the keys that `map` returns for a changed object of another kind. For an update it is called with both states, and
    * the keys of both are reconciled. Returns this reconciler.
    *
-   * @throws {Error} when the reconciler runs. @throws as `SharedInformerFactory.forResource()`.
+   * @throws {Error} when the reconciler runs.
+   * @throws as `SharedInformerFactory.forResource()`.
    */
   watches<O extends KubernetesObject>(
     resource: Resource<O>,

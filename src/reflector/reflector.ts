@@ -84,7 +84,11 @@ export class Reflector<T extends KubernetesObject> {
   /** The error that `onPhase` threw during this run, if it threw one: it ends the run and is no failure of a phase. */
   #thrown: { readonly error: unknown } | undefined;
 
-  /** Does nothing before {@linkcode run}. @throws {RangeError} when an option is out of range. */
+  /**
+   * Does nothing before {@linkcode run}.
+   *
+   * @throws {RangeError} when an option is out of range.
+   */
   constructor(source: ListerWatcher<T>, store: ReflectorStore<Entry<T>>, options: ReflectorOptions = {}) {
     const settings = checkReflectorOptions(options);
     const { streamingList, backoff, reconnectMs } = settings;

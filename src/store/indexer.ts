@@ -137,22 +137,38 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
     return this.#table.list();
   }
 
-  /** The values with the index value `value`. @throws {RangeError} if there is no such index. */
+  /**
+   * The values with the index value `value`.
+   *
+   * @throws {RangeError} if there is no such index.
+   */
   byIndex(name: Name, value: string): V[] {
     return this.#table.list(this.#index(name).bucket(value));
   }
 
-  /** The keys of the values with the index value `value`, sorted. @throws {RangeError} if there is no such index. */
+  /**
+   * The keys of the values with the index value `value`, sorted.
+   *
+   * @throws {RangeError} if there is no such index.
+   */
   indexKeys(name: Name, value: string): string[] {
     return [...this.#index(name).bucket(value).keys()].sort();
   }
 
-  /** All index values that some stored value has. @throws {RangeError} if there is no such index. */
+  /**
+   * All index values that some stored value has.
+   *
+   * @throws {RangeError} if there is no such index.
+   */
   indexValues(name: Name): string[] {
     return this.#index(name).values();
   }
 
-  /** The stored values that share an index value with `value`, each once. @throws {RangeError} if there is no such index. */
+  /**
+   * The stored values that share an index value with `value`, each once.
+   *
+   * @throws {RangeError} if there is no such index.
+   */
   index(name: Name, value: V): V[] {
     const index = this.#index(name);
     const found = new Map<string, number>();

@@ -98,7 +98,8 @@ export class FakeTime implements Disposable {
    * Lets `ms` milliseconds pass, and fires the timers that are due by then, in order, each at its own time. Promises continue
    * only after this has returned. It throws what a callback throws; the rest of the time then does not pass.
    *
-   * @throws {RangeError} when `ms` is negative or not a number. @throws {Error} when a million timers fire.
+   * @throws {RangeError} when `ms` is negative or not a number.
+   * @throws {Error} when a million timers fire.
    */
   tick(ms: number): void {
     const end = this.#end(ms);

@@ -20,7 +20,9 @@ export interface SelectionFlags {
 /**
  * Validates flags and names before a request is sent.
  *
- * @throws {UsageError} @throws {ValidationError} @throws {SyntaxError}
+ * @throws {UsageError}
+ * @throws {ValidationError}
+ * @throws {SyntaxError}
  */
 export function checkSelection(flags: SelectionFlags, names: readonly string[]): void {
   for (const name of names) {

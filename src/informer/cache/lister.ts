@@ -36,7 +36,11 @@ export interface Lister<T> {
    * @throws {SyntaxError} that points at the character at which a selector does not parse.
    */
   list(selector?: string | CacheSelection): T[];
-  /** Returns the object of a key, if it is cached. @throws {DecodeError} when it cannot be read. */
+  /**
+   * Returns the object of a key, if it is cached.
+   *
+   * @throws {DecodeError} when it cannot be read.
+   */
   get(key: ObjectKey): T | undefined;
   /** Returns a lister of one namespace. */
   namespace(namespace: string): NamespaceLister<T>;
@@ -46,7 +50,11 @@ export interface Lister<T> {
 export interface NamespaceLister<T> {
   /** Returns the objects of this namespace that a selector matches, as {@linkcode Lister.list} does. */
   list(selector?: string | CacheSelection): T[];
-  /** Returns the object of a name, if it is cached. @throws {DecodeError} when it cannot be read. */
+  /**
+   * Returns the object of a name, if it is cached.
+   *
+   * @throws {DecodeError} when it cannot be read.
+   */
   get(name: string): T | undefined;
 }
 

@@ -46,7 +46,11 @@ export class Controller<T extends KubernetesObject> {
   readonly #queue: DeltaFIFO<Entry<T>>;
   readonly #reflector: Reflector<T>;
 
-  /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
+  /**
+   * Sends no request before it runs.
+   *
+   * @throws {RangeError} if an option of the reflector is out of range.
+   */
   constructor(options: ControllerOptions<T>) {
     this.#queue = options.queue;
     this.#reflector = new Reflector<T>(options.source, new DrainedQueue(options), options.reflector);
