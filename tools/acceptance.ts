@@ -18,7 +18,7 @@ interface List {
   readonly page: string;
   readonly letter: string;
   readonly count: number;
-  /** How many tests may cover one id. */
+  /** The number of tests that may cover one id. */
   readonly most: number;
 }
 

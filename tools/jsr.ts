@@ -23,10 +23,10 @@ const ROOT = new URL("../", import.meta.url);
 const STANDINS = "standins";
 const CONFIG = "deno.jsr.json";
 
-/** What `deno test` is told when nothing is said: the documentation's examples too, and no cluster. */
+/** The default arguments of `deno test`: with the examples of the documentation, without a cluster. */
 const DEFAULT_ARGS = ["--doc", "--parallel", "--ignore=tests/cluster"];
 
-/** How long JSR has to answer, in milliseconds. */
+/** The time in which JSR must answer, in milliseconds. */
 const PATIENCE_MS = 10_000;
 
 /** The configuration for the real packages: no workspace, and nothing of the folders in `members`. */
@@ -66,7 +66,7 @@ async function obstacle(registry: string): Promise<string | undefined> {
   }
 }
 
-/** What lies at the bottom of an error, without line ends. */
+/** The message of the innermost cause of an error, without line ends. */
 function reasonOf(error: Error): string {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message.replaceAll(/\s+/g, " ");
 }

@@ -12,7 +12,7 @@
  */
 import { basename, dirname, join, normalize, relative } from "node:path/posix";
 
-/** What the files of a folder may import from other folders of `src`, and from packages. */
+/** The folders of `src` and the packages that the files of a folder may import. */
 const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; readonly packages: readonly string[] }>> =
   {
     async: { folders: [], packages: ["@std/async"] },
@@ -98,7 +98,7 @@ export function problems(sources: readonly Source[]): string[] {
   return [...found, ...cycles(sources), ...subfolders(sources), ...names(sources)];
 }
 
-/** What is wrong with the subfolders: imports from the folder above, and cycles among subfolders of one folder. */
+/** Finds imports of subfolders from the folder above, and cycles among the subfolders of one folder. */
 function subfolders(sources: readonly Source[]): string[] {
   const found: string[] = [];
   const edges = new Map<string, Map<string, string>>();
@@ -193,7 +193,7 @@ function withoutWords(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, "");
 }
 
-/** What a module imports and re-exports, types too. */
+/** The modules that a module imports and re-exports from, types included. */
 export function importsOf(text: string): string[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/[^\n]*$/gm, "");
   const found: string[] = [];

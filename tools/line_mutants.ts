@@ -26,7 +26,7 @@ Examples:
   deno task mutants --lines --only src/store/table.ts,src/store/index.ts --jobs 1
 `;
 
-/** What became of a mutant. */
+/** The outcome of a mutant. */
 type Outcome = "tests" | "histories" | "crash" | "deadline" | "survives" | "does not compile";
 
 /** A source without one of its statements. */
@@ -35,7 +35,7 @@ interface LineMutant {
   readonly file: string;
   /** The source as it is. */
   readonly text: string;
-  /** What is deleted. */
+  /** The deleted statement. */
   readonly statement: Statement;
   /** The same for as long as the source and its tests are. */
   readonly key: string;

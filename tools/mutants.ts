@@ -31,7 +31,7 @@ if (Deno.args.includes("--lines")) {
 
 const root = join(import.meta.dirname!, "..");
 const PARTS = ["deno.json", "deno.lock", "mod.ts", "src", "standins", "tests", "tools"];
-/** How long the histories of one mutant may take, in milliseconds. */
+/** The time limit of the histories of one mutant, in milliseconds. */
 const DEADLINE_MS = 180_000;
 
 type Verdict = "caught" | "SURVIVED" | "CRASHED" | "HANGS" | "INVALID";

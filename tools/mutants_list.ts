@@ -2,11 +2,11 @@
 export interface Mutant {
   /** Names the mutant, and the line in its marker, `// mutant: id`. */
   readonly id: string;
-  /** What goes wrong. */
+  /** The defect. */
   readonly breaks: string;
   /** The part of the line that is replaced. @default {its code} */
   readonly find?: RegExp;
-  /** What takes its place; nothing when it is empty. */
+  /** The replacement; empty to delete that part. */
   readonly replace: string;
 }
 

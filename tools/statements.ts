@@ -6,9 +6,9 @@ export interface Statement {
   readonly line: number;
   /** Its text on one line, shortened. */
   readonly summary: string;
-  /** Where its text begins. */
+  /** The offset at which its text begins. */
   readonly start: number;
-  /** Where its text ends. */
+  /** The offset at which its text ends. */
   readonly end: number;
   /** The text that takes its place: a branch of an `if` leaves an empty statement behind. */
   readonly replacement: "" | ";";

@@ -42,7 +42,7 @@ export class TypeChecker {
     });
   }
 
-  /** Whether a file has no more errors with this text than with the one on disk. */
+  /** Returns true when a file has no more errors with this text than with the one on disk. */
   compiles(file: string, text: string): boolean {
     let before = this.#errorCounts.get(file);
     if (before === undefined) this.#errorCounts.set(file, before = this.#errorCount(file));

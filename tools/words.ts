@@ -149,7 +149,7 @@ function squeeze(text: string): { readonly squeezed: string; readonly offsets: r
   return { squeezed, offsets };
 }
 
-/** Whether an entry allows a finding. */
+/** Returns true when an entry allows a finding. */
 export function isAllowed({ path, text }: Finding, allowed: Allowed): boolean {
   return path === allowed.path && text.includes(allowed.text);
 }

@@ -13,7 +13,7 @@ export interface Thing extends KubernetesObject {
   readonly spec: { readonly size: number };
 }
 
-/** Where things live. */
+/** The resource of things. */
 export const Thing: Resource<Thing> = defineResource<Thing>({
   group: "acme.dev",
   version: "v1",
@@ -21,7 +21,7 @@ export const Thing: Resource<Thing> = defineResource<Thing>({
   kind: "Thing",
 });
 
-/** What a test says about a thing; the rest is filled in. */
+/** The parts of a thing that a test chooses; the rest is filled in. */
 export interface ThingOptions {
   /** `"default"` unless given; `""` makes it cluster-scoped. */
   readonly namespace?: string;
@@ -123,7 +123,7 @@ export function part(
   return { entries, resourceVersion: String(version), ...rest };
 }
 
-/** What the server says no with. */
+/** The error of a request that the server refuses. */
 export function refused(code: number, more: Partial<Status> = {}): StatusError {
   const status: Status = { code, reason: reasonOf(code), message: `the test says ${code}`, ...more };
   return new StatusError(`Cannot do it: ${status.message}`, status);

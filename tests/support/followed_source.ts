@@ -9,7 +9,7 @@ import { seen, type Thing } from "./fixtures.ts";
 import type { FakeTime } from "./fake_time.ts";
 import type { ScriptedSource } from "./scripted_source.ts";
 
-/** A store that writes down what it is told, and fails on command. */
+/** A store that records its calls, and fails on command. */
 export class NotingStore implements ReflectorStore<Entry<Thing>> {
   readonly entries: Indexer<Entry<Thing>> = new Indexer<Entry<Thing>>({ keyOf: (entry) => entry.key });
   readonly notes: string[] = [];
@@ -68,7 +68,7 @@ export class NotingStore implements ReflectorStore<Entry<Thing>> {
     this.#note(`flush ${version}`);
   }
 
-  /** The versions it was told to have everything up to. */
+  /** The versions up to which it has everything, one for each flush. */
   get flushed(): string[] {
     return this.notes.filter((note) => note.startsWith("flush ")).map((note) => note.slice(6));
   }
@@ -105,7 +105,7 @@ export class Follow implements AsyncDisposable {
     this.#running = this.reflector.run({ signal: this.#stop.signal });
   }
 
-  /** What the store holds, `"default/a@5"` each. */
+  /** The objects of the store, `"default/a@5"` each. */
   get stored(): string[] {
     return seen(this.store.entries);
   }

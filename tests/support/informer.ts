@@ -18,7 +18,7 @@ export class Run<Name extends string = never> implements AsyncDisposable {
   readonly errors: unknown[] = [];
   readonly #time: FakeTime;
 
-  /** Lists in pages, with waits that are not by chance. Does not run before it is told to. */
+  /** Lists in pages, with waits that are not by chance. Does not run before {@linkcode start}. */
   constructor(time: FakeTime, source = new ScriptedSource(), options: SharedIndexInformerOptions<Thing, Name> = {}) {
     this.#time = time;
     this.source = source;
@@ -29,12 +29,12 @@ export class Run<Name extends string = never> implements AsyncDisposable {
     });
   }
 
-  /** What the cache holds, `"default/a@5"` each. */
+  /** The cached objects, `"default/a@5"` each. */
   get cached(): string[] {
     return seen(this.informer.entries);
   }
 
-  /** What went wrong, as text. */
+  /** The errors, as text. */
   get complaints(): string[] {
     return this.errors.map((error) => error instanceof Error ? `${error.name}: ${errorLine(error)}` : String(error));
   }
@@ -46,7 +46,7 @@ export class Run<Name extends string = never> implements AsyncDisposable {
     return this;
   }
 
-  /** The server tells changes, in one batch, and all handlers that are not busy hear of them. */
+  /** The server sends changes in one batch, and all handlers that are not busy receive them. */
   async tell(...changes: Change<Thing>[]): Promise<void> {
     this.source.newest.send(changes);
     await this.#time.tickAsync(0);
@@ -98,7 +98,7 @@ export function line(event: InformerEvent<Thing>): string {
   }
 }
 
-/** A handler that writes down what it is told, in `lines`. */
+/** A handler that records its events in `lines`. */
 export class Notes implements Required<ResourceEventHandler<Thing>> {
   readonly lines: string[] = [];
   /** Awaited in each call, when there is one. */
@@ -109,7 +109,7 @@ export class Notes implements Required<ResourceEventHandler<Thing>> {
   readonly onDelete = (event: InformerEvent<Thing>): Promise<void> | void => this.#note(event);
   readonly onSynced = (event: InformerEvent<Thing>): Promise<void> | void => this.#note(event);
 
-  /** What it was told since the last call. */
+  /** Returns the lines since the last call. */
   take(): string[] {
     return this.lines.splice(0);
   }

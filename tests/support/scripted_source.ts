@@ -16,9 +16,9 @@ export class Call<I extends Item = Item> implements AsyncIterableIterator<I> {
   readonly options: ListOptions & WatchOptions;
   /** When it was made, in milliseconds since 1970. */
   readonly at: number = Date.now();
-  /** Whether anybody has asked for the first item: a request is sent then. */
+  /** True when the first item was asked for: a request is sent then. */
   asked = false;
-  /** How the reader's side ended: `undefined` while it has not. */
+  /** The end of the reader's side; `undefined` while it has not ended. */
   over: "ended" | "failed" | "returned" | undefined;
   /** Ignores its signal, as something stuck would. */
   deaf = false;
@@ -117,12 +117,12 @@ export class ScriptedSource implements ListerWatcher<Thing> {
     return this.watches.at(-1)!;
   }
 
-  /** How many calls were begun whose reader neither came to the end nor let go. */
+  /** The number of calls that have begun and not ended. */
   get open(): number {
     return this.calls.filter((call) => call.asked && call.over === undefined).length;
   }
 
-  /** What was asked, without what differs by chance: `"list 0 limit=500"`, `"watch 5"`, `"watch - initial"`. */
+  /** The requests, without the parts that differ by chance: `"list 0 limit=500"`, `"watch 5"`, `"watch - initial"`. */
   get story(): string[] {
     return this.calls.map(({ type, options }) => {
       const { resourceVersion, resourceVersionMatch, limit, continue: token, sendInitialEvents } = options;

@@ -11,7 +11,7 @@ export class Captured implements Output {
   readonly #waiting = new Set<() => void>();
   /** All that was written. */
   text = "";
-  /** What writing fails with from now on. */
+  /** The error with which writing fails from now on. */
   failure: Error | undefined;
   /** When set, `write` waits for it first. */
   blocked: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export class Captured implements Output {
 
 /** The terminal of a {@linkcode Session}. */
 export interface SessionOptions {
-  /** Whether the outputs are a terminal. @default {false} */
+  /** True when the outputs are a terminal. @default {false} */
   readonly terminal?: boolean;
   /** Its width. @default {80} */
   readonly columns?: number;
@@ -104,12 +104,12 @@ export class Session {
     const context = {
       stop: this.#stop,
       terminal: new Terminal(() => this.interrupt(), screen),
-      backoff: { initialMs: 1, maxMs: 20 }, // what is tested is that it goes on, not how long it waits
+      backoff: { initialMs: 1, maxMs: 20 }, // tests check that it continues, not how long it waits
     };
     this.code = execute(args, context);
   }
 
-  /** Whether it was told to stop. */
+  /** True when it was asked to stop. */
   get interrupted(): boolean {
     return this.#stop.signal.aborted && (this.#stop.signal.reason as Error).message === "Interrupted";
   }
