@@ -9,15 +9,15 @@ import type { EventLog } from "./event_log.ts";
 
 /** The beginning of a cursor, taken in one turn: the cache's contents and the log's end belong together. */
 export interface CursorStart<T extends KubernetesObject> {
-  /** The cached entries, which are read first. A cursor drops them as soon as it has read them: they may be all of a cache. */
+  /** The cached entries, which are read first, and dropped as soon as they were read: they may be all of a cache. */
   readonly entries: readonly Entry<T>[];
-  /** Read behind the entries, if the informer has synced; otherwise the log will have it. */
+  /** The `synced` event, which is read after the entries; `undefined` before the sync, whose event the log will have. */
   readonly synced: SyncedEvent | undefined;
-  /** Read from its present end on. */
+  /** The log, which is read from its present end on. */
   readonly log: EventLog<T>;
-  /** Passed on to the events that the cursor makes. */
+  /** The quarantine, for the events that the cursor makes. */
   readonly quarantine: Quarantine<T>;
-  /** Shares event-loop time among all cursors of the informer. */
+  /** The pacer, which shares event-loop time among all cursors of the informer. */
   readonly pacer: Pacer;
 }
 
