@@ -8,12 +8,15 @@ import { rounded, table } from "../table.ts";
 import { PEERS } from "./peer.ts";
 import { race, type RaceOptions, type Result } from "./race.ts";
 import { raceOnApiServer } from "./real.ts";
+import { raceReconcilers, RECONCILERS } from "./reconcile.ts";
 import { compareVersions } from "./versions.ts";
 
 const HELP = `Measures clients at the same job on one server: list, follow events, relist.
 
   deno task bench:peers [flags]                   every client on this machine, medians
   deno task bench:peers --against COMMIT [flags]  this checkout and COMMIT, ratios of pairs
+  deno task bench:peers --reconcile N [flags]     controllers that patch the status of N objects
+                                                  on the kube-apiserver of KUBEBUILDER_ASSETS
 
 Flags of both:
   --only IDS             clients, comma separated: ${PEERS.map(({ id }) => id).join(", ")}
@@ -21,6 +24,9 @@ Flags of both:
   --pods N               objects in the list; default 10000
   --events N             events of the watch; default 50000, with --against 60000
   --timeout-seconds N    deadline of one run; default 180
+
+Flags with --reconcile: --reps, --timeout-seconds, and --only with
+  ${RECONCILERS.map(({ id }) => id).join(", ")}
 
 Flags without --against:
   --reps N               runs of each client; default 3
@@ -49,6 +55,10 @@ if (Deno.args.includes("--against")) {
     return 2;
   };
   Deno.exit(await compareVersions(Deno.args).catch(failed));
+}
+if (Deno.args.includes("--reconcile")) {
+  await raceReconcilers(Deno.args);
+  Deno.exit(0);
 }
 
 const flags = new Flags(Deno.args, [

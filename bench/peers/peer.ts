@@ -57,17 +57,19 @@ async function bundled(): Promise<Command> {
   return ["node", output];
 }
 
-/** The Go program, client-go and its protobuf server. */
-export async function goProgram(): Promise<string> {
-  const program = pathOf("build/client-go");
-  await run(["go", "build", "-o", program, "."], { cwd: pathOf("go") });
+/** Builds a Go program: client-go with its protobuf server, or another package beside it. */
+export async function goProgram(name = "client-go", folder = "."): Promise<string> {
+  const program = pathOf(`build/${name}`);
+  await run(["go", "build", "-o", program, folder], { cwd: pathOf("go") });
   return program;
 }
 
-async function rustProgram(): Promise<string> {
+/** Builds a Rust program. */
+export async function rustProgram(name = "informer-peers"): Promise<string> {
   const target = pathOf("build/rust");
-  await run(["cargo", "build", "--release", "--quiet"], { cwd: pathOf("rust"), env: { CARGO_TARGET_DIR: target } });
-  return `${target}/release/informer-peers`;
+  const build = ["cargo", "build", "--release", "--quiet", "--bin", name] as const;
+  await run(build, { cwd: pathOf("rust"), env: { CARGO_TARGET_DIR: target } });
+  return `${target}/release/${name}`;
 }
 
 /** All of them, in the order of the table. The first is what the others are compared with. */

@@ -86,6 +86,11 @@ export class ControlPlane implements AsyncDisposable {
     return byCertificate(this.#keys.limited);
   }
 
+  /** The id of the process of a server that runs. */
+  async pidOf(name: ServerName): Promise<number> {
+    return await this.#servers.pid(name);
+  }
+
   /** Writes another kubeconfig for this server, into the folder, and answers with its path. */
   async kubeconfigOf(user: UserFields): Promise<string> {
     const path = `${this.folder}/kubeconfig-${crypto.randomUUID()}`;

@@ -26,6 +26,13 @@ export class Servers implements AsyncDisposable {
     return (await this.#order({ do: "look", name })).running;
   }
 
+  /** The id of a process that runs. */
+  async pid(name: string): Promise<number> {
+    const { pid } = await this.#order({ do: "look", name });
+    if (pid === undefined) throw new Error(`Cannot find "${name}": it is not running`);
+    return pid;
+  }
+
   /** Sends a signal. */
   async signal(name: string, signal: Deno.Signal): Promise<void> {
     await this.#order({ do: "signal", name, signal });

@@ -31,6 +31,8 @@ export interface Answer {
   readonly error?: string;
   /** Whether the process runs now. */
   readonly running: boolean;
+  /** The id of the process, if it runs. */
+  readonly pid?: number;
 }
 
 /** The processes, by name. */
@@ -40,7 +42,7 @@ class Servers {
   obey(order: Order): Answer {
     const { name } = order;
     const process = this.#running.get(name);
-    if (order.do === "look") return { running: process !== undefined };
+    if (order.do === "look") return { running: process !== undefined, pid: process?.pid };
     if (order.do === "start") {
       if (process !== undefined) return { running: true, error: `Cannot start "${name}": it is running` };
       this.#start(order);
