@@ -3,6 +3,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../api/resource_version.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { LabelSelector } from "../api/selector.ts";
+import { DerivedController } from "../async/derived_controller.ts";
 import type { ObjectWrite } from "../client/object_write.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 
@@ -11,6 +12,8 @@ export type Cache = SharedIndexInformer<KubernetesObject, string>;
 
 /** The last writes of one object by one key. */
 interface Pending {
+  /** The key that was reconciled. */
+  readonly writer: ObjectKey;
   readonly resource: Resource;
   readonly key: ObjectKey;
   readonly namespace: string;
@@ -19,23 +22,33 @@ interface Pending {
   readonly resourceVersion: string;
   /** True when the last write was a deletion. */
   readonly isDeleted: boolean;
-  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
 }
-
-/** The number of keys from which on keys whose writes were seen are removed. */
-const SWEEP_AT = 1024;
 
 /**
  * The writes of reconciles that the caches have perhaps not seen, by the key that was reconciled.
  *
  * A cache has seen a write when it is at the version of the write; it has seen a deletion when the key is gone or has another
  * uid. Writes of kinds without a cache, and of objects that no cache selects, are not remembered.
+ *
+ * A write is superseded when its caches have seen it, and the object is then another one than was written. There may have been
+ * no event of that: when a watch expires between the write and its undoing, the list after it shows no difference.
  */
-export class PendingWrites {
+export class PendingWrites implements Disposable {
   readonly #caches = new Map<string, Cache[]>();
   /** Has a key if and only if one of its writes was perhaps not seen when it was last looked at. */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
-  #sweepAt = SWEEP_AT;
+  /** The writes that are followed, by resource, in the order in which they were made; a set is followed while it has one. */
+  readonly #followed = new Map<string, Set<Pending>>();
+  readonly #onSuperseded: (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
+  readonly #job = new DerivedController();
+
+  /** @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write. */
+  constructor(
+    onSuperseded: (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void,
+  ) {
+    this.#onSuperseded = onSuperseded;
+  }
 
   /** The number of keys with writes. */
   get size(): number {
@@ -62,9 +75,13 @@ export class PendingWrites {
     const resourceVersion = isDeleted ? before?.resourceVersion ?? "" : write.resourceVersion;
     // An answer without a uid is about the object that the cache has.
     const uid = write.uid || before?.uid || caches[0].entries.getByKey(write.key)?.uid || "";
-    writes.set(id, { resource, key: write.key, namespace, uid, resourceVersion, isDeleted, labels });
+    const pending = { writer: key, resource, key: write.key, namespace, uid, resourceVersion, isDeleted, labels };
+    writes.set(id, pending);
     this.#writes.set(key, writes);
-    if (this.#writes.size >= this.#sweepAt) this.#sweep();
+    const name = resourceName(resource);
+    const followed = this.#followed.get(name) ?? new Set<Pending>();
+    this.#followed.set(name, followed.add(pending));
+    if (followed.size === 1) void this.#follow(followed);
   }
 
   /** Returns true when the caches have seen all writes of `key`, which are then forgotten. */
@@ -100,14 +117,37 @@ export class PendingWrites {
     return this.#caches.get(resourceName(resource)) ?? [];
   }
 
-  #sweep(): void {
-    for (const key of [...this.#writes.keys()]) this.hasSeen(key);
-    this.#sweepAt = Math.max(SWEEP_AT, 2 * this.#writes.size);
+  /** Waits for the caches, one write after the other, until none is left. */
+  async #follow(writes: Set<Pending>): Promise<void> {
+    const { signal } = this.#job;
+    for (const write of writes) {
+      const caches = this.#cachesOf(write);
+      await Promise.allSettled(caches.map((cache) => seen(cache, write, signal)));
+      if (signal.aborted) return;
+      writes.delete(write);
+      const { writer, resource, key } = write;
+      const own = this.#writes.get(writer);
+      const id = `${resourceName(resource)} ${key}`;
+      // A later reconcile has seen it, or has written again.
+      if (own?.get(id) !== write) continue;
+      if (caches.every((cache) => isShown(cache, write) || !concerns(cache, write))) {
+        own.delete(id);
+        if (own.size === 0) this.#writes.delete(writer);
+      } else this.#onSuperseded(writer, { resource: resourceName(resource), object: key });
+    }
+  }
+
+  /** Follows no write any longer. */
+  [Symbol.dispose](): void {
+    this.#job[Symbol.dispose]();
   }
 }
 
 /** Returns true when a cache has the object, or will have it. */
-function concerns(cache: Cache, { key, namespace, resourceVersion, labels }: ObjectWrite): boolean {
+function concerns(
+  cache: Cache,
+  { key, namespace, resourceVersion, labels }: Pick<ObjectWrite, "key" | "namespace" | "resourceVersion" | "labels">,
+): boolean {
   if (cache.entries.getByKey(key) !== undefined) return true;
   // A creation that is not seen yet may come before the deletion: `record` finds it by its write.
   if (resourceVersion === "") return true;
@@ -127,6 +167,11 @@ function isSeen(cache: Cache, { key, uid, resourceVersion, isDeleted }: Pending)
   const version = cache.lastSyncResourceVersion;
   return isResourceVersion(version) && isResourceVersion(resourceVersion) &&
     compareResourceVersions(version, resourceVersion) >= 0;
+}
+
+/** Returns true when a cache has the object exactly as it was written. */
+function isShown(cache: Cache, { key, resourceVersion, isDeleted }: Pending): boolean {
+  return cache.entries.getByKey(key)?.resourceVersion === (isDeleted ? undefined : resourceVersion);
 }
 
 /** Resolves when a cache has seen a write. */

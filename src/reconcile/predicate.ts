@@ -24,12 +24,7 @@ export function generationChanged(event: ObjectChange<KubernetesObject>): boolea
   });
 }
 
-/**
- * Passes updates that change a label. Added, deleted and resynced objects pass.
- *
- * Do not use it, or another predicate, on fields that the reconciler itself writes: when somebody undoes a write before its
- * event is seen, the cache shows no change, and the key is not reconciled.
- */
+/** Passes updates that change a label. Added, deleted and resynced objects pass. */
 export function labelsChanged(event: ObjectChange<KubernetesObject>): boolean | readonly string[] {
   return changed(event, ({ labels }, before) => !isSame(labels, before.labels) && ["metadata.labels"]);
 }

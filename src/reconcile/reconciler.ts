@@ -46,6 +46,8 @@ const RECENT = 16;
  * - A key is reconciled again only when the caches of this reconciler have seen what its last reconcile wrote through
  *   `context.client`, or after `staleMs`, which is reported. Writes whose answer was lost, and those of other clients, are not
  *   known to it.
+ * - A write that somebody undoes before any cache has shown it may lead to no event, or to one that a predicate drops: its key
+ *   is reconciled again, with a cause `"superseded"`.
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one that always
  *   fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that never returns keeps its
  *   key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
@@ -95,7 +97,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #onError: ((error: unknown, key: ObjectKey) => void) | undefined;
   readonly #ownsFactory: boolean;
   readonly #queue: WorkQueue;
-  readonly #writes = new PendingWrites();
+  readonly #writes = new PendingWrites((key, { resource, object }) => {
+    this.#add(key, { cause: { type: "superseded", source: resource, ...(object === key ? {} : { object }) } });
+  });
   readonly #sources: EventSource<KubernetesObject>[] = [];
   readonly #job = new DerivedController();
   #state: ReconcilerStatus["state"] = "created";
@@ -342,6 +346,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#queue.shutDown();
     this.#timer[Symbol.dispose]();
     this.#held.clear();
+    this.#writes[Symbol.dispose]();
     this.#state = "stopped";
     if (this.#ownsFactory) await this.informers.shutdown();
   }

@@ -2,6 +2,8 @@ import { assert, assertEquals } from "@std/assert";
 import type { Transport } from "../../src/api/transport.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { pod } from "../../src/testing/objects/pod.ts";
+import { generationChanged, labelsChanged } from "../../src/reconcile/predicate.ts";
+import type { FakeApiServer } from "../../src/testing/fake_api_server.ts";
 import { requeueAfter, retry } from "../../src/workqueue/result.ts";
 import { Session } from "./_session.ts";
 
@@ -170,6 +172,59 @@ Deno.test("a key waits for objects that it has deleted as a collection", async (
   stall![Symbol.dispose]();
   await session.pass(100);
   assertEquals(seen, [2, 0]);
+  await session.stop(maps);
+  await running;
+});
+
+for (
+  const [name, undo] of [
+    ["undone", (server: FakeApiServer) => server.patch(Pod, "default/x", { metadata: { labels: { of: null } } })],
+    ["undone by a deletion", (server: FakeApiServer) => server.delete(Pod, "default/x")],
+  ] as const
+) {
+  Deno.test(`a key is reconciled again when its write was ${name} before any cache saw it`, async () => {
+    using session = new Session();
+    const { server } = session;
+    session.create("a");
+    if (name === "undone") server.create(Pod, pod({ name: "x" }));
+    const seen: (string | undefined)[] = [];
+    const maps = session.reconciler(async (_key, { causes, client }) => {
+      seen.push(causes[0].type);
+      const pods = client.resource(Pod, { namespace: "default" });
+      if (seen.length > 1) return;
+      using _stall = server.stallWatches(Pod);
+      if (name === "undone") await pods.patch("x", { type: "merge", body: { metadata: { labels: { of: "a" } } } });
+      else await pods.create({ ...pod({ name: "x" }), metadata: { name: "x" } });
+      undo(server);
+      server.dropWatches(Pod);
+      server.compact();
+    }).watches(Pod, () => ["default/a"], { when: [({ type }) => type === "deleted", labelsChanged] });
+    const running = maps.run();
+    await session.pass(0);
+    assertEquals(seen.length, 1);
+    await session.pass(10_000);
+    assertEquals([seen.slice(1), session.errors], [["superseded"], []]);
+    await session.stop(maps);
+    await running;
+  });
+}
+
+Deno.test("a write that its caches show as it was made leads to no further reconcile", async () => {
+  using session = new Session();
+  session.create("a");
+  session.server.create(Pod, pod({ name: "x" }));
+  let calls = 0;
+  const maps = session.reconciler(async (_key, { client }) => {
+    calls++;
+    const body = { metadata: { labels: { of: "a" } } };
+    await client.resource(Pod, { namespace: "default" }).patch("x", { type: "merge", body });
+  }).watches(Pod, () => ["default/a"], { when: generationChanged });
+  const running = maps.run();
+  await session.pass(60_000);
+  const before = calls;
+  session.server.annotate(Pod, "default/x", { by: "somebody" });
+  await session.pass(60_000);
+  assertEquals([before, calls], [1, 1]);
   await session.stop(maps);
   await running;
 });
