@@ -29,7 +29,7 @@ struct Spec {
 }
 
 /// The observed state; `round` is the number of the run that has written it.
-#[derive(Clone, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 struct Status {
     round: Option<u64>,
     replicas: Option<u32>,
@@ -71,8 +71,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let [_, kubeconfig, objects, round] = arguments.as_slice() else {
         return Err("usage: reconcile KUBECONFIG OBJECTS ROUND".into());
     };
-    let config = Config::from_custom_kubeconfig(Kubeconfig::read_from(kubeconfig)?, &KubeConfigOptions::default());
-    let client = Client::try_from(config.await?)?;
+    let options = KubeConfigOptions::default();
+    let config = Config::from_custom_kubeconfig(Kubeconfig::read_from(kubeconfig)?, &options).await?;
+    let client = Client::try_from(config)?;
     let kind = GroupVersionKind::gvk("bench.example.com", "v1", "CronTab");
     let resource = ApiResource::from_gvk_with_plural(&kind, "crontabs");
     let context = Arc::new(Context {
