@@ -16,6 +16,9 @@ export class ControllerProcess {
   /** Set while the network is cut off. */
   #cutOff: PromiseWithResolvers<void> | undefined;
 
+  /** The part of the exchanges about Leases that is lost; undefined if none is. */
+  lostRenewals: "requests" | "answers" | undefined;
+
   /** Creates a process, which runs nothing yet. */
   constructor(identity: string, answer: Answer) {
     this.identity = identity;

@@ -64,6 +64,11 @@ export interface PerturbOptions<World = undefined> {
   readonly from?: number;
   /** The most steps of a seed; it has at least a third of them. @default {30} */
   readonly steps?: number;
+  /**
+   * True for a controller that elects a leader: the fault `"loseRenewals"` occurs, too. Other faults of requests spare those
+   * about Leases. @default {false}
+   */
+  readonly elects?: boolean;
   /** Faults that do not occur. @default {none} */
   readonly without?: readonly Fault[];
   /**

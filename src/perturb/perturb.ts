@@ -121,7 +121,8 @@ export async function perturb<World = undefined>(options: PerturbOptions<World>)
   }
   const failures: PerturbFailure[] = [];
   let [steps, writes, done] = [0, 0, 0];
-  const planOptions = { steps: options.steps, without: options.without, changes: Object.keys(options.changes) };
+  const { elects } = options;
+  const planOptions = { steps: options.steps, without: options.without, elects, changes: Object.keys(options.changes) };
   for (let seed = from; seed < from + seeds && failures.length < mostFailures; seed++) {
     const plan = planOf(seed, planOptions);
     const result = await tryPlan(options, plan);

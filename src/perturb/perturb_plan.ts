@@ -17,12 +17,16 @@ export interface PerturbPlan {
 }
 
 /** The options that a plan depends on. */
-export type PlanOptions = Pick<PerturbOptions<never>, "steps" | "without"> & { readonly changes: readonly string[] };
+export type PlanOptions = Pick<PerturbOptions<never>, "steps" | "without" | "elects"> & {
+  readonly changes: readonly string[];
+};
 
 /** Returns the plan of a seed: the same one for the same seed and options. */
-export function planOf(seed: number, { steps = 30, without = [], changes }: PlanOptions): PerturbPlan {
+export function planOf(seed: number, { steps = 30, without = [], elects = false, changes }: PlanOptions): PerturbPlan {
   const random = new Random(seed ^ 0x9e37);
-  const faults = (Object.keys(WEIGHTS) as Fault[]).filter((fault) => !without.includes(fault))
+  const faults = (Object.keys(WEIGHTS) as Fault[]).filter((fault) =>
+    !without.includes(fault) && (elects || fault !== "loseRenewals")
+  )
     .flatMap((fault) => Array<Fault>(WEIGHTS[fault]).fill(fault));
   // A seed has a few kinds of faults, each several times: bugs need a pair of them more often than one of each.
   const own = faults.length === 0 ? [] : Array.from({ length: 1 + random.below(4) }, () => random.pick(faults));
@@ -77,6 +81,7 @@ const WEIGHTS: Readonly<Record<Fault, number>> = {
   jump: 1,
   second: 2,
   pause: 3,
+  loseRenewals: 8,
 };
 
 function faultStep(fault: Fault, random: Random, changes: readonly string[]): PerturbStep {
@@ -129,6 +134,12 @@ function faultStep(fault: Fault, random: Random, changes: readonly string[]): Pe
       return { do: fault, ms, end: random.pick(["crash", "stop"] as const) };
     case "pause":
       return { do: fault, ms: random.pick([1_000, 20_000, 60_000]) };
+    case "loseRenewals":
+      return {
+        do: fault,
+        ms: random.pick([5_000, 20_000, 60_000]),
+        lost: random.pick(["requests", "answers"] as const),
+      };
     default:
       return fault satisfies never;
   }

@@ -57,7 +57,9 @@ export type PerturbStep =
   /** A second process runs for `ms`. */
   | { readonly do: "second"; readonly ms: number; readonly end: "crash" | "stop" }
   /** The network of the process is cut off for `ms`; its requests arrive afterwards. A second process starts meanwhile. */
-  | { readonly do: "pause"; readonly ms: number };
+  | { readonly do: "pause"; readonly ms: number }
+  /** The requests of the process about Leases do not arrive for `ms`, or their answers do not. A second process starts meanwhile. */
+  | { readonly do: "loseRenewals"; readonly ms: number; readonly lost: "requests" | "answers" };
 
 /** The faults of `perturb()`: the steps other than changes and waits. */
 export type Fault = Exclude<PerturbStep["do"], "change" | "wait">;
@@ -123,6 +125,10 @@ export function describeStep(step: PerturbStep): string {
       return `a second process runs for ${seconds(step.ms)}, then ${step.end === "crash" ? "crashes" : "is stopped"}`;
     case "pause":
       return `the network of the process is cut off for ${seconds(step.ms)}; a second process starts`;
+    case "loseRenewals":
+      return `${
+        step.lost === "requests" ? "the renewals" : "the answers of the renewals"
+      } of the process's lease are lost for ${seconds(step.ms)}; a second process starts`;
     default:
       return step satisfies never;
   }
@@ -132,7 +138,7 @@ export function describeStep(step: PerturbStep): string {
 export function weightOf(step: PerturbStep): number {
   if (step.do === "wait") return 0;
   if (step.do === "unobserved") return 1 + step.changes.length;
-  return "times" in step ? step.times : step.do === "second" || step.do === "pause" ? 3 : 1;
+  return "times" in step ? step.times : ["second", "pause", "loseRenewals"].includes(step.do) ? 3 : 1;
 }
 
 function seconds(ms: number): string {

@@ -218,6 +218,12 @@ class Trial<World> {
         });
         return this.#second(2 * step.ms, "stop");
       }
+      case "loseRenewals": {
+        const process = this.#slots.get("a")!;
+        process.lostRenewals = step.lost;
+        this.#after(step.ms, () => process.lostRenewals = undefined);
+        return this.#second(2 * step.ms, "stop");
+      }
       default:
         return step satisfies never;
     }
@@ -299,6 +305,8 @@ class Trial<World> {
       return await neverAnswered(request.signal);
     }
     await process.connected();
+    // A process that has ended meanwhile sends nothing more.
+    if (!process.isRunning) return await neverAnswered(request.signal);
     const url = new URL(request.url);
     const route = parseRoute(url.pathname);
     if (route.type !== "resource") return await this.#server.fetch(request);
@@ -312,6 +320,8 @@ class Trial<World> {
         : delayedResponse(response, () => this.#random.below(watchMs + 1));
     }
     const isWrite = verb !== "get" && verb !== "list";
+    const lost = route.plural === "leases" ? process.lostRenewals : undefined;
+    if (lost === "requests") return await neverAnswered(request.signal);
     const faults = isAuxiliary(route) ? [] : this.#faults.take(isWrite);
     for (const fault of faults) {
       switch (fault.type) {
@@ -338,7 +348,7 @@ class Trial<World> {
           break;
       }
     }
-    if (process.hasCrashed) return await neverAnswered(request.signal);
+    if (!process.isRunning) return await neverAnswered(request.signal);
     await this.#travel();
     const response = await this.#server.fetch(verb === "list" ? this.#staleList(request, url) : request);
     if (isWrite) this.#written(process, request, response, route, verb);
@@ -346,8 +356,8 @@ class Trial<World> {
     if (crash?.when === "during") this.#crash(process, crash.downMs);
     await this.#travel();
     const isLost = faults.some(({ type }) => type === "loseAnswer");
-    if (isLost || process.hasCrashed) await response.body?.cancel();
-    if (process.hasCrashed) return await neverAnswered(request.signal);
+    if (isLost || lost === "answers" || process.hasCrashed) await response.body?.cancel();
+    if (lost === "answers" || process.hasCrashed) return await neverAnswered(request.signal);
     if (crash?.when === "after") this.#crash(process, crash.downMs, true);
     if (!isLost) return response;
     this.#note(() => `${process.identity}  the answer is lost`);

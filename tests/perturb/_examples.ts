@@ -7,10 +7,12 @@ import { CronTab, cronTabs } from "../../examples/crontab_controller.ts";
 import { namespaceLabels } from "../../examples/namespace_labels.ts";
 import { APP, type Outside } from "./_app.ts";
 import { appController } from "./_app_controller.ts";
+import { elected } from "./_elected.ts";
 
 const NAMES = ["a", "b"];
 
-const crontab: PerturbOptions<Map<string, string>> = {
+/** The controller of CronTabs. */
+export const crontab: PerturbOptions<Map<string, string>> = {
   controller: async ({ client, signal, world }) => {
     await using tabs = cronTabs(client, world);
     await tabs.run({ signal });
@@ -206,4 +208,10 @@ const app: PerturbOptions<Outside> = { ...APP, controller: appController() };
 
 /** The controllers of `examples`, and the one of the tests, with what they promise. */
 // deno-lint-ignore no-explicit-any -- the worlds differ
-export const EXAMPLES: Readonly<Record<string, PerturbOptions<any>>> = { crontab, roller, labels, app };
+export const EXAMPLES: Readonly<Record<string, PerturbOptions<any>>> = {
+  crontab,
+  elected: elected(crontab),
+  roller,
+  labels,
+  app,
+};
