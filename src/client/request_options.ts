@@ -42,9 +42,10 @@ export function withRequestOptions(
   call: keyof typeof OPTIONS,
 ): RequestSpec {
   const { query, timeoutMs } = options;
-  const known = [...OPTIONS[call], ...ANY];
   for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || known.includes(name)) continue;
+    const own: readonly string[] = OPTIONS[call];
+    if (value === undefined || ANY.includes(name) || own.includes(name)) continue;
+    const known = [...own, ...ANY];
     const near = nearest(name, known);
     throw new TypeError(
       `Cannot ${spec.action}: unknown option "${name}"${near === undefined ? "" : `, did you mean "${near}"?`}; ` +

@@ -257,12 +257,17 @@ function writeRequest(
   contentType: string = JSON_TYPE,
   acceptType: string = JSON_TYPE,
 ): RequestSpec {
-  const query = baseQuery();
-  setWriteQuery(query, options);
+  const { dryRun, fieldManager, fieldValidation } = options;
+  let path = `${place.path}?pretty=false`;
+  if (dryRun || fieldManager !== undefined || fieldValidation !== undefined) {
+    const query = baseQuery();
+    setWriteQuery(query, options);
+    path = withQuery(place.path, query);
+  }
   const spec = {
     action: place.action,
     resource: place.resource,
-    path: withQuery(place.path, query),
+    path,
     init: { method, headers: { accept: acceptType, "content-type": contentType }, body: JSON.stringify(body) },
     patient: true,
   };

@@ -509,6 +509,7 @@ async function all<T extends KubernetesObject>(
   signal: AbortSignal | undefined,
   wait: (part: NamespaceSync<T>, signal?: AbortSignal) => Promise<void>,
 ): Promise<void> {
+  if (parts.length === 1) return await wait(parts[0], signal);
   using job = new DerivedController(signal);
   await Promise.all(parts.map((part) => wait(part, job.signal)));
 }

@@ -122,8 +122,10 @@ export class PendingWrites implements Disposable {
     const { signal } = this.#job;
     for (const write of writes) {
       const caches = this.#cachesOf(write);
-      await Promise.allSettled(caches.map((cache) => seen(cache, write, signal)));
-      if (signal.aborted) return;
+      if (!caches.every((cache) => isSeen(cache, write))) {
+        await Promise.allSettled(caches.map((cache) => seen(cache, write, signal)));
+        if (signal.aborted) return;
+      }
       writes.delete(write);
       const { writer, resource, key } = write;
       const own = this.#writes.get(writer);

@@ -25,8 +25,8 @@ const READ_EVERY = 8;
 export class CoarseClock {
   /** The time of day of the last reading. */
   #dayMs: number = Date.now();
-  /** The last reading; it never decreases. */
-  #nowMs: number = monotonicMs();
+  /** The last reading; it never decreases. A whole number: V8 allocates one for each field that holds another. */
+  #nowMs: number = Math.floor(monotonicMs());
   /** The number of readings since the time last moved, or since the burst last ended. */
   #equal = 0;
 
@@ -47,7 +47,7 @@ export class CoarseClock {
     this.#dayMs = dayMs;
     this.#equal = 0;
     if (stepMs > 0 && stepMs <= UNCHECKED_MS) this.#nowMs += stepMs;
-    else this.#nowMs = Math.max(this.#nowMs, monotonicMs());
+    else this.#nowMs = Math.max(this.#nowMs, Math.floor(monotonicMs()));
     return this.#nowMs;
   }
 

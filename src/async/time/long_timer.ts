@@ -44,6 +44,7 @@ export class LongTimer implements Disposable {
 
   /** Disarms the timer; it can be armed again. */
   [Symbol.dispose](): void {
+    if (this.#timer === undefined) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }

@@ -213,9 +213,13 @@ export class Connection implements Disposable {
   }
 }
 
+/** Paths that have no empty segment, and none that begins with a dot or is encoded at its beginning: no URL leads out of them. */
+const PLAIN_PATH = /^(?:\/[\w~:-][\w~:.-]*)+(?:\?[\w~:.=&%+,-]*)?$/;
+
 /** The URL of a request. @throws {TypeError} when it is not below the server's address. */
 function urlOf(server: URL, spec: RequestSpec): string {
-  const base = server.pathname.replace(/\/+$/, "");
+  const base = server.pathname === "/" ? "" : server.pathname.replace(/\/+$/, "");
+  if (PLAIN_PATH.test(spec.path)) return `${server.origin}${base}${spec.path}`;
   const url = new URL(`${server.origin}${base}${spec.path}`);
   if (!spec.path.startsWith("/") || url.origin !== server.origin || !url.pathname.startsWith(`${base}/`)) {
     throw new TypeError(`Cannot ${spec.action}: a path must begin with "/" and stay below the server's address`);

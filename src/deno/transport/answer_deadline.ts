@@ -21,8 +21,10 @@ export class AnswerDeadline {
     const stop = (): void => this.#controller.abort(signal.reason);
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
-    const url = new URL(request.url);
-    if (ms === 0 || LONG.test(url.pathname)) return;
+    const { url } = request;
+    // Behind "https://" and the host; parsing the URL would cost more than the timer.
+    const path = url.slice(url.indexOf("/", 8)).split("?", 1)[0];
+    if (ms === 0 || LONG.test(path)) return;
     this.#timer = new LongTimer(() => this.#controller.abort(new TypeError(`no answer within ${ms / 1_000} s`)));
     this.#timer.arm(ms);
   }
