@@ -77,6 +77,16 @@ export interface DecodeOptions {
   readonly managedFields?: "drop" | "keep";
 }
 
+/** A reduction of objects to named fields. */
+export interface Projection {
+  /**
+   * The fields that are kept of each object, as paths such as `"spec.nodeName"` or `"spec.containers.image"`; see
+   * {@linkcode parseFieldPath}. The rest is skipped before anything is parsed. Always kept: apiVersion, kind, and of the
+   * metadata name, namespace, uid, resourceVersion, generation, deletionTimestamp and ownerReferences. @default {everything}
+   */
+  readonly fields?: readonly string[];
+}
+
 /** Entries that the caller has already, so that unchanged objects are not decoded again. */
 export interface KnownEntries {
   /** Returns the entry of a key. If it has the uid and version that the server sends, it is yielded instead of a new one. @default {none} */
@@ -89,7 +99,7 @@ export interface KnownEntries {
 }
 
 /** Options for a list. */
-export interface ListOptions extends Selection, DecodeOptions, KnownEntries, RequestOptions {
+export interface ListOptions extends Selection, DecodeOptions, KnownEntries, Projection, RequestOptions {
   /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** `"0"`: any state the server has at hand; another: see `resourceVersionMatch`. @default {the newest state} */
@@ -103,7 +113,8 @@ export interface ListOptions extends Selection, DecodeOptions, KnownEntries, Req
 }
 
 /** Options for a watch. */
-export interface WatchOptions extends Selection, DecodeOptions, KnownEntries, Abortable, Pick<RequestOptions, "query"> {
+export interface WatchOptions
+  extends Selection, DecodeOptions, KnownEntries, Projection, Abortable, Pick<RequestOptions, "query"> {
   /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** The watch delivers changes after this version. @default {the existing objects, and then changes} */

@@ -4,7 +4,7 @@ import type { Apply } from "../api/apply.ts";
 import type { Draft } from "../api/draft.ts";
 import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
-import type { DecodeOptions, KnownEntries, ListOptions, Selection, WatchOptions } from "../api/options.ts";
+import type { DecodeOptions, KnownEntries, ListOptions, Projection, Selection, WatchOptions } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
 import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
@@ -259,14 +259,14 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     }
   }
 
-  #reading(options: DecodeOptions & KnownEntries, parse: "now" | "later"): ReadOptions {
-    const { managedFields = "keep", known, knownNext } = options;
+  #reading(options: DecodeOptions & KnownEntries & Projection, parse: "now" | "later"): ReadOptions {
+    const { managedFields = "keep", known, knownNext, fields } = options;
     const { maxObjectBytes } = this.#options;
     // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all resources.
     const expectedKind = parse === "later" && this.resource.representation !== "metadata"
       ? this.resource.kind
       : undefined;
-    return { resource: this.resource, expectedKind, managedFields, known, knownNext, parse, maxObjectBytes };
+    return { resource: this.resource, expectedKind, managedFields, known, knownNext, fields, parse, maxObjectBytes };
   }
 }
 

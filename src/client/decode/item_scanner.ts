@@ -23,6 +23,8 @@ export interface ItemScannerTarget {
   itemsBegin(): void;
   /** An item begins. Returns the end of its metadata, or -1 if the scanner has to search the item from its start. */
   head(bytes: Uint8Array, start: number, end: number): number;
+  /** An item begins. Returns its end if the target has read all of it, or -1 if the scanner has to search for the end. */
+  all(bytes: Uint8Array, start: number, end: number): number;
   /** Receives a part of an item that continues in the next chunk. */
   part(bytes: Uint8Array, start: number, end: number): void;
   /** Receives the last part of an item, or all of it. */
@@ -140,6 +142,13 @@ export class ItemScanner {
     let inString = this.#inString;
     let at = this.#escaped ? start + 1 : start;
     if (depth === 0 && !inString) {
+      const all = this.#target.all(chunk, start, end);
+      if (all !== -1) {
+        this.#place = "between";
+        this.#comma = "may";
+        this.#target.item(chunk, start, all);
+        return all;
+      }
       const behind = this.#target.head(chunk, start, end);
       if (behind !== -1) {
         at = behind;

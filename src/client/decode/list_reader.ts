@@ -62,6 +62,7 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     this.#scanner = new ItemScanner({
       outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
       itemsBegin: () => this.#begin(),
+      all: (bytes, start, end) => this.#objects.project(bytes, start, end),
       head: (bytes, start, end) => this.#objects.walk(bytes, start, end),
       part: (bytes, start, end) => this.#append(this.#carry, bytes, start, end),
       item: (bytes, start, end) => this.#item(bytes, start, end),

@@ -2,16 +2,19 @@ import type { Entry, Identity } from "../../api/entry.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/errors.ts";
 import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
-import type { KnownEntries } from "../../api/options.ts";
+import { FieldTree } from "../../api/field_tree.ts";
+import type { KnownEntries, Projection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { entryOf } from "../../entry/entry_of.ts";
 import { brokenEntry, unreadEntry } from "../../entry/json_entry.ts";
+import { pickFields } from "../../entry/pick_fields.ts";
 import { parseObject } from "../../entry/parse_object.ts";
 import { JsonWalker } from "./json_walker.ts";
+import { Projector } from "./projector.ts";
 import { utf8 } from "./utf8.ts";
 
 /** Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is returned. */
-export interface ReadOptions extends KnownEntries {
+export interface ReadOptions extends KnownEntries, Projection {
   /** The resource of the objects, for messages. */
   readonly resource: Resource;
   /** The kind of the objects. One of another kind becomes a broken entry with the key `""`. @default {any} */
@@ -52,6 +55,12 @@ export class ObjectReader<T extends KubernetesObject> {
   #following = false;
   /** True if objects are parsed at once and unchanged, so that a walk gains nothing. */
   readonly #parsesAll: boolean;
+  /** Set if and only if objects are reduced to named fields. */
+  readonly #fields: FieldTree | undefined;
+  readonly #projector: Projector | undefined;
+  /** The bytes and position of the object that {@linkcode project} has copied, until {@linkcode read}. */
+  #projected: Uint8Array | undefined;
+  #projectedStart = -1;
   /** The latest character read by {@linkcode #joined}. */
   #asked = 0;
 
@@ -62,7 +71,9 @@ export class ObjectReader<T extends KubernetesObject> {
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
     this.#isStrict = withoutMetadata === "refused";
-    this.#parsesAll = options.parse === "now" && options.managedFields === "keep";
+    this.#fields = options.fields && FieldTree.of(options.fields);
+    this.#projector = this.#fields && new Projector(this.#fields);
+    this.#parsesAll = options.parse === "now" && options.managedFields === "keep" && this.#fields === undefined;
   }
 
   /** Inserts kind and apiVersion, in the order of watch events, in following objects that begin with `metadata`. */
@@ -84,6 +95,19 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /**
+   * Copies the named fields of the object that begins at `start`, if objects are reduced to them. Returns the end of the
+   * object if it is found before `end`; else -1. A following {@linkcode read} of the same bytes uses this copy.
+   */
+  project(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#projector === undefined) return -1;
+    const behind = this.#projector.project(bytes, start, end);
+    if (behind === -1) return -1;
+    this.#projected = bytes;
+    this.#projectedStart = start;
+    return behind;
+  }
+
+  /**
    * The object in `bytes[start, end)`, unparsed if possible. The caller may reuse the bytes. `text` is the bytes as text if
    * all of it is ASCII; the entry does not keep it in memory.
    *
@@ -98,6 +122,8 @@ export class ObjectReader<T extends KubernetesObject> {
     const { known } = this.#options;
     const walked = this.#walked === bytes && this.#walkedStart === start;
     this.#walked = undefined;
+    const projected = this.#projected === bytes && this.#projectedStart === start;
+    this.#projected = undefined;
     // A known object needs no further walk.
     const named = walked ||
       (known === undefined ? walker.walk(bytes, start, end, text) : walker.identify(bytes, start, end, text));
@@ -123,6 +149,10 @@ export class ObjectReader<T extends KubernetesObject> {
         return entry as Entry<T>;
       }
       if (!walker.finish(bytes, end, text)) return this.parse(bytes, start, end, text);
+    }
+    if (this.#projector !== undefined) {
+      if (!projected && !this.#projector.projectWhole(bytes, start, end)) return this.parse(bytes, start, end, text);
+      return this.#reduced(this.#projector, this.#identity(bytes, key, namespace));
     }
     const cut = this.#options.managedFields === "drop" && walker.cutStart !== -1;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
@@ -154,6 +184,20 @@ export class ObjectReader<T extends KubernetesObject> {
     return string.length === own.length
       ? unreadEntry<T>(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
       : unreadEntry<T>(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
+  }
+
+  /** The entry of the walked object with its named fields alone, of which the projector has the copy. */
+  #reduced(copy: Projector, identity: Identity): Entry<T> {
+    const prefix = this.#walker.metadataFirst ? this.#typeMeta.length : 0;
+    const own = prefix === 0
+      ? copy.bytes.subarray(0, copy.length)
+      : this.#rewrite(copy.bytes, 0, copy.length, false, prefix);
+    const text = utf8.decode(own);
+    const body = text.length === own.length ? text : own.slice();
+    const [start, end] = [copy.metadataStart + prefix, copy.metadataEnd + prefix];
+    if (copy.keepsMetadata) return unreadEntry<T>(identity, body, start, end);
+    if (copy.labelsStart === -1) return unreadEntry<T>(identity, body, start, end, 0, 0);
+    return unreadEntry<T>(identity, body, start, end, copy.labelsStart + prefix, copy.labelsEnd + prefix);
   }
 
   /** The object, parsed at once, with its members in the same order as if it were parsed later. */
@@ -231,7 +275,8 @@ export class ObjectReader<T extends KubernetesObject> {
       };
       return brokenEntry<T>(identity, new DecodeError(message, { key }));
     }
-    return entryOf(complete as unknown as T);
+    const reduced = this.#fields === undefined ? complete : pickFields(complete, this.#fields);
+    return entryOf(reduced as unknown as T);
   }
 
   /** The key, as a string that does not keep the text in memory. */

@@ -38,7 +38,7 @@ const PIECES = [
 ];
 
 /** Keys without backslashes, quotes and digits only: V8 15.0 decodes keys wrongly once it has seen a backslash in one. */
-const KEYS = [
+export const KEYS = [
   "spec",
   "status",
   "a",

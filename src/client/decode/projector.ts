@@ -1,0 +1,240 @@
+import type { FieldTree } from "../../api/field_tree.ts";
+import { endOfKey, endOfManagedFields, skipValue } from "./json_walker.ts";
+
+const COMMA = 44;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const LETTER_M = 109;
+const LETTER_N = 110;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+/** Shorter ranges are copied byte by byte, which costs less than a view of them. */
+const SHORT = 48;
+
+const encoder = new TextEncoder();
+
+/** A node of the tree with its keys as bytes. */
+interface Node {
+  readonly keys: readonly Uint8Array[];
+  /** The node below each key. */
+  readonly below: readonly Node[];
+  /** True if the value is copied as it is. */
+  readonly isLeaf: boolean;
+}
+
+/**
+ * Copies the kept fields of objects from their JSON bytes, and skips the rest, before anything is parsed.
+ *
+ * A projection is exact or declines. Exact means: parsing the copy gives what picking the fields of the parsed object gives,
+ * for every text that `JSON.parse` accepts and whose keys are unique in each object on the way to a field. It declines at
+ * white space and at escapes in keys on that way; then the object has to be parsed. For a text that is not JSON the result
+ * is undefined.
+ */
+export class Projector {
+  readonly #root: Node;
+  readonly #metadata: Node | undefined;
+  readonly #labels: Node | undefined;
+  /** The copy of the latest object, up to {@linkcode length}. */
+  bytes: Uint8Array = new Uint8Array(4_096);
+  /** The length of the copy. */
+  length = 0;
+  /** The position of the copied value of `metadata`, and of the position behind it; -1 if there is none. */
+  metadataStart = -1;
+  /** The position behind it. */
+  metadataEnd = -1;
+  /** The position of the copied value of `metadata.labels`; -1 if it is not kept, or not there. */
+  labelsStart = -1;
+  /** The position behind it. */
+  labelsEnd = -1;
+  /** True if the metadata is kept as it is; then the position of its labels is not known. */
+  readonly keepsMetadata: boolean;
+  /** The source of the latest projection. */
+  #source: Uint8Array = this.bytes;
+  #end = 0;
+  /** True if the rest of the object may stay unread once all its kept members have been copied. */
+  #stopsEarly = false;
+  /** True once it has stopped early: then the open objects of the copy are closed. */
+  #hasStopped = false;
+
+  /** Keeps the fields of `tree`. */
+  constructor(tree: FieldTree) {
+    this.#root = nodeOf(tree);
+    this.#metadata = memberOf(tree, this.#root, "metadata");
+    this.keepsMetadata = this.#metadata?.isLeaf ?? false;
+    const metadata = tree.members.get("metadata");
+    this.#labels = metadata && this.#metadata && memberOf(metadata, this.#metadata, "labels");
+  }
+
+  /**
+   * Copies the kept fields of the object at `start`. Returns the position behind the object; -1 if it declines, or the object
+   * does not end before `end`.
+   */
+  project(source: Uint8Array, start: number, end: number): number {
+    return this.#project(source, start, end, false);
+  }
+
+  /**
+   * As {@linkcode project}, of an object that is known to end at `end`: the bytes behind the last kept field are not read.
+   * Returns false if it declines.
+   */
+  projectWhole(source: Uint8Array, start: number, end: number): boolean {
+    return this.#project(source, start, end, true) !== -1;
+  }
+
+  #project(source: Uint8Array, start: number, end: number, stopsEarly: boolean): number {
+    this.#source = source;
+    this.#end = end;
+    this.#stopsEarly = stopsEarly;
+    this.#hasStopped = false;
+    this.length = 0;
+    this.metadataStart =
+      this.metadataEnd =
+      this.labelsStart =
+      this.labelsEnd =
+        -1;
+    if (source[start] !== OPEN_BRACE) return -1;
+    return this.#object(start, this.#root, stopsEarly);
+  }
+
+  /** Copies the object at `at`; `isLast` if no kept field follows it. Returns the position behind it, or -1. */
+  #object(at: number, node: Node, isLast: boolean): number {
+    const source = this.#source;
+    const end = this.#end;
+    const { keys, below } = node;
+    let left = keys.length;
+    this.#put(OPEN_BRACE);
+    if (at + 1 < end && source[at + 1] === CLOSE_BRACE) {
+      this.#put(CLOSE_BRACE);
+      return at + 2;
+    }
+    let isFirst = true;
+    for (at++;;) {
+      const keyEnd = endOfKey(source, at, end);
+      if (keyEnd === -1) return -1;
+      const value = keyEnd + 2;
+      const found = indexOf(keys, source, at + 1, keyEnd);
+      if (found === -1) {
+        at = keyEnd - at === 14 && source[value] === OPEN_BRACKET && source[at + 1] === LETTER_M
+          ? endOfManagedFields(source, value, end, undefined)
+          : skipValue(source, value, end);
+      } else {
+        left--;
+        const child = below[found];
+        const before = this.length;
+        if (!isFirst) this.#put(COMMA);
+        this.#copy(at, value);
+        const copied = this.length;
+        at = this.#value(value, child, isLast && left === 0);
+        if (at === -1) return -1;
+        if (this.length === copied) this.length = before; // nothing is kept of it
+        else {
+          isFirst = false;
+          if (child === this.#metadata || child === this.#labels) this.#note(child, copied);
+        }
+        if (this.#hasStopped || (isLast && left === 0)) {
+          this.#hasStopped = true;
+          this.#put(CLOSE_BRACE);
+          return at;
+        }
+      }
+      if (at === -1 || at >= end) return -1;
+      const next = source[at];
+      if (next === CLOSE_BRACE) {
+        this.#put(CLOSE_BRACE);
+        return at + 1;
+      }
+      if (next !== COMMA) return -1;
+      at++;
+    }
+  }
+
+  /** Copies what is kept of the value at `at`. Returns the position behind the value, or -1. */
+  #value(at: number, node: Node, isLast: boolean): number {
+    const first = this.#source[at];
+    if (!node.isLeaf) {
+      if (first === OPEN_BRACE) return this.#object(at, node, isLast);
+      if (first === OPEN_BRACKET) return this.#array(at, node);
+    }
+    const behind = skipValue(this.#source, at, this.#end);
+    if (behind !== -1 && (node.isLeaf || first === LETTER_N)) this.#copy(at, behind);
+    return behind;
+  }
+
+  #array(at: number, node: Node): number {
+    const source = this.#source;
+    this.#put(OPEN_BRACKET);
+    if (at + 1 < this.#end && source[at + 1] === CLOSE_BRACKET) {
+      this.#put(CLOSE_BRACKET);
+      return at + 2;
+    }
+    for (at++;; at++) {
+      const before = this.length;
+      at = this.#value(at, node, false);
+      if (at === -1 || at >= this.#end) return -1;
+      if (this.length === before) { for (const byte of NULL) this.#put(byte); }
+      this.#put(source[at]);
+      if (source[at] === CLOSE_BRACKET) return at + 1;
+      if (source[at] !== COMMA) return -1;
+    }
+  }
+
+  /** Remembers the position of a copied member if it is the object's metadata, or its labels. */
+  #note(member: Node, start: number): void {
+    if (member === this.#metadata) {
+      this.metadataStart = start;
+      this.metadataEnd = this.length;
+    } else {
+      this.labelsStart = start;
+      this.labelsEnd = this.length;
+    }
+  }
+
+  #put(byte: number): void {
+    if (this.length === this.bytes.length) this.#grow(1);
+    this.bytes[this.length++] = byte;
+  }
+
+  #copy(start: number, end: number): void {
+    if (this.length + end - start > this.bytes.length) this.#grow(end - start);
+    const { bytes } = this;
+    const source = this.#source;
+    let to = this.length;
+    if (end - start > SHORT) bytes.set(source.subarray(start, end), to);
+    else for (let from = start; from < end;) bytes[to++] = source[from++];
+    this.length += end - start;
+  }
+
+  #grow(needed: number): void {
+    const larger = new Uint8Array(2 * (this.length + needed));
+    larger.set(this.bytes.subarray(0, this.length));
+    this.bytes = larger;
+  }
+}
+
+const NULL = encoder.encode("null");
+
+function nodeOf(tree: FieldTree): Node {
+  const members = [...tree.members];
+  return {
+    keys: members.map(([key]) => encoder.encode(key)),
+    below: members.map(([, below]) => nodeOf(below)),
+    isLeaf: tree.isLeaf,
+  };
+}
+
+/** The index of the key that is `bytes[start, end)`; -1 if it is none of them. */
+function indexOf(keys: readonly Uint8Array[], bytes: Uint8Array, start: number, end: number): number {
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i];
+    if (key.length !== end - start) continue;
+    let at = 0;
+    while (at < key.length && key[at] === bytes[start + at]) at++;
+    if (at === key.length) return i;
+  }
+  return -1;
+}
+
+/** The node below a key, by its text. */
+function memberOf(tree: FieldTree, node: Node, key: string): Node | undefined {
+  return node.below[[...tree.members.keys()].indexOf(key)];
+}

@@ -1,0 +1,124 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { FieldTree } from "../../../src/api/field_tree.ts";
+import type { Entry } from "../../../src/api/entry.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import { pickFields } from "../../../src/entry/pick_fields.ts";
+import { ListReader } from "../../../src/client/decode/list_reader.ts";
+import { Projector } from "../../../src/client/decode/projector.ts";
+import { WatchReader } from "../../../src/client/decode/watch_reader.ts";
+import { Pod, utf8Of } from "./_bodies.ts";
+import { asRead, chunking, KEYS, memberText } from "./_texts.ts";
+
+const decoder = new TextDecoder();
+
+const path = fc.tuple(
+  fc.constantFrom("metadata", "metadata", "spec", "status", ...KEYS),
+  fc.array(fc.constantFrom(...KEYS), { maxLength: 3 }),
+).map(([first, rest]) => [first, ...rest].map((key) => `[${JSON.stringify(key)}]`).join(""));
+const paths = fc.array(path, { maxLength: 8 });
+
+/** The entry's parts beside those of the object that the text has, as informers read it. */
+function check(entry: Entry<KubernetesObject>, text: string, fields: readonly string[], typed: boolean): boolean {
+  const type = typed ? { kind: "Pod", apiVersion: "v1" } : {};
+  const expected = pickFields(asRead(JSON.parse(text), { drop: false, ...type }), FieldTree.of(fields)) as {
+    metadata: Record<string, unknown>;
+  };
+  if (entry.error !== undefined) return false;
+  const { metadata } = expected;
+  assertEquals(entry.name, metadata.name);
+  assertEquals(entry.namespace, metadata.namespace ?? "");
+  assertEquals(entry.uid, metadata.uid ?? "");
+  assertEquals(entry.resourceVersion, metadata.resourceVersion ?? "");
+  const { labels } = metadata as { labels?: unknown };
+  // Only an object can hold labels; what else a text has there is read with the object.
+  if (typeof labels === "object" || labels === undefined) assertEquals<unknown>(entry.labels, labels ?? undefined);
+  assertEquals<unknown>(entry.metadata, metadata);
+  assertEquals<unknown>(entry.object, expected);
+  return true;
+}
+
+Deno.test("WatchReader with fields yields what picking the fields of the parsed objects yields, however chunks are cut", () => {
+  let read = 0;
+  fc.assert(
+    fc.property(fc.array(memberText, { minLength: 1, maxLength: 3 }), paths, chunking, (texts, fields, cut) => {
+      const lines = texts.map((text) =>
+        JSON.stringify(JSON.parse(text)) === text ? text : text.replace(/[\r\n]/g, " ")
+      );
+      const reader = new WatchReader({ resource: Pod, managedFields: "keep", fields });
+      const body = utf8Of(lines.map((line) => `{"type":"MODIFIED","object":${line}}\n`).join(""));
+      const changes = cut(body).flatMap((chunk) => {
+        const batch = reader.push(chunk);
+        chunk.fill(0); // the buffer is used again
+        return batch;
+      });
+      assertEquals(reader.failure, undefined);
+      assertEquals(changes.length, lines.length);
+      changes.forEach((change, index) => {
+        assert(change.type !== "BOOKMARK");
+        if (check(change.entry, lines[index], fields, false)) read++;
+      });
+    }),
+    { numRuns: 400 },
+  );
+  assert(read > 200, `${read} objects could be read`);
+});
+
+Deno.test("ListReader with fields yields what picking the fields of the parsed items yields, however chunks are cut", () => {
+  let read = 0;
+  fc.assert(
+    fc.property(fc.array(memberText, { minLength: 1, maxLength: 3 }), paths, chunking, (texts, fields, cut) => {
+      const reader = new ListReader({ resource: Pod, managedFields: "keep", fields });
+      const body = utf8Of(
+        `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[${texts.join()}]}`,
+      );
+      const entries = [
+        ...cut(body).flatMap((chunk) => {
+          const { entries } = reader.push(chunk);
+          chunk.fill(0); // the buffer is used again
+          return entries;
+        }),
+        ...reader.end().entries,
+      ];
+      assertEquals(entries.length, texts.length);
+      entries.forEach((entry, index) => check(entry, texts[index], fields, true) && read++);
+    }),
+    { numRuns: 400 },
+  );
+  assert(read > 200, `${read} objects could be read`);
+});
+
+Deno.test("Projector copies the fields of a compact object, and never declines one with plain keys", () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 4 }), paths, fc.nat(3), (json, fields, before) => {
+      const text = JSON.stringify({ spec: JSON.parse(json), metadata: { name: "a", labels: { a: json } } });
+      const tree = FieldTree.of(fields);
+      const projector = new Projector(tree);
+      const bytes = utf8Of("x".repeat(before) + text + ",");
+      const behind = projector.project(bytes, before, bytes.length);
+      if (behind === -1) {
+        assert(text.includes("\\"), "only escapes make it decline");
+        return;
+      }
+      assertEquals(behind, bytes.length - 1);
+      const copy = decoder.decode(projector.bytes.subarray(0, projector.length));
+      assertEquals(JSON.parse(copy), pickFields(JSON.parse(text), tree));
+      assert(projector.projectWhole(bytes, before, bytes.length - 1));
+      assertEquals(JSON.parse(decoder.decode(projector.bytes.subarray(0, projector.length))), JSON.parse(copy));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+Deno.test("Projector finds no end in an object that is cut off anywhere", () => {
+  const text =
+    `{"metadata":{"name":"a","managedFields":[{"x":{}}]},"spec":{"a":[{"b":1},2,null,[]],"c":"\\"}"},"status":null}`;
+  const projector = new Projector(FieldTree.of(["spec.a.b", "status.phase"]));
+  const bytes = utf8Of(text);
+  for (let end = 0; end < bytes.length; end++) assertEquals(projector.project(bytes, 0, end), -1, text.slice(0, end));
+  assertEquals(projector.project(bytes, 0, bytes.length), bytes.length);
+  assertEquals(
+    decoder.decode(projector.bytes.subarray(0, projector.length)),
+    `{"metadata":{"name":"a"},"spec":{"a":[{"b":1},null,null,[]]},"status":null}`,
+  );
+});
