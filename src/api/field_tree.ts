@@ -9,6 +9,7 @@ const ALWAYS: readonly string[] = [
   "metadata.uid",
   "metadata.resourceVersion",
   "metadata.generation",
+  "metadata.creationTimestamp",
   "metadata.deletionTimestamp",
   "metadata.ownerReferences",
 ];
