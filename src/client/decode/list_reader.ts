@@ -26,7 +26,7 @@ interface Outline {
 }
 
 /** Reads the items of a list. */
-type ItemReader<T extends KubernetesObject> = Pick<ObjectReader<T>, "walk" | "read" | "entryOf" | "fillIn">;
+type ItemReader<T extends KubernetesObject> = Pick<ObjectReader<T>, "walk" | "project" | "read" | "entryOf" | "fillIn">;
 
 /**
  * Decodes a list while its body arrives. The items are cut out of the bytes; the rest, the outline, is small enough to be

@@ -66,6 +66,11 @@ export class RowReader<T extends KubernetesObject> {
     return -1;
   }
 
+  /** Always -1: rows are not reduced to named fields. */
+  project(): number {
+    return -1;
+  }
+
   /** The row in `bytes[start, end)`, or the object if the server sends no tables. @throws {DecodeError} as `ObjectReader`. */
   read(bytes: Uint8Array, start: number, end: number): Entry<TableRow<T>> {
     if (this.#columns === undefined) return this.#rowOf(this.#objects.read(bytes, start, end), undefined);
