@@ -1,5 +1,6 @@
 import type { DraftMeta } from "./draft.ts";
 import type { KubernetesObject } from "./object.ts";
+import type { reduced, Whole } from "./reduced.ts";
 import type { EnumLiterals, Scalar, WrittenScalar, WrittenValue } from "./written.ts";
 
 /**
@@ -19,14 +20,16 @@ import type { EnumLiterals, Scalar, WrittenScalar, WrittenValue } from "./writte
  * };
  * ```
  */
-export type Apply<T extends KubernetesObject> = ApplyFields<T> & {
+export type Apply<T extends KubernetesObject> = ApplyFields<T> & Whole & {
   /** The name of the object, and metadata that the manager owns. */
   readonly metadata: ApplyMeta;
 };
 
 /** The fields of {@linkcode Apply} without metadata. */
 export type ApplyFields<T extends KubernetesObject> = {
-  readonly [Name in keyof T as Name extends "metadata" | "$ephemeral" ? never : Name]?: AppliedValue<T[Name]>;
+  readonly [Name in keyof T as Name extends "metadata" | "$ephemeral" | typeof reduced ? never : Name]?: AppliedValue<
+    T[Name]
+  >;
 };
 
 /** Metadata that a manager owns, and the name of the object. */

@@ -1,11 +1,13 @@
 import type { KubernetesObject, OwnerReference } from "./object.ts";
+import type { IsReduced, reduced, Whole } from "./reduced.ts";
 import type { WrittenValue } from "./written.ts";
 
 /**
  * An object to be created: `T` without status and the metadata that the server sets.
  *
  * What the API requires is required, and enums have only the values that the server knows. The metadata has a name, or the
- * beginning of one; for an object that is not stored, such as a review, it may be absent.
+ * beginning of one; for an object that is not stored, such as a review, it may be absent. There is no draft of {@linkcode Reduced}
+ * objects.
  *
  * @example
  * ```ts
@@ -20,11 +22,15 @@ import type { WrittenValue } from "./written.ts";
  */
 export type Draft<T extends KubernetesObject> =
   & {
-    readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" ? never : Name]: WrittenValue<
-      T[Name]
-    >;
+    readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" | typeof reduced ? never : Name]:
+      WrittenValue<
+        T[Name]
+      >;
   }
-  & (IsEphemeral<T> extends true ? { readonly metadata?: DraftMeta } : { readonly metadata: NamedDraftMeta });
+  & (IsReduced<T> extends true ? { readonly [reduced]: never }
+    : IsEphemeral<T> extends true ? { readonly metadata?: DraftMeta }
+    : { readonly metadata: NamedDraftMeta })
+  & Whole;
 
 /** `true` for an `EphemeralObject`; not for objects that may have any member, `$ephemeral` too. */
 export type IsEphemeral<T> = string extends keyof T ? false : "$ephemeral" extends keyof T ? true : false;

@@ -21,6 +21,13 @@ export function parseFieldPath(path: string): readonly string[] {
   return keys;
 }
 
+/** Returns the text of a path, which {@linkcode parseFieldPath} reads back. */
+export function formatFieldPath(keys: readonly string[]): string {
+  return keys.map((key, i) => /^[\w$-]+$/.test(key) ? (i === 0 ? key : `.${key}`) : `[${JSON.stringify(key)}]`).join(
+    "",
+  );
+}
+
 const PLAIN = /^([\w$-]+)/;
 const QUOTED = /^\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/;
 

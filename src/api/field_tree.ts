@@ -1,4 +1,4 @@
-import { parseFieldPath } from "./field_path.ts";
+import { formatFieldPath, parseFieldPath } from "./field_path.ts";
 
 /** The fields that a projection always keeps: those that identify an object, its version and its owners. */
 const ALWAYS: readonly string[] = [
@@ -41,6 +41,15 @@ export class FieldTree {
    */
   static of(paths: readonly string[]): FieldTree {
     return FieldTree.#of([...ALWAYS, ...paths].map(parseFieldPath));
+  }
+
+  /** The paths that lead to the leaves, sorted, without those that are always kept: equal for trees that keep the same. */
+  get paths(): readonly string[] {
+    return this.#leaves([]).map(formatFieldPath).filter((path) => !ALWAYS.includes(path)).sort();
+  }
+
+  #leaves(keys: readonly string[]): readonly (readonly string[])[] {
+    return this.isLeaf ? [keys] : [...this.members].flatMap(([key, below]) => below.#leaves([...keys, key]));
   }
 
   static #of(paths: readonly (readonly string[])[]): FieldTree {

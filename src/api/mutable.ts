@@ -1,3 +1,4 @@
+import { refuseReduced, type Whole } from "./reduced.ts";
 import type { EnumLiterals, Scalar, WrittenScalar } from "./written.ts";
 
 /**
@@ -14,6 +15,8 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
 /**
  * Returns a deep copy of an object or of a part of it, which can be changed: objects of a cache are its own.
  *
+ * @throws {TypeError} when it has a part that is {@linkcode reduced}, which cannot be written; `structuredClone` copies it.
+ *
  * @example
  * ```ts
  * import { copyOf } from "@kube/informer";
@@ -26,6 +29,7 @@ export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
  * assertEquals(cart.metadata.name, "cart-0");
  * ```
  */
-export function copyOf<T>(value: T): Mutable<T> {
+export function copyOf<T>(value: T & (Whole | null | undefined)): Mutable<T> {
+  refuseReduced("copy an object for a write", value);
   return structuredClone(value) as Mutable<T>;
 }

@@ -1,3 +1,6 @@
+import type { KubernetesObject, ObjectMeta } from "./object.ts";
+import type { Reduced } from "./reduced.ts";
+
 /** The keys of a field path, as {@linkcode parseFieldPath} reads it, behind the keys `K`. */
 type Keys<P, K extends readonly string[] = []> = P extends "" ? K
   : P extends `.${infer R}` ? Keys<R, K>
@@ -39,17 +42,33 @@ type Below<L extends readonly string[], K> = L extends readonly [infer H, ...inf
 
 /** The fields of `T` to which key lists lead. */
 type PickKeys<T, L extends readonly string[]> = [] extends L ? T
+  : unknown extends T ? unknown
   : T extends readonly (infer E)[] ? readonly PickKeys<E, L>[]
-  : T extends object ? string extends keyof T ? { readonly [K in L[0] & string]?: PickKeys<T[keyof T], Below<L, K>> }
-    : { readonly [K in keyof T as K extends L[0] ? K : never]: PickKeys<T[K], Below<L, K>> }
+  : T extends object ?
+      & {
+        readonly [K in keyof T as string extends K ? never : K extends L[0] ? K : never]: PickKeys<T[K], Below<L, K>>;
+      }
+      & (string extends keyof T ? { readonly [K in NewKeys<T, L> & string]?: PickKeys<T[K & keyof T], Below<L, K>> }
+        : unknown)
+  : T;
+
+/** The first keys that no member of `T` names. */
+type NewKeys<T, L extends readonly string[]> = Exclude<
+  L[0],
+  keyof { [K in keyof T as string extends K ? never : K]: never }
+>;
+
+/** `T` with every member optional, at any depth. */
+type Sparse<T> = T extends readonly (infer E)[] ? readonly Sparse<E>[]
+  : T extends object ? { readonly [K in keyof T]?: Sparse<T[K]> }
   : T;
 
 /** The fields that every projection keeps. */
-type Always =
-  | ["apiVersion"]
-  | ["kind"]
-  | [
-    "metadata",
+interface Identified {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata: Pick<
+    ObjectMeta,
     | "name"
     | "namespace"
     | "uid"
@@ -57,14 +76,24 @@ type Always =
     | "generation"
     | "creationTimestamp"
     | "deletionTimestamp"
-    | "ownerReferences",
-  ];
+    | "ownerReferences"
+  >;
+}
+
+/** The key lists of paths, and of the members whose type a kind narrows. */
+type KeyLists<P extends readonly string[]> =
+  | ["apiVersion"]
+  | ["kind"]
+  | (P[number] extends infer S ? Keys<S & string> : never);
 
 /**
- * An object of the type `T` of which only the fields at the paths `P` are kept, and those that identify it.
+ * An object of the type `T` of which only the fields at the paths `P` are kept, and those that identify it. If the paths are not
+ * known when the program is compiled, every other member is optional.
  *
  * It cannot be written back: neither `update`, nor {@linkcode Draft} or `copyOf` take it.
  */
-export type Picked<T, P extends readonly string[]> =
-  & PickKeys<T, Always | (P[number] extends infer S ? S extends string ? Keys<S> : never : never)>
-  & { readonly $picked?: true };
+export type Picked<T extends KubernetesObject, P extends readonly string[]> =
+  & Identified
+  & Reduced
+  & (string extends P[number] ? Sparse<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> }
+    : PickKeys<T, KeyLists<P>>);

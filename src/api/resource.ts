@@ -1,4 +1,5 @@
 import type { KubernetesObject } from "./object.ts";
+import type { Reduced } from "./reduced.ts";
 import type { TableRow } from "./table_row.ts";
 
 /** A kind: its name and place on the server, and the type of its objects. */
@@ -19,6 +20,8 @@ export interface Resource<T extends KubernetesObject = KubernetesObject> {
    * @default {"object"}
    */
   readonly representation?: "object" | "metadata" | "table";
+  /** The paths of the fields to which objects are reduced, as `fieldsOf` writes them: sorted, each once. @default {all fields} */
+  readonly fields?: readonly string[];
   /** Carries the type `T`; never set. */
   readonly $type?: T;
 }
@@ -66,9 +69,12 @@ export function defineResource<T extends KubernetesObject>(definition: {
 /**
  * Returns the same resource with objects reduced to their metadata (`PartialObjectMetadata` on the wire).
  *
- * An informer of it needs a fraction of the memory.
+ * An informer of it needs a fraction of the memory. The objects cannot be written back.
+ *
+ * @throws {TypeError} when the resource is already reduced to named fields.
  */
-export function metadataOf(resource: Resource): Resource<KubernetesObject> {
+export function metadataOf(resource: Resource): Resource<KubernetesObject & Reduced> {
+  refuseFields(resource, "metadata");
   return Object.freeze({ ...resource, representation: "metadata" as const });
 }
 
@@ -79,6 +85,8 @@ export function metadataOf(resource: Resource): Resource<KubernetesObject> {
  * Lists, pages, gets, watches and informers work with rows; the metadata of a row is that of its object. Writes are
  * refused. A cell that depends on the time, such as an age, is that of the moment at which the server sent the row. A
  * server that knows no tables sends objects; their rows have the name and the time of creation.
+ *
+ * @throws {TypeError} when the resource is reduced to named fields.
  *
  * @example
  * ```ts
@@ -97,8 +105,19 @@ export function metadataOf(resource: Resource): Resource<KubernetesObject> {
  * ```
  */
 export function tableOf<T extends KubernetesObject>(resource: Resource<T>): Resource<TableRow<T>> {
+  refuseFields(resource, "table");
   const { $type: _type, ...rest } = resource;
   return Object.freeze({ ...rest, representation: "table" as const });
+}
+
+function refuseFields(resource: Resource, representation: string): void {
+  if (resource.fields === undefined) return;
+  throw new TypeError(
+    `Cannot use the representation "${representation}" of "${
+      resourceName(resource)
+    }": the resource is reduced to fields; ` +
+      `use the resource itself`,
+  );
 }
 
 /** Returns the `apiVersion` of objects: `"apps/v1"`, or `"v1"` for the core group. */

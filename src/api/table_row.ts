@@ -1,4 +1,5 @@
 import type { KubernetesObject } from "./object.ts";
+import type { Reduced } from "./reduced.ts";
 
 /** A column of the table that a server prints of a kind (`TableColumnDefinition` of meta.k8s.io/v1). */
 export interface TableColumn {
@@ -15,7 +16,7 @@ export interface TableColumn {
 }
 
 /** An object as a row of the table of its kind; see `tableOf`. Kind, apiVersion and metadata are those of the object. */
-export interface TableRow<T extends KubernetesObject = KubernetesObject> extends KubernetesObject {
+export interface TableRow<T extends KubernetesObject = KubernetesObject> extends KubernetesObject, Reduced {
   /** The cells, in the order of the columns: strings, numbers, booleans, null, or what JSON has else. */
   readonly cells: readonly unknown[];
   /** The columns; all rows of one list or watch share them. */

@@ -5,9 +5,11 @@ import type { Draft } from "../api/draft.ts";
 import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
 import type { DecodeOptions, KnownEntries, ListOptions, Projection, Selection, WatchOptions } from "../api/options.ts";
+import type { Whole } from "../api/reduced.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
 import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
+import { Reduction } from "../entry/reduction.ts";
 import type { BodyDecoder } from "./decode/body_reader.ts";
 import { ListReader } from "./decode/list_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
@@ -79,7 +81,11 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.get}. */
   async get(name: string, options: GetOptions = {}): Promise<T> {
     const answer = await this.#connection.json(getRequest(this.#target, name, options), options.signal);
-    if (this.resource.representation !== "table" || options.subresource) return answer as T;
+    if (options.subresource) return answer as T;
+    if (this.resource.representation !== "table") {
+      const reduction = Reduction.of(this.resource);
+      return reduction === undefined ? answer as T : reduction.of(answer as T);
+    }
     const row = new RowReader(this.#reading({}, "now")).eventOf(answer).object;
     return row as KubernetesObject as T;
   }
@@ -146,7 +152,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   /** As {@linkcode ResourceClient.update}. */
-  async update(object: Mutable<T>, options: WriteOptions = {}): Promise<T> {
+  async update(object: Mutable<T> & Whole, options: WriteOptions = {}): Promise<T> {
     const request = updateRequest(this.#target, object as KubernetesObject, options);
     return await this.#write(request, options);
   }

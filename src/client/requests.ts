@@ -1,6 +1,7 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { ListOptions, Selection, WatchOptions } from "../api/options.ts";
 import { apiVersionOf, pathOf, type PathParts, type Resource, resourceName } from "../api/resource.ts";
+import { refuseReduced } from "../api/reduced.ts";
 import { checkSelectors } from "../api/check_selectors.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
 import { withRequestOptions } from "./request_options.ts";
@@ -102,6 +103,7 @@ export function createRequest(
   options: WriteOptions,
 ): RequestSpec {
   refusePartial(target.resource, "create");
+  refuseReduced(`create "${resourceName(target.resource)}" from an object of a cache`, object);
   const { subresource } = options;
   const { name, namespace } = object.metadata ?? {};
   if (subresource && !name) throw new TypeError(`Cannot create "${subresource}": the draft has no metadata.name`);
@@ -122,6 +124,7 @@ export function updateRequest(target: Target, object: KubernetesObject, options:
   const { name, namespace } = object.metadata ?? {};
   if (!name) throw new TypeError(`Cannot update "${resourceName(target.resource)}": the object has no metadata.name`);
   const place = placeOf(target, "update", { name, namespace, subresource: options.subresource });
+  refuseReduced(place.action, object);
   return writeRequest(place, "PUT", fillIn(target.resource, object, options.subresource), options);
 }
 
@@ -136,6 +139,8 @@ export function patchRequest<T extends KubernetesObject>(
   const { resource } = target;
   const { subresource } = options;
   const place = placeOf(target, "patch", { name, subresource });
+  // A merge patch keeps the fields that it does not name, but replaces lists.
+  refuseReduced(place.action, patch.body, patch.type === "apply" ? "anywhere" : "in arrays");
   if (patch.type !== "apply") {
     return writeRequest(place, "PATCH", patch.body, options, PATCH_TYPES[patch.type], accept(resource, ""));
   }
@@ -345,11 +350,11 @@ function fillIn(resource: Resource, object: object, subresource: string | undefi
 }
 
 function refusePartial(resource: Resource, verb: string): void {
-  const { representation = "object" } = resource;
-  if (representation === "object") return;
+  const { representation = "object", fields } = resource;
+  if (representation === "object" && fields === undefined) return;
   const [form, instead] = representation === "table"
     ? ["a table", "use the resource itself"]
-    : ["metadata only", "patch it, or use the resource with all fields"];
+    : [`${fields === undefined ? "metadata" : "named fields"} only`, "patch it, or use the resource with all fields"];
   throw new TypeError(`Cannot ${verb} "${resourceName(resource)}": the resource is ${form}; ${instead}`);
 }
 

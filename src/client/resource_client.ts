@@ -5,6 +5,7 @@ import type { MergePatch } from "../api/merge_patch.ts";
 import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
 import type { ListOptions, RequestOptions, Selection, WatchOptions } from "../api/options.ts";
+import type { Whole } from "../api/reduced.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import type { BackoffOptions } from "../async/time/backoff.ts";
@@ -229,8 +230,10 @@ export interface ResourceClient<T extends KubernetesObject> {
   /**
    * Replaces an object: a changed copy, which `copyOf` makes of one that was read. If its resourceVersion is not the newest,
    * the server answers 409 (`isConflict`).
+   *
+   * @throws {TypeError} when it has a part that is `reduced`: the server would remove the fields that it lacks.
    */
-  update(object: Mutable<T>, options?: WriteOptions): Promise<T>;
+  update(object: Mutable<T> & Whole, options?: WriteOptions): Promise<T>;
 
   /** Applies the fields that a manager owns (server-side apply), and creates the object if it does not exist. */
   apply(object: Apply<T>, options: ApplyOptions): Promise<T>;

@@ -20,13 +20,13 @@ const READ = 0;
 /** A value of `#metadataEnd`: the entry holds an error in place of an object. */
 const BROKEN = -1;
 /** Stands for a position in the text that is not known. */
-const UNKNOWN = -1;
+export const NO_POSITION = -1;
 
 const decoder = new TextDecoder();
 
 /** Creates an entry of `identity` that holds an object. */
 export function parsedEntry<T extends KubernetesObject>(identity: Identity, object: T): JsonEntry<T> {
-  return new JsonEntry<T>(identity, object, 0, READ, UNKNOWN, UNKNOWN, undefined);
+  return new JsonEntry<T>(identity, object, 0, READ, NO_POSITION, NO_POSITION, undefined);
 }
 
 /**
@@ -39,7 +39,7 @@ export function parsedEntry<T extends KubernetesObject>(identity: Identity, obje
  * @param metadataStart The position of the value of `metadata` in `text`.
  * @param metadataEnd The position behind that value.
  * @param labelsStart The position of the value of `metadata.labels`, which is an object. Without it, or with
- * {@linkcode UNKNOWN}, a read of the labels parses the metadata.
+ * {@linkcode NO_POSITION}, a read of the labels parses the metadata.
  * @param labelsEnd The position behind that value; equal to `labelsStart` when there are no labels.
  */
 export function unreadEntry<T extends KubernetesObject>(
@@ -47,15 +47,15 @@ export function unreadEntry<T extends KubernetesObject>(
   text: string | Uint8Array,
   metadataStart: number,
   metadataEnd: number,
-  labelsStart: number = UNKNOWN,
-  labelsEnd: number = UNKNOWN,
+  labelsStart: number = NO_POSITION,
+  labelsEnd: number = NO_POSITION,
 ): JsonEntry<T> {
   return new JsonEntry<T>(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
 }
 
 /** Creates an entry whose object cannot be read: every read throws `error`. */
 export function brokenEntry<T extends KubernetesObject>(identity: Identity, error: DecodeError): JsonEntry<T> {
-  return new JsonEntry<T>(identity, undefined, 0, BROKEN, UNKNOWN, UNKNOWN, error);
+  return new JsonEntry<T>(identity, undefined, 0, BROKEN, NO_POSITION, NO_POSITION, error);
 }
 
 /** Labels that were parsed without the rest of the metadata. */
@@ -127,6 +127,11 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
     return this.#metadataEnd === BROKEN ? this.#aside as DecodeError : undefined;
   }
 
+  /** The unread text; `undefined` once it has been parsed, and for an error. */
+  get text(): string | Uint8Array | undefined {
+    return this.#metadataEnd > READ ? this.#body as string | Uint8Array : undefined;
+  }
+
   /** See {@linkcode Entry.metadata}. */
   get metadata(): ObjectMeta {
     if (this.#metadataEnd <= READ) return this.object.metadata;
@@ -138,7 +143,7 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
 
   /** See {@linkcode Entry.labels}. */
   get labels(): Labels | undefined {
-    if (this.#metadataEnd <= READ || this.#labelsStart === UNKNOWN) return this.metadata.labels ?? undefined; // as Go
+    if (this.#metadataEnd <= READ || this.#labelsStart === NO_POSITION) return this.metadata.labels ?? undefined; // as Go
     if (this.#labelsStart === this.#labelsEnd) return undefined;
     this.#aside ??= new LabelsAlone(this.#part(this.#labelsStart, this.#labelsEnd) as Labels);
     return (this.#aside as ObjectMeta | LabelsAlone).labels;

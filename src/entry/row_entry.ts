@@ -2,6 +2,7 @@ import type { Entry } from "../api/entry.ts";
 import type { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
+import { reduced } from "../api/reduced.ts";
 import type { TableColumn, TableRow } from "../api/table_row.ts";
 
 /** The columns of a row without cells of the server (apiserver `rest/table.go`, `defaultTableConvertor`). */
@@ -9,6 +10,9 @@ const PLAIN_COLUMNS: readonly TableColumn[] = [
   { name: "Name", type: "string", format: "name", description: "Name of the object.", priority: 0 },
   { name: "Created At", type: "date", format: "", description: "Time of creation.", priority: 0 },
 ];
+
+/** The mark of rows. */
+const MARK = "a row of a table";
 
 /** An entry whose object is a row of a table, around the entry of the row's object, which stays unparsed until a read. */
 export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> {
@@ -62,6 +66,6 @@ export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> 
     const { object } = this.#entry;
     const { apiVersion, kind, metadata } = object;
     const cells = this.#cells ?? [metadata.name, metadata.creationTimestamp ?? null];
-    return this.#row = { apiVersion, kind, metadata, columns: this.#columns, cells, object };
+    return this.#row = { apiVersion, kind, metadata, columns: this.#columns, cells, object, [reduced]: MARK };
   }
 }

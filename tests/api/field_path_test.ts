@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { parseFieldPath } from "../../src/api/field_path.ts";
+import { formatFieldPath, parseFieldPath } from "../../src/api/field_path.ts";
 
 Deno.test("parseFieldPath reads keys separated by dots and keys in brackets", () => {
   const cases: readonly [string, readonly string[]][] = [
@@ -33,4 +33,11 @@ Deno.test("parseFieldPath names the character at which a text is no path", () =>
     ["spec.containers[*].image", 'found "[" at character 16'],
   ];
   for (const [path, found] of cases) assertThrows(() => parseFieldPath(path), SyntaxError, found, path);
+});
+
+Deno.test("formatFieldPath writes a path that parseFieldPath reads back", () => {
+  assertEquals(formatFieldPath(["metadata", "annotations", "a.b/c"]), 'metadata.annotations["a.b/c"]');
+  fc.assert(fc.property(fc.array(fc.string(), { minLength: 1 }), (keys) => {
+    assertEquals(parseFieldPath(formatFieldPath(keys)), keys);
+  }));
 });

@@ -2,12 +2,12 @@ import type { Entry, Identity } from "../../api/entry.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/errors.ts";
 import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
-import { FieldTree } from "../../api/field_tree.ts";
 import type { KnownEntries, Projection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { entryOf } from "../../entry/entry_of.ts";
-import { brokenEntry, unreadEntry } from "../../entry/json_entry.ts";
-import { pickFields } from "../../entry/pick_fields.ts";
+import { brokenEntry, NO_POSITION, unreadEntry } from "../../entry/json_entry.ts";
+import { ReducedEntry } from "../../entry/reduced_entry.ts";
+import { Reduction } from "../../entry/reduction.ts";
 import { parseObject } from "../../entry/parse_object.ts";
 import { JsonWalker } from "./json_walker.ts";
 import { Projector } from "./projector.ts";
@@ -55,8 +55,9 @@ export class ObjectReader<T extends KubernetesObject> {
   #following = false;
   /** True if objects are parsed at once and unchanged, so that a walk gains nothing. */
   readonly #parsesAll: boolean;
-  /** Set if and only if objects are reduced to named fields. */
-  readonly #fields: FieldTree | undefined;
+  /** Set if and only if objects are reduced, here or by the server. */
+  readonly #reduction: Reduction | undefined;
+  /** Set if and only if objects are reduced here, to named fields. */
   readonly #projector: Projector | undefined;
   /** The bytes and position of the object that {@linkcode project} has copied, until {@linkcode read}. */
   #projected: Uint8Array | undefined;
@@ -71,9 +72,10 @@ export class ObjectReader<T extends KubernetesObject> {
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
     this.#isStrict = withoutMetadata === "refused";
-    this.#fields = options.fields && FieldTree.of(options.fields);
-    this.#projector = this.#fields && new Projector(this.#fields);
-    this.#parsesAll = options.parse === "now" && options.managedFields === "keep" && this.#fields === undefined;
+    const { resource, parse, managedFields, fields = resource.fields } = options;
+    this.#reduction = Reduction.of(resource, options);
+    this.#projector = fields && new Projector(this.#reduction!.fields);
+    this.#parsesAll = parse === "now" && managedFields === "keep" && fields === undefined;
   }
 
   /** Inserts kind and apiVersion, in the order of watch events, in following objects that begin with `metadata`. */
@@ -168,7 +170,7 @@ export class ObjectReader<T extends KubernetesObject> {
       const own = cut
         ? this.#joined(text.slice(start, walker.cutStart), text.slice(walker.cutEnd, end))
         : this.#own(text, start, end);
-      return unreadEntry<T>(
+      return this.#unread(
         this.#identityIn(text, key, namespace),
         own,
         metadataStart,
@@ -182,8 +184,8 @@ export class ObjectReader<T extends KubernetesObject> {
     const string = utf8.decode(own);
     // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is smaller.
     return string.length === own.length
-      ? unreadEntry<T>(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
-      : unreadEntry<T>(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
+      ? this.#unread(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
+      : this.#unread(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
   /** The entry of the walked object with its named fields alone, of which the projector has the copy. */
@@ -195,9 +197,22 @@ export class ObjectReader<T extends KubernetesObject> {
     const text = utf8.decode(own);
     const body = text.length === own.length ? text : own.slice();
     const [start, end] = [copy.metadataStart + prefix, copy.metadataEnd + prefix];
-    if (copy.keepsMetadata) return unreadEntry<T>(identity, body, start, end);
-    if (copy.labelsStart === -1) return unreadEntry<T>(identity, body, start, end, 0, 0);
-    return unreadEntry<T>(identity, body, start, end, copy.labelsStart + prefix, copy.labelsEnd + prefix);
+    if (copy.keepsMetadata) return this.#unread(identity, body, start, end, NO_POSITION, NO_POSITION);
+    if (copy.labelsStart === -1) return this.#unread(identity, body, start, end, 0, 0);
+    return this.#unread(identity, body, start, end, copy.labelsStart + prefix, copy.labelsEnd + prefix);
+  }
+
+  #unread(
+    identity: Identity,
+    text: string | Uint8Array,
+    metadataStart: number,
+    metadataEnd: number,
+    labelsStart: number,
+    labelsEnd: number,
+  ): Entry<T> {
+    return this.#reduction === undefined
+      ? unreadEntry<T>(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd)
+      : new ReducedEntry<T>(this.#reduction, identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
   /** The object, parsed at once, with its members in the same order as if it were parsed later. */
@@ -275,8 +290,7 @@ export class ObjectReader<T extends KubernetesObject> {
       };
       return brokenEntry<T>(identity, new DecodeError(message, { key }));
     }
-    const reduced = this.#fields === undefined ? complete : pickFields(complete, this.#fields);
-    return entryOf(reduced as unknown as T);
+    return entryOf((this.#reduction === undefined ? complete : this.#reduction.of(complete)) as unknown as T);
   }
 
   /** The key, as a string that does not keep the text in memory. */

@@ -4,6 +4,7 @@ import { FieldTree } from "../../../src/api/field_tree.ts";
 import type { Entry } from "../../../src/api/entry.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { pickFields } from "../../../src/entry/pick_fields.ts";
+import { Reduction } from "../../../src/entry/reduction.ts";
 import { ListReader } from "../../../src/client/decode/list_reader.ts";
 import { Projector } from "../../../src/client/decode/projector.ts";
 import { WatchReader } from "../../../src/client/decode/watch_reader.ts";
@@ -21,16 +22,15 @@ const paths = fc.array(path, { maxLength: 8 });
 /** The entry's parts beside those of the object that the text has, as informers read it. */
 function check(entry: Entry<KubernetesObject>, text: string, fields: readonly string[], typed: boolean): boolean {
   const type = typed ? { kind: "Pod", apiVersion: "v1" } : {};
-  const expected = pickFields(asRead(JSON.parse(text), { drop: false, ...type }), FieldTree.of(fields)) as {
-    metadata: Record<string, unknown>;
-  };
+  const object = asRead(JSON.parse(text), { drop: false, ...type }) as unknown as KubernetesObject;
+  const expected = Reduction.of(Pod, { fields })!.of(object);
   if (entry.error !== undefined) return false;
   const { metadata } = expected;
   assertEquals(entry.name, metadata.name);
   assertEquals(entry.namespace, metadata.namespace ?? "");
   assertEquals(entry.uid, metadata.uid ?? "");
   assertEquals(entry.resourceVersion, metadata.resourceVersion ?? "");
-  const { labels } = metadata as { labels?: unknown };
+  const { labels } = pickFields(object.metadata, FieldTree.of(fields).members.get("metadata")!) as { labels?: unknown };
   // Only an object can hold labels; what else a text has there is read with the object.
   if (typeof labels === "object" || labels === undefined) assertEquals<unknown>(entry.labels, labels ?? undefined);
   assertEquals<unknown>(entry.metadata, metadata);
