@@ -130,6 +130,7 @@ export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
 export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
 export {
+  type FieldsOption,
   type InformerOfFactory,
   SharedInformerFactory,
   type SharedInformerFactoryOptions,

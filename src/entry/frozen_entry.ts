@@ -35,6 +35,11 @@ class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
     return this.#entry.name;
   }
 
+  /** As that of a `JsonEntry`. */
+  get text(): string | Uint8Array | undefined {
+    return (this.#entry as { readonly text?: string | Uint8Array }).text;
+  }
+
   get error(): DecodeError | undefined {
     return this.#entry.error;
   }

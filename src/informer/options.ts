@@ -36,6 +36,14 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    */
   readonly transform?: (object: T) => T;
   /**
+   * An update that changes no kept field, only the resourceVersion, of an informer of named fields: `"skip"` caches the new
+   * version without an event, `"deliver"` delivers the update. With a `transform`, what it returns is compared. Only allowed for
+   * resources that `fieldsOf` reduces.
+   *
+   * @default {"skip"}
+   */
+  readonly unchanged?: "skip" | "deliver";
+  /**
    * Called with each error that does not reject a wait: failed lists and watches, handlers, broken objects. Its return value
    * is ignored.
    *

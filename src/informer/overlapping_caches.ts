@@ -14,7 +14,7 @@ export interface CacheScope {
 
 /**
  * Reported by a factory, once per kind, when two of its informers cache the same objects, which the server then sends twice:
- * complete and as metadata, of all namespaces and of one, with and without a selector.
+ * complete and as metadata or named fields, of all namespaces and of one, with and without a selector.
  */
 export class OverlappingCachesError extends InformerError {
   /** `"OverlappingCachesError"`. */
@@ -46,7 +46,11 @@ export function overlap(a: CacheScope, b: CacheScope): boolean {
 function textOf({ resource, namespaces, selectors }: CacheScope, other: CacheScope): string {
   const { labelSelector, fieldSelector } = selectors;
   return [
-    resource.representation === "metadata" ? "metadata" : "objects",
+    resource.representation === "metadata"
+      ? "metadata"
+      : resource.fields === undefined
+      ? "objects"
+      : "fields of objects",
     resource.version === other.resource.version ? "" : `at ${apiVersionOf(resource)}`,
     namespaces === undefined ? "" : `of namespace ${namespaces.join(", ")}`,
     namespaces === undefined && resource.scope === "Namespaced" ? "of all namespaces" : "",

@@ -112,17 +112,27 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * server refuses one, the others continue. There is no order between namespaces; the cache has synced when all of them have.
    *
    * @throws {RangeError} when an option is out of range.
-   * @throws {TypeError} when there is no source, or a namespace is repeated or empty.
+   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `unchanged` is given and the sources
+   * are not reduced to named fields.
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
-    const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields } = withCacheDefaults(options);
+    const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields, unchanged } = withCacheDefaults(
+      options,
+    );
     checkDurations("create an informer", { resyncMs, graceMs });
     const report = (error: unknown): void => this.#report(error);
     const sources = sourcesOf(source);
-    this.#resource = nameOf(sources[0].source);
+    const resource = resourceOf(sources[0].source);
+    this.#resource = resource === undefined ? "objects" : resourceName(resource);
+    if (unchanged !== undefined && resource?.fields === undefined) {
+      throw new TypeError(
+        `Cannot create an informer of "${this.#resource}": the option "unchanged" is for informers of named fields; ` +
+          `give fields, or leave it out`,
+      );
+    }
     this.#name = `the informer of "${this.#resource}"`;
     this.selections = sources.map(({ source }) => (source as { readonly selection?: Selection }).selection ?? {});
     this.#options = options;
@@ -155,6 +165,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       intake: this.#intake,
       quarantine: this.#quarantine,
       processor: this.#processor,
+      skipsUnchanged: resource?.fields !== undefined && unchanged !== "deliver",
     });
     this.#parts = sources.map(({ namespace, source }) =>
       new NamespaceSync<T>({
@@ -531,7 +542,6 @@ function sourcesOf<T>(
   return names.length === 1 ? [{ source: source[0].source }] : source;
 }
 
-function nameOf(source: object): string {
-  const { resource } = source as { readonly resource?: Resource };
-  return resource === undefined ? "objects" : resourceName(resource);
+function resourceOf(source: object): Resource | undefined {
+  return (source as { readonly resource?: Resource }).resource;
 }

@@ -2,6 +2,8 @@ import type { ApiResource } from "../api/api_resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, namespacesOf, type Selection } from "../api/options.ts";
 import { checkSelectors } from "../api/check_selectors.ts";
+import { fieldsOf } from "../api/fields_of.ts";
+import type { FieldPaths, Picked } from "../api/picked.ts";
 import { pathOf, type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
 import { callObserver } from "../async/report_uncaught.ts";
@@ -86,7 +88,20 @@ const COMPARED = [
   "reflector",
   "graceMs",
   "onError",
+  "unchanged",
 ] as const;
+
+/** An informer's reduction of objects to named fields. */
+export interface FieldsOption<T extends KubernetesObject, P extends readonly string[]> {
+  /** The paths of the fields that are kept, as in `fieldsOf`: `["spec.nodeName", "spec.containers.image"]`. */
+  readonly fields: P & FieldPaths<T, P>;
+}
+
+/** The options of an informer as they are implemented: its resource has the fields. */
+type AnyOptions<T extends KubernetesObject, Name extends string> =
+  & Selection
+  & SharedIndexInformerOptions<T, Name>
+  & { readonly fields?: readonly string[] };
 
 /**
  * Makes informers and shares them: one per resource and selection, however many callers ask for it.
@@ -149,15 +164,28 @@ export class SharedInformerFactory implements AsyncDisposable {
    * namespace means the same as `namespace`. Either of the two options replaces both of the factory; a cluster-scoped resource
    * ignores them.
    *
+   * With `fields`, the informer is that of `fieldsOf(resource, fields)`: another one than that of the complete objects, and the
+   * same for paths that keep the same fields.
+   *
    * @throws {Error} when an option differs from that of the first call, or an index has the name of another function's; when the
    * factory was shut down. An option that is left out never differs.
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
    * @throws {SyntaxError} when a selector does not parse.
    */
+  forResource<T extends KubernetesObject, const P extends readonly string[], Name extends string = never>(
+    resource: Resource<T>,
+    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Picked<T, P>, Name>,
+  ): SharedIndexInformer<Picked<T, P>, Name>;
+  /** As above, with complete objects. */
   forResource<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T> | ApiResource,
-    options: Selection & SharedIndexInformerOptions<T, Name> = {},
+    options?: Selection & SharedIndexInformerOptions<T, Name>,
+  ): SharedIndexInformer<T, Name>;
+  forResource<T extends KubernetesObject, Name extends string = never>(
+    complete: Resource<T> | ApiResource,
+    { fields, ...options }: AnyOptions<T, Name> = {},
   ): SharedIndexInformer<T, Name> {
+    const resource = fields === undefined ? complete : fieldsOf<KubernetesObject, readonly string[]>(complete, fields);
     const selected = this.#select(resource, options);
     const shared = this.#informers.get(selected.id) ?? this.#create(resource as Resource<T>, selected, options);
     this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
@@ -194,15 +222,25 @@ export class SharedInformerFactory implements AsyncDisposable {
    * } // the watch ends 10 s later, unless pods are acquired again
    * ```
    */
+  acquire<T extends KubernetesObject, const P extends readonly string[], Name extends string = never>(
+    resource: Resource<T>,
+    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Picked<T, P>, Name>,
+  ): AcquiredInformer<Picked<T, P>, Name>;
+  /** As above, with complete objects. */
   acquire<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T>,
-    options: Selection & SharedIndexInformerOptions<T, Name> = {},
+    options?: Selection & SharedIndexInformerOptions<T, Name>,
+  ): AcquiredInformer<T, Name>;
+  acquire<T extends KubernetesObject, Name extends string = never>(
+    complete: Resource<T>,
+    { fields, ...options }: AnyOptions<T, Name> = {},
   ): AcquiredInformer<T, Name> {
+    const resource = fields === undefined ? complete : fieldsOf<KubernetesObject, readonly string[]>(complete, fields);
     const selected = this.#select(resource, options);
     const known = this.#informers.get(selected.id);
     const isUsable = known !== undefined && known.informer.status().state !== "stopped";
     if (!isUsable) known?.demand.end();
-    const shared = isUsable ? known : this.#create(resource, selected, options);
+    const shared = isUsable ? known : this.#create(resource as Resource<T>, selected, options);
     const release = shared.demand.acquire();
     try {
       this.#join(shared, options as Selection & SharedIndexInformerOptions<KubernetesObject, string>);
@@ -379,10 +417,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     const namespaces = resource.scope === "Cluster" ? undefined : given;
     for (const namespace of namespaces ?? []) pathOf(resource, { namespace });
     const { labelSelector = defaults.labelSelector, fieldSelector = defaults.fieldSelector } = own;
-    const { group, version, plural, representation = "object" } = resource;
+    const { group, version, plural, representation = "object", fields } = resource;
     return {
       id: JSON.stringify([
-        ...[group, version, plural, representation],
+        ...[group, version, plural, representation, fields],
         ...[[...namespaces ?? []].sort(), labelSelector ?? "", fieldSelector ?? ""],
       ]),
       resource,

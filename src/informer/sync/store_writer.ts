@@ -2,6 +2,7 @@ import { type Entry, sameVersion } from "../../api/entry.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { isOlder } from "../../api/resource_version.ts";
+import { sameFields } from "../../entry/same_fields.ts";
 import type { Delta, Deltas } from "../../queue/delta.ts";
 import type { Indexer } from "../../store/indexer.ts";
 import type { StoreReplacement } from "../../store/replacement.ts";
@@ -21,6 +22,8 @@ export interface StoreWriterOptions<T extends KubernetesObject> {
   readonly quarantine: Quarantine<T>;
   /** Delivers events to handlers and streams. */
   readonly processor: Processor<T>;
+  /** An update that changes nothing but the version is stored, and no event. */
+  readonly skipsUnchanged: boolean;
 }
 
 /** Writes changes to the store and logs their events, in one turn. The namespaces of an informer share one writer. */
@@ -29,6 +32,7 @@ export class StoreWriter<T extends KubernetesObject> {
   readonly #intake: EntryTransform<T>;
   readonly #quarantine: Quarantine<T>;
   readonly #processor: Processor<T>;
+  readonly #skipsUnchanged: boolean;
   /** `#outdated` is the number of dropped changes so far. */
   #outdated = 0;
 
@@ -37,6 +41,7 @@ export class StoreWriter<T extends KubernetesObject> {
     this.#intake = options.intake;
     this.#quarantine = options.quarantine;
     this.#processor = options.processor;
+    this.#skipsUnchanged = options.skipsUnchanged;
   }
 
   /** The number of changes that were dropped because they were older than the cached object. */
@@ -106,7 +111,7 @@ export class StoreWriter<T extends KubernetesObject> {
     if (isAnother(known, entry)) {
       this.#processor.distribute(new Deleted(known, this.#quarantine, true));
       this.#processor.distribute(new Added(entry, this.#quarantine, false));
-    } else {
+    } else if (!this.#skipsUnchanged || !sameFields(known, entry)) {
       this.#processor.distribute(new Updated(entry, this.#quarantine, known, false));
     }
   }
