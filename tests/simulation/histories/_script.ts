@@ -10,6 +10,12 @@ export interface InformerPlan {
   readonly pageSize: number;
   readonly watchTimeoutMs: number;
   readonly parse: "lazy" | "eager";
+  /** The fields that are kept of objects. */
+  readonly fields?: readonly string[];
+  /** What becomes of updates that change no kept field. */
+  readonly unchanged?: "skip" | "deliver";
+  /** Whether it has an index, which reads all objects. */
+  readonly indexed?: boolean;
 }
 
 /** How a listener of a history behaves. */
@@ -62,12 +68,13 @@ export function scriptOf(seed: number): Script {
   const random = new Random(seed ^ 0x5eed);
   const bursts = new Random(seed ^ 0xb0b);
   const pauses = new Random(seed ^ 0x9a5e);
+  const reductions = new Random(seed ^ 0xf1e1d);
   const faults = random.pick(["none", "harmless", "all", "all"] as const);
   const steps: WorldStep[] = [];
   for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
     if (steps.length === 0 || random.next() < 0.08) {
       if (random.next() < 0.3) steps.push({ do: "spread", times: 1, everyMs: random.pick([1, 30, 300]) });
-      steps.push(informer(random));
+      steps.push(informer(random, reductions));
     }
     if (random.next() < 0.06) steps.push({ do: "stopInformer", which: random.below(8) });
     if (random.next() < 0.12) steps.push({ do: "listener", which: random.below(8), plan: listener(random) });
@@ -101,7 +108,7 @@ function burst(random: Random): WorldStep[] {
   }));
 }
 
-function informer(random: Random): WorldStep {
+function informer(random: Random, reductions: Random): WorldStep {
   const scope = random.pick([{}, {}, { namespace: "a" }, { labelSelector: "tier=web" }]);
   return {
     do: "informer",
@@ -112,8 +119,18 @@ function informer(random: Random): WorldStep {
       pageSize: random.pick([1, 2, 3, 500]),
       watchTimeoutMs: random.pick([20_000, 120_000]),
       parse: random.pick(["lazy", "eager"]),
+      ...reductions.next() < 0.3 ? reduction(reductions) : {},
     },
     listeners: Array.from({ length: 1 + random.below(3) }, () => listener(random)),
+  };
+}
+
+/** Labels are kept always: filters and indexes read them. */
+function reduction(random: Random): Pick<InformerPlan, "fields" | "unchanged" | "indexed"> {
+  return {
+    fields: random.pick([["metadata.labels"], ["metadata.labels"], ["metadata.labels.tier", "data"]]),
+    ...random.next() < 0.3 ? { unchanged: "deliver" as const } : {},
+    indexed: random.next() < 0.5,
   };
 }
 

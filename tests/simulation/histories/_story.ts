@@ -19,6 +19,8 @@ export interface StoryOptions {
   readonly resyncs: boolean;
   /** What really happened; nothing where objects end for this listener alone. */
   readonly truth: Truth | undefined;
+  /** The fields that were kept of each version, if updates that change none of them are skipped. */
+  readonly kept: Pick<Truth, "keptAt"> | undefined;
 }
 
 /** What one listener was told, held to the promises as it is told. */
@@ -91,7 +93,7 @@ export class Story {
   }
 
   #check(event: InformerEvent<KubernetesObject>): void {
-    const { every, reads, resyncs, truth } = this.#options;
+    const { every, reads, resyncs, truth, kept } = this.#options;
     if (event.type === "synced") {
       this.#synced++;
       this.syncedAt = Number(event.resourceVersion);
@@ -118,12 +120,15 @@ export class Story {
         assertEquals(uid, known.uid, "another object is not an update");
         if (event.resync) {
           assert(resyncs, "only who asked for resyncs is resynced");
-          assertEquals(version, known.version, "a resync changes nothing");
+          this.#same(key, version, known.version, "a resync changes nothing");
           return;
         }
         assert(compareResourceVersions(version, known.version) > 0, "versions rise");
         if (every && reads) {
-          assertEquals(event.previous.metadata.resourceVersion, known.version, "previous is what was told");
+          this.#same(key, event.previous.metadata.resourceVersion, known.version, "previous is what was told");
+        }
+        if (every && kept !== undefined) {
+          assert(kept.keptAt(key, version) !== kept.keptAt(key, known.version), "an update changes a kept field");
         }
         this.#known.set(key, { uid, version });
         return;
@@ -135,11 +140,17 @@ export class Story {
             truth === undefined || truth.ended(uid, version),
             "a final state that is known is the last state there was",
           );
-        } else if (every) assertEquals(version, known.version, "an unknown final state is the last one seen");
+        } else if (every) this.#same(key, version, known.version, "an unknown final state is the last one seen");
         this.#known.delete(key);
         return;
       default:
         event satisfies never;
     }
+  }
+  /** Two versions are the same, or differ in no kept field. */
+  #same(key: string, version: string, expected: string, message: string): void {
+    const { kept } = this.#options;
+    if (kept === undefined) assertEquals(version, expected, message);
+    else assertEquals(kept.keptAt(key, version), kept.keptAt(key, expected), message);
   }
 }

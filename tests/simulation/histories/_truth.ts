@@ -3,6 +3,8 @@ import type { KubernetesObject } from "@kube/informer";
 interface Happened {
   readonly version: number;
   readonly deleted: boolean;
+  /** The fields that reduced informers keep, as text; equal for equal fields. */
+  readonly kept: string;
 }
 
 /** What really happened on a server, version by version. */
@@ -20,8 +22,10 @@ export class Truth {
     const story = this.#objects.get(key) ?? [];
     this.#objects.set(key, story);
     const another = before !== undefined && before.metadata.uid !== after?.metadata.uid;
-    if (another) story.push({ version: revision + 1, deleted: true });
-    if (after !== undefined) story.push({ version: Number(after.metadata.resourceVersion), deleted: false });
+    if (another) story.push({ version: revision + 1, deleted: true, kept: "" });
+    if (after !== undefined) {
+      story.push({ version: Number(after.metadata.resourceVersion), deleted: false, kept: keptOf(after) });
+    }
     // A deletion is the next version; so is the change that takes an object out of a selection.
     if (before !== undefined) this.#ends.add(`${before.metadata.uid}@${revision + 1}`);
   }
@@ -43,13 +47,26 @@ export class Truth {
     return keys.filter((key) => this.versionAt(key, version) !== undefined).length;
   }
 
-  /** All versions after `version`, of objects in a namespace, or in any. */
-  since(version: number, namespace?: string): number[] {
+  /** The fields that reduced informers keep of an object at one of its versions, as text. */
+  keptAt(key: string, version: string): string | undefined {
+    return this.#objects.get(key)?.find((happened) => happened.version === Number(version) && !happened.deleted)?.kept;
+  }
+
+  /** All versions after `version`, of objects in a namespace, or in any; with `changed`, those that changed a kept field. */
+  since(version: number, namespace?: string, changed = false): number[] {
     const found: number[] = [];
     for (const [key, story] of this.#objects) {
       if (namespace !== undefined && !key.startsWith(`${namespace}/`)) continue;
-      for (const happened of story) if (happened.version > version) found.push(happened.version);
+      story.forEach((happened, i) => {
+        if (happened.version > version && !(changed && story[i - 1]?.kept === happened.kept)) {
+          found.push(happened.version);
+        }
+      });
     }
     return found.sort((a, b) => a - b);
   }
+}
+
+function keptOf({ metadata: { uid, labels, deletionTimestamp } }: KubernetesObject): string {
+  return JSON.stringify([uid, Object.entries(labels ?? {}).sort(), deletionTimestamp]);
 }

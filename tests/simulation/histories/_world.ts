@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import {
   Client,
+  fieldsOf,
   type HandlerRegistration,
   type InformerEvent,
   type KubernetesObject,
@@ -13,6 +14,8 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
 import { onceAt } from "../../../src/testing/perform.ts";
 import { Random } from "../../../src/testing/objects/random.ts";
+import { FieldTree } from "../../../src/api/field_tree.ts";
+import { pickFields } from "../../../src/entry/pick_fields.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
 import { Meddler, MOST_REQUESTS } from "./_meddler.ts";
@@ -275,20 +278,22 @@ class World {
     return live[which % live.length];
   }
 
-  #resource({ metadataOnly }: InformerPlan): Resource<KubernetesObject> {
-    return metadataOnly ? metadataOf(ConfigMap) : ConfigMap as Resource<KubernetesObject>;
+  #resource({ metadataOnly, fields }: InformerPlan): Resource<KubernetesObject> {
+    if (metadataOnly) return metadataOf(ConfigMap);
+    return fields === undefined ? ConfigMap : fieldsOf<ConfigMap, readonly string[]>(ConfigMap, fields);
   }
 
   #follow(plan: InformerPlan, listeners: readonly ListenerPlan[]): void {
     if (this.#live().length >= 4) return;
-    const { namespace, labelSelector, streamingList, pageSize, watchTimeoutMs, parse } = plan;
+    const { namespace, labelSelector, streamingList, pageSize, watchTimeoutMs, parse, indexed = true } = plan;
     const source = this.#client.resource(this.#resource(plan), { namespace, labelSelector });
     const following: Following = {
       plan,
       informer: new SharedIndexInformer<KubernetesObject, "tier">(source, {
         parse,
         freeze: true,
-        indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] },
+        ...(indexed ? { indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] } } : {}),
+        ...(plan.metadataOnly ? {} : { unchanged: plan.unchanged }),
         reflector: {
           streamingList,
           pageSize,
@@ -356,6 +361,7 @@ class World {
       reads: kind === "reads" || kind === "events" || kind === "throws",
       resyncs: resyncMs > 0,
       truth: kind === "filter" ? undefined : this.#truth, // an object that ceases to pass goes on living
+      kept: skips(following.plan) ? this.#truth : undefined,
     });
     const stop = new AbortController();
     const options = {
@@ -451,7 +457,8 @@ class World {
         const shown = metadataOnly
           ? { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata }
           : { ...object, metadata };
-        return [`${metadata.namespace}/${metadata.name}`, canonical(shown)];
+        const kept = plan.fields === undefined ? shown : pickFields(shown, FieldTree.of(plan.fields));
+        return [`${metadata.namespace}/${metadata.name}`, canonical(kept)];
       }),
     );
   }
@@ -485,7 +492,7 @@ class World {
     const expected = this.#expected(following);
     assertEquals([...cached.keys()].sort(), [...expected.keys()].sort(), "the cache has the server's objects");
     for (const [key, text] of expected) assertEquals(cached.get(key), text, "the cache equals the server");
-    for (const tier of ["web", "db", "none"]) {
+    for (const tier of following.plan.indexed === false ? [] : ["web", "db", "none"]) {
       const scanned = informer.indexer.list().filter(({ metadata }) => (metadata.labels?.tier ?? "none") === tier);
       const keys = scanned.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`).sort();
       assertEquals(informer.indexer.indexKeys("tier", tier), keys, "an index finds what a scan finds");
@@ -500,7 +507,7 @@ class World {
     for (const { from, versions } of watched) {
       // Of a selection nobody here knows which versions are in it.
       const expected = plan.labelSelector === undefined
-        ? this.#truth.since(from, plan.namespace).slice(0, versions.length)
+        ? this.#truth.since(from, plan.namespace, skips(plan)).slice(0, versions.length)
         : versions.toSorted((a, b) => a - b);
       assertEquals(versions, expected, `a watch from version ${from} is delivered in the server's order`);
     }
@@ -511,15 +518,19 @@ class World {
     if (story.every) this.#checkOrder(following, story);
     if (removed) return;
     const cached = [...following.informer.entries].filter((entry) => plan.kind !== "filter" || passes(entry.object));
+    const state = (key: string, version: string): string | undefined =>
+      skips(following.plan) ? this.#truth.keptAt(key, version) : version;
     assertEquals(
-      [...story.versions].sort(([a], [b]) => (a < b ? -1 : 1)),
-      cached.map(({ key, resourceVersion }) => [key, resourceVersion]).sort(([a], [b]) => (a < b ? -1 : 1)),
+      [...story.versions].map(([key, version]) => [key, state(key, version)]).sort(byKey),
+      cached.map(({ key, resourceVersion }) => [key, state(key, resourceVersion)]).sort(byKey),
       "what was told is what is cached",
     );
     if (this.#script.faults === "all" || following.plan.labelSelector !== undefined || !story.every) return;
     // Without a list in between, every version there was is told.
     const { namespace } = following.plan;
-    const untold = this.#truth.since(story.syncedAt, namespace).filter((version) => !story.told.has(version));
+    const untold = this.#truth.since(story.syncedAt, namespace, skips(following.plan)).filter((version) =>
+      !story.told.has(version)
+    );
     assertEquals(untold, [], "every version is told");
   }
 }
@@ -558,6 +569,15 @@ function harmOf(step: HistoryStep): number {
     default:
       return 0;
   }
+}
+
+/** Whether updates of data alone are skipped. */
+function skips({ metadataOnly, fields, unchanged }: InformerPlan): boolean {
+  return !metadataOnly && fields !== undefined && !fields.includes("data") && unchanged !== "deliver";
+}
+
+function byKey([a]: readonly unknown[], [b]: readonly unknown[]): number {
+  return String(a) < String(b) ? -1 : 1;
 }
 
 /** What the filtering listeners want to hear of. */
