@@ -57,7 +57,7 @@ export { entryOf } from "./src/entry/entry_of.ts";
 export type * from "./src/api/lister_watcher.ts";
 export * from "./src/api/options.ts";
 export * from "./src/api/selector.ts";
-export { FieldSelector } from "./src/api/field_selector.ts";
+export { type FieldRequirement, FieldSelector } from "./src/api/field_selector.ts";
 export { compareResourceVersions } from "./src/api/resource_version.ts";
 export type { Status, StatusCause, StatusDetails } from "./src/api/status.ts";
 export * from "./src/api/errors.ts";

@@ -1,7 +1,10 @@
 /** One condition of a field selector. */
-interface FieldRequirement {
+export interface FieldRequirement {
+  /** The path of the field: names, separated by dots. */
   readonly field: string;
+  /** The value that the field is compared with. */
   readonly value: string;
+  /** `true` if the field must equal the value; `false` if it must not. */
   readonly equal: boolean;
 }
 
@@ -20,12 +23,13 @@ interface FieldRequirement {
  * ```
  */
 export class FieldSelector {
-  readonly #requirements: readonly FieldRequirement[];
+  /** The conditions. */
+  readonly requirements: readonly FieldRequirement[];
   readonly #text: string;
 
   private constructor(text: string, requirements: readonly FieldRequirement[]) {
     this.#text = text;
-    this.#requirements = requirements;
+    this.requirements = requirements;
   }
 
   /**
@@ -40,12 +44,12 @@ export class FieldSelector {
 
   /** Returns true when there is no condition, so that every object matches. */
   get isEmpty(): boolean {
-    return this.#requirements.length === 0;
+    return this.requirements.length === 0;
   }
 
   /** Returns true when all conditions hold. A field is a path of names, separated by dots; a missing one equals `""`. */
   matches(object: object): boolean {
-    return this.#requirements.every(({ field, value, equal }) => (valueOf(object, field) === value) === equal);
+    return this.requirements.every(({ field, value, equal }) => (valueOf(object, field) === value) === equal);
   }
 
   /** Returns the text that was parsed. */

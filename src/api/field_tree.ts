@@ -14,12 +14,15 @@ const ALWAYS: readonly string[] = [
   "metadata.ownerReferences",
 ];
 
+/** The largest number of arrays in each other through which a path passes. */
+export const MAX_ARRAYS = 100;
+
 /**
  * The fields that a projection keeps of an object, as a tree of keys.
  *
  * A leaf keeps its value as it is. An inner node keeps the named members of an object, and does the same with each element
  * of an array; it keeps `null`, and drops other values, which have no members. An element of an array that is neither object
- * nor array becomes `null`, so that positions stay.
+ * nor array becomes `null`, so that positions stay; so does one inside of more than {@linkcode MAX_ARRAYS} arrays.
  */
 export class FieldTree {
   /** The kept members; empty for a leaf. */
@@ -46,6 +49,12 @@ export class FieldTree {
   /** The paths that lead to the leaves, sorted, without those that are always kept: equal for trees that keep the same. */
   get paths(): readonly string[] {
     return this.#leaves([]).map(formatFieldPath).filter((path) => !ALWAYS.includes(path)).sort();
+  }
+
+  /** Returns `true` if the value at the end of these keys is kept as it is, wherever it is present. */
+  keeps(keys: readonly string[]): boolean {
+    if (this.isLeaf || keys.length === 0) return this.isLeaf;
+    return this.members.get(keys[0])?.keeps(keys.slice(1)) ?? false;
   }
 
   #leaves(keys: readonly string[]): readonly (readonly string[])[] {

@@ -73,7 +73,7 @@ export interface RequestOptions extends Abortable {
 
 /** Options for decoding objects. */
 export interface DecodeOptions {
-  /** `"drop"` removes managedFields from the bytes before they are parsed. @default {"keep" on a client, "drop" on an informer} */
+  /** `"drop"` removes managedFields from the bytes before they are parsed, unless a path of `fields` names them. @default {"keep" on a client, "drop" on an informer} */
   readonly managedFields?: "drop" | "keep";
 }
 

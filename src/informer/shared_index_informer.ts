@@ -11,6 +11,7 @@ import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable, Selection } from "../api/options.ts";
+import { FieldTree } from "../api/field_tree.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { oldestVersion } from "../api/resource_version.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
@@ -146,7 +147,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (indexers !== undefined) this.#addIndexers(indexers);
     this.entries = this.#store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
     this.indexer = new ObjectIndexer(this.entries, this.#quarantine);
-    this.lister = new EntryLister<T>(this.#store, this.#quarantine);
+    const fields = resource?.fields && FieldTree.of(resource.fields);
+    this.lister = new EntryLister<T>(this.#store, this.#quarantine, fields);
     this.#processor = new Processor<T>({
       name: this.#name,
       entries: (key) => key === undefined ? this.#store.list() : this.#entriesOf(key),

@@ -436,7 +436,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   ): Shared {
     const { onError: _factory, idleMs = 30_000, forgetMs = 300_000, ...defaults } = this.#options;
     const { indexers: _indexers, ...rest } = defined(own);
-    const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...rest };
+    const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };
+    const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...rest };
     const { id, namespaces, selectors } = selected;
     const sources = (namespaces ?? [undefined]).map((namespace) => {
       return { namespace: namespace ?? "", source: this.#client.resource(resource, { namespace, ...selectors }) };

@@ -59,6 +59,10 @@ export class ObjectReader<T extends KubernetesObject> {
   readonly #reduction: Reduction | undefined;
   /** Set if and only if objects are reduced here, to named fields. */
   readonly #projector: Projector | undefined;
+  /** `metadata.managedFields` is cut out. A path that names it keeps it. */
+  readonly #cuts: boolean;
+  /** It is cut out before objects are reduced, because all of the metadata is kept. */
+  readonly #cutsFirst: boolean;
   /** The bytes and position of the object that {@linkcode project} has copied, until {@linkcode read}. */
   #projected: Uint8Array | undefined;
   #projectedStart = -1;
@@ -75,6 +79,9 @@ export class ObjectReader<T extends KubernetesObject> {
     const { resource, parse, managedFields, fields = resource.fields } = options;
     this.#reduction = Reduction.of(resource, options);
     this.#projector = fields && new Projector(this.#reduction!.fields);
+    const metadata = fields && this.#reduction!.fields.members.get("metadata");
+    this.#cuts = managedFields === "drop" && !metadata?.members.has("managedFields");
+    this.#cutsFirst = this.#cuts && metadata?.isLeaf === true;
     this.#parsesAll = parse === "now" && managedFields === "keep" && fields === undefined;
   }
 
@@ -101,7 +108,7 @@ export class ObjectReader<T extends KubernetesObject> {
    * object if it is found before `end`; else -1. A following {@linkcode read} of the same bytes uses this copy.
    */
   project(bytes: Uint8Array, start: number, end: number): number {
-    if (this.#projector === undefined) return -1;
+    if (this.#projector === undefined || this.#cutsFirst) return -1;
     const behind = this.#projector.project(bytes, start, end);
     if (behind === -1) return -1;
     this.#projected = bytes;
@@ -153,10 +160,10 @@ export class ObjectReader<T extends KubernetesObject> {
       if (!walker.finish(bytes, end, text)) return this.parse(bytes, start, end, text);
     }
     if (this.#projector !== undefined) {
-      if (!projected && !this.#projector.projectWhole(bytes, start, end)) return this.parse(bytes, start, end, text);
+      if (!projected && !this.#project(this.#projector, bytes, start, end)) return this.parse(bytes, start, end, text);
       return this.#reduced(this.#projector, this.#identity(bytes, key, namespace));
     }
-    const cut = this.#options.managedFields === "drop" && walker.cutStart !== -1;
+    const cut = this.#cuts && walker.cutStart !== -1;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
     const shift = prefix - start;
     const metadataStart = walker.metadataStart + shift;
@@ -186,6 +193,13 @@ export class ObjectReader<T extends KubernetesObject> {
     return string.length === own.length
       ? this.#unread(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
       : this.#unread(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
+  }
+
+  /** Copies the named fields of the walked object. Returns false if the projector declines. */
+  #project(projector: Projector, bytes: Uint8Array, start: number, end: number): boolean {
+    if (!this.#cutsFirst || this.#walker.cutStart === -1) return projector.projectWhole(bytes, start, end);
+    const rest = this.#rewrite(bytes, start, end, true, 0);
+    return projector.projectWhole(rest, 0, rest.length);
   }
 
   /** The entry of the walked object with its named fields alone, of which the projector has the copy. */
@@ -243,7 +257,7 @@ export class ObjectReader<T extends KubernetesObject> {
    * @throws {DecodeError} when it is no object, or has no metadata and such objects are refused.
    */
   entryOf(value: unknown): Entry<T> {
-    const { resource, expectedKind, managedFields } = this.#options;
+    const { resource, expectedKind } = this.#options;
     const metadata = (value as { metadata?: unknown } | null)?.metadata;
     if (typeof metadata !== "object" || metadata === null) {
       const found = JSON.stringify(value) ?? String(value);
@@ -263,7 +277,7 @@ export class ObjectReader<T extends KubernetesObject> {
       }, expected ${JSON.stringify(expectedKind)}; objects of that kind are passed over`;
       return brokenEntry<T>(UNKNOWN, new UnexpectedKindError(message, kind));
     }
-    const kept = managedFields === "drop" && "managedFields" in metadata ? withoutManagedFields(metadata) : metadata;
+    const kept = this.#cuts && "managedFields" in metadata ? withoutManagedFields(metadata) : metadata;
     const fillKind = this.#kind !== "" && !("kind" in object);
     const fillVersion = this.#apiVersion !== "" && !("apiVersion" in object);
     const complete = kept !== metadata || fillKind || fillVersion

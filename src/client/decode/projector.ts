@@ -1,4 +1,4 @@
-import type { FieldTree } from "../../api/field_tree.ts";
+import { type FieldTree, MAX_ARRAYS } from "../../api/field_tree.ts";
 import { endOfKey, endOfManagedFields, skipValue } from "./json_walker.ts";
 
 const COMMA = 44;
@@ -27,7 +27,7 @@ interface Node {
  *
  * A projection is exact or declines. Exact means: parsing the copy gives what picking the fields of the parsed object gives,
  * for every text that `JSON.parse` accepts and whose keys are unique in each object on the way to a field. It declines at
- * white space and at escapes in keys on that way; then the object has to be parsed. For a text that is not JSON the result
+ * white space, at escapes in keys, and at more than {@linkcode MAX_ARRAYS} arrays in each other on that way; then the object has to be parsed. For a text that is not JSON the result
  * is undefined.
  */
 export class Projector {
@@ -51,6 +51,8 @@ export class Projector {
   /** The source of the latest projection. */
   #source: Uint8Array = this.bytes;
   #end = 0;
+  /** The number of arrays around the present value. */
+  #arrays = 0;
   /** True if the rest of the object may stay unread once all its kept members have been copied. */
   #stopsEarly = false;
   /** True once it has stopped early: then the open objects of the copy are closed. */
@@ -86,6 +88,7 @@ export class Projector {
     this.#end = end;
     this.#stopsEarly = stopsEarly;
     this.#hasStopped = false;
+    this.#arrays = 0;
     this.length = 0;
     this.metadataStart =
       this.metadataEnd =
@@ -161,10 +164,12 @@ export class Projector {
   }
 
   #array(at: number, node: Node): number {
+    if (++this.#arrays > MAX_ARRAYS) return -1;
     const source = this.#source;
     this.#put(OPEN_BRACKET);
     if (at + 1 < this.#end && source[at + 1] === CLOSE_BRACKET) {
       this.#put(CLOSE_BRACKET);
+      this.#arrays--;
       return at + 2;
     }
     for (at++;; at++) {
@@ -173,7 +178,10 @@ export class Projector {
       if (at === -1 || at >= this.#end) return -1;
       if (this.length === before) { for (const byte of NULL) this.#put(byte); }
       this.#put(source[at]);
-      if (source[at] === CLOSE_BRACKET) return at + 1;
+      if (source[at] === CLOSE_BRACKET) {
+        this.#arrays--;
+        return at + 1;
+      }
       if (source[at] !== COMMA) return -1;
     }
   }

@@ -10,7 +10,9 @@ import type { Entry } from "../../api/entry.ts";
 import { DecodeError } from "../../api/errors.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import { formatFieldPath } from "../../api/field_path.ts";
 import { FieldSelector } from "../../api/field_selector.ts";
+import type { FieldTree } from "../../api/field_tree.ts";
 import { LabelSelector } from "../../api/selector.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import type { Quarantine } from "./quarantine.ts";
@@ -34,6 +36,7 @@ export interface Lister<T> {
    * only the labels are parsed. For many reads by one field, an index is faster.
    *
    * @throws {SyntaxError} that points at the character at which a selector does not parse.
+   * @throws {TypeError} when a selector names a label or field that the informer does not keep.
    */
   list(selector?: string | CacheSelection): T[];
   /**
@@ -62,12 +65,15 @@ export interface NamespaceLister<T> {
 export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   readonly #entries: ReadonlyIndexer<Entry<T>, "namespace">;
   readonly #quarantine: Quarantine<T>;
+  readonly #fields: FieldTree | undefined;
   /** The selector last used, because most programs use one. */
   #parsed: { readonly text: string; readonly selector: LabelSelector } | undefined;
 
-  constructor(entries: ReadonlyIndexer<Entry<T>, "namespace">, quarantine: Quarantine<T>) {
+  /** `fields` are those to which objects are reduced, if they are. */
+  constructor(entries: ReadonlyIndexer<Entry<T>, "namespace">, quarantine: Quarantine<T>, fields?: FieldTree) {
     this.#entries = entries;
     this.#quarantine = quarantine;
+    this.#fields = fields;
   }
 
   list(selector: string | CacheSelection = ""): T[] {
@@ -91,6 +97,8 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
     const { labelSelector = "", fieldSelector = "" } = typeof given === "string" ? { labelSelector: given } : given;
     const selector = this.#parse(labelSelector);
     const fields = fieldSelector === "" ? undefined : FieldSelector.parse(fieldSelector);
+    for (const { key } of selector.requirements) this.#checkKept(["metadata", "labels", key]);
+    for (const { field } of fields?.requirements ?? []) this.#checkKept(field.split("."));
     const objects: T[] = [];
     for (const entry of entries()) {
       try {
@@ -102,6 +110,13 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
       }
     }
     return objects;
+  }
+
+  #checkKept(keys: readonly string[]): void {
+    if (this.#fields === undefined || this.#fields.keeps(keys)) return;
+    throw new TypeError(
+      `Cannot select by "${formatFieldPath(keys)}": the informer does not keep it; add the path to its fields`,
+    );
   }
 
   #parse(text: string): LabelSelector {

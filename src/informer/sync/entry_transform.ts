@@ -2,6 +2,7 @@ import type { Entry, Identity } from "../../api/entry.ts";
 import { DecodeError } from "../../api/errors.ts";
 import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import { type Reduced, reduced } from "../../api/reduced.ts";
 import { frozenEntry } from "../../entry/frozen_entry.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { brokenEntry } from "../../entry/json_entry.ts";
@@ -112,7 +113,7 @@ export class EntryTransform<T extends KubernetesObject> {
       return this.#broken(entry, "read", cause);
     }
     try {
-      object = transform(object);
+      object = markedAs(object, transform(object));
       const { name, namespace } = metadataOf(object);
       if (entry.name === name && entry.namespace === (namespace ?? "")) { // survives: same-key
         return new TransformedEntry(entry, entry.key, object); // survives: same-key
@@ -131,6 +132,13 @@ export class EntryTransform<T extends KubernetesObject> {
       : new DecodeError(`Cannot ${action} "${entry.key}"`, { cause, key: entry.key });
     return brokenEntry<T>({ key, namespace, uid: entry.uid, resourceVersion: entry.resourceVersion }, error);
   }
+}
+
+/** Returns the result of a transform, marked if its argument is: fields that a reduction left out are missing from both. */
+function markedAs<T>(original: T, result: T): T {
+  const mark = (original as Reduced)[reduced];
+  if (mark === undefined || (result as Reduced | undefined)?.[reduced] === mark) return result;
+  return { ...result, [reduced]: mark };
 }
 
 /** Returns the metadata of a transform's result. @throws {TypeError} if name or namespace is unusable. */

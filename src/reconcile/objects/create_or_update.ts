@@ -3,6 +3,7 @@ import type { Draft, DraftMeta } from "../../api/draft.ts";
 import type { MergePatch } from "../../api/merge_patch.ts";
 import { copyOf, type Mutable } from "../../api/mutable.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import type { Whole } from "../../api/reduced.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { mergeDiff } from "./merge_diff.ts";
 import { retryOnConflict } from "./retry_on_conflict.ts";
@@ -10,7 +11,7 @@ import { retryOnConflict } from "./retry_on_conflict.ts";
 /** Options for {@linkcode createOrUpdate}. */
 export interface CreateOrUpdateOptions<T> extends Omit<WriteOptions, "subresource"> {
   /** The object as the caller knows it, from a cache; it saves a read. @default {read from the server} */
-  readonly current?: T;
+  readonly current?: T & Whole;
 }
 
 /** The result of {@linkcode createOrUpdate}. */
@@ -31,7 +32,8 @@ export interface CreatedOrUpdated<T> {
  *   one, or use `ResourceClient.apply`.
  * - Changes of `status` are not written: see {@linkcode writeStatus}.
  *
- * @throws {TypeError} when the draft has no name, or `change` alters name or namespace.
+ * @throws {TypeError} when the draft has no name, or `change` alters name or namespace; when `current` is `reduced`: a difference
+ * from it could remove fields that it lacks.
  *
  * @example
  * ```ts
@@ -73,7 +75,7 @@ export async function createOrUpdate<T extends KubernetesObject>(
   };
   let exists = false;
   return await retryOnConflict(async (retries) => {
-    const before = (retries === 0 ? current : undefined) ?? await read();
+    const before: T | undefined = (retries === 0 ? current : undefined) ?? await read();
     exists = before !== undefined;
     if (before === undefined) return { object: await own.create(draft, write), operation: "created" };
     const copy = copyOf(before);

@@ -2,6 +2,7 @@ import { isNotFound } from "../../api/errors.ts";
 import type { MergePatch } from "../../api/merge_patch.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Abortable } from "../../api/options.ts";
+import { refuseReduced, type Whole } from "../../api/reduced.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
 import { retryOnConflict } from "./retry_on_conflict.ts";
 
@@ -61,13 +62,14 @@ export interface FinalizeOptions<T> extends Abortable {
  */
 export async function finalize<T extends KubernetesObject>(
   client: ResourceClient<T>,
-  object: T,
+  object: T & Whole,
   options: FinalizeOptions<T>,
 ): Promise<T | undefined> {
   const { finalizer, cleanup, signal } = options;
   if (!/^[^/]+\/[^/]+$/.test(finalizer)) {
     throw new TypeError(`Cannot use "${finalizer}" as finalizer: write it with a domain, "example.com/${finalizer}"`);
   }
+  refuseReduced("finalize an object", object);
   const { namespace } = object.metadata;
   const own = namespace ? client.namespace(namespace) : client;
   if (!isDeleted(object)) {

@@ -1,5 +1,6 @@
 import type { MergePatch } from "../../api/merge_patch.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import { refuseReduced, type Whole } from "../../api/reduced.ts";
 import type { ResourceClient, WriteOptions } from "../../client/resource_client.ts";
 import { mergeDiff } from "./merge_diff.ts";
 
@@ -34,10 +35,11 @@ export type StatusOf<T> = T extends { readonly status?: infer S } ? NonNullable<
  */
 export async function writeStatus<T extends KubernetesObject>(
   client: ResourceClient<T>,
-  object: T,
+  object: T & Whole,
   status: StatusOf<T>,
   options: Omit<WriteOptions, "subresource"> = {},
 ): Promise<T> {
+  refuseReduced("write the status of an object", object);
   const { name, namespace, resourceVersion } = object.metadata;
   const change = mergeDiff((object as { readonly status?: unknown }).status ?? {}, status);
   if (change === undefined) return object;

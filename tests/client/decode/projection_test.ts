@@ -125,3 +125,39 @@ Deno.test("Projector finds no end in an object that is cut off anywhere", () => 
     `{"metadata":{"name":"a"},"spec":{"a":[{"b":1},null,null,[]]},"status":null}`,
   );
 });
+
+Deno.test("WatchReader with fields drops managedFields if asked to, unless a path names them", () => {
+  const metadata = { name: "a", uid: "u", resourceVersion: "5", managedFields: [{ manager: "x" }], labels: { a: "b" } };
+  const read = (text: string, managedFields: "drop" | "keep", fields: readonly string[]): unknown => {
+    const reader = new WatchReader({ resource: Pod, managedFields, fields });
+    const [change] = reader.push(utf8Of(`{"type":"ADDED","object":${text}}\n`));
+    assert(change.type !== "BOOKMARK");
+    return JSON.parse(JSON.stringify(change.entry.object.metadata));
+  };
+  const { managedFields: _managedFields, labels: _labels, ...identity } = metadata;
+  for (const indent of [0, 1]) { // with white space the projector declines
+    const text = JSON.stringify({ kind: "Pod", apiVersion: "v1", metadata, spec: {} }, null, indent).replaceAll(
+      "\n",
+      "",
+    );
+    assertEquals(read(text, "keep", ["metadata"]), metadata);
+    assertEquals(read(text, "drop", ["metadata"]), { ...identity, labels: metadata.labels });
+    assertEquals(read(text, "drop", ["spec"]), identity);
+    assertEquals(read(text, "drop", ["metadata.managedFields"]), {
+      ...identity,
+      managedFields: metadata.managedFields,
+    });
+  }
+});
+
+Deno.test("WatchReader with fields reads objects that are nested deeply on the way to a field", () => {
+  const deep = "[".repeat(9_000) + "]".repeat(9_000);
+  for (const space of ["", " "]) {
+    const reader = new WatchReader({ resource: Pod, managedFields: "drop", fields: ["spec.a.b", "status"] });
+    const text =
+      `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"},"spec":${space}{"a":${deep}},"status":${deep}}`;
+    const [change] = reader.push(utf8Of(`{"type":"ADDED","object":${text}}\n`));
+    assert(change.type !== "BOOKMARK");
+    assert(change.entry.object.metadata.name === "a");
+  }
+});

@@ -1,0 +1,194 @@
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { fieldsOf } from "../../src/api/fields_of.ts";
+import { reduced } from "../../src/api/reduced.ts";
+import { Client } from "../../src/client/client.ts";
+import { errorLine } from "../../src/errors/error_line.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { FakeTime } from "../support/fake_time.ts";
+
+/** A factory on a fake server. Disposing it stops its informers. */
+class World implements AsyncDisposable {
+  readonly time = new FakeTime();
+  readonly server = new FakeApiServer();
+  readonly client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
+  readonly errors: string[] = [];
+  readonly informers = new SharedInformerFactory(this.client, {
+    onError: (error: unknown) => this.errors.push(errorLine(error)),
+  });
+
+  async start(): Promise<void> {
+    this.informers.start();
+    await this.quiet();
+  }
+
+  async quiet(): Promise<void> {
+    await this.time.tickAsync(0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.informers[Symbol.asyncDispose](), this.quiet()]);
+    this.client[Symbol.dispose]();
+    this.server[Symbol.dispose]();
+    this.time[Symbol.dispose]();
+  }
+}
+
+/** The object without what marks it. */
+function plain(object: unknown): unknown {
+  return JSON.parse(JSON.stringify(object));
+}
+
+Deno.test("SharedInformerFactory gives informers of fields, whose handlers, listers, indexes and filters see these fields", async () => {
+  await using world = new World();
+  const { server, informers } = world;
+  server.create(Pod, pod({ namespace: "shop", name: "web-0", node: "n1", labels: { app: "web" } }));
+  server.create(Pod, pod({ namespace: "shop", name: "db-0", node: "n2", labels: { app: "db" } }));
+  const pods = informers.forResource(Pod, {
+    fields: ["spec.nodeName", "metadata.labels", "spec.containers.name"],
+    indexers: { node: (pod) => [pod.spec.nodeName ?? ""] },
+  });
+  const seen: unknown[] = [];
+  pods.addEventHandler({ onAdd: ({ key, object }) => seen.push([key, object.spec.nodeName]) }, {
+    filter: (pod) => pod.metadata.labels?.app === "web",
+  });
+  await world.start();
+  assertEquals(seen, [["shop/web-0", "n1"]]);
+  assertEquals(pods.indexer.indexKeys("node", "n2"), ["shop/db-0"]);
+  assertEquals(pods.lister.list("app=db").map(({ metadata }) => metadata.name), ["db-0"]);
+  assertEquals(pods.lister.list({ fieldSelector: "spec.nodeName=n1" }).map(({ metadata }) => metadata.name), ["web-0"]);
+  const object = pods.lister.get("shop/web-0");
+  const { metadata: { uid, creationTimestamp, resourceVersion, generation } } = server.get(Pod, "shop/web-0")!;
+  assertEquals(plain(object), {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: plain({
+      ...{ name: "web-0", namespace: "shop", uid, creationTimestamp, resourceVersion, generation },
+      labels: { app: "web" },
+    }),
+    spec: { nodeName: "n1", containers: [{ name: "app" }] },
+  });
+});
+
+Deno.test("Lister refuses to select by labels and fields that an informer of fields does not keep", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const nodes = informers.forResource(Pod, { fields: ["spec.nodeName", 'metadata.labels["app"]'] });
+  await world.start();
+  assertEquals(nodes.lister.list("app=web"), []);
+  assertThrows(() => nodes.lister.list("tier=web"), TypeError, 'Cannot select by "metadata.labels.tier"');
+  assertThrows(
+    () => nodes.lister.namespace("shop").list({ fieldSelector: "status.phase=Running" }),
+    TypeError,
+    'Cannot select by "status.phase": the informer does not keep it; add the path to its fields',
+  );
+});
+
+Deno.test("SharedInformerFactory shares an informer of the same fields in any order, and no other", async () => {
+  await using world = new World();
+  const { informers, errors } = world;
+  const pods = informers.forResource(Pod, { fields: ["spec.nodeName", "status.phase"] });
+  const same = informers.forResource(Pod, {
+    fields: ["status.phase", "spec.nodeName", "status.phase", "metadata.uid"],
+  });
+  assertStrictEquals<unknown>(same, pods);
+  using acquired = informers.acquire(Pod, { fields: ["status.phase", "spec.nodeName"], unchanged: "skip" });
+  assertEquals(informers.status().length, 1);
+  assertThrows(
+    () => informers.acquire(Pod, { fields: ["status.phase", "spec.nodeName"], unchanged: "deliver" }),
+    Error,
+    'option "unchanged" is not what the first caller gave',
+  );
+  assertEquals(errors, []);
+  informers.forResource(Pod);
+  assertEquals(errors, [
+    "Two informers cache the same pods: one has fields of objects of all namespaces, the other objects of all namespaces; " +
+    "use the larger one for both, or ignore this error",
+  ]);
+  assertEquals(informers.status().length, 2);
+  await world.start();
+  assertEquals(acquired.lister.list(), []);
+});
+
+Deno.test("SharedIndexInformer of fields caches an update of other fields without an event, and reaches its version", async () => {
+  await using world = new World();
+  const { server, client, informers } = world;
+  server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { kept: "1", other: "1" } }));
+  const maps = informers.forResource(ConfigMap, { fields: ["data.kept"] });
+  const all = new SharedIndexInformer(client.resource(fieldsOf(ConfigMap, ["data.kept"])), { unchanged: "deliver" });
+  await using _all = all;
+  const seen: string[] = [];
+  const noting = (name: string, informer: Pick<typeof maps, "addEventHandler">): void => {
+    informer.addEventHandler({
+      onUpdate: ({ object, previous }) => seen.push(`${name}: ${previous.data?.kept}→${object.data?.kept}`),
+    });
+  };
+  noting("skip", maps);
+  noting("deliver", all);
+  void all.run();
+  await world.start();
+  const write = async (data: Record<string, string>): Promise<string> => {
+    const { metadata } = await client.resource(ConfigMap).patch("a", { type: "merge", body: { data } });
+    await world.quiet();
+    return metadata.resourceVersion;
+  };
+  const version = await write({ other: "2" });
+  assertEquals(seen, ["deliver: 1→1"]);
+  await maps.atLeast(version);
+  assertEquals(maps.lister.get("shop/a")?.metadata.resourceVersion, version);
+  seen.length = 0;
+  await write({ kept: "2" });
+  assertEquals(seen.sort(), ["deliver: 1→2", "skip: 1→2"]);
+  seen.length = 0;
+  // Noticed by a relist.
+  server.loseNext();
+  const later = await write({ other: "3" });
+  server.forceRelist();
+  await world.time.tickAsync(10_000);
+  assertEquals(seen, ["deliver: 2→2"]);
+  assertEquals(maps.status().recentRelists, 1);
+  assertEquals(maps.lister.get("shop/a")?.metadata.resourceVersion, later);
+});
+
+Deno.test("SharedIndexInformer refuses unchanged without fields, and names what to do", async () => {
+  await using world = new World();
+  assertThrows(
+    () => new SharedIndexInformer(world.client.resource(Pod), { unchanged: "skip" }),
+    TypeError,
+    'the option "unchanged" is for informers of named fields; give fields, or leave it out',
+  );
+});
+
+Deno.test("SharedIndexInformer transforms what fields keep, compares results, and keeps their mark", async () => {
+  await using world = new World();
+  const { server, client, informers } = world;
+  server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { kept: "1", more: "1" } }));
+  const given: unknown[] = [];
+  const maps = informers.forResource(ConfigMap, {
+    fields: ["data"],
+    transform: ({ apiVersion, kind, metadata, data }) => {
+      given.push(plain(data));
+      return { apiVersion, kind, metadata, data: { kept: data?.kept ?? "" } };
+    },
+  });
+  const seen: unknown[] = [];
+  maps.addEventHandler({ onUpdate: ({ object }) => seen.push(plain(object.data)) });
+  await world.start();
+  const patch = async (data: Record<string, string>): Promise<void> => {
+    await client.resource(ConfigMap).patch("a", { type: "merge", body: { data } });
+    await world.quiet();
+  };
+  await patch({ more: "2" });
+  await patch({ kept: "2" });
+  assertEquals(given, [{ kept: "1", more: "1" }, { kept: "1", more: "2" }, { kept: "2", more: "2" }]);
+  assertEquals(seen, [{ kept: "2" }]);
+  const cached = maps.lister.get("shop/a")!;
+  assertEquals(cached[reduced], "the fields data");
+  await assertRejects(
+    () => client.resource(ConfigMap).update(cached as never),
+    TypeError,
+    "reduced to the fields data",
+  );
+});
