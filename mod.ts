@@ -128,6 +128,7 @@ export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
+export { UnknownFieldsError } from "./src/informer/cache/unknown_fields.ts";
 export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
 export {
   type FieldsOption,

@@ -30,6 +30,7 @@ import { EntryLister, type Lister } from "./cache/lister.ts";
 import { ObjectIndexer } from "./cache/object_indexer.ts";
 import type { InformerView } from "./informer_view.ts";
 import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
+import { unknownFields, UnknownFieldsError } from "./cache/unknown_fields.ts";
 import { namespaceIndex } from "./cache/namespace_index.ts";
 import { type NamespaceSource, NamespaceSync } from "./sync/namespace_sync.ts";
 import { Processor } from "./events/processor.ts";
@@ -101,6 +102,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   #isStopped = false;
   /** `true` once `#running` has settled. */
   #hasEnded = false;
+  /** The paths of fields that nothing has checked; some only for a kind found by discovery. */
+  readonly #unchecked: readonly string[];
   /** Only rises. */
   #errors = 0;
   /** Receives the errors of an informer without `onError`. */
@@ -147,6 +150,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (indexers !== undefined) this.#addIndexers(indexers);
     this.entries = this.#store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
     this.indexer = new ObjectIndexer(this.entries, this.#quarantine);
+    this.#unchecked = resource !== undefined && "verbs" in resource ? resource.fields ?? [] : [];
     const fields = resource?.fields && FieldTree.of(resource.fields);
     this.lister = new EntryLister<T>(this.#store, this.#quarantine, fields);
     this.#processor = new Processor<T>({
@@ -493,7 +497,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
         objects: this.#store.size,
         resourceVersion: this.lastSyncResourceVersion,
       });
+      if (this.#unchecked.length > 0) void this.#checkFields();
     }
+  }
+
+  /** Reports the paths of a kind found by discovery that lead nowhere: the compiler has not checked them. */
+  async #checkFields(): Promise<void> {
+    const unknown = await unknownFields(this.#store, this.#unchecked);
+    if (unknown.length > 0 && !this.#isStopped) this.#report(new UnknownFieldsError(this.#resource, unknown));
   }
 
   /** Returns the parts that a wait concerns. An only part is returned whatever its namespace. */

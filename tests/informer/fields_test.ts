@@ -1,6 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { fieldsOf } from "../../src/api/fields_of.ts";
 import { reduced } from "../../src/api/reduced.ts";
+import { findResource } from "../../src/client/find_resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { errorLine } from "../../src/errors/error_line.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -191,4 +192,20 @@ Deno.test("SharedIndexInformer transforms what fields keep, compares results, an
     TypeError,
     "reduced to the fields data",
   );
+});
+
+Deno.test("SharedInformerFactory reports once the paths that lead nowhere, of a kind found by discovery, once it has synced", async () => {
+  await using world = new World();
+  const { server, client, informers, errors } = world;
+  for (const name of ["a", "b"]) server.create(ConfigMap, configMap({ namespace: "shop", name, data: { x: "1" } }));
+  const found = findResource(await client.discover(), "configmaps")!;
+  informers.forResource(found, { fields: ["data.x", "data.y", "spec.z", "metadata.labels"] });
+  informers.forResource(found, { fields: ["data.x"] });
+  informers.forResource(ConfigMap, { fields: ["data.y"] });
+  errors.length = 0;
+  await world.start();
+  assertEquals(errors, [
+    'No cached object of "configmaps" has "data.y" or "metadata.labels" or "spec.z": look for a mistake in the paths of ' +
+    "fields, or ignore this error",
+  ]);
 });
