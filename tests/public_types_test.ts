@@ -13,8 +13,10 @@ import {
   type DeletedEvent,
   DeltaFIFO,
   type Draft,
+  type DynamicObject,
   type Entry,
   entryOf,
+  fieldsOf,
   type HandlerOptions,
   Indexer,
   type InformerEvent,
@@ -25,6 +27,7 @@ import {
   type ListerWatcher,
   metadataOf,
   type ReadonlyIndexer,
+  type Reduced,
   Reflector,
   type ReflectorPhase,
   type ReflectorStore,
@@ -36,6 +39,7 @@ import {
   retry,
   SharedIndexInformer,
   SharedInformerFactory,
+  tableOf,
   type Transport,
   type UpdatedEvent,
   type WatchEvent,
@@ -44,7 +48,7 @@ import {
 import type { connect } from "../src/deno/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
-import { Node, Pod } from "../src/kinds/core/v1.ts";
+import { ConfigMap, Node, Pod } from "../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../src/testing/mod.ts";
 
 interface CronTab extends KubernetesObject {
@@ -93,7 +97,7 @@ Deno.test("Resource is a value and a type of one name, built in or custom [F23]"
   // @ts-expect-error objects are read-only
   tab.spec.replicas = 2;
   const metadata = metadataOf(CronTab);
-  same<typeof metadata, Resource<KubernetesObject>>();
+  same<typeof metadata, Resource<KubernetesObject & Reduced>>();
   // @ts-expect-error metadata only: there is no spec to read
   const wrongRepresentation: Resource<CronTab> = metadata;
   assertEquals([any.kind, wrong.kind, wrongObject, wrongRepresentation.representation], [
@@ -400,4 +404,91 @@ Deno.test("a worker of a WorkQueue returns nothing, or a result made by retry() 
   queue.shutDown();
   same<ReturnType<typeof retry>, Result>();
   return Promise.all(workers).then(() => {});
+});
+
+/** The type of a resource's objects. */
+type ObjectOf<R> = R extends Resource<infer T> ? T : never;
+
+Deno.test("fieldsOf checks paths through arrays and maps, and its objects have these fields", () => {
+  const resource = fieldsOf(Pod, [
+    ...["spec.nodeName", "spec.containers.image", "status.phase"] as const,
+    'metadata.annotations["example.com/owner"]',
+  ]);
+  type Picked = ObjectOf<typeof resource>;
+  same<Picked["spec"]["nodeName"], string | undefined>();
+  same<Picked["spec"]["containers"][number]["image"], string | undefined>();
+  same<NonNullable<Picked["metadata"]["annotations"]>["example.com/owner"], string | undefined>();
+  same<Picked["metadata"]["uid"], string>();
+  same<Picked["kind"], "Pod" | undefined>();
+  const object: KubernetesObject | undefined = undefined as Picked | undefined;
+  assertEquals(object, undefined);
+  // @ts-expect-error a field that was not named
+  const hostname = (pod: Picked) => pod.spec.hostname;
+  // @ts-expect-error a label is no field of this informer
+  const labels = (pod: Picked) => pod.metadata.labels;
+  // @ts-expect-error a misspelled field
+  fieldsOf(Pod, ["spec.nodename"]);
+  // @ts-expect-error a path through a string
+  fieldsOf(Pod, ["spec.nodeName.first"]);
+  // @ts-expect-error a misspelled field of an item
+  fieldsOf(Pod, ["spec.nodeName", "spec.containers.images"]);
+  assertEquals([typeof hostname, typeof labels], ["function", "function"]);
+});
+
+Deno.test("fieldsOf accepts recursive types, dynamic objects, and paths that are known at run time alone", () => {
+  interface Tree extends KubernetesObject {
+    readonly spec: Branch;
+  }
+  interface Branch {
+    readonly name: string;
+    readonly branches?: readonly Branch[];
+  }
+  const Tree = defineResource<Tree>({ group: "acme.dev", version: "v1", plural: "trees", kind: "Tree" });
+  const trees = fieldsOf(Tree, ["spec.branches.branches.name"]);
+  same<
+    NonNullable<NonNullable<ObjectOf<typeof trees>["spec"]["branches"]>[number]["branches"]>[number]["name"],
+    string
+  >();
+  const dynamic = fieldsOf(Tree as Resource<KubernetesObject> as Resource<DynamicObject>, ["spec.name"]);
+  same<ObjectOf<typeof dynamic>["spec"], unknown>();
+  const paths: string[] = ["spec.name"];
+  const late = fieldsOf(Tree, paths);
+  same<NonNullable<ObjectOf<typeof late>["spec"]>["name"], string | undefined>();
+  same<ObjectOf<typeof late>["metadata"]["name"], string>();
+});
+
+Deno.test("reduced objects do not type-check as what update, create, apply, copyOf and drafts take", () => {
+  const resources = [fieldsOf(ConfigMap, ["data"]), metadataOf(ConfigMap), tableOf(ConfigMap)] as const;
+  type Fields = ObjectOf<typeof resources[0]>;
+  type Metadata = ObjectOf<typeof resources[1]>;
+  type Row = ObjectOf<typeof resources[2]>;
+  const never = (maps: ResourceClient<ConfigMap>, fields: Fields, metadata: Metadata, row: Row): void => {
+    // @ts-expect-error it lacks fields
+    void maps.update(fields);
+    // @ts-expect-error so does a copy by spreading
+    void maps.update({ ...fields, data: {} });
+    // @ts-expect-error it lacks fields
+    void maps.update(metadata);
+    // @ts-expect-error it has a cell in place of fields
+    void maps.update(row);
+    // @ts-expect-error it lacks fields
+    void maps.create(fields);
+    // @ts-expect-error it lacks fields
+    void maps.create({ ...metadata, data: {} });
+    // @ts-expect-error it has a cell in place of fields
+    void maps.create(row);
+    // @ts-expect-error the fields that it lacks would be removed
+    void maps.apply(fields, { fieldManager: "test" });
+    // @ts-expect-error a copy is for a write
+    copyOf(fields);
+    // @ts-expect-error there is no draft of reduced objects
+    const draft: Draft<Fields> = { metadata: { name: "a" } };
+    void draft;
+    void maps.patch("a", { type: "merge", body: { data: fields.data } });
+  };
+  const generic = async <T extends KubernetesObject>(client: ResourceClient<T>, object: T, draft: Draft<T>) => {
+    await client.create(draft);
+    await client.update(copyOf(object));
+  };
+  assertEquals([typeof never, typeof generic], ["function", "function"]);
 });
