@@ -29,6 +29,7 @@ export function formatFieldPath(keys: readonly string[]): string {
 }
 
 const PLAIN = /^([\w$-]+)/;
+// deno-lint-ignore no-control-regex -- JSON strings have none
 const QUOTED = /^\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/;
 
 function refuse(path: string, at: number): never {

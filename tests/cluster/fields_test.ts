@@ -65,7 +65,11 @@ function pathsOf(value: unknown, path = ""): string[] {
     .filter((path) => !/^\/metadata\/(managedFields|resourceVersion|generation)/.test(path));
 }
 
-async function objectsOf<T extends KubernetesObject>(client: Client, resource: Resource<T>, namespace: string) {
+async function objectsOf<T extends KubernetesObject>(
+  client: Client,
+  resource: Resource<T>,
+  namespace: string,
+): Promise<T[]> {
   await using informer = new SharedIndexInformer(client.resource(resource, { namespace }), { onError: () => {} });
   informer.run();
   await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
