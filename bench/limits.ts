@@ -3,17 +3,17 @@
  * table: each value beside the accepted one.
  *
  * `deno task bench:limits [--only L7,M6] [--reps 3]`; ends with 1 when a limit is not held. Ids with a letter behind the
- * number come from the same case: `--only L16` means all of them. Each file in `limits` is a case: it declares its limits,
+ * number, or behind a dash, come from the same case: `--only L16` and `--only fields` mean all of them. Each file in `limits` is a case: it declares its limits,
  * and is the program that is run for each side.
  */
 import { Flags } from "./flags.ts";
 import { isHeld, type Limit, type Measurement } from "./limits/_measurement.ts";
-import { HEAP, WEIGHTS } from "./limits/cached.ts";
+import { FIELDS_HEAP, HEAP, WEIGHTS } from "./limits/cached.ts";
 import { CHURN } from "./limits/churned.ts";
 import { COLLECTIONS } from "./limits/collections.ts";
 import { COMMIT } from "./limits/commit.ts";
 import * as decoding from "./limits/decoding.ts";
-import { CLIENT_NODE, EVENTS } from "./limits/events.ts";
+import { CLIENT_NODE, EVENTS, FIELDS_EVENTS } from "./limits/events.ts";
 import { HANDLERS } from "./limits/handlers.ts";
 import { IMPORT } from "./limits/imported.ts";
 import { LARGE as LARGE_LIST } from "./limits/large_list.ts";
@@ -46,6 +46,8 @@ const MEASUREMENTS: readonly Measurement[] = [
   IMPORT,
   WEIGHTS,
   CHURN,
+  FIELDS_EVENTS,
+  FIELDS_HEAP,
 ];
 
 /**
@@ -57,7 +59,8 @@ async function report(args: readonly string[]): Promise<number> {
   const flags = new Flags(args, ["only", "reps"]);
   const only = flags.list("only");
   const repetitions = flags.count("reps", 3);
-  const isNamed = (id: string, name: string): boolean => name === id || name === id.replace(/[a-z]$/, "");
+  const isNamed = (id: string, name: string): boolean =>
+    name === id || name === id.replace(/[a-z]$/, "") || id.startsWith(`${name}-`);
   const isWanted = (id: string): boolean => only === undefined || only.some((name) => isNamed(id, name));
 
   const ids = MEASUREMENTS.flatMap((measurement) => measurement.ids);

@@ -35,6 +35,20 @@ export const EVENTS: Measurement = {
   },
 };
 
+/** The events of an informer of three fields, which a handler reads, against those of complete objects. */
+export const FIELDS_EVENTS: Measurement = {
+  ids: ["fields-events"],
+  measure: async ({ repetitions }) => {
+    const of = await medians(["fields", "read"], repetitions);
+    return [{
+      id: "fields-events",
+      what: "events/s, three fields read / complete objects read",
+      value: of("fields", "eventsPerSecond") / of("read", "eventsPerSecond"),
+      accept: { least: 1.5 },
+    }];
+  },
+};
+
 /** L16: against the client that most people use. */
 export const CLIENT_NODE: Measurement = {
   ids: ["L16t", "L16e", "L16k", "L16m"],

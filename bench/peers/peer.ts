@@ -77,6 +77,7 @@ export const PEERS: readonly Peer[] = [
   ours("keys", "default, keys to a work queue"),
   ours("nothing", "default, nothing read"),
   ours("read", "default, every object read"),
+  ours("fields", "three fields, read"),
   ours("eager", "eager"),
   ours("full", "eager, managedFields kept"),
   { id: "node-keys", name: "ours on Node, default, keys", mode: "keys", command: bundled },

@@ -1,9 +1,10 @@
 /**
  * Our informer, as a process: URL PODS EVENTS CHANGED MODE. Modes: `full` (every object parsed as it arrives, managedFields
  * kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object), `nothing` (the default,
- * nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them).
+ * nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them), `fields` (three fields are kept of
+ * each object, and the handler reads them).
  */
-import { Client, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
+import { Client, fieldsOf, type KubernetesObject, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { Progress } from "../progress.ts";
 
@@ -14,17 +15,41 @@ const DENO: string = "../../../src/deno/mod.ts";
 const client: Client = progress.url.startsWith("/")
   ? await (await import(DENO)).connect({ kubeconfig: progress.url })
   : new Client({ server: progress.url });
-const pods = new SharedIndexInformer(client.resource(Pod), {
-  parse: mode === "full" || mode === "eager" ? "eager" : "lazy",
-  managedFields: mode === "full" ? "keep" : "drop",
-  onError: (error) => {
+const options = {
+  parse: mode === "full" || mode === "eager" ? "eager" as const : "lazy" as const,
+  managedFields: mode === "full" ? "keep" as const : "drop" as const,
+  onError: (error: unknown) => {
     if (!progress.synced) throw error; // afterwards the watch expires, which is part of the job
   },
-});
-addHandler(pods, mode, progress);
+};
+const pods = mode === "fields" ? followFields() : followPods();
 progress.begin();
 void pods.run();
 await progress.finish();
+
+function followPods(): SharedIndexInformer<KubernetesObject> {
+  const pods = new SharedIndexInformer(client.resource(Pod), options);
+  addHandler(pods, mode, progress);
+  return pods as unknown as SharedIndexInformer<KubernetesObject>;
+}
+
+/** Returns the informer of three fields, whose handler reads them: events that change none of them are delivered too. */
+function followFields(): SharedIndexInformer<KubernetesObject> {
+  const resource = fieldsOf(Pod, ["metadata.labels", "spec.nodeName", "status.phase"]);
+  const pods = new SharedIndexInformer(client.resource(resource), { ...options, unchanged: "deliver" });
+  let read = 0;
+  pods.addEventHandler({
+    onAdd: ({ object: { metadata, spec, status } }) => {
+      if (metadata.labels !== undefined && spec.nodeName !== undefined && status?.phase !== undefined) read++;
+      progress.added();
+    },
+    onUpdate: ({ object: { metadata, spec, status } }) => {
+      if (metadata.labels !== undefined && spec.nodeName !== undefined && status?.phase !== undefined) read++;
+      progress.updated();
+    },
+  });
+  return pods as unknown as SharedIndexInformer<KubernetesObject>;
+}
 
 /** Adds the handler that the mode of a client asks for: `keys`, `nothing`, or any other, which reads every object. */
 function addHandler(pods: SharedIndexInformer<Pod>, mode: string, progress: Progress): void {
