@@ -1,7 +1,7 @@
 /**
  * What a cache of the server's pods weighs, in a process of its own. URL MODE. Modes: `bare` (the same objects without
  * managedFields in a Map), `full` (managedFields kept, parsed), `dropped` (parsed), `unread` (the default, nothing read),
- * `metadata` (metadata only), `fields` (labels, node and phase, parsed), `transformed` (name, node and phase, by a transform).
+ * `metadata` (metadata only), `fields` (node, phase and address, parsed), `transformed` (name, node and phase, by a transform).
  */
 import {
   Client,
@@ -138,7 +138,7 @@ async function main(): Promise<void> {
       case "metadata":
         return informed(metadataOf(Pod), { parse: "eager" }).then(({ indexer }) => indexer);
       case "fields": {
-        const resource = fieldsOf(Pod, ["metadata.labels", "spec.nodeName", "status.phase"]);
+        const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
         return informed(resource, { parse: "eager" }).then(({ indexer }) => indexer);
       }
       case "transformed":

@@ -31,7 +31,7 @@ import { type Resource, resourceName } from "./resource.ts";
  * await using pods = new SharedIndexInformer(client.resource(fieldsOf(Pod, ["spec.nodeName", "status.phase"])));
  * pods.run();
  * await pods.waitForCacheSync();
- * assertEquals(pods.lister.get("shop/cart-0")?.spec, { nodeName: "worker-1" });
+ * assertEquals(pods.lister.get("shop/cart-0")?.spec.nodeName, "worker-1");
  * ```
  */
 export function fieldsOf<T extends KubernetesObject, const P extends readonly string[]>(

@@ -112,6 +112,18 @@ const RUNS: Readonly<Record<string, Run>> = {
       await prints('worker-9: gone [ "shop/lost-0" ]');
     },
   },
+  "pods_on_nodes.ts": {
+    expect: async ({ server, prints }) => {
+      await prints(/^shop\/cart-0 uses \S+$/);
+      await prints("2 pods are on worker-1");
+      server.annotate(Pod, "shop/cart-0", { "example.com/owner": "me" }); // no event
+      const cart = server.get(Pod, "shop/cart-0")!;
+      server.update(Pod, { ...cart, status: { ...cart.status, phase: "Failed" } });
+      await prints(/^shop\/cart-0 \w+ → Failed$/);
+      server.delete(Pod, "shop/cart-0");
+      await prints("shop/cart-0 is gone");
+    },
+  },
   "serve_pods.ts": {
     args: ["0"],
     first: /^http:.*\n/,

@@ -35,16 +35,16 @@ function followPods(): SharedIndexInformer<KubernetesObject> {
 
 /** Returns the informer of three fields, whose handler reads them: events that change none of them are delivered too. */
 function followFields(): SharedIndexInformer<KubernetesObject> {
-  const resource = fieldsOf(Pod, ["metadata.labels", "spec.nodeName", "status.phase"]);
+  const resource = fieldsOf(Pod, ["spec.nodeName", "status.phase", "status.podIP"]);
   const pods = new SharedIndexInformer(client.resource(resource), { ...options, unchanged: "deliver" });
   let read = 0;
   pods.addEventHandler({
-    onAdd: ({ object: { metadata, spec, status } }) => {
-      if (metadata.labels !== undefined && spec.nodeName !== undefined && status?.phase !== undefined) read++;
+    onAdd: ({ object: { spec, status } }) => {
+      if (spec.nodeName !== undefined && status?.phase !== undefined && status.podIP !== undefined) read++;
       progress.added();
     },
-    onUpdate: ({ object: { metadata, spec, status } }) => {
-      if (metadata.labels !== undefined && spec.nodeName !== undefined && status?.phase !== undefined) read++;
+    onUpdate: ({ object: { spec, status } }) => {
+      if (spec.nodeName !== undefined && status?.phase !== undefined && status.podIP !== undefined) read++;
       progress.updated();
     },
   });
