@@ -13,13 +13,11 @@ export interface Reduced {
   readonly [reduced]?: string;
 }
 
-/** An object without the mark {@linkcode reduced}: no type of reduced objects is assignable to it. */
-export interface Whole {
-  /** Never set. */
-  readonly [reduced]?: never;
-  /** Present in objects; named here because the compiler wants a member in common. */
-  readonly metadata?: unknown;
-}
+/**
+ * An object without the mark {@linkcode reduced}: no type of reduced objects is assignable to it. `metadata` is named because the
+ * compiler demands a member in common; an alias, so that it is assignable to types with an index signature.
+ */
+export type Whole = { readonly [reduced]?: never; readonly metadata?: unknown };
 
 /**
  * Refuses a value that has a reduced object in it, at any depth; with `"in arrays"` only one that is part of an array.

@@ -126,7 +126,7 @@ Deno.test("ResourceClient requests metadata only in the form that each call need
   assertEquals(transport.last.headers.get("accept"), one);
   await pods.patch("web-0", { type: "merge", body: { metadata: { labels: { a: "b" } } } });
   assertEquals(transport.last.headers.get("accept"), one);
-  await assertRejects(() => pods.create({ metadata: { name: "web-0" } }), TypeError, "metadata only");
+  await assertRejects(() => pods.create({ metadata: { name: "web-0" } } as never), TypeError, "metadata only");
 });
 
 Deno.test("ResourceClient refuses to address or create an object without a namespace; Client.fetch sends a raw path as it is [C133]", async () => {
