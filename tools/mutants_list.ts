@@ -222,6 +222,24 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "if (false) {",
   },
   {
+    id: "change-of-kept-field-skipped",
+    breaks: "an informer of fields delivers no update",
+    find: /!this\.#skipsUnchanged \|\| !sameFields\(known, entry\)/,
+    replace: "!this.#skipsUnchanged",
+  },
+  {
+    id: "other-text-skipped",
+    breaks: "an informer of fields delivers no update of an object that was not read",
+    find: /return .*/,
+    replace: "return true;",
+  },
+  {
+    id: "unchanged-object-delivered",
+    breaks: "an informer of fields delivers updates that change none of them, of objects that were read",
+    find: /return .*/,
+    replace: "return false;",
+  },
+  {
     id: "filter-forgets",
     breaks: "a filter forgets what it has told",
     find: /return .*/,

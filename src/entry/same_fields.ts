@@ -12,8 +12,10 @@ const decoder = new TextDecoder();
 export function sameFields<T>(a: Entry<T>, b: Entry<T>): boolean {
   if (a.error !== undefined || b.error !== undefined) return false;
   const [text, other] = [textOf(a), textOf(b)];
+  // mutant: other-text-skipped
   if (text !== undefined && other !== undefined) return sameText(text, a.resourceVersion, other, b.resourceVersion);
   try {
+    // mutant: unchanged-object-delivered
     return sameValue(a.object, b.object);
   } catch (error) {
     if (error instanceof DecodeError) return false;

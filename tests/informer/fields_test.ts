@@ -209,3 +209,23 @@ Deno.test("SharedInformerFactory reports once the paths that lead nowhere, of a 
     "fields, or ignore this error",
   ]);
 });
+
+Deno.test("SharedInformerFactory keeps the fields of objects of several namespaces, and skips updates in each", async () => {
+  await using world = new World();
+  const { server, informers } = world;
+  for (const namespace of ["a", "b", "c"]) {
+    server.create(ConfigMap, configMap({ namespace, name: "map", data: { kept: "1", other: "1" } }));
+  }
+  const maps = informers.forResource(ConfigMap, { namespaces: ["a", "b"], fields: ["data.kept"] });
+  const seen: string[] = [];
+  maps.addEventHandler({ onUpdate: ({ key }) => seen.push(key) });
+  await world.start();
+  const write = async (namespace: string, data: Record<string, string>): Promise<void> => {
+    server.update(ConfigMap, { ...server.get(ConfigMap, `${namespace}/map`)!, data });
+    await world.quiet();
+  };
+  await write("a", { kept: "1", other: "2" });
+  await write("b", { kept: "2", other: "1" });
+  assertEquals(seen, ["b/map"]);
+  assertEquals(maps.lister.list().map(({ data }) => data?.kept), ["1", "2"]);
+});

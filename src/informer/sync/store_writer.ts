@@ -111,6 +111,7 @@ export class StoreWriter<T extends KubernetesObject> {
     if (isAnother(known, entry)) {
       this.#processor.distribute(new Deleted(known, this.#quarantine, true));
       this.#processor.distribute(new Added(entry, this.#quarantine, false));
+      // mutant: change-of-kept-field-skipped
     } else if (!this.#skipsUnchanged || !sameFields(known, entry)) {
       this.#processor.distribute(new Updated(entry, this.#quarantine, known, false));
     }
