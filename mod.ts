@@ -54,6 +54,7 @@ export * from "./src/api/access_rule.ts";
 export * from "./src/api/key.ts";
 export type { Entry } from "./src/api/entry.ts";
 export { entryOf } from "./src/entry/entry_of.ts";
+export { type FieldPath, type FieldPredicate, type Having, path } from "./src/entry/path.ts";
 export type * from "./src/api/lister_watcher.ts";
 export * from "./src/api/options.ts";
 export * from "./src/api/selector.ts";

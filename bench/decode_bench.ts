@@ -2,8 +2,10 @@
  * What it costs to make entries from bytes, over the least that reading could cost: JSON.parse of texts that are there
  * already. "unread" is what a controller pays that only wants keys, "read" what it pays that reads every object.
  */
+import type { Entry } from "../src/api/entry.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
 import { defineResource, type Resource } from "../src/api/resource.ts";
+import { ofEntries, path } from "../src/entry/path.ts";
 import { readChanges, readList } from "../tests/client/decode/_bodies.ts";
 import { type Item, leaseItem, listBody, podItem, streamOf, typed, watchBody } from "./_data.ts";
 
@@ -110,6 +112,40 @@ decoding(
         for await (const { entries } of readList(streamOf(body), { resource: Pod, managedFields })) {
           for (const entry of entries) void entry.object;
         }
+      },
+    });
+  }
+}
+
+{
+  const group = `one field of ${POD_COUNT} × 6.8 kB pods without managedFields`;
+  const pods = Array.from({ length: POD_COUNT }, (_, index) => typed("Pod", "v1", podItem(index)));
+  const entries: Entry<KubernetesObject>[] = [];
+  const texts: string[] = [];
+  const options = { resource: Pod, managedFields: "drop" } as const;
+  for await (const batch of readChanges<KubernetesObject>(streamOf(watchBody(pods)), options)) {
+    for (const change of batch) if (change.type !== "BOOKMARK") entries.push(change.entry);
+  }
+  await readWatch(watchBody(pods), Pod, "drop", (object) => void texts.push(JSON.stringify(object)));
+
+  Deno.bench({
+    ...RUNS,
+    name: "bare JSON.parse of ready strings",
+    group,
+    baseline: true,
+    fn: () => {
+      for (const text of texts) JSON.parse(text);
+    },
+  });
+  const fields = [path("metadata.name"), path("spec.nodeName"), path("status.phase"), path("spec.containers.image")];
+  for (const field of fields) {
+    const valuesOf = ofEntries<KubernetesObject, readonly string[]>(field as (object: unknown) => readonly string[]);
+    Deno.bench({
+      ...RUNS,
+      name: `${field}, unread`,
+      group,
+      fn: () => {
+        for (const entry of entries) valuesOf(entry);
       },
     });
   }

@@ -26,6 +26,7 @@ import {
   type KubernetesObject,
   type ListerWatcher,
   metadataOf,
+  path,
   type ReadonlyIndexer,
   type Reduced,
   Reflector,
@@ -492,3 +493,29 @@ Deno.test("reduced objects do not type-check as what update, create, apply, copy
   };
   assertEquals([typeof never, typeof generic], ["function", "function"]);
 });
+
+Deno.test("path compiles only where it leads to a field of the objects, or where the text is not known to the compiler", () => {
+  const informers = new SharedInformerFactory(fakeClient());
+  const pods = informers.forResource(Pod, {
+    indexers: { node: path("spec.nodeName"), image: path("spec.containers.image"), own: (pod) => [pod.metadata.name] },
+  });
+  same<typeof pods, SharedIndexInformer<Pod, "node" | "image" | "own">>();
+  const text: string = "spec.anything";
+  pods.withIndexers({ owner: path('metadata.annotations["example.com/owner"]'), any: path(text) });
+  pods.addEventHandler({}, { filter: path("status.phase").equals("Running") });
+  // @ts-expect-error there is no such field
+  pods.addEventHandler({}, { filter: path("status.phas").equals("Running") });
+  // @ts-expect-error there is no such field
+  pods.withIndexers({ wrong: path("spec.containers.nam") });
+  // @ts-expect-error a string has no fields
+  assertEquals(path("metadata.name.first")(podOf("a")), []);
+  assertEquals(path("metadata.name")(podOf("a")), ["a"]);
+  assertEquals([podOf("a")].filter(path("metadata.name").notEquals("a")), []);
+});
+
+function podOf(name: string): Pod {
+  return {
+    metadata: { name, uid: "u", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" },
+    spec: { containers: [] },
+  };
+}

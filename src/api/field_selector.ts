@@ -1,7 +1,10 @@
+import { parseFieldPath } from "./field_path.ts";
+import { fieldValues } from "./field_values.ts";
+
 /** One condition of a field selector. */
 export interface FieldRequirement {
-  /** The path of the field: names, separated by dots. */
-  readonly field: string;
+  /** The keys of the field's path. */
+  readonly keys: readonly string[];
   /** The value that the field is compared with. */
   readonly value: string;
   /** `true` if the field must equal the value; `false` if it must not. */
@@ -47,24 +50,26 @@ export class FieldSelector {
     return this.requirements.length === 0;
   }
 
-  /** Returns true when all conditions hold. A field is a path of names, separated by dots; a missing one equals `""`. */
+  /**
+   * Returns true when all conditions hold. A field is a path of names, separated by dots, that passes through arrays: one of
+   * its values is equal, or none. A missing field equals `""`.
+   */
   matches(object: object): boolean {
-    return this.requirements.every(({ field, value, equal }) => (valueOf(object, field) === value) === equal);
+    return this.matchesValues((keys) => fieldValues(object, keys));
+  }
+
+  /** As {@linkcode matches}, of an object whose values `read` returns by the keys of a path; `undefined` stands for an object. */
+  matchesValues(read: (keys: readonly string[]) => readonly (string | undefined)[]): boolean {
+    return this.requirements.every(({ keys, value, equal }) => {
+      const values = read(keys);
+      return (values.includes(value) || (value === "" && values.every((value) => value === undefined))) === equal;
+    });
   }
 
   /** Returns the text that was parsed. */
   toString(): string {
     return this.#text;
   }
-}
-
-function valueOf(object: object, field: string): string {
-  let value: unknown = object;
-  for (const name of field.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return "";
-    value = (value as Readonly<Record<string, unknown>>)[name];
-  }
-  return value === undefined || value === null || typeof value === "object" ? "" : String(value);
 }
 
 function parse(text: string): FieldRequirement[] {
@@ -82,7 +87,7 @@ function parse(text: string): FieldRequirement[] {
     const rest = text.slice(at);
     if (rest === "" || rest[0] === ",") {
       const term = text.slice(begin, at);
-      if (operator !== undefined) found.push({ field, value, equal: operator !== "!=" });
+      if (operator !== undefined) found.push({ keys: keysOf(field), value, equal: operator !== "!=" });
       else if (term !== "") fail(`"${term}"`, begin, `"field=value" or "field!=value"`);
       begin = at + 1;
       operator = undefined;
@@ -101,4 +106,8 @@ function parse(text: string): FieldRequirement[] {
     } else value += rest[0];
   }
   return found;
+}
+
+function keysOf(field: string): readonly string[] {
+  return field.includes('["') ? parseFieldPath(field) : field.split(".");
 }

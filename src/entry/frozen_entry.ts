@@ -2,7 +2,9 @@ import type { Entry } from "../api/entry.ts";
 import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
+import type { FieldValue } from "../api/field_values.ts";
 import { brokenEntry } from "./json_entry.ts";
+import { valuesAt } from "./values_at.ts";
 
 /**
  * Wraps an entry so that its object, metadata and labels are frozen, deeply, when they are first read: writing to them
@@ -54,6 +56,11 @@ class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
 
   get object(): T {
     return this.#frozen(this.#entry.object);
+  }
+
+  /** See `valuesAt()`: strings need no freezing. */
+  valuesAt(keys: readonly string[]): readonly FieldValue[] {
+    return valuesAt(this.#entry, keys);
   }
 
   /** Freezes a value that was read; makes this entry broken when that fails. */

@@ -11,7 +11,9 @@ import type { Entry, Identity } from "../api/entry.ts";
 import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
+import { type FieldValue, fieldValues } from "../api/field_values.ts";
 import { parseObject } from "./parse_object.ts";
+import { readValues } from "./read_values.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -154,6 +156,16 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
     if (this.#metadataEnd > READ) this.#read(this.#body as string | Uint8Array);
     if (this.#metadataEnd === BROKEN) throw this.#aside;
     return this.#body as T;
+  }
+
+  /** See `valuesAt()`. Unread text stays unread, unless its layout is unusual. */
+  valuesAt(keys: readonly string[]): readonly FieldValue[] {
+    if (this.#metadataEnd <= READ) return fieldValues(this.object, keys);
+    const text = this.#body as string | Uint8Array;
+    const values = typeof text === "string"
+      ? readValues(text, keys, this.#metadataStart, this.#metadataEnd)
+      : readValues(decoder.decode(text), keys); // positions in bytes are none in text
+    return values ?? fieldValues(this.object, keys);
   }
 
   /** Parses a part of the text. */

@@ -25,8 +25,8 @@ export interface CacheOptions extends DecodeOptions {
 export interface SharedIndexInformerOptions<T extends KubernetesObject, Name extends string = never>
   extends CacheOptions {
   /**
-   * Index functions by name. They read, and so parse, every object as it arrives. An object for which one throws is missing
-   * from that index, and the error is reported.
+   * Index functions by name. They read, and so parse, every object as it arrives; those of {@linkcode path} read one field
+   * without parsing. An object for which one throws is missing from that index, and the error is reported.
    */
   readonly indexers?: Indexers<T, Name>;
   /**

@@ -7,7 +7,6 @@
  * @module
  */
 import type { Entry } from "../api/entry.ts";
-import { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable, Selection } from "../api/options.ts";
@@ -18,6 +17,7 @@ import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
 import type { Indexers, IndexFunction } from "../store/index.ts";
 import { Indexer, type ReadonlyIndexer } from "../store/indexer.ts";
+import { ofEntries, parsesObjects } from "../entry/path.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
@@ -263,7 +263,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /**
    * Resolves with the first object, cached or to come, for which the predicate holds. It reads, and so parses, every object, or
-   * only the one of `key`, which is looked up.
+   * only the one of `key`, which is looked up; a predicate of {@linkcode path} parses none but the last.
    *
    * @throws {WaitError} when the signal aborts, or the informer stops first.
    * @throws an error of the predicate.
@@ -276,16 +276,14 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   async #until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey }): Promise<T> {
     const { key, signal } = options;
+    const holds = ofEntries(predicate);
     for await (const event of this.#processor.stream({ signal, name: "until" }, key)) {
       if (event.type === "synced" || event.type === "deleted") continue;
-      let object: T;
       try {
-        object = event.object;
+        if (holds(event)) return event.object;
       } catch (error) {
-        if (error instanceof DecodeError) continue; // the quarantine reports it
-        throw error;
+        if (error !== event.error) throw error; // the quarantine reports an object that cannot be read
       }
-      if (predicate(object)) return object;
     }
     throw this.#stopError();
   }
@@ -465,7 +463,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     });
     if (wrapped.length === 0) return;
     this.#store.withIndexers(Object.fromEntries(wrapped));
-    this.#intake.reads = true;
+    if (Object.values(indexers).some(parsesObjects)) this.#intake.reads = true;
     // Filling the indexes has parsed entries that had not been read before.
     for (const entry of this.#store) if (entry.error !== undefined) this.#quarantine.take(entry, entry.error);
   }

@@ -18,6 +18,7 @@ import { type CacheScope, overlap, OverlappingCachesError } from "./overlapping_
 import type { InformerStatus } from "./status.ts";
 import { sameOption } from "./same_option.ts";
 import { FactoryRun } from "./factory_run.ts";
+import { parsesObjects } from "../entry/path.ts";
 import { joined } from "./wait_error.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 
@@ -481,7 +482,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const added: [string, (object: KubernetesObject) => readonly string[]][] = [];
     for (const [index, valuesOf] of Object.entries(own.indexers ?? {})) {
       const known = shared.indexers.get(index);
-      if (known === valuesOf) continue;
+      if (known === valuesOf || (!parsesObjects(valuesOf) && String(known) === String(valuesOf))) continue;
       if (known !== undefined) {
         throw new Error(`Cannot share the informer of "${name}": index "${index}" has another function already`);
       }

@@ -29,6 +29,25 @@ Deno.test("FieldSelector matches equality and inequality of any field, and takes
   assertEquals([FieldSelector.parse("").isEmpty, FieldSelector.parse("a=").isEmpty], [true, false]);
 });
 
+Deno.test("FieldSelector passes through arrays, of whose values one is equal or none, and reads keys in brackets", () => {
+  const object = { spec: { containers: [{ image: "a" }, { image: "b" }] }, metadata: { labels: { "x.y/z": "1" } } };
+  const holds = [
+    "spec.containers.image=b",
+    "spec.containers.image!=c",
+    'metadata.labels["x.y/z"]=1',
+    "spec.containers=",
+  ];
+  for (const text of holds) assert(FieldSelector.parse(text).matches(object), text);
+  const fails = [
+    "spec.containers.image=c",
+    "spec.containers.image!=a",
+    "spec.containers.image=",
+    "metadata.labels.x.y/z=1",
+  ];
+  for (const text of fails) assertFalse(FieldSelector.parse(text).matches(object), text);
+  assertThrows(() => FieldSelector.parse('metadata["a=1'), SyntaxError, "Cannot read the field path");
+});
+
 Deno.test("FieldSelector names the character that it cannot parse", () => {
   const cases: [string, string][] = [
     ["spec.nodeName", 'found "spec.nodeName" at character 1'],

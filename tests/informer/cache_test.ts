@@ -1,9 +1,11 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DecodeError } from "../../src/api/errors.ts";
 import { Controller } from "../../src/informer/sync/controller.ts";
+import { path } from "../../src/entry/path.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import type { Indexers } from "../../src/store/index.ts";
+import type { InformerEvent, SyncedEvent } from "../../src/informer/events/event.ts";
 import type { Entry } from "../../src/api/entry.ts";
 import {
   added,
@@ -524,6 +526,41 @@ Deno.test("SharedIndexInformer parses objects when they are first read, or with 
     await run.start();
     assertEquals([run.informer.status().quarantined, run.errors.length], [quarantined, quarantined]);
   }
+});
+
+Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths without parsing an object [F15]", async () => {
+  using time = new FakeTime();
+  const indexers = { size: path("spec.size") };
+  await using run = new Run(time, holding(unread("a", 1, { size: 1 }), spoilt("b", 2)), { indexers });
+  const { informer } = run;
+  const lines: string[] = [];
+  const note = ({ type, key }: Exclude<InformerEvent<Thing>, SyncedEvent>): void => void lines.push(`${type} ${key}`);
+  informer.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note }, { filter: path("spec.size").in(2, 3) });
+  const parsed: string[] = [];
+  /** The versions of the objects that were parsed, but for the one that cannot be. */
+  const versions = (): string[] =>
+    parsed.flatMap((text) => text.includes("{{") ? [] : /"resourceVersion":"(.+?)"/.exec(text)?.[1] ?? []);
+  const parse = JSON.parse;
+  JSON.parse = (text: string): unknown => (parsed.push(text), parse(text));
+  try {
+    await run.start();
+    const found = informer.until(path("spec.size").equals(3));
+    await run.tell({ type: "MODIFIED", entry: unread("a", 11, { size: 2 }) });
+    await run.tell({ type: "ADDED", entry: unread("c", 12, { size: 2 }) });
+    assertEquals(informer.indexer.indexKeys("size", "2"), ["default/a", "default/c"]);
+    assertEquals(versions(), []);
+    await run.tell({ type: "MODIFIED", entry: unread("a", 13, { size: 3 }) });
+    assertEquals((await found).metadata.resourceVersion, "13");
+    assertEquals(versions(), ["13"]);
+    assertEquals(informer.lister.list({ fieldSelector: "spec.size=2" }).map(({ metadata }) => metadata.name), ["c"]);
+    assertEquals(versions(), ["13", "12"]);
+  } finally {
+    JSON.parse = parse;
+  }
+  assertEquals(lines, ["added default/a", "added default/c", "updated default/a"]);
+  // The one that cannot be read has no value, and is reported once.
+  assertEquals([run.complaints.length, informer.status().quarantined], [1, 1]);
+  assertEquals(informer.indexer.indexValues("size").sort(), ["2", "3"]);
 });
 
 Deno.test("SharedIndexInformer parses objects as they arrive once it has an index that reads them", async () => {

@@ -5,6 +5,7 @@ import { assertEquals, assertNotStrictEquals, assertRejects, assertStrictEquals,
 import { Client } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { metadataOf } from "../../src/api/resource.ts";
+import { path } from "../../src/entry/path.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -123,6 +124,11 @@ Deno.test("SharedInformerFactory adds the indexers of later callers, and accepts
   );
   // @ts-expect-error nothing was added
   assertThrows(() => first.indexer.byIndex("more", ""), RangeError);
+  informers.forResource(Pod, { indexers: { phase: path("status.phase") } });
+  informers.forResource(Pod, { indexers: { phase: path("status.phase") } }); // the same path
+  for (const phase of [path("status.reason"), path("status.phase").exists, () => []]) {
+    assertThrows(() => informers.forResource(Pod, { indexers: { phase } as never }), Error, "another function already");
+  }
 });
 
 Deno.test("SharedInformerFactory names the option in which a later call contradicts the first [F29]", async () => {

@@ -14,6 +14,7 @@ import { formatFieldPath } from "../../api/field_path.ts";
 import { FieldSelector } from "../../api/field_selector.ts";
 import type { FieldTree } from "../../api/field_tree.ts";
 import { LabelSelector } from "../../api/selector.ts";
+import { valuesAt } from "../../entry/values_at.ts";
 import type { ReadonlyIndexer } from "../../store/indexer.ts";
 import type { Quarantine } from "./quarantine.ts";
 
@@ -21,7 +22,7 @@ import type { Quarantine } from "./quarantine.ts";
 export interface CacheSelection {
   /** The labels that objects must have. @default {any} */
   readonly labelSelector?: string;
-  /** The fields that objects must have, any path of an object; a missing field equals `""`. @default {any} */
+  /** The fields that objects must have, any path of an object, see {@linkcode FieldSelector.matches}. @default {any} */
   readonly fieldSelector?: string;
 }
 
@@ -32,8 +33,8 @@ export interface CacheSelection {
  */
 export interface Lister<T> {
   /**
-   * Returns the objects that a label selector, or both selectors, match; all, without one. Of objects whose labels do not match,
-   * only the labels are parsed. For many reads by one field, an index is faster.
+   * Returns the objects that a label selector, or both selectors, match; all, without one. Of objects that do not match, only
+   * the labels and the selected fields are parsed. For many reads by one field, an index is faster.
    *
    * @throws {SyntaxError} that points at the character at which a selector does not parse.
    * @throws {TypeError} when a selector names a label or field that the informer does not keep.
@@ -98,12 +99,12 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
     const selector = this.#parse(labelSelector);
     const fields = fieldSelector === "" ? undefined : FieldSelector.parse(fieldSelector);
     for (const { key } of selector.requirements) this.#checkKept(["metadata", "labels", key]);
-    for (const { field } of fields?.requirements ?? []) this.#checkKept(field.split("."));
+    for (const { keys } of fields?.requirements ?? []) this.#checkKept(keys);
     const objects: T[] = [];
     for (const entry of entries()) {
       try {
         if (selector.requirements.length > 0 && !selector.matches(entry.labels)) continue;
-        if (fields === undefined || fields.matches(entry.object)) objects.push(entry.object);
+        if (fields === undefined || fields.matchesValues((keys) => valuesAt(entry, keys))) objects.push(entry.object);
       } catch (error) {
         if (!(error instanceof DecodeError)) throw error;
         this.#quarantine.take(entry, error);

@@ -1,7 +1,9 @@
 import type { Entry } from "../../api/entry.ts";
 import { DecodeError } from "../../api/errors.ts";
+import type { FieldValue } from "../../api/field_values.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
+import { valuesAt } from "../../entry/values_at.ts";
 
 /**
  * Reads objects for an informer's readers, and keeps account of those that cannot be read: each is reported once, and counted
@@ -50,6 +52,16 @@ export class Quarantine<T extends KubernetesObject> {
   labelsOf(entry: Entry<T>): Entry<T>["labels"] {
     try {
       return entry.labels;
+    } catch (error) {
+      this.take(entry, error);
+      throw error;
+    }
+  }
+
+  /** Returns what the keys of a field path lead to. @throws {DecodeError} when the object cannot be read. */
+  valuesOf(entry: Entry<T>, keys: readonly string[]): readonly FieldValue[] {
+    try {
+      return valuesAt(entry, keys);
     } catch (error) {
       this.take(entry, error);
       throw error;

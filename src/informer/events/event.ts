@@ -1,5 +1,6 @@
 import type { Entry } from "../../api/entry.ts";
 import type { DecodeError } from "../../api/errors.ts";
+import type { FieldValue } from "../../api/field_values.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
 import type { Quarantine } from "../cache/quarantine.ts";
@@ -101,6 +102,11 @@ abstract class EntryEvent<T extends KubernetesObject> implements ObjectEvent<T> 
 
   get object(): T {
     return this.quarantine.objectOf(this.entry);
+  }
+
+  /** As `valuesAt()` of the entry. */
+  valuesAt(keys: readonly string[]): readonly FieldValue[] {
+    return this.quarantine.valuesOf(this.entry, keys);
   }
 
   abstract toJSON(): unknown;

@@ -1,4 +1,6 @@
+import type { Entry } from "../../api/entry.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import { ofEntries } from "../../entry/path.ts";
 import { Added, Deleted, type LoggedEvent, Updated } from "./event.ts";
 import type { Quarantine } from "../cache/quarantine.ts";
 
@@ -7,7 +9,7 @@ import type { Quarantine } from "../cache/quarantine.ts";
  * passes is deleted (client-go: `FilteringResourceEventHandler`).
  */
 export class EventFilter<T extends KubernetesObject> {
-  readonly #passes: (object: T) => boolean;
+  readonly #passes: (entry: Entry<T>) => boolean;
   readonly #quarantine: Quarantine<T>;
   readonly #report: (error: unknown) => void;
   /** Keys of the objects that the reader knows. Asking `passes` again about an earlier state could give another answer. */
@@ -15,7 +17,7 @@ export class EventFilter<T extends KubernetesObject> {
 
   /** An object for which `passes` throws does not pass, and the error goes to `report`. */
   constructor(passes: (object: T) => boolean, quarantine: Quarantine<T>, report: (error: unknown) => void) {
-    this.#passes = passes;
+    this.#passes = ofEntries(passes);
     this.#quarantine = quarantine;
     this.#report = report;
   }
@@ -37,7 +39,7 @@ export class EventFilter<T extends KubernetesObject> {
 
   #holds(event: LoggedEvent<T> & { readonly type: "added" | "updated" }): boolean {
     try {
-      return this.#passes(event.object);
+      return this.#passes(event);
     } catch (error) {
       if (error !== event.error) this.#report(error); // the quarantine reports an object that cannot be read
       return false;

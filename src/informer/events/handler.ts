@@ -35,7 +35,8 @@ export interface HandlerOptions<T> extends Abortable {
   readonly resyncMs?: number;
   /**
    * Restricts the handler to objects for which it holds: one that begins to pass is added, one that no longer passes is
-   * deleted. It reads, and so parses, every object. An object for which it throws does not pass, and the error is reported.
+   * deleted. It reads, and so parses, every object; one of {@linkcode path} reads a field without parsing. An object for which
+   * it throws does not pass, and the error is reported.
    */
   readonly filter?: (object: T) => boolean;
   /**

@@ -4,6 +4,7 @@ import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Reduced, reduced } from "../../api/reduced.ts";
 import { frozenEntry } from "../../entry/frozen_entry.ts";
+import { ofEntries } from "../../entry/path.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import { brokenEntry } from "../../entry/json_entry.ts";
 import type { IndexFunction } from "../../store/index.ts";
@@ -72,21 +73,17 @@ export class EntryTransform<T extends KubernetesObject> {
 
   /** Returns an index function over entries. If `valuesOf` throws, the error is reported and the object has no index values. */
   indexFunction(name: string, valuesOf: IndexFunction<T>): IndexFunction<Entry<T>> {
+    const ofEntry = ofEntries<T, unknown>(valuesOf);
     return (entry) => {
-      let object: T;
       try {
-        object = entry.object;
-      } catch (error) {
-        // The entry has the error from now on, so the index does not report it.
-        if (error instanceof DecodeError) return [];
-        throw error;
-      }
-      try {
-        const values: unknown = valuesOf(object);
+        const values = ofEntry(entry);
         if (Array.isArray(values)) return values;
         throw new TypeError(`it returned ${values === null ? "null" : typeof values}, expected an array of strings`);
       } catch (cause) {
-        this.#options.report(new InformerError(`Cannot file "${entry.key}" in index "${name}"`, { cause }));
+        // An entry that cannot be read has the error from now on, so the index does not report it.
+        if (cause !== entry.error) {
+          this.#options.report(new InformerError(`Cannot file "${entry.key}" in index "${name}"`, { cause }));
+        }
         return [];
       }
     };
