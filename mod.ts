@@ -49,6 +49,7 @@ export { fieldsOf } from "./src/api/fields_of.ts";
 export { formatFieldPath, parseFieldPath } from "./src/api/field_path.ts";
 export type * from "./src/api/picked.ts";
 export { type IsReduced, type Reduced, reduced, type Whole } from "./src/api/reduced.ts";
+export type { SecretLike, WithoutData } from "./src/api/is_secret.ts";
 export type * from "./src/api/table_row.ts";
 export * from "./src/api/access_rule.ts";
 export * from "./src/api/key.ts";

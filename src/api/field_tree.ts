@@ -46,6 +46,11 @@ export class FieldTree {
     return FieldTree.#of([...ALWAYS, ...paths].map(parseFieldPath));
   }
 
+  /** Returns the tree of these paths alone. @throws {SyntaxError} when one of them is no path. */
+  static only(paths: readonly string[]): FieldTree {
+    return FieldTree.#of(paths.map(parseFieldPath));
+  }
+
   /** The paths that lead to the leaves, sorted, without those that are always kept: equal for trees that keep the same. */
   get paths(): readonly string[] {
     return this.#leaves([]).map(formatFieldPath).filter((path) => !ALWAYS.includes(path)).sort();

@@ -85,6 +85,11 @@ export interface Projection {
    * metadata name, namespace, uid, resourceVersion, generation, deletionTimestamp and ownerReferences. @default {everything}
    */
   readonly fields?: readonly string[];
+  /**
+   * `"drop"` removes the data of Secrets from the bytes before they are parsed: `data`, `stringData`, and the annotation in which
+   * `kubectl apply` has a copy. Does nothing together with `fields`. @default {"keep" on a client, "drop" on an informer}
+   */
+  readonly secretData?: "drop" | "keep";
 }
 
 /** Entries that the caller has already, so that unchanged objects are not decoded again. */

@@ -1,5 +1,6 @@
 import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { isSecret } from "../api/is_secret.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
 import type { HandlerRegistration } from "../informer/events/handler.ts";
@@ -129,6 +130,7 @@ async function follow(
       failures.recovered();
     };
     const informer = informers.forResource(resource, {
+      keep: isSecret(resource) ? "data" : undefined, // redacted when it is printed
       reflector: { streamingList, onPhase, backoff: flags.backoff },
       onError: (error) => {
         const trying = informer.status().cause === error;

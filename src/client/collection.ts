@@ -266,13 +266,16 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   #reading(options: DecodeOptions & KnownEntries & Projection, parse: "now" | "later"): ReadOptions {
-    const { managedFields = "keep", known, knownNext, fields } = options;
+    const { managedFields = "keep", known, knownNext, fields, secretData } = options;
     const { maxObjectBytes } = this.#options;
     // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all resources.
     const expectedKind = parse === "later" && this.resource.representation !== "metadata"
       ? this.resource.kind
       : undefined;
-    return { resource: this.resource, expectedKind, managedFields, known, knownNext, fields, parse, maxObjectBytes };
+    return {
+      ...{ resource: this.resource, expectedKind, managedFields, known, knownNext, fields, secretData },
+      ...{ parse, maxObjectBytes },
+    };
   }
 }
 

@@ -23,5 +23,19 @@ function pick(value: unknown, tree: FieldTree, arrays: number): unknown {
   return picked;
 }
 
+/** Returns a value without the fields at the leaves of `tree`: a new object, whose other members are those of `value`. */
+export function omitFields(value: unknown, tree: FieldTree): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((element) => omitFields(element, tree));
+  const rest: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const below = tree.members.get(key);
+    if (below?.isLeaf) continue;
+    const kept = below === undefined ? member : omitFields(member, below);
+    Object.defineProperty(rest, key, { value: kept, ...PROPERTY });
+  }
+  return rest;
+}
+
 /** A plain property, also under the key `__proto__`. */
 const PROPERTY = { enumerable: true, configurable: true, writable: true };

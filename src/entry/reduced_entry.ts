@@ -1,4 +1,5 @@
 import type { Identity } from "../api/entry.ts";
+import type { FieldValue } from "../api/field_values.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import { JsonEntry } from "./json_entry.ts";
 import type { Reduction } from "./reduction.ts";
@@ -24,6 +25,12 @@ export class ReducedEntry<T extends KubernetesObject> extends JsonEntry<T> {
   /** See {@linkcode Entry.metadata}. */
   override get metadata(): ObjectMeta {
     return this.#reduction.marked(super.metadata, "metadata");
+  }
+
+  /** See `valuesAt()`. */
+  override valuesAt(keys: readonly string[]): readonly FieldValue[] {
+    this.#reduction.refuseHidden(keys);
+    return super.valuesAt(keys);
   }
 
   /** See {@linkcode Entry.object}. */

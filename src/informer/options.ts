@@ -36,6 +36,14 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    */
   readonly transform?: (object: T) => T;
   /**
+   * `"data"` keeps the data of Secrets. Without it, an informer of Secrets leaves out `data`, `stringData`, and the annotation in
+   * which `kubectl apply` has a copy, before anything is parsed; reading the former throws an error, and the objects cannot be
+   * written back. Only allowed for Secrets.
+   *
+   * @default {nothing: no data}
+   */
+  readonly keep?: "data";
+  /**
    * An update that changes no kept field, only the resourceVersion, of an informer of named fields: `"skip"` caches the new
    * version without an event, `"deliver"` delivers the update. With a `transform`, what it returns is compared. Only allowed for
    * resources that `fieldsOf` reduces.

@@ -10,6 +10,8 @@ export interface CacheScope {
   readonly namespaces: readonly string[] | undefined;
   /** The selectors. */
   readonly selectors: Pick<Selection, "labelSelector" | "fieldSelector">;
+  /** The fields of Secrets that are kept though they are secret. */
+  readonly keep?: "data";
 }
 
 /**
@@ -43,7 +45,7 @@ export function overlap(a: CacheScope, b: CacheScope): boolean {
   });
 }
 
-function textOf({ resource, namespaces, selectors }: CacheScope, other: CacheScope): string {
+function textOf({ resource, namespaces, selectors, keep }: CacheScope, other: CacheScope): string {
   const { labelSelector, fieldSelector } = selectors;
   return [
     resource.representation === "metadata"
@@ -51,6 +53,7 @@ function textOf({ resource, namespaces, selectors }: CacheScope, other: CacheSco
       : resource.fields === undefined
       ? "objects"
       : "fields of objects",
+    keep === undefined ? "" : "with data",
     resource.version === other.resource.version ? "" : `at ${apiVersionOf(resource)}`,
     namespaces === undefined ? "" : `of namespace ${namespaces.join(", ")}`,
     namespaces === undefined && resource.scope === "Namespaced" ? "of all namespaces" : "",

@@ -12,6 +12,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable, Selection } from "../api/options.ts";
 import { FieldTree } from "../api/field_tree.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import { isSecret } from "../api/is_secret.ts";
 import { oldestVersion } from "../api/resource_version.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
@@ -117,13 +118,13 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    *
    * @throws {RangeError} when an option is out of range.
    * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when `unchanged` is given and the sources
-   * are not reduced to named fields.
+   * are not reduced to named fields, or `keep` and they are not of Secrets.
    */
   constructor(
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
-    const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields, unchanged } = withCacheDefaults(
+    const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields, keep, unchanged } = withCacheDefaults(
       options,
     );
     checkDurations("create an informer", { resyncMs, graceMs });
@@ -135,6 +136,11 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       throw new TypeError(
         `Cannot create an informer of "${this.#resource}": the option "unchanged" is for informers of named fields; ` +
           `give fields, or leave it out`,
+      );
+    }
+    if (keep !== undefined && (resource === undefined || !isSecret(resource))) {
+      throw new TypeError(
+        `Cannot create an informer of "${this.#resource}": the option "keep" is for informers of Secrets; leave it out`,
       );
     }
     this.#name = `the informer of "${this.#resource}"`;
@@ -181,6 +187,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
         writer: this.#writer,
         intake: this.#intake,
         managedFields,
+        secretData: keep === "data" ? "keep" : "drop",
         reflector: options.reflector,
         onPhase: (phase, changed) => this.#entered(phase, changed),
         onSynced: () => this.#partSynced(),

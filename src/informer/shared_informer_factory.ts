@@ -2,6 +2,7 @@ import type { ApiResource } from "../api/api_resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, namespacesOf, type Selection } from "../api/options.ts";
 import { checkSelectors } from "../api/check_selectors.ts";
+import type { SecretLike, WithoutData } from "../api/is_secret.ts";
 import { fieldsOf } from "../api/fields_of.ts";
 import type { FieldPaths, Picked } from "../api/picked.ts";
 import { pathOf, type Resource, resourceName } from "../api/resource.ts";
@@ -165,6 +166,8 @@ export class SharedInformerFactory implements AsyncDisposable {
    * namespace means the same as `namespace`. Either of the two options replaces both of the factory; a cluster-scoped resource
    * ignores them.
    *
+   * An informer of Secrets without their data is another one than that with `keep: "data"`.
+   *
    * With `fields`, the informer is that of `fieldsOf(resource, fields)`: another one than that of the complete objects, and the
    * same for paths that keep the same fields.
    *
@@ -177,6 +180,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T>,
     options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Picked<T, P>, Name>,
   ): SharedIndexInformer<Picked<T, P>, Name>;
+  /** As above, with Secrets that lack their data, unless an option asks for it. */
+  forResource<T extends SecretLike, Name extends string = never>(
+    resource: Resource<T>,
+    options?: Selection & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
+  ): SharedIndexInformer<WithoutData<T>, Name>;
   /** As above, with complete objects. */
   forResource<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T> | ApiResource,
@@ -227,6 +235,11 @@ export class SharedInformerFactory implements AsyncDisposable {
     resource: Resource<T>,
     options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Picked<T, P>, Name>,
   ): AcquiredInformer<Picked<T, P>, Name>;
+  /** As above, with Secrets that lack their data, unless an option asks for it. */
+  acquire<T extends SecretLike, Name extends string = never>(
+    resource: Resource<T>,
+    options?: Selection & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
+  ): AcquiredInformer<WithoutData<T>, Name>;
   /** As above, with complete objects. */
   acquire<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T>,
@@ -409,7 +422,7 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {Error} when the factory was shut down.
    * @throws {TypeError} when the selection is not possible.
    */
-  #select(resource: Resource, own: Selection): Selected {
+  #select(resource: Resource, own: Selection & { readonly keep?: "data" }): Selected {
     if (this.#isShutDown) throw new Error("Cannot make an informer: the factory was shut down");
     const defaults = this.#options;
     const where = own.namespace === undefined && own.namespaces === undefined ? defaults : own;
@@ -421,12 +434,13 @@ export class SharedInformerFactory implements AsyncDisposable {
     const { group, version, plural, representation = "object", fields } = resource;
     return {
       id: JSON.stringify([
-        ...[group, version, plural, representation, fields],
+        ...[group, version, plural, representation, fields, own.keep],
         ...[[...namespaces ?? []].sort(), labelSelector ?? "", fieldSelector ?? ""],
       ]),
       resource,
       namespaces,
       selectors: { labelSelector, fieldSelector },
+      keep: own.keep,
     };
   }
 

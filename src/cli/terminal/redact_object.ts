@@ -1,4 +1,5 @@
 import type { KubernetesObject } from "../../api/object.ts";
+import { isSecret } from "../../api/is_secret.ts";
 import type { Resource } from "../../api/resource.ts";
 
 const REDACTED = "[redacted]";
@@ -8,7 +9,7 @@ const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** Returns the object with the data of a Secret replaced by `[redacted]`; the keys stay. */
 export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
-  if (showSecrets || resource.kind !== "Secret" || resource.group !== "") return object;
+  if (showSecrets || !isSecret(resource)) return object;
   const shown = { ...object } as Record<string, unknown>;
   for (const field of ["data", "stringData"]) {
     const values = shown[field];

@@ -57,7 +57,7 @@ export class ObjectReader<T extends KubernetesObject> {
   readonly #parsesAll: boolean;
   /** Set if and only if objects are reduced, here or by the server. */
   readonly #reduction: Reduction | undefined;
-  /** Set if and only if objects are reduced here, to named fields. */
+  /** Set if and only if objects are reduced here. */
   readonly #projector: Projector | undefined;
   /** `metadata.managedFields` is cut out. A path that names it keeps it. */
   readonly #cuts: boolean;
@@ -77,12 +77,14 @@ export class ObjectReader<T extends KubernetesObject> {
     this.#options = options;
     this.#isStrict = withoutMetadata === "refused";
     const { resource, parse, managedFields, fields = resource.fields } = options;
-    this.#reduction = Reduction.of(resource, options);
-    this.#projector = fields && new Projector(this.#reduction!.fields);
-    const metadata = fields && this.#reduction!.fields.members.get("metadata");
+    const reduction = this.#reduction = Reduction.of(resource, options);
+    if (reduction !== undefined && (reduction.omits || fields !== undefined)) {
+      this.#projector = new Projector(reduction.fields, reduction.omits ? "others" : "named");
+    }
+    const metadata = fields && reduction?.fields.members.get("metadata");
     this.#cuts = managedFields === "drop" && !metadata?.members.has("managedFields");
     this.#cutsFirst = this.#cuts && metadata?.isLeaf === true;
-    this.#parsesAll = parse === "now" && managedFields === "keep" && fields === undefined;
+    this.#parsesAll = parse === "now" && managedFields === "keep" && this.#projector === undefined;
   }
 
   /** Inserts kind and apiVersion, in the order of watch events, in following objects that begin with `metadata`. */

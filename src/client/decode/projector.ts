@@ -16,11 +16,16 @@ const encoder = new TextEncoder();
 /** A node of the tree with its keys as bytes. */
 interface Node {
   readonly keys: readonly Uint8Array[];
-  /** The node below each key. */
-  readonly below: readonly Node[];
+  /** The node below each key; `undefined` if its value is not copied. */
+  readonly below: readonly (Node | undefined)[];
+  /** The node of all other keys; `undefined` if their values are not copied. */
+  readonly others: Node | undefined;
   /** True if the value is copied as it is. */
   readonly isLeaf: boolean;
 }
+
+/** The node of a value that is copied as it is. */
+const LEAF: Node = { keys: [], below: [], others: undefined, isLeaf: true };
 
 /**
  * Copies the kept fields of objects from their JSON bytes, and skips the rest, before anything is parsed.
@@ -46,8 +51,9 @@ export class Projector {
   labelsStart = -1;
   /** The position behind it. */
   labelsEnd = -1;
-  /** True if the metadata is kept as it is; then the position of its labels is not known. */
+  /** True if labels are not copied by their name; then their position is not known. */
   readonly keepsMetadata: boolean;
+  readonly #copies: "named" | "others";
   /** The source of the latest projection. */
   #source: Uint8Array = this.bytes;
   #end = 0;
@@ -58,11 +64,12 @@ export class Projector {
   /** True once it has stopped early: then the open objects of the copy are closed. */
   #hasStopped = false;
 
-  /** Keeps the fields of `tree`. */
-  constructor(tree: FieldTree) {
-    this.#root = nodeOf(tree);
+  /** Keeps the fields of `tree`, or all other fields. */
+  constructor(tree: FieldTree, copies: "named" | "others" = "named") {
+    this.#copies = copies;
+    this.#root = nodeOf(tree, copies);
     this.#metadata = memberOf(tree, this.#root, "metadata");
-    this.keepsMetadata = this.#metadata?.isLeaf ?? false;
+    this.keepsMetadata = copies === "others" || (this.#metadata?.isLeaf ?? false);
     const metadata = tree.members.get("metadata");
     this.#labels = metadata && this.#metadata && memberOf(metadata, this.#metadata, "labels");
   }
@@ -96,14 +103,14 @@ export class Projector {
       this.labelsEnd =
         -1;
     if (source[start] !== OPEN_BRACE) return -1;
-    return this.#object(start, this.#root, stopsEarly);
+    return this.#object(start, this.#root, stopsEarly && this.#copies === "named");
   }
 
   /** Copies the object at `at`; `isLast` if no kept field follows it. Returns the position behind it, or -1. */
   #object(at: number, node: Node, isLast: boolean): number {
     const source = this.#source;
     const end = this.#end;
-    const { keys, below } = node;
+    const { keys, below, others } = node;
     let left = keys.length;
     this.#put(OPEN_BRACE);
     if (at + 1 < end && source[at + 1] === CLOSE_BRACE) {
@@ -116,13 +123,13 @@ export class Projector {
       if (keyEnd === -1) return -1;
       const value = keyEnd + 2;
       const found = indexOf(keys, source, at + 1, keyEnd);
-      if (found === -1) {
+      const child = found === -1 ? others : below[found];
+      if (found !== -1) left--;
+      if (child === undefined) {
         at = keyEnd - at === 14 && source[value] === OPEN_BRACKET && source[at + 1] === LETTER_M
           ? endOfManagedFields(source, value, end, undefined)
           : skipValue(source, value, end);
       } else {
-        left--;
-        const child = below[found];
         const before = this.length;
         if (!isFirst) this.#put(COMMA);
         this.#copy(at, value);
@@ -159,7 +166,7 @@ export class Projector {
       if (first === OPEN_BRACKET) return this.#array(at, node);
     }
     const behind = skipValue(this.#source, at, this.#end);
-    if (behind !== -1 && (node.isLeaf || first === LETTER_N)) this.#copy(at, behind);
+    if (behind !== -1 && (node.isLeaf || first === LETTER_N || this.#copies === "others")) this.#copy(at, behind);
     return behind;
   }
 
@@ -221,11 +228,12 @@ export class Projector {
 
 const NULL = encoder.encode("null");
 
-function nodeOf(tree: FieldTree): Node {
+function nodeOf(tree: FieldTree, copies: "named" | "others"): Node {
   const members = [...tree.members];
   return {
     keys: members.map(([key]) => encoder.encode(key)),
-    below: members.map(([, below]) => nodeOf(below)),
+    below: members.map(([, below]) => copies === "others" && below.isLeaf ? undefined : nodeOf(below, copies)),
+    others: copies === "others" ? LEAF : undefined,
     isLeaf: tree.isLeaf,
   };
 }

@@ -1,7 +1,14 @@
 import { type Entry, sameVersion } from "../../api/entry.ts";
 import { UnexpectedKindError } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import type { Abortable, DecodeOptions, KnownEntries, ListOptions, WatchOptions } from "../../api/options.ts";
+import type {
+  Abortable,
+  DecodeOptions,
+  KnownEntries,
+  ListOptions,
+  Projection,
+  WatchOptions,
+} from "../../api/options.ts";
 import { DeltaFIFO } from "../../queue/delta_fifo.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
@@ -41,6 +48,8 @@ export interface NamespaceSyncOptions<T extends KubernetesObject> {
   readonly intake: EntryTransform<T>;
   /** Passed to the source: drop or keep `metadata.managedFields`. */
   readonly managedFields: "drop" | "keep";
+  /** Passed to the source: drop or keep the data of Secrets. */
+  readonly secretData: "drop" | "keep";
   /** Options for the reflector. */
   readonly reflector?: ReflectorOptions;
   /** Called with each phase; `changed` is true if it changed state or cause. */
@@ -74,7 +83,8 @@ export class NamespaceSync<T extends KubernetesObject> {
 
   /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
   constructor(options: NamespaceSyncOptions<T>) {
-    const { source, namespace, store, writer, intake, managedFields, reflector, onPhase, onSynced, onError } = options;
+    const { source, namespace, store, writer, intake, managedFields, secretData, reflector } = options;
+    const { onPhase, onSynced, onError } = options;
     this.namespace = namespace;
     const objects = this.#objects = namespace === undefined ? undefined : new NamespaceKeys(store);
     const outdated = this.#outdated = new OutdatedChanges({
@@ -90,6 +100,7 @@ export class NamespaceSync<T extends KubernetesObject> {
     this.#controller = new Controller<T>({
       source: withDecodeOptions(source, {
         managedFields,
+        secretData,
         known: (key) => store.lookUp(key),
         knownNext: () => store.lookUpNext(),
       }),
@@ -197,7 +208,10 @@ export class NamespaceSync<T extends KubernetesObject> {
 /** Interrupts waits for the first sync, so that they check the server's refusal. */
 class Refused extends Error {}
 
-function withDecodeOptions<T>(source: ListerWatcher<T>, decode: DecodeOptions & KnownEntries): ListerWatcher<T> {
+function withDecodeOptions<T>(
+  source: ListerWatcher<T>,
+  decode: DecodeOptions & KnownEntries & Projection,
+): ListerWatcher<T> {
   return {
     listEntries: (options: ListOptions = {}) => source.listEntries({ ...decode, ...options }),
     watchChanges: (options: WatchOptions = {}) => source.watchChanges({ ...decode, ...options }),
