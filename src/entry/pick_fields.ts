@@ -25,13 +25,19 @@ function pick(value: unknown, tree: FieldTree, arrays: number): unknown {
 
 /** Returns a value without the fields at the leaves of `tree`: a new object, whose other members are those of `value`. */
 export function omitFields(value: unknown, tree: FieldTree): unknown {
+  return omit(value, tree, 0);
+}
+
+function omit(value: unknown, tree: FieldTree, arrays: number): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((element) => omitFields(element, tree));
+  if (Array.isArray(value)) {
+    return arrays === MAX_ARRAYS ? null : value.map((element) => omit(element, tree, arrays + 1));
+  }
   const rest: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(value)) {
     const below = tree.members.get(key);
     if (below?.isLeaf) continue;
-    const kept = below === undefined ? member : omitFields(member, below);
+    const kept = below === undefined ? member : omit(member, below, 0);
     Object.defineProperty(rest, key, { value: kept, ...PROPERTY });
   }
   return rest;

@@ -1,0 +1,179 @@
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { metadataOf, tableOf } from "../../src/api/resource.ts";
+import { Client } from "../../src/client/client.ts";
+import { path } from "../../src/entry/path.ts";
+import { errorLine } from "../../src/errors/error_line.ts";
+import type { InformerEvent } from "../../src/informer/events/event.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer } from "../../src/testing/mod.ts";
+import { FakeTime } from "../support/fake_time.ts";
+
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+const REFUSED = 'informers leave it out; give the informer the option keep: "data", or read the object by client.get()';
+
+/** A factory on a fake server that has one Secret. Disposing it stops its informers. */
+class World implements AsyncDisposable {
+  readonly time = new FakeTime();
+  readonly server = new FakeApiServer();
+  readonly client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
+  readonly errors: string[] = [];
+  readonly informers = new SharedInformerFactory(this.client, {
+    onError: (error: unknown) => this.errors.push(errorLine(error)),
+  });
+
+  constructor() {
+    this.write("login", "UExBTlRFRA==");
+  }
+
+  write(name: string, password: string): void {
+    const annotations = { [LAST_APPLIED]: JSON.stringify({ data: { password } }), team: "shop" };
+    const secret = { metadata: { name, namespace: "shop", annotations }, type: "Opaque", data: { password } };
+    if (this.server.get(Secret, `shop/${name}`) === undefined) this.server.create(Secret, secret);
+    else this.server.update(Secret, { ...this.server.get(Secret, `shop/${name}`)!, ...secret } as never);
+  }
+
+  async start(): Promise<void> {
+    this.informers.start();
+    await this.quiet();
+  }
+
+  async quiet(): Promise<void> {
+    await this.time.tickAsync(0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.informers[Symbol.asyncDispose](), this.quiet()]);
+    this.client[Symbol.dispose]();
+    this.server[Symbol.dispose]();
+    this.time[Symbol.dispose]();
+  }
+}
+
+/** The beginning that all planted data has. */
+const PLANTED = "UExBTlRFR";
+
+Deno.test("SharedIndexInformer keeps no data of Secrets, in texts, objects, events or earlier states", async () => {
+  for (const options of [{}, { parse: "eager" }, { freeze: true }, { managedFields: "keep" }] as const) {
+    await using world = new World();
+    const secrets = new SharedIndexInformer<Secret>(world.client.resource(Secret), options);
+    const running = secrets.run();
+    const kept: unknown[] = [];
+    const keepTexts = (): void => {
+      for (const entry of secrets.entries) kept.push((entry as { readonly text?: unknown }).text ?? entry.object);
+    };
+    const note = (event: Exclude<InformerEvent<Secret>, { readonly type: "synced" }>): void => {
+      keepTexts();
+      kept.push(event.metadata, event.object, event.type === "updated" ? event.previous : undefined);
+    };
+    secrets.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note });
+    await world.quiet();
+    world.write("login", "UExBTlRFRDI=");
+    await world.quiet();
+    world.write("later", "UExBTlRFRA==");
+    await world.quiet();
+    world.server.delete(Secret, "shop/later");
+    await world.quiet();
+    const shown = kept.map((part) => JSON.stringify(part) ?? "");
+    assertEquals(shown.filter((text) => text.includes(PLANTED)), []);
+    assert(shown.filter((text) => text.includes("Opaque")).length >= 9, shown.join("\n"));
+    assertEquals(kept.some((part) => typeof part === "string"), !("parse" in options), "unread texts were seen");
+    assertEquals(JSON.stringify(secrets.lister.get("shop/login")?.metadata.annotations), `{"team":"shop"}`);
+    await Promise.all([secrets[Symbol.asyncDispose](), running, world.quiet()]);
+  }
+});
+
+Deno.test("reading the data of a cached Secret throws an error that names the option, and copies and JSON do not", async () => {
+  await using world = new World();
+  const secrets = world.informers.forResource(Secret);
+  await world.start();
+  const secret = secrets.lister.get("shop/login") as Secret;
+  for (const name of ["data", "stringData"] as const) {
+    assertThrows(() => secret[name], TypeError, `Cannot read "${name}" of a Secret: ${REFUSED}`);
+  }
+  assertEquals(JSON.parse(JSON.stringify(secret)).type, "Opaque");
+  assertEquals([Object.keys({ ...secret }).includes("data"), structuredClone(secret).type], [false, "Opaque"]);
+  assertEquals(Object.entries(secret).length, 4);
+  assert(Deno.inspect(secret).includes("Opaque"));
+  assertThrows(() => path("data.password" as string)(secret), TypeError, REFUSED);
+  assertThrows(() => secrets.lister.list({ fieldSelector: "data.password=x" }), TypeError, REFUSED);
+  assertEquals(secrets.lister.list({ fieldSelector: "type=Opaque" }).length, 1);
+  // A transform may set it.
+  const own = new SharedIndexInformer<Secret>(world.client.resource(Secret), {
+    transform: (secret) => Object.assign(secret, { data: { length: "1" } }),
+  });
+  const alone = own.run();
+  await world.quiet();
+  assertEquals(own.lister.get("shop/login")?.data, { length: "1" });
+  await Promise.all([own[Symbol.asyncDispose](), alone, world.quiet()]);
+});
+
+Deno.test("path of the data of Secrets reports an error, from unread text too", async () => {
+  await using world = new World();
+  const secrets = world.informers.forResource(Secret, { indexers: { password: path("data.password" as string) } });
+  await world.start();
+  assertEquals(secrets.indexer.indexValues("password"), []);
+  assertEquals(world.errors, [
+    `Cannot file "shop/login" in index "password": Cannot read "data" of a Secret: ${REFUSED}`,
+  ]);
+});
+
+Deno.test("a cached Secret cannot be written, and one that was read by the client can", async () => {
+  await using world = new World();
+  const { client, server, informers } = world;
+  const secrets = informers.forResource(Secret);
+  await world.start();
+  const cached = secrets.lister.get("shop/login") as Secret;
+  const resource = client.resource(Secret);
+  for (const object of [cached, { ...cached, type: "x" }, { ...cached, metadata: { ...cached.metadata } }]) {
+    await assertRejects(
+      () => resource.update(object as never),
+      TypeError,
+      "it is reduced to the fields beside its data",
+    );
+  }
+  const read = await resource.get("login");
+  assertEquals(read.data, { password: "UExBTlRFRA==" });
+  await resource.update({ ...read, immutable: true } as never);
+  assertEquals(server.get(Secret, "shop/login")?.data, { password: "UExBTlRFRA==" });
+  assertEquals((await resource.list()).items[0].data, { password: "UExBTlRFRA==" });
+});
+
+Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, which asks for it by name", async () => {
+  await using world = new World();
+  const { informers } = world;
+  const lean = informers.forResource(Secret);
+  const whole = informers.forResource(Secret, { keep: "data", indexers: { password: path("data.password") } });
+  assertStrictEquals<unknown>(informers.forResource(Secret, { keep: "data" }), whole);
+  assertStrictEquals<unknown>(informers.forResource(Secret), lean);
+  await world.start();
+  assertEquals(whole.lister.get("shop/login")?.data, { password: "UExBTlRFRA==" });
+  assertEquals(whole.indexer.indexKeys("password", "UExBTlRFRA=="), ["shop/login"]);
+  assertEquals(whole.lister.get("shop/login")?.metadata.annotations?.[LAST_APPLIED] !== undefined, true);
+  assertThrows(() => (lean.lister.get("shop/login") as Secret).data, TypeError);
+  assertEquals(world.errors.length, 1);
+  assert(world.errors[0].includes("the other objects with data of all namespaces"), world.errors[0]);
+  assertThrows(
+    () => informers.forResource(ConfigMap, { keep: "data" }),
+    TypeError,
+    'the option "keep" is for informers of Secrets',
+  );
+});
+
+Deno.test("informers of the metadata and of the table of Secrets keep no data either", async () => {
+  await using world = new World();
+  const metadata = world.informers.forResource(metadataOf(Secret));
+  const rows = world.informers.forResource(tableOf(Secret));
+  const named = world.informers.forResource(Secret, { fields: ["data.password"] });
+  await world.start();
+  const kept = [metadata, rows].flatMap(({ entries }) =>
+    [...entries] as { readonly text?: unknown; readonly object: unknown }[]
+  );
+  assertEquals(kept.length, 2);
+  for (const { text, object } of kept) assert(!JSON.stringify([text, object]).includes(PLANTED));
+  assertEquals((metadata.lister.get("shop/login") as Partial<Secret>).data, undefined);
+  assertThrows(() => rows.lister.get("shop/login")?.object.data, TypeError, REFUSED);
+  // Named fields are asked for by name.
+  assertEquals(named.lister.get("shop/login")?.data?.password, "UExBTlRFRA==");
+});
