@@ -49,7 +49,7 @@ import {
 import type { connect } from "../src/deno/mod.ts";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { Lease } from "../src/kinds/coordination/v1.ts";
-import { ConfigMap, Node, Pod } from "../src/kinds/core/v1.ts";
+import { ConfigMap, Node, Pod, Secret } from "../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../src/testing/mod.ts";
 
 interface CronTab extends KubernetesObject {
@@ -519,3 +519,35 @@ function podOf(name: string): Pod {
     spec: { containers: [] },
   };
 }
+
+Deno.test("informers of Secrets have objects without data, which cannot be written, unless an option asks for the data", () => {
+  const never = (informers: SharedInformerFactory, secrets: ResourceClient<Secret>, key: string): void => {
+    const lean = informers.forResource(Secret, {
+      indexers: { type: path("type"), own: ({ metadata }) => [metadata.name] },
+    });
+    const secret = lean.lister.get(key)!;
+    same<typeof secret.type, string | undefined>();
+    same<typeof secret.metadata.uid, string>();
+    // @ts-expect-error it has no data
+    void secret.data;
+    // @ts-expect-error it has no data
+    lean.withIndexers({ wrong: path("data.password") });
+    // @ts-expect-error the data that it lacks would be removed
+    void secrets.update(secret);
+    // @ts-expect-error a copy is for a write
+    copyOf(secret);
+    // @ts-expect-error as of an informer that is acquired
+    void informers.acquire(Secret).lister.get(key)?.data;
+    const whole = informers.forResource(Secret, { keep: "data", indexers: { password: path("data.password") } });
+    same<typeof whole, SharedIndexInformer<Secret, "password">>();
+    void informers.acquire(Secret, { keep: "data" }).lister.get(key)?.data;
+    void secrets.update(copyOf(whole.lister.get(key)!));
+    // Another kind, and one that is not known to the compiler, are not concerned.
+    const pods = informers.forResource<Pod>(Pod, { labelSelector: "app=web" });
+    same<typeof pods, SharedIndexInformer<Pod>>();
+    const any: Resource<KubernetesObject> = Secret;
+    const objects = informers.forResource(any);
+    same<typeof objects, SharedIndexInformer<KubernetesObject>>();
+  };
+  assertEquals(typeof never, "function");
+});
