@@ -1,4 +1,4 @@
-/** What a field path leads to: the text of a string, number or boolean; `undefined` for an object. */
+/** The text of a string, number or boolean to which a field path leads; `undefined` for an object. */
 export type FieldValue = string | undefined;
 
 /**

@@ -80,7 +80,7 @@ function hide(object: object, name: string): void {
     get: () => {
       throw hiddenError(name);
     },
-    set(this: object, value: unknown) {
+    set(this: object, value: unknown): void {
       Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
     },
   });

@@ -40,7 +40,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    * which `kubectl apply` has a copy, before anything is parsed; reading the former throws an error, and the objects cannot be
    * written back. Only allowed for Secrets.
    *
-   * @default {nothing: no data}
+   * @default {the data is left out}
    */
   readonly keep?: "data";
   /**

@@ -1,5 +1,5 @@
 // Informers of Secrets on a real server: they keep no data, and no write of what they cache removes any.
-import { metadataOf, path, SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
+import { metadataOf, path, type SharedIndexInformer, SharedInformerFactory } from "@kube/informer";
 import { Secret } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { clusterTests } from "./_cluster.ts";
