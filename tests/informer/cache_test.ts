@@ -563,6 +563,16 @@ Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths with
   assertEquals(informer.indexer.indexValues("size").sort(), ["2", "3"]);
 });
 
+Deno.test("SharedIndexInformer reports and counts an object that a filter by path cannot read", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, holding(unread("a", 1), spoilt("b", 2)));
+  const notes = new Notes();
+  run.informer.addEventHandler(notes, { filter: path("spec.size").exists() });
+  await run.start();
+  assertEquals(notes.lines, ["+ default/a@1 (initial)", "= 2 at 10"]);
+  assertEquals([run.complaints.length, run.informer.status().quarantined], [1, 1]);
+});
+
 Deno.test("SharedIndexInformer parses objects as they arrive once it has an index that reads them", async () => {
   for (const indexers of [{}, { size: ({ spec }) => [String(spec.size)] }] as Indexers<Thing, "size">[]) {
     using time = new FakeTime();

@@ -169,7 +169,13 @@ const DATA = ["data", "stringData", `metadata.annotations["${LAST_APPLIED}"]`];
 
 /** Members of a Secret, and of its metadata, that hold a planted text; keys are written as servers do, or with escapes. */
 const planted = fc.record({
-  member: fc.constantFrom("", `"data":{"a":"PLANTED"}`, `"stringData":"PLANTED"`, `"d\\u0061ta":["PLANTED"]`),
+  member: fc.constantFrom(
+    "",
+    `"data":{"a":"PLANTED"}`,
+    `"stringData":"PLANTED"`,
+    `"stringData":"PLANTED","data":{"a":"PLANTED"}`,
+    `"d\\u0061ta":["PLANTED"]`,
+  ),
   metadata: fc.constantFrom(
     "",
     `"annotations":{"${LAST_APPLIED}":"{\\"data\\":\\"PLANTED\\"}","b":"]}"}`,
@@ -233,6 +239,19 @@ Deno.test("readers of Secrets without data yield everything else, whatever its l
     { numRuns: 2_000 },
   );
   assert(unread > 150, `${unread} entries were unread`);
+});
+
+Deno.test("readers of Secrets without data read metadata that is nested deeply", () => {
+  const depth = 50_000;
+  const annotations = `${"[".repeat(depth)}{"${LAST_APPLIED}":"PLANTED"}${"]".repeat(depth)}`;
+  const reader = new WatchReader({ resource: Secret, managedFields: "drop", secretData: "drop" });
+  const object = `{"kind":"Secret","metadata":{"name":"a","annotations":${annotations}},"type":"Opaque"}`;
+  const [change] = reader.push(utf8Of(`{"type":"ADDED","object":${object}}\n`));
+  assert(change.type !== "BOOKMARK");
+  assertEquals([change.entry.key, (change.entry.object as { type?: string }).type], ["a", "Opaque"]);
+  let inner: unknown = change.entry.metadata.annotations;
+  while (Array.isArray(inner)) inner = inner[0];
+  assertEquals(inner, null);
 });
 
 /** The object without what marks it. */
