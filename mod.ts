@@ -124,7 +124,9 @@ export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cac
 export type { InformerStatus } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
 export type { HandlerStatus } from "./src/informer/events/processor.ts";
-export type { CacheOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
+export type { CacheOptions, RegularCheckOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
+export type { CheckResult } from "./src/informer/sync/check_result.ts";
+export { CacheDifferenceError } from "./src/informer/sync/cache_difference_error.ts";
 export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
 export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";

@@ -1,4 +1,5 @@
 import type { Entry } from "./entry.ts";
+import type { KubernetesObject } from "./object.ts";
 import type { ListOptions, WatchOptions } from "./options.ts";
 
 /**
@@ -10,6 +11,19 @@ export interface ListerWatcher<T> {
   listEntries(options?: ListOptions): AsyncIterable<ListPart<T>>;
   /** Watches until the server ends the watch. The first batch is empty and arrives as soon as the watch is open. */
   watchChanges(options?: WatchOptions): AsyncIterable<readonly Change<T>[]>;
+  /**
+   * The same collection, for consistency checks. A source that reads one object by the field selector `metadata.name` needs
+   * nothing else for them. @default {complete objects are listed}
+   */
+  readonly identities?: IdentitySource;
+}
+
+/** Lists the identities of the objects of a collection. */
+export interface IdentitySource {
+  /** The same for all collections of a server, of which one is checked at a time. */
+  readonly server: object;
+  /** As {@linkcode ListerWatcher.listEntries}; objects have metadata alone. */
+  listEntries(options?: ListOptions): AsyncIterable<ListPart<KubernetesObject>>;
 }
 
 /** A change of an object that is not parsed yet, or a bookmark. */

@@ -1,4 +1,4 @@
-import type { Change, ListPart, WatchEvent } from "../api/lister_watcher.ts";
+import type { Change, IdentitySource, ListPart, WatchEvent } from "../api/lister_watcher.ts";
 import { isNotFound } from "../api/errors.ts";
 import type { Apply } from "../api/apply.ts";
 import type { Draft } from "../api/draft.ts";
@@ -6,7 +6,7 @@ import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
 import type { DecodeOptions, KnownEntries, ListOptions, Projection, Selection, WatchOptions } from "../api/options.ts";
 import type { Whole } from "../api/reduced.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
+import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
 import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
 import { Reduction } from "../entry/reduction.ts";
@@ -76,6 +76,12 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** The same selection in another namespace. */
   namespace(namespace: string): Collection<T> {
     return new Collection(this.#connection, this.resource, { ...this.selection, namespace }, this.#options);
+  }
+
+  /** As `ListerWatcher.identities`. */
+  get identities(): IdentitySource {
+    const metadata = new Collection(this.#connection, metadataOf(this.resource), this.selection, this.#options);
+    return { server: this.#connection, listEntries: (options) => metadata.listEntries(options) };
   }
 
   /** As {@linkcode ResourceClient.get}. */

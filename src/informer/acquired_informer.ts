@@ -10,6 +10,7 @@ import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "
 import type { InformerView } from "./informer_view.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 import type { InformerStatus } from "./status.ts";
+import type { CheckResult } from "./sync/check_result.ts";
 
 /** The informer of a holder, until that is disposed. */
 interface Held<T extends KubernetesObject, Name extends string> {
@@ -102,6 +103,11 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
     options: Abortable & { readonly patient?: boolean; readonly namespace?: string } = {},
   ): Promise<void> {
     return this.#wait(options, (informer, bound) => informer.waitForCacheSync(bound));
+  }
+
+  /** See `SharedIndexInformer.check()`. */
+  check(options: Abortable = {}): Promise<CheckResult> {
+    return this.#wait(options, (informer, bound) => informer.check(bound));
   }
 
   /** Gives the informer back. */

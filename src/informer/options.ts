@@ -19,6 +19,17 @@ export interface CacheOptions extends DecodeOptions {
    * @default {10_000}
    */
   readonly graceMs?: number;
+  /** Compares the cache with the server regularly, see `SharedIndexInformer.check()`. @default {never} */
+  readonly check?: RegularCheckOptions;
+}
+
+/** Options for regular consistency checks. */
+export interface RegularCheckOptions {
+  /**
+   * The time between two checks, in milliseconds: at random between this and 1.2 times it, so that clients do not check at
+   * once. At least 60,000; `Infinity` is never.
+   */
+  readonly everyMs: number;
 }
 
 /** Options of a {@linkcode SharedIndexInformer}. */
@@ -61,7 +72,7 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
 }
 
 /** The defaults of {@linkcode CacheOptions}. */
-export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector">> = {
+export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">> = {
   managedFields: "drop",
   parse: "lazy",
   freeze: false,

@@ -20,9 +20,11 @@ import type { Indexers, IndexFunction } from "../store/index.ts";
 import { Indexer, type ReadonlyIndexer } from "../store/indexer.ts";
 import { ofEntries, parsesObjects } from "../entry/path.ts";
 import { DerivedController } from "../async/derived_controller.ts";
+import { inTurn } from "../async/in_turn.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { checkDurations } from "../async/time/duration.ts";
+import { sleep } from "../async/time/sleep.ts";
 import type { InformerEvent } from "./events/event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
 import { HandlerRemovedError } from "./events/listener.ts";
@@ -33,6 +35,8 @@ import type { InformerView } from "./informer_view.ts";
 import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
 import { unknownFields, UnknownFieldsError } from "./cache/unknown_fields.ts";
 import { namespaceIndex } from "./cache/namespace_index.ts";
+import { CacheDifferenceError } from "./sync/cache_difference_error.ts";
+import { addResults, type CheckResult, NOTHING_CHECKED } from "./sync/check_result.ts";
 import { type NamespaceSource, NamespaceSync } from "./sync/namespace_sync.ts";
 import { Processor } from "./events/processor.ts";
 import { Quarantine } from "./cache/quarantine.ts";
@@ -43,6 +47,12 @@ import { withErrorJson } from "../errors/informer_error.ts";
 import { Latest } from "../async/latest.ts";
 import { joined, type WaitError, waitError } from "./wait_error.ts";
 import { StoreWriter } from "./sync/store_writer.ts";
+
+/** The shortest time between two consistency checks, in milliseconds. */
+const MIN_CHECK_MS = 60_000;
+
+/** The largest share by which the time between two consistency checks is longer than asked for. */
+const CHECK_JITTER = 0.2;
 
 /**
  * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.
@@ -107,6 +117,12 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #unchecked: readonly string[];
   /** Only rises. */
   #errors = 0;
+  /** Consistency checks of informers with the same object run one at a time. */
+  readonly #server: object;
+  /** Only rises. */
+  #differences = 0;
+  /** The result of the last consistency check. */
+  #lastCheck: InformerStatus["lastCheck"];
   /** Receives the errors of an informer without `onError`. */
   readonly #reporter = new ConsoleReporter();
 
@@ -128,6 +144,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       options,
     );
     checkDurations("create an informer", { resyncMs, graceMs });
+    checkDurations("create an informer", { "check.everyMs": options.check?.everyMs }, { min: MIN_CHECK_MS });
     const report = (error: unknown): void => this.#report(error);
     const sources = sourcesOf(source);
     const resource = resourceOf(sources[0].source);
@@ -145,6 +162,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     }
     this.#name = `the informer of "${this.#resource}"`;
     this.selections = sources.map(({ source }) => (source as { readonly selection?: Selection }).selection ?? {});
+    this.#server = sources[0].source.identities?.server ?? sources[0].source;
     this.#options = options;
     this.#quarantine = new Quarantine<T>(report, (entry) => this.#store.getByKey(entry.key) === entry);
     this.#intake = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
@@ -237,6 +255,8 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       errors: this.#errors,
       quarantined: this.#quarantine.size,
       outdated: this.#writer.outdated,
+      differences: this.#differences,
+      ...(this.#lastCheck === undefined ? {} : { lastCheck: this.#lastCheck }),
       handlers: this.#processor.status,
     });
   }
@@ -392,6 +412,32 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   }
 
   /**
+   * Compares the cache with the server, and repairs what differs. A difference means that the server, or something between,
+   * has lost an event; or that the server's history went back, as that of a restored etcd does. It is reported to `onError` as
+   * a {@linkcode CacheDifferenceError}, and counted by {@linkcode status}.
+   *
+   * - The server is asked for metadata alone, in pages, at the version of the cache or a newer one. Objects are compared by uid
+   *   and resourceVersion; equal ones lead to no event.
+   * - Up to 100 objects that differ are read again, one by one, and handlers receive events of them. A deletion that was missed
+   *   has `finalStateUnknown`. A state that the watch has sent meanwhile is never replaced by an older one.
+   * - The collection is listed if more differ, if the history went back, or if the watch is silent: it does not reach the
+   *   version of objects that differ within 90 s.
+   * - What this cannot show: an object of which cache and server have different states of one uid and version.
+   *
+   * One check runs at a time per client; others wait for it. `check: { everyMs }` of the options checks regularly while the
+   * informer is live.
+   *
+   * @throws {Error} when the informer is paused, has stopped, or has not synced yet.
+   * @throws the error of a request that fails, or the reason of the signal.
+   */
+  async check(options: Abortable = {}): Promise<CheckResult> {
+    const { signal } = options;
+    signal?.throwIfAborted();
+    using job = new DerivedController(signal, this.#job.signal);
+    return await inTurn(this.#server, () => this.#check(job.signal), { signal: job.signal });
+  }
+
+  /**
    * Stops the informer and waits for running calls of handlers; from inside a handler it does not wait for that call. After an
    * `await` the informer cannot see where it is called from: abort the signal of `run()` there. It rejects as `run()` does,
    * unless that has rejected before.
@@ -412,7 +458,10 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (signal?.aborted) stop();
     else signal?.addEventListener("abort", stop, { once: true });
     this.#processor.begin();
+    const checking = this.#checkRegularly();
     const failure = await (this.#following = this.#follow());
+    this.#job.abort(failure?.error ?? new DOMException(`${this.#name} has stopped`, "AbortError"));
+    await checking;
     signal?.removeEventListener("abort", stop);
     await this.#stop(failure?.error).finally(() => this.#hasEnded = true);
     if (failure !== undefined) throw failure.error;
@@ -429,6 +478,42 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       }
     }));
     return failure;
+  }
+
+  async #checkRegularly(): Promise<void> {
+    const { everyMs = Infinity } = this.#options.check ?? {};
+    if (everyMs === Infinity) return;
+    const { signal } = this.#job;
+    while (!signal.aborted) {
+      try {
+        await sleep(everyMs * (1 + CHECK_JITTER * Math.random()), { signal });
+        // Otherwise a list or a resumed watch repairs the cache, or nothing can be read.
+        if (this.#state.state === "live") await this.check();
+      } catch (error) {
+        if (!signal.aborted && this.#state.state !== "paused") this.#report(error);
+      }
+    }
+  }
+
+  async #check(signal: AbortSignal): Promise<CheckResult> {
+    let result = NOTHING_CHECKED;
+    for (const part of this.#parts) {
+      const { state } = this.#state;
+      const isIdle = state === "paused" || state === "stopped";
+      if (isIdle || !this.hasSynced) {
+        throw new Error(`Cannot check ${this.#name}: it ${isIdle ? `is ${state}` : "has not synced yet"}`);
+      }
+      result = addResults(result, await part.check(signal));
+    }
+    this.#differences += result.differences;
+    this.#lastCheck = { ...result, at: new Date() };
+    this.#changes.changed();
+    const { differences, keys, repair, reason } = result;
+    if (repair === "objects" || repair === "list") {
+      const text = repair === "objects" ? "they were read again" : `the collection is listed again, because ${reason}`;
+      this.#report(new CacheDifferenceError(this.#resource, differences, keys, text));
+    }
+    return result;
   }
 
   async #stop(cause?: unknown): Promise<void> {

@@ -89,6 +89,7 @@ const COMPARED = [
   "resyncMs",
   "reflector",
   "graceMs",
+  "check",
   "onError",
   "unchanged",
 ] as const;

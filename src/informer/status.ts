@@ -1,5 +1,6 @@
 import type { InformerState, NamespaceStatus } from "./sync/state.ts";
 import type { ReflectorCounters } from "../reflector/counters.ts";
+import type { CheckResult } from "./sync/check_result.ts";
 import type { HandlerStatus } from "./events/processor.ts";
 
 /** The status of an informer at one moment. */
@@ -48,6 +49,10 @@ export interface InformerStatus {
   readonly quarantined: number;
   /** The number of changes that were dropped because the cached object was newer. */
   readonly outdated: number;
+  /** The number of objects that consistency checks have found to differ from the server. */
+  readonly differences: number;
+  /** The result of the last consistency check, and the time of its end. Unset before the first. */
+  readonly lastCheck?: CheckResult & { readonly at: Date };
   /** The status of each handler and event stream. */
   readonly handlers: readonly HandlerStatus[];
 }

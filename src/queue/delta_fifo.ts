@@ -86,6 +86,13 @@ export class DeltaFIFO<V> implements Disposable {
     this.#items.append(key, { type: "Deleted", value: taken, finalStateUnknown: false });
   }
 
+  /** Queues a `Deleted` of a known value whose final state is unknown. It is not transformed. */
+  lose(value: V): void {
+    this.#open("delete from");
+    this.#populated = true;
+    this.#items.append(this.#options.keyOf(value), { type: "Deleted", value, finalStateUnknown: true });
+  }
+
   /** Begins a replacement of everything. Nothing changes before it is committed. */
   replacing(): QueueReplacement<V> {
     this.#open("replace");

@@ -31,6 +31,8 @@ export interface ControllerOptions<T extends KubernetesObject> {
   readonly replacing?: () => Replacement<Entry<T>>;
   /** Called after each list, batch and bookmark, when everything up to `resourceVersion` has been processed. */
   readonly onProgress?: (resourceVersion: string) => void;
+  /** Called with each deletion of a watch before it is queued, also of objects that are not known. */
+  readonly onDeletion?: (entry: Entry<T>) => void;
   /** Options for the reflector. */
   readonly reflector?: ReflectorOptions;
 }
@@ -44,6 +46,7 @@ export interface ControllerOptions<T extends KubernetesObject> {
  */
 export class Controller<T extends KubernetesObject> {
   readonly #queue: DeltaFIFO<Entry<T>>;
+  readonly #process: ControllerOptions<T>["process"];
   readonly #reflector: Reflector<T>;
 
   /**
@@ -53,6 +56,7 @@ export class Controller<T extends KubernetesObject> {
    */
   constructor(options: ControllerOptions<T>) {
     this.#queue = options.queue;
+    this.#process = options.process;
     this.#reflector = new Reflector<T>(options.source, new DrainedQueue(options), options.reflector);
   }
 
@@ -74,6 +78,17 @@ export class Controller<T extends KubernetesObject> {
   /** The reflector's counters. */
   get counters(): ReflectorCounters {
     return this.#reflector.counters;
+  }
+
+  /** Processes a newer state of an object, which was read beside list and watch. The version stays. */
+  repair(entry: Entry<T>): void {
+    this.#queue.pass("Updated", entry, this.#process);
+  }
+
+  /** Processes the deletion of a known object, which list and watch have not shown. The version stays. */
+  remove(entry: Entry<T>): void {
+    this.#queue.lose(entry);
+    while (this.#queue.pop(this.#process));
   }
 
   /** Ends the watch and lists again, because of `reason`. Does nothing unless the reflector watches. */
@@ -121,6 +136,7 @@ class DrainedQueue<T extends KubernetesObject> implements ReflectorStore<Entry<T
   }
 
   delete(entry: Entry<T>): void {
+    this.#options.onDeletion?.(entry);
     this.#queue.pass("Deleted", entry, this.#options.process);
   }
 

@@ -71,6 +71,11 @@ export class EntryTransform<T extends KubernetesObject> {
     if (original !== undefined && this.#renamed.get(original)?.key === entry.key) this.#renamed.delete(original);
   }
 
+  /** Returns the key under which the server's object of `key` is cached, or `key` if it is not renamed. */
+  cachedKeyOf(key: ObjectKey): ObjectKey {
+    return this.#renamed.get(key)?.key ?? key;
+  }
+
   /** Returns an index function over entries. If `valuesOf` throws, the error is reported and the object has no index values. */
   indexFunction(name: string, valuesOf: IndexFunction<T>): IndexFunction<Entry<T>> {
     const ofEntry = ofEntries<T, unknown>(valuesOf);

@@ -18,6 +18,8 @@ import type { Indexer } from "../../store/indexer.ts";
 import { withErrorJson } from "../../errors/informer_error.ts";
 import { Latch } from "../../async/latch.ts";
 import { callObserver } from "../../async/report_uncaught.ts";
+import type { CheckResult } from "./check_result.ts";
+import { ConsistencyCheck } from "./consistency_check.ts";
 import { Controller } from "./controller.ts";
 import type { EntryTransform } from "./entry_transform.ts";
 import { OutdatedChanges } from "./outdated_changes.ts";
@@ -78,6 +80,11 @@ export class NamespaceSync<T extends KubernetesObject> {
   /** `#objects` is `undefined` if and only if there is no other namespace in the store. */
   readonly #objects: NamespaceKeys<Entry<T>> | undefined;
   readonly #outdated: OutdatedChanges;
+  readonly #options: NamespaceSyncOptions<T>;
+  /** The source, with the options that all reads have. */
+  readonly #source: ListerWatcher<T>;
+  /** `#check` is defined if and only if a consistency check runs. */
+  #check: ConsistencyCheck<T> | undefined;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
   readonly #passedOver = new Set<string>();
 
@@ -86,6 +93,7 @@ export class NamespaceSync<T extends KubernetesObject> {
     const { source, namespace, store, writer, intake, managedFields, secretData, reflector } = options;
     const { onPhase, onSynced, onError } = options;
     this.namespace = namespace;
+    this.#options = options;
     const objects = this.#objects = namespace === undefined ? undefined : new NamespaceKeys(store);
     const outdated = this.#outdated = new OutdatedChanges({
       relist: (reason) => this.#controller.relist(reason),
@@ -97,13 +105,14 @@ export class NamespaceSync<T extends KubernetesObject> {
       same: sameVersion,
       transform: (entry) => intake.take(entry),
     });
+    this.#source = withDecodeOptions(source, {
+      managedFields,
+      secretData,
+      known: (key) => store.lookUp(key),
+      knownNext: () => store.lookUpNext(),
+    });
     this.#controller = new Controller<T>({
-      source: withDecodeOptions(source, {
-        managedFields,
-        secretData,
-        known: (key) => store.lookUp(key),
-        knownNext: () => store.lookUpNext(),
-      }),
+      source: this.#source,
       queue,
       process: objects === undefined ? (deltas) => writer.apply(deltas, !this.hasSynced, outdated) : (deltas) => {
         try {
@@ -123,9 +132,11 @@ export class NamespaceSync<T extends KubernetesObject> {
         this.#synced.open();
         onSynced();
       },
+      onDeletion: ({ key }) => this.#check?.deleted(key),
       reflector: {
         ...reflector,
         onPhase: (phase) => {
+          if (phase.name === "listing") this.#check?.listing();
           outdated.entered(phase);
           const changed = this.state.entered(phase, this.hasSynced);
           if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.interrupt(new Refused());
@@ -181,6 +192,7 @@ export class NamespaceSync<T extends KubernetesObject> {
 
   /** Ends the list or watch until {@linkcode resume}. */
   pause(): void {
+    this.#check?.abort(new Error("Cannot go on with the check: the informer was paused"));
     this.#controller.pause();
     this.state.paused();
   }
@@ -189,6 +201,31 @@ export class NamespaceSync<T extends KubernetesObject> {
   resume(): void {
     this.#controller.resume();
     this.state.resumed(this.hasSynced);
+  }
+
+  /**
+   * Compares the objects with the server, and repairs those that differ. Not before the first list, not while it is paused,
+   * and one check at a time.
+   */
+  async check(signal: AbortSignal): Promise<CheckResult> {
+    const { source, store, intake, reflector } = this.#options;
+    using check = this.#check = new ConsistencyCheck<T>({
+      identities: source.identities ?? source,
+      source: this.#source,
+      known: this.#objects ?? store,
+      keyOf: (key) => intake.cachedKeyOf(key),
+      version: () => this.gate.version,
+      reached: (version, options) => this.gate.wait(version, options),
+      repair: (entry) => this.#controller.repair(entry),
+      remove: (entry) => this.#controller.remove(entry),
+      relist: (reason) => this.#controller.relist(reason),
+      pageSize: reflector?.pageSize ?? 500,
+    }, signal);
+    try {
+      return await check.run();
+    } finally {
+      this.#check = undefined;
+    }
   }
 
   /** Lists and watches until the signal aborts. */

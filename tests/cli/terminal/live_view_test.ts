@@ -20,6 +20,7 @@ function status(part: Partial<InformerStatus>): InformerStatus {
     errors: 0,
     quarantined: 0,
     outdated: 0,
+    differences: 0,
     handlers: [],
     ...part,
   };

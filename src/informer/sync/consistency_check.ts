@@ -1,0 +1,309 @@
+import { type Entry, sameVersion } from "../../api/entry.ts";
+import { isTooLargeResourceVersion } from "../../api/errors.ts";
+import type { ObjectKey } from "../../api/key.ts";
+import type { IdentitySource, ListPart } from "../../api/lister_watcher.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import type { ListOptions } from "../../api/options.ts";
+import { readPages } from "../../api/pager.ts";
+import { isOlder, isResourceVersion } from "../../api/resource_version.ts";
+import { DerivedController } from "../../async/derived_controller.ts";
+import { ReadAhead } from "../../async/read_ahead.ts";
+import { TimeLimit } from "../../async/time/time_limit.ts";
+import type { KnownObjects } from "../../queue/delta.ts";
+import { ListDeadline } from "../../reflector/list_deadline.ts";
+import { type CheckResult, resultOf } from "./check_result.ts";
+
+/** The longest wait of a list for its first or next object, in milliseconds. */
+const LIST_IDLE_MS = 70_000;
+
+/** The longest wait for the watch to reach the version of a list that differs: a server sends a bookmark each minute. */
+const SILENT_MS = 90_000;
+
+/** The largest number of objects that are read one by one; if more differ, the collection is listed. */
+const MOST_READS = 100;
+
+/** The reason with which a check ends when the reflector lists. */
+const LISTED = new DOMException("The collection is being listed", "AbortError");
+
+/** The reason with which a wait for a silent watch ends. */
+const SILENT = new DOMException("The watch is silent", "AbortError");
+
+/** Options for a {@linkcode ConsistencyCheck}. */
+export interface ConsistencyCheckOptions<T extends KubernetesObject> {
+  /** Lists what is compared. */
+  readonly identities: Pick<IdentitySource, "listEntries">;
+  /** Lists an object that differs, in the form in which it is cached. */
+  readonly source: { listEntries(options: ListOptions): AsyncIterable<ListPart<T>> };
+  /** The cached objects. */
+  readonly known: KnownObjects<Entry<T>>;
+  /** Returns the key under which the server's object of `key` is cached. */
+  readonly keyOf: (key: ObjectKey) => ObjectKey;
+  /** The version up to which the cache has everything. */
+  readonly version: () => string;
+  /** Resolves when the cache has reached `version`. */
+  readonly reached: (version: string, options: { readonly signal: AbortSignal }) => Promise<void>;
+  /** Applies the state of an object that was read. */
+  readonly repair: (entry: Entry<T>) => void;
+  /** Removes a cached object of which the deletion was missed. */
+  readonly remove: (entry: Entry<T>) => void;
+  /** Lists the collection. */
+  readonly relist: (reason: Error) => void;
+  /** The number of objects to a page. */
+  readonly pageSize: number;
+}
+
+/** A list of the server, compared with the cache as it arrived. */
+interface Compared {
+  /** The version of the list. */
+  version: string;
+  /** The number of objects. */
+  objects: number;
+  /** The keys under which listed objects are cached, or would be. */
+  readonly keys: Set<ObjectKey>;
+  /** The listed objects that were not cached at that version. */
+  readonly suspects: Entry<KubernetesObject>[];
+}
+
+/** An object of which cache and server have different states; at least one of them has it. */
+interface Difference<T> {
+  readonly cached?: Entry<T>;
+  readonly listed?: Entry<KubernetesObject>;
+}
+
+/**
+ * Compares a cache with its server once, by uid and version, and repairs the objects that differ.
+ *
+ * The server's list is not older than the cache, which may be behind or ahead of it. So an object differs for sure only once
+ * the cache has reached the version of the list, and still has an older state than the list has, or an object that the list
+ * has not. Such an object is read again. What was read is applied unless the cache is behind it, for then the watch sends
+ * it; has a newer state; or has seen the object deleted meanwhile. A deletion needs no second read: the list has shown it.
+ *
+ * The server's history went back if its list is older than the cache, or has an older state of an object than the cache has
+ * from before the list. Then, and when the watch does not reach the list's version, the collection is listed.
+ */
+export class ConsistencyCheck<T extends KubernetesObject> implements Disposable {
+  readonly #options: ConsistencyCheckOptions<T>;
+  readonly #job: DerivedController;
+  /** `#deleted` has the server's key of each object that the watch has reported as deleted since the last read began. */
+  readonly #deleted = new Set<ObjectKey>();
+
+  /** Sends no request yet. The check ends with `signal`. */
+  constructor(options: ConsistencyCheckOptions<T>, signal: AbortSignal | undefined) {
+    this.#options = options;
+    this.#job = new DerivedController(signal);
+  }
+
+  /** Ends the check, because the collection is being listed, which repairs everything. */
+  listing(): void {
+    this.#job.abort(LISTED);
+  }
+
+  /** Ends the check: {@linkcode run} rejects with `reason`. */
+  abort(reason: Error): void {
+    this.#job.abort(reason);
+  }
+
+  /** Records a deletion that the watch has sent, of an object that may not be cached. */
+  deleted(key: ObjectKey): void {
+    this.#deleted.add(key);
+  }
+
+  /** Compares and repairs. Rejects when a request fails, or with the reason of the signal. */
+  async run(): Promise<CheckResult> {
+    try {
+      return await this.#run();
+    } catch (error) {
+      if (this.#job.signal.reason === LISTED) return resultOf(0, [], "listed");
+      throw error;
+    }
+  }
+
+  /** Ends all requests. */
+  [Symbol.dispose](): void {
+    this.#job[Symbol.dispose]();
+  }
+
+  async #run(): Promise<CheckResult> {
+    const before = this.#options.version();
+    const compared = await this.#compare(before);
+    const { version, objects } = compared;
+    if (isOlder(version, before)) {
+      const reason = `the server's history went back from version ${before} to ${version}`;
+      return this.#relist(compared, this.#differences({ ...compared, version: before }), reason);
+    }
+    let differences = this.#differences(compared);
+    if (differences.length === 0) return resultOf(objects, [], "none");
+    if (!isResourceVersion(version)) {
+      return this.#relist(compared, differences, "the server does not order its versions");
+    }
+    const needed = differences.map(({ listed }) => listed === undefined ? version : listed.resourceVersion)
+      .reduce((a, b) => isOlder(a, b) ? b : a);
+    const silent = !await this.#reach(needed);
+    differences = this.#differences(compared);
+    if (differences.length === 0) return resultOf(objects, [], "none");
+    if (silent) {
+      const reason = `the watch has not reached version ${needed} for ${SILENT_MS / 1_000} s`;
+      return this.#relist(compared, differences, reason);
+    }
+    const back = differences.find(({ cached, listed }) =>
+      cached !== undefined && listed !== undefined && isOlder(listed.resourceVersion, cached.resourceVersion)
+    );
+    if (back !== undefined) {
+      const { cached, listed } = back;
+      const reason = `the server's history went back: "${cached!.key}" is cached at version ` +
+        `${cached!.resourceVersion}, and was at ${listed!.resourceVersion} when the server was at ${version}`;
+      return this.#relist(compared, differences, reason);
+    }
+    if (differences.length > MOST_READS) {
+      return this.#relist(compared, differences, "they are too many to read one by one");
+    }
+    const keys: ObjectKey[] = [];
+    for (const difference of differences) {
+      if (await this.#repair(difference)) keys.push(keyOf(difference));
+    }
+    return resultOf(objects, keys, keys.length === 0 ? "none" : "objects");
+  }
+
+  #relist({ objects }: Compared, differences: readonly Difference<T>[], reason: string): CheckResult {
+    const { relist } = this.#options;
+    relist(new Error(`A consistency check asked for a list: ${reason}`));
+    return resultOf(objects, differences.map(keyOf), "list", reason);
+  }
+
+  /** Lists the collection, at `version` or later, and compares it with the cache. */
+  async #compare(version: string): Promise<Compared> {
+    try {
+      return await this.#list(version);
+    } catch (error) {
+      // Only the newest state shows if the server is slow, or its history went back.
+      if (!isTooLargeResourceVersion(error)) throw error;
+      return await this.#list("");
+    }
+  }
+
+  async #list(version: string): Promise<Compared> {
+    const { identities, keyOf, known, pageSize } = this.#options;
+    using job = new DerivedController(this.#job.signal);
+    using deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
+    let compared = nothingCompared();
+    const pages = readPages({
+      action: "compare the cache with the list",
+      list: {
+        limit: pageSize,
+        ...(version === "" ? {} : { resourceVersion: version, resourceVersionMatch: "NotOlderThan" as const }),
+      },
+      open: (list) =>
+        new ReadAhead(
+          (signal) => identities.listEntries({ ...list, signal, known: (key) => known.getByKey(key) }),
+          job.signal,
+        ),
+      sizeOf: ({ entries }) => entries.length,
+      restart: true,
+    });
+    for await (const { part, restarted } of pages) {
+      deadline.progress(part.entries.length);
+      if (restarted) compared = nothingCompared();
+      compared.version ||= part.resourceVersion ?? "";
+      compared.objects += part.entries.length;
+      for (const entry of part.entries) {
+        if (entry.key === "") continue; // the informer's own list has reported it
+        const cached = known.getByKey(entry.key);
+        const key = cached === entry ? entry.key : keyOf(entry.key);
+        compared.keys.add(key);
+        if (cached !== entry && !isSame(known.getByKey(key), entry)) compared.suspects.push(entry);
+      }
+    }
+    return compared;
+  }
+
+  /** Returns the objects in which the cache differs at present, but for those that have changed since the list's version. */
+  #differences({ version, keys, suspects }: Compared): Difference<T>[] {
+    const { known } = this.#options;
+    const differences: Difference<T>[] = [];
+    for (const listed of suspects) {
+      const cached = this.#cached(listed);
+      if (cached === undefined) differences.push({ listed });
+      else if (!isSame(cached, listed) && !isOlder(version, cached.resourceVersion)) {
+        differences.push({ cached, listed });
+      }
+    }
+    for (const key of known.keys()) {
+      if (keys.has(key)) continue;
+      const cached = known.getByKey(key)!;
+      if (!isOlder(version, cached.resourceVersion)) differences.push({ cached });
+    }
+    return differences;
+  }
+
+  /** Returns `true` once the cache has reached `version`, and `false` if it does not within {@linkcode SILENT_MS}. */
+  async #reach(version: string): Promise<boolean> {
+    using job = new DerivedController(this.#job.signal);
+    using _limit = new TimeLimit(() => job.abort(SILENT), SILENT_MS);
+    try {
+      await this.#options.reached(version, { signal: job.signal });
+      return true;
+    } catch (error) {
+      if (error === SILENT) return false;
+      throw error;
+    }
+  }
+
+  /** Repairs one object. Returns `true` if it differed. */
+  async #repair({ cached, listed }: Difference<T>): Promise<boolean> {
+    const { known, remove, repair, version } = this.#options;
+    if (listed === undefined) {
+      if (known.getByKey(cached!.key) !== cached) return false;
+      remove(cached!);
+      return true;
+    }
+    const read = await this.#read(listed);
+    const present = this.#cached(listed);
+    const isNewer = read !== undefined && !this.#deleted.has(listed.key) &&
+      !isOlder(version(), read.resourceVersion) &&
+      (present === undefined || isOlder(present.resourceVersion, read.resourceVersion));
+    // mutant: repair-older-than-watch
+    if (isNewer) repair(read);
+    return isNewer || cached !== undefined;
+  }
+
+  /** Reads an object by a list of it alone, to which the selectors of the cache apply. */
+  async #read({ namespace, name }: Entry<KubernetesObject>): Promise<Entry<T> | undefined> {
+    const { source } = this.#options;
+    using job = new DerivedController(this.#job.signal);
+    using _deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
+    this.#deleted.clear();
+    const page = new ReadAhead((signal) =>
+      source.listEntries({
+        signal,
+        ...(namespace === "" ? {} : { namespace }),
+        fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
+      }), job.signal);
+    let found: Entry<T> | undefined;
+    try {
+      for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
+    } finally {
+      await page.close();
+    }
+    return found;
+  }
+
+  #cached({ key }: Entry<KubernetesObject>): Entry<T> | undefined {
+    const { known, keyOf } = this.#options;
+    return known.getByKey(keyOf(key));
+  }
+}
+
+function nothingCompared(): Compared {
+  return { version: "", objects: 0, keys: new Set(), suspects: [] };
+}
+
+/** As `sameVersion()`, but objects that cannot be read count too. */
+function isSame(cached: Entry<unknown> | undefined, listed: Entry<unknown>): boolean {
+  if (cached === undefined) return false;
+  return sameVersion(cached, listed) ||
+    (cached.uid === listed.uid && cached.resourceVersion === listed.resourceVersion && cached.error !== undefined);
+}
+
+function keyOf({ cached, listed }: Difference<unknown>): ObjectKey {
+  return (cached ?? listed)!.key;
+}

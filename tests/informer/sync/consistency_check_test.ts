@@ -1,0 +1,600 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { Client } from "../../../src/client/client.ts";
+import { metadataOf, type Resource } from "../../../src/api/resource.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import type { Selection } from "../../../src/api/options.ts";
+import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
+import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
+import { CacheDifferenceError } from "../../../src/informer/sync/cache_difference_error.ts";
+import type { CheckResult } from "../../../src/informer/sync/check_result.ts";
+import { FakeApiServer } from "../../../src/testing/mod.ts";
+import { ConfigMap } from "../../support/fake_server.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import {
+  added,
+  bookmark,
+  deleted,
+  entry,
+  modified,
+  nameless,
+  part,
+  refused,
+  seen,
+  spoilt,
+  type Thing,
+  TOO_LARGE,
+} from "../../support/fixtures.ts";
+import { holding, Notes, Run } from "../../support/informer.ts";
+import { END, ScriptedSource } from "../../support/scripted_source.ts";
+
+/** A running informer at version 10 on a scripted server, which has lists for the check behind those of `source`. */
+async function started(
+  time: FakeTime,
+  source: ScriptedSource,
+  options: SharedIndexInformerOptions<Thing> = {},
+): Promise<{ readonly run: Run; readonly notes: Notes }> {
+  const run = await new Run(time, source, options).start();
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  await time.tickAsync(0);
+  notes.take();
+  return { run, notes };
+}
+
+function summary({ objects, differences, keys, repair }: CheckResult): string {
+  return `${repair}: ${differences} of ${objects} [${keys.join(" ")}]`;
+}
+
+/** The requests since the first list and watch. */
+function requests({ source }: Run): string[] {
+  return source.story.slice(2);
+}
+
+Deno.test("check() of an equal cache is one list at the version of the cache, and no event", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1), entry("b", 2)).list(part(10, [entry("a", 1), entry("b", 2)]), END);
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  const result = await run.informer.check();
+  assertEquals(summary(result), "none: 0 of 2 []");
+  assertEquals(requests(run), ["list 10 NotOlderThan limit=500"]);
+  assertEquals([notes.take(), run.errors], [[], []]);
+  const { differences, lastCheck } = run.informer.status();
+  assertEquals([differences, lastCheck], [0, { ...result, at: new Date(time.now) }]);
+});
+
+Deno.test("check() finds a lost change, addition, deletion and successor, reads the objects again and delivers events", async () => {
+  using time = new FakeTime();
+  const lost = [entry("a", 11), entry("b", 2), entry("d", 14), entry("e", 15, { uid: "new" })];
+  const source = holding(entry("a", 1), entry("b", 2), entry("c", 3), entry("e", 4))
+    .list(part(15, lost), END)
+    .list(part(15, [entry("a", 11)]), END).list(part(15, [entry("d", 14)]), END)
+    .list(part(15, [entry("e", 15, { uid: "new" })]), END);
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  await run.tell(bookmark(15));
+  const result = await run.informer.check();
+  assertEquals(summary(result), "objects: 4 of 4 [default/a default/d default/e default/c]");
+  await time.tickAsync(0);
+  assertEquals(notes.take(), [
+    "~ default/a@1→11",
+    "+ default/d@14",
+    "- default/e@4 (unknown)",
+    "+ default/e@15",
+    "- default/c@3 (unknown)",
+  ]);
+  assertEquals(run.cached, seen(lost));
+  assertEquals(source.lists.slice(2).map(({ options }) => [options.namespace, options.fieldSelector]), [
+    ["default", "metadata.name=a"],
+    ["default", "metadata.name=d"],
+    ["default", "metadata.name=e"],
+  ]);
+  assertEquals(run.informer.status().differences, 4);
+  assert(run.errors[0] instanceof CacheDifferenceError);
+  assertEquals(run.complaints, [
+    'CacheDifferenceError: The cache of "objects" differs from the server in 4 objects ("default/a", "default/d", ' +
+    '"default/e", "default/c"): they were read again',
+  ]);
+});
+
+Deno.test("check() reports the first ten keys of many", async () => {
+  using time = new FakeTime();
+  const things = Array.from({ length: 12 }, (_, i) => entry(`n${String(i).padStart(2, "0")}`, i + 1));
+  const { run } = await started(time, holding(...things).list(part(20, []), END));
+  await using _run = run;
+  await run.tell(bookmark(20));
+  const { differences, keys, repair } = await run.informer.check();
+  assertEquals([differences, keys.length, keys[0], repair, run.cached], [12, 10, "default/n00", "objects", []]);
+  assert(run.complaints[0].includes('"default/n09" and 2 more)'), run.complaints[0]);
+});
+
+Deno.test("check() waits for changes that are under way, which are no differences", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1), entry("c", 3)).list(part(13, [entry("a", 11), entry("b", 12)]), END);
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  const checking = run.informer.check();
+  await time.tickAsync(1_000);
+  await run.tell(modified("a", 11), added("b", 12), deleted("c", 13));
+  assertEquals(summary(await checking), "none: 0 of 2 []");
+  assertEquals(notes.take(), ["~ default/a@1→11", "+ default/b@12", "- default/c@13"]);
+  assertEquals([requests(run).length, run.errors], [1, []]);
+});
+
+Deno.test("check() takes changes after the version of the list for no differences", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1), entry("b", 2)).list(part(10, [entry("a", 1)]), part(10, []))
+    .list(part(12, []), END);
+  const { run } = await started(time, source);
+  await using _run = run;
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  // Between two parts of the list, "a" changes, "b" is deleted, and "c" is added.
+  await run.tell(modified("a", 11), deleted("b", 12), added("c", 13));
+  source.lists[1].send(part(10, [entry("b", 2)]), END);
+  assertEquals(summary(await checking), "none: 0 of 2 []"); // a read has shown that "b" is gone
+  assertEquals(run.cached, ["default/a@11", "default/c@13"]);
+});
+
+Deno.test("check() never replaces what the watch has sent meanwhile by an older read", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(11, []));
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  await run.tell(bookmark(11));
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  await run.tell(modified("a", 12));
+  source.lists[2].send(part(11, [entry("a", 11)]), END);
+  assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
+  await time.tickAsync(0);
+  assertEquals([notes.take(), run.cached], [["~ default/a@1→12"], ["default/a@12"]]);
+});
+
+Deno.test("check() does not add an object again that the watch has deleted while it was read", async () => {
+  using time = new FakeTime();
+  const source = holding().list(part(11, [entry("a", 11)]), END).list(part(11, []));
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  await run.tell(bookmark(11));
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  await run.tell(deleted("a", 12));
+  source.lists[2].send(part(11, [entry("a", 11)]), END);
+  assertEquals(summary(await checking), "none: 0 of 1 []");
+  await time.tickAsync(0);
+  assertEquals([notes.take(), run.cached], [[], []]);
+});
+
+Deno.test("check() leaves a state that is newer than the cache to the watch", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(12, [entry("a", 12)]), END);
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  await run.tell(bookmark(11));
+  assertEquals(summary(await run.informer.check()), "objects: 1 of 1 [default/a]");
+  assertEquals(run.cached, ["default/a@1"]);
+  await run.tell(modified("a", 12));
+  assertEquals([notes.take(), run.informer.status().outdated], [["~ default/a@1→12"], 0]);
+});
+
+Deno.test("check() lists the collection when the watch is silent about objects that differ", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1)).list(part(12, [entry("a", 11)]), END);
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  const checking = run.informer.check();
+  await time.tickAsync(89_999);
+  assertEquals(source.lists.length, 2);
+  source.list(part(13, [entry("a", 11)]), END).watch([]);
+  await time.tickAsync(1);
+  const result = await checking;
+  assertEquals([summary(result), result.reason], [
+    "list: 1 of 1 [default/a]",
+    "the watch has not reached version 11 for 90 s",
+  ]);
+  await time.tickAsync(0);
+  assertEquals([notes.take(), run.informer.status().resourceVersion], [["~ default/a@1→11"], "13"]);
+});
+
+Deno.test("check() lists the collection when the server's version is behind the cache's", async () => {
+  for (const tooLarge of Object.values(TOO_LARGE)) {
+    using time = new FakeTime();
+    const source = holding(entry("a", 1), entry("b", 9)).list(tooLarge()).list(part(5, [entry("a", 1)]), END);
+    const { run, notes } = await started(time, source);
+    await using _run = run;
+    source.list(part(5, [entry("a", 1)]), END).watch([]);
+    const result = await run.informer.check();
+    assertEquals([summary(result), result.reason], [
+      "list: 1 of 1 [default/b]",
+      "the server's history went back from version 10 to 5",
+    ]);
+    await time.tickAsync(0);
+    assertEquals(notes.take(), ["- default/b@9 (unknown)"]);
+    assertEquals(requests(run), ["list 10 NotOlderThan limit=500", "list - limit=500", "list - limit=500", "watch 5"]);
+    assertEquals(run.informer.status().resourceVersion, "5");
+  }
+});
+
+Deno.test("check() of a server that is slow to reach the version compares the newest state", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1)).list(TOO_LARGE["a message"]()).list(part(10, [entry("a", 1)]), END);
+  const { run } = await started(time, source);
+  await using _run = run;
+  assertEquals(summary(await run.informer.check()), "none: 0 of 1 []");
+});
+
+Deno.test("check() lists the collection when an object is older on the server than in the cache", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 9)).list(part(20, [entry("a", 4)]), END).list(part(21, [entry("a", 4)]), END);
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  await run.tell(bookmark(20));
+  source.watch([]);
+  const result = await run.informer.check();
+  assertEquals([summary(result), result.reason], [
+    "list: 1 of 1 [default/a]",
+    `the server's history went back: "default/a" is cached at version 9, and was at 4 when the server was at 20`,
+  ]);
+  await time.tickAsync(0);
+  assertEquals(notes.take(), ["~ default/a@9→4"]);
+});
+
+Deno.test("check() lists the collection when more than 100 objects differ", async () => {
+  using time = new FakeTime();
+  const things = Array.from({ length: 101 }, (_, i) => entry(`n${i}`, 11));
+  const source = holding().list(part(11, things), END).list(part(11, things), END);
+  const { run } = await started(time, source);
+  await using _run = run;
+  await run.tell(bookmark(11));
+  assertEquals((await run.informer.check()).repair, "list");
+  await time.tickAsync(0);
+  assertEquals([run.cached.length, source.lists.length], [101, 3]);
+});
+
+Deno.test("check() lists the collection when versions that differ cannot be ordered", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", "x")).list(part("w", [entry("a", "y")]), END).list(
+    part("w", [entry("a", "y")]),
+    END,
+  );
+  const { run } = await started(time, source);
+  await using _run = run;
+  assertEquals((await run.informer.check()).reason, "the server does not order its versions");
+  await time.tickAsync(0);
+  assertEquals(run.cached, ["default/a@y"]);
+});
+
+Deno.test("check() ends when the collection is listed meanwhile", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1)).list(part(10, []));
+  const { run } = await started(time, source);
+  await using _run = run;
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  await run.relist(refused(500), 20, [entry("a", 15)]);
+  assertEquals(summary(await checking), "listed: 0 of 0 []");
+  assertEquals([run.cached, source.lists[1].over], [["default/a@15"], "returned"]);
+});
+
+Deno.test("check() reads pages, and begins anew when a token expires", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1), entry("b", 2))
+    .list(part(10, [entry("a", 1), entry("gone", 3)], { continue: "t" }), END)
+    .list(refused(410, { reason: "Expired" })).list(part(12, [entry("a", 1), entry("b", 2)]), END);
+  const { run } = await started(time, source, { reflector: { pageSize: 2 } });
+  await using _run = run;
+  assertEquals(summary(await run.informer.check()), "none: 0 of 2 []");
+  assertEquals(requests(run), ["list 10 NotOlderThan limit=2", "list - limit=2 continue=t", "list 10 NotOlderThan"]);
+});
+
+Deno.test("check() rejects with the error of a request, and gives up a list that is silent", async () => {
+  using time = new FakeTime();
+  const { run } = await started(time, holding().list(refused(403)));
+  await using _run = run;
+  await assertRejects(() => run.informer.check(), Error, "403");
+  const silent = assertRejects(() => run.informer.check(), Error, "has not begun to answer for 70 s");
+  await time.tickAsync(70_000);
+  await silent;
+  assertEquals([run.errors, run.informer.status().lastCheck], [[], undefined]);
+});
+
+Deno.test("check() rejects when its signal aborts, and when the informer is disposed or paused meanwhile", async () => {
+  using time = new FakeTime();
+  const { run } = await started(time, holding().list(part(10, [])).list(part(10, [])).list(part(10, [])));
+  await using _run = run;
+  const { informer, source } = run;
+  const stop = new AbortController();
+  const aborted = assertRejects(() => informer.check({ signal: stop.signal }), Error, "enough");
+  await time.tickAsync(0);
+  stop.abort(new Error("enough"));
+  await aborted;
+  const paused = assertRejects(() => informer.check(), Error, "the informer was paused");
+  await time.tickAsync(0);
+  informer.pause();
+  await paused;
+  await time.tickAsync(0);
+  assertEquals(source.open, 0);
+  await assertRejects(() => informer.check(), Error, "it is paused");
+  source.watch([]);
+  informer.resume();
+  await time.tickAsync(0);
+  const disposed = assertRejects(() => informer.check(), DOMException, "was disposed");
+  await time.tickAsync(0);
+  await informer[Symbol.asyncDispose]();
+  await disposed;
+  await assertRejects(() => informer.check(), Error);
+  assertEquals(source.lists.length, 4);
+});
+
+Deno.test("check() is refused before the first list", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time, new ScriptedSource());
+  await assertRejects(() => run.informer.check(), Error, "it has not synced yet");
+  await run.start();
+  await assertRejects(() => run.informer.check(), Error, "it has not synced yet");
+});
+
+Deno.test("check() of objects without a name or that cannot be read finds no difference", async () => {
+  using time = new FakeTime();
+  const things = (): Parameters<typeof holding> => [entry("a", 1), nameless(2), spoilt("b", 3)];
+  const { run } = await started(time, holding(...things()).list(part(10, things()), END));
+  await using _run = run;
+  const [quarantined] = run.informer.entries.list().filter(({ key }) => key === "default/b");
+  assertThrows(() => quarantined.object);
+  assertEquals(summary(await run.informer.check()), "none: 0 of 3 []");
+});
+
+Deno.test("check() compares renamed objects with those that they were", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1), entry("b", 2), entry("c", 3))
+    .list(part(12, [entry("a", 1), entry("b", 11), entry("d", 12)]), END)
+    .list(part(12, [entry("b", 11)]), END).list(part(12, [entry("d", 12)]), END);
+  const transform = (thing: Thing): Thing => ({
+    ...thing,
+    metadata: { ...thing.metadata, name: `${thing.metadata.name}-x` },
+  });
+  const { run } = await started(time, source, { transform });
+  await using _run = run;
+  await run.tell(bookmark(12));
+  assertEquals(summary(await run.informer.check()), "objects: 3 of 3 [default/b-x default/d default/c-x]");
+  assertEquals(run.cached, ["default/a-x@1", "default/b-x@11", "default/d-x@12"]);
+  assertEquals(source.lists.slice(2).map(({ options }) => options.fieldSelector), [
+    "metadata.name=b",
+    "metadata.name=d",
+  ]);
+});
+
+Deno.test("check: { everyMs } checks while the informer is live, at random times", async () => {
+  using time = new FakeTime();
+  const equal = [part(10, [entry("a", 1)]), END] as const;
+  const source = holding(entry("a", 1)).list(...equal).list(...equal);
+  const { run } = await started(time, source, { check: { everyMs: 60_000 } });
+  await using _run = run;
+  const { informer } = run;
+  await time.tickAsync(59_999);
+  assertEquals(source.lists.length, 1);
+  await time.tickAsync(12_001);
+  assertEquals([source.lists.length, informer.status().lastCheck?.repair], [2, "none"]);
+  informer.pause();
+  await time.tickAsync(300_000);
+  assertEquals([source.lists.length, run.errors], [2, []]);
+  source.watch([]);
+  informer.resume();
+  await time.tickAsync(72_000);
+  assertEquals(source.lists.length, 3);
+});
+
+Deno.test("check: { everyMs } reports checks that fail, and continues", async () => {
+  using time = new FakeTime();
+  const source = holding().list(refused(403)).list(part(10, []), END);
+  const { run } = await started(time, source, { check: { everyMs: 60_000 } });
+  await using _run = run;
+  await time.tickAsync(72_000);
+  assertEquals([run.errors.length, run.informer.status().lastCheck], [1, undefined]);
+  await time.tickAsync(72_000);
+  assertEquals([run.errors.length, run.informer.status().lastCheck?.repair], [1, "none"]);
+});
+
+Deno.test("check: { everyMs } must be a minute at least", () => {
+  for (const everyMs of [0, 59_999, NaN, "60000" as unknown as number]) {
+    assertThrows(
+      () => new SharedIndexInformer<Thing>(new ScriptedSource(), { check: { everyMs } }),
+      RangeError,
+      "Cannot create an informer: check.everyMs must be at least 60000 milliseconds, or Infinity for never",
+    );
+  }
+});
+
+/** A fake server, a client of it, and informers that end with the test. */
+class Setting implements AsyncDisposable {
+  readonly server = new FakeApiServer({ bookmarkMs: 1_000 });
+  readonly client = new Client({ server: "http://fake", transport: { fetch: (request) => this.respond(request) } });
+  readonly informers: SharedInformerFactory;
+  readonly errors: unknown[] = [];
+  readonly #time: FakeTime;
+  /** Answers requests. */
+  respond = (request: Request): Promise<Response> => this.server.fetch(request);
+
+  constructor(time: FakeTime) {
+    this.#time = time;
+    this.informers = new SharedInformerFactory(this.client, { onError: (error) => this.errors.push(error) });
+    for (const namespace of ["a", "b", "c"]) {
+      for (let i = 0; i < 3; i++) this.write(namespace, `n${i}`, 0);
+    }
+  }
+
+  write(namespace: string, name: string, value: number, server: FakeApiServer = this.server): void {
+    const labels = { tier: value % 2 === 0 ? "web" : "db" };
+    const data = { value: String(value) };
+    const present = server.get(ConfigMap, `${namespace}/${name}`);
+    if (present === undefined) server.create(ConfigMap, { metadata: { namespace, name, labels }, data });
+    else server.update(ConfigMap, { ...present, metadata: { ...present.metadata, labels }, data });
+  }
+
+  async start(): Promise<void> {
+    this.informers.start();
+    await this.#time.tickAsync(10);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.informers.shutdown();
+    this.client[Symbol.dispose]();
+  }
+}
+
+function versions(objects: Iterable<KubernetesObject>): string[] {
+  return [...objects].map(({ metadata }) => `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`)
+    .sort();
+}
+
+const SELECTIONS: readonly (readonly [string, Resource<KubernetesObject>, Selection])[] = [
+  ["all namespaces", ConfigMap, {}],
+  ["one namespace", ConfigMap, { namespace: "a" }],
+  ["several namespaces", ConfigMap, { namespaces: ["a", "b"] }],
+  ["a label selector", ConfigMap, { labelSelector: "tier=web" }],
+  ["a field selector", ConfigMap, { fieldSelector: "metadata.name!=n2" }],
+  ["metadata alone", metadataOf(ConfigMap), {}],
+];
+
+for (const [name, resource, selection] of SELECTIONS) {
+  Deno.test(`check() repairs an informer of ${name}, and asks for metadata in the list`, async () => {
+    using time = new FakeTime();
+    await using setting = new Setting(time);
+    const { server, informers, errors } = setting;
+    const informer = informers.forResource(resource, { ...selection, freeze: true });
+    await setting.start();
+    for (
+      const change of [
+        () => setting.write("a", "n0", 1), // leaves the label selector
+        () => setting.write("a", "n1", 2),
+        () => setting.write("a", "n9", 2),
+        () => server.delete(ConfigMap, "b/n0"),
+      ]
+    ) {
+      server.loseNext();
+      change();
+      await time.tickAsync(10);
+    }
+    // Bookmarks follow the events that were lost.
+    await time.tickAsync(2_000);
+    const before = server.requests.length;
+    const result = await informer.check();
+    assert(result.differences >= 2, summary(result));
+    const { namespaces, ...rest } = selection;
+    const expected = server.list(ConfigMap, rest).filter(({ metadata }) =>
+      namespaces === undefined || namespaces.includes(metadata.namespace!)
+    );
+    assertEquals(versions(informer.indexer.list()), versions(expected));
+    const sent = server.requests.slice(before);
+    const lists = sent.filter(({ query }) => query.get("fieldSelector")?.includes("metadata.name=") !== true);
+    assertEquals(
+      new Set(lists.map(({ headers }) => headers.get("accept")?.includes("PartialObjectMetadataList"))).size,
+      1,
+    );
+    assertEquals(errors.length, 1);
+    assertEquals((await informer.check()).repair, "none");
+  });
+}
+
+Deno.test("check() of two informers of one client runs one at a time, and of two clients at once", async () => {
+  using time = new FakeTime();
+  await using setting = new Setting(time);
+  const { server, client, informers } = setting;
+  const one = informers.forResource(ConfigMap, { namespace: "a" });
+  const other = informers.forResource(ConfigMap, { namespace: "b" });
+  await setting.start();
+  let open = 0;
+  let most = 0;
+  setting.respond = async (request) => {
+    most = Math.max(most, ++open);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    open--;
+    return await server.fetch(request);
+  };
+  const stop = new AbortController();
+  const first = one.check();
+  const given = assertRejects(() => other.check({ signal: stop.signal }), Error, "enough");
+  const third = other.check();
+  await time.tickAsync(50);
+  stop.abort(new Error("enough"));
+  await given;
+  await time.tickAsync(300);
+  await Promise.all([first, third]);
+  assertEquals(most, 1);
+  using separate = new Client({ server: "http://fake", transport: { fetch: setting.respond } });
+  await using alone = new SharedIndexInformer(separate.resource(ConfigMap, { namespace: "a" }));
+  void alone.run();
+  await time.tickAsync(1_000);
+  const both = [alone.check(), one.check()];
+  await time.tickAsync(300);
+  await Promise.all(both);
+  assertEquals([most, client.server.host], [2, "fake"]);
+});
+
+Deno.test("check() compares a cache that a streaming list has filled with a list in pages, and adds what the stream left out [C045]", async () => {
+  using time = new FakeTime();
+  await using setting = new Setting(time);
+  const { server, informers } = setting;
+  const complete = informers.forResource(ConfigMap);
+  const lacking = informers.forResource(ConfigMap, { namespace: "a" });
+  setting.respond = async (request) => {
+    const response = await server.fetch(request);
+    const { pathname, searchParams } = new URL(request.url);
+    if (!searchParams.has("sendInitialEvents") || !pathname.includes("/namespaces/a/")) return response;
+    const decoder = new TextDecoderStream();
+    const without = new TransformStream<string, string>({
+      transform: (chunk, controller) =>
+        controller.enqueue(chunk.split("\n").filter((line) => !line.includes('"n1"')).join("\n")),
+    });
+    const body = response.body!.pipeThrough(decoder).pipeThrough(without).pipeThrough(new TextEncoderStream());
+    return new Response(body, { headers: response.headers });
+  };
+  await setting.start();
+  assertEquals([complete.indexer.size, lacking.indexer.size], [9, 2]);
+  assertEquals([complete.status().lists, lacking.status().lists], [0, 0]);
+  const [equal, repaired] = await Promise.all([complete.check(), lacking.check()]);
+  assertEquals([summary(equal), summary(repaired)], ["none: 0 of 9 []", "objects: 1 of 3 [a/n1]"]);
+  assertEquals(versions(lacking.indexer.list()), versions(server.list(ConfigMap, { namespace: "a" })));
+  const [list] = server.requests.filter(({ query }) => !query.has("watch"));
+  assertEquals([list.query.get("limit"), list.headers.get("accept")?.includes("PartialObjectMetadataList")], [
+    "500",
+    true,
+  ]);
+});
+
+Deno.test("check: { everyMs } notices a server whose history went back, and the cache becomes equal to it", async () => {
+  using time = new FakeTime();
+  await using setting = new Setting(time);
+  const informer = setting.informers.forResource(ConfigMap, { check: { everyMs: 60_000 } });
+  await setting.start();
+  const restored = new FakeApiServer({ bookmarkMs: 1_000 });
+  setting.write("a", "n0", 7, restored);
+  setting.respond = (request) => restored.fetch(request);
+  setting.server.dropWatches();
+  await time.tickAsync(30_000);
+  setting.write("a", "n1", 8, restored); // the watch begins at a later version, so it is silent
+  await time.tickAsync(20_000);
+  assertEquals([informer.indexer.size, informer.status().state], [9, "live"]);
+  await time.tickAsync(40_000);
+  assertEquals(versions(informer.indexer.list()), versions(restored.list(ConfigMap)));
+  assertEquals(informer.status().lastCheck?.repair, "list");
+  assert(setting.errors.some((error) => error instanceof CacheDifferenceError));
+  setting.write("a", "n2", 9, restored);
+  await time.tickAsync(10);
+  assertEquals(versions(informer.indexer.list()), versions(restored.list(ConfigMap)));
+});
+
+Deno.test("check() of a holder is that of its informer, and ends with the holder", async () => {
+  using time = new FakeTime();
+  await using setting = new Setting(time);
+  const held = setting.informers.acquire(ConfigMap);
+  await time.tickAsync(10);
+  assertEquals((await held.check()).objects, 9);
+  setting.respond = () => new Promise(() => {});
+  const ended = assertRejects(() => held.check(), DOMException, "this holder was disposed");
+  await time.tickAsync(10);
+  held[Symbol.dispose]();
+  await ended;
+});
