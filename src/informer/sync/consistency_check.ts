@@ -132,19 +132,18 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
       return this.#relist(compared, this.#differences({ ...compared, version: before }), reason);
     }
     let differences = this.#differences(compared);
-    if (differences.length === 0) return resultOf(objects, [], "none");
-    if (!isResourceVersion(version)) {
+    if (differences.length > 0 && !isResourceVersion(version)) {
       return this.#relist(compared, differences, "the server does not order its versions");
     }
-    const needed = differences.map(({ listed }) => listed === undefined ? version : listed.resourceVersion)
-      .reduce((a, b) => isOlder(a, b) ? b : a);
-    const silent = !await this.#reach(needed);
-    differences = this.#differences(compared);
-    if (differences.length === 0) return resultOf(objects, [], "none");
-    if (silent) {
+    // What the watch brings meanwhile may differ from the list too, until the cache has reached a later version.
+    for (let needed; isOlder(this.#options.version(), needed = neededVersion(differences, version));) {
+      const reached = await this.#reach(needed);
+      differences = this.#differences(compared);
+      if (reached || differences.length === 0) continue;
       const reason = `the watch has not reached version ${needed} for ${SILENT_MS / 1_000} s`;
       return this.#relist(compared, differences, reason);
     }
+    if (differences.length === 0) return resultOf(objects, [], "none");
     const back = differences.find(({ cached, listed }) =>
       cached !== undefined && listed !== undefined && isOlder(listed.resourceVersion, cached.resourceVersion)
     );
@@ -291,6 +290,12 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
     const { known, keyOf } = this.#options;
     return known.getByKey(keyOf(key));
   }
+}
+
+/** Returns the version that the cache must have reached for all of `differences` to be sure, of a list at `version`. */
+function neededVersion(differences: readonly Difference<unknown>[], version: string): string {
+  return differences.map(({ listed }) => listed === undefined ? version : listed.resourceVersion)
+    .reduce((a, b) => isOlder(a, b) ? b : a, "0");
 }
 
 function nothingCompared(): Compared {

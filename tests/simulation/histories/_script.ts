@@ -35,6 +35,8 @@ export type WorldStep =
   | { readonly do: "resumeInformer"; readonly which: number }
   | { readonly do: "listener"; readonly which: number; readonly plan: ListenerPlan }
   | { readonly do: "removeListener"; readonly which: number; readonly listener: number }
+  /** Compares it with the server, while the steps that follow happen. */
+  | { readonly do: "checkInformer"; readonly which: number }
   /** Lists that name a version are refused. */
   | { readonly do: "refuseVersioned"; readonly code: number; readonly times: number }
   /** Watches are answered, say nothing, and end at once. */
@@ -57,6 +59,8 @@ export interface Script {
   /** Whether the server has streaming lists. */
   readonly streamingList: boolean;
   readonly steps: readonly WorldStep[];
+  /** Lost events are repaired by checks, and never by a relist that the history forces. */
+  readonly checks?: boolean;
   /** How often the first informer lists again after its first sync, where that is known: at least, at most. */
   readonly relists?: readonly [number, number];
   /** How many changes come too late, and are passed over. */
@@ -69,6 +73,8 @@ export function scriptOf(seed: number): Script {
   const bursts = new Random(seed ^ 0xb0b);
   const pauses = new Random(seed ^ 0x9a5e);
   const reductions = new Random(seed ^ 0xf1e1d);
+  const checking = new Random(seed ^ 0xc4ec);
+  const checks = checking.next() < 0.5;
   const faults = random.pick(["none", "harmless", "all", "all"] as const);
   const steps: WorldStep[] = [];
   for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
@@ -82,6 +88,7 @@ export function scriptOf(seed: number): Script {
     const pausing = pauses.next();
     if (pausing < 0.15) steps.push({ do: "pauseInformer", which: pauses.below(8) });
     if (pausing < 0.02 || pausing > 0.9) steps.push({ do: "resumeInformer", which: pauses.below(8) });
+    if (checks && checking.next() < 0.1) steps.push({ do: "checkInformer", which: checking.below(8) });
     steps.push(step);
     if (bursts.next() < 0.1) steps.push(...burst(bursts));
     if (random.next() < 0.6) steps.push({ do: "wait", ms: random.pick([0, 1, 30, 700, 5_000, 70_000, 250_000]) });
@@ -93,6 +100,7 @@ export function scriptOf(seed: number): Script {
     chunkBytes: random.pick([5, 40, 300, 65_536]),
     streamingList: random.next() < 0.8,
     steps,
+    checks,
   };
 }
 

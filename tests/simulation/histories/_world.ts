@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import {
+  type CheckResult,
   Client,
   fieldsOf,
   type HandlerRegistration,
@@ -58,6 +59,8 @@ interface Following {
   paused: boolean;
   /** Lists that a pause ended, so that they began again. */
   interruptedLists: number;
+  /** Lists that checks asked for. */
+  checkLists: number;
 }
 
 const QUIET_MS = 30_000;
@@ -96,6 +99,9 @@ class World {
   #isSettling = false;
   readonly #timers: ReturnType<typeof setTimeout>[] = [];
   readonly #reading: Promise<void>[] = [];
+  readonly #checking: Promise<void>[] = [];
+  /** The first failure of a check that no fault explains. */
+  #checkFailure: unknown;
   #lastDeleted: KubernetesObject | undefined;
   #harmful = 0;
   #interruptions = 0;
@@ -145,6 +151,11 @@ class World {
       case "resumeInformer": {
         const following = this.#pick(step.which);
         if (following !== undefined) this.#resume(following);
+        return;
+      }
+      case "checkInformer": {
+        const following = this.#pick(step.which);
+        if (following !== undefined) this.#checking.push(this.#checkOne(following));
         return;
       }
       case "listener": {
@@ -206,7 +217,7 @@ class World {
   async settle(): Promise<void> {
     this.#server.latency(0);
     // A history that was cut down may have lost its own relist.
-    if (this.#lost) this.#happen({ do: "forceRelist" });
+    if (this.#lost && !this.#script.checks) this.#happen({ do: "forceRelist" });
     this.#isSettling = true;
     for (const lasting of this.#lasting.splice(0)) lasting[Symbol.dispose]();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
@@ -214,7 +225,7 @@ class World {
     for (let tries = 0; tries < PATIENCE; tries++) {
       this.#server.bookmark();
       await this.#time.tickAsync(QUIET_MS);
-      if (this.#live().every((following) => this.#caughtUp(following))) return;
+      if (this.#live().every((following) => this.#caughtUp(following))) return await this.#checkAll();
     }
     const late = this.#live().filter((following) => !this.#caughtUp(following));
     const said = late.map(({ informer, plan }) => {
@@ -222,6 +233,70 @@ class World {
       return JSON.stringify({ plan, state, resourceVersion, handlers, cause: String(cause) });
     });
     throw new Error(`not caught up with version ${this.#server.resourceVersion}: ${said.join("; ")}`);
+  }
+
+  /** One check finds every difference that is left, and the next one finds none. */
+  async #checkAll(): Promise<void> {
+    if (!this.#script.checks) return;
+    await this.#passUntil(Promise.all(this.#checking));
+    for (const following of this.#live()) {
+      const before = this.#differing(following);
+      const { differences, repair } = await this.#passUntil(this.#untilChecked(following));
+      assertEquals(differences, before, "a check finds all differences");
+      assertEquals(repair, before === 0 ? "none" : "objects", "objects that differ are read again");
+      assertEquals(
+        (await this.#passUntil(this.#untilChecked(following))).repair,
+        "none",
+        "the next check finds nothing",
+      );
+    }
+    await this.#time.tickAsync(QUIET_MS); // handlers receive what was repaired
+  }
+
+  /** Checks until no fault that is left hits the check. */
+  async #untilChecked({ informer }: Following): Promise<CheckResult> {
+    for (let tries = 0;; tries++) {
+      try {
+        return await informer.check();
+      } catch (error) {
+        if (tries === 20) throw error;
+      }
+    }
+  }
+
+  /** The number of objects that are at another version in the cache than on the server. */
+  #differing({ informer, plan: { namespace, labelSelector } }: Following): number {
+    const left = new Map(
+      [...informer.entries].map(({ key, uid, resourceVersion }) => [key, `${uid}@${resourceVersion}`]),
+    );
+    let differing = 0;
+    for (const { metadata } of this.#server.list(ConfigMap, { namespace, labelSelector })) {
+      const key = `${metadata.namespace}/${metadata.name}`;
+      if (left.get(key) !== `${metadata.uid}@${metadata.resourceVersion}`) differing++;
+      left.delete(key);
+    }
+    return differing + left.size;
+  }
+
+  /** Checks one informer, while other things happen to it. */
+  async #checkOne(following: Following): Promise<void> {
+    try {
+      const { repair } = await following.informer.check();
+      if (repair === "list") following.checkLists++;
+      if (repair === "list" && this.#script.faults === "none") throw new TypeError("a check asked for a list");
+    } catch (error) {
+      // It was paused, disposed or refused, or a fault hit it.
+      if (error instanceof TypeError || error instanceof RangeError) this.#checkFailure ??= error;
+    }
+  }
+
+  async #passUntil<R>(promise: Promise<R>): Promise<R> {
+    let over = false;
+    const settled = promise.finally(() => over = true);
+    settled.catch(() => {}); // awaited below
+    for (let tries = 0; !over && tries < 3_000; tries++) await this.#time.tickAsync(100);
+    assert(over, "a check ends");
+    return await settled;
   }
 
   /** Checks that no client asks without end. */
@@ -234,9 +309,10 @@ class World {
     for (const following of this.#live()) {
       this.#checkCache(following);
       for (const listening of following.listening) this.#checkStory(following, listening);
-      if (this.#script.faults !== "all") assertEquals(following.relists, 0, "no list that was not needed");
-      else {
-        const most = 4 * this.#harmful + 2 + following.interruptedLists;
+      if (this.#script.faults !== "all") {
+        assert(following.relists <= following.checkLists, "no list that was not needed");
+      } else {
+        const most = 4 * this.#harmful + 2 + following.interruptedLists + following.checkLists;
         assert(following.relists <= most, `${following.relists} lists after the first, at most ${most} were needed`);
       }
       if (this.#script.faults === "none") {
@@ -246,6 +322,7 @@ class World {
     }
     const [least, most] = this.#script.relists ?? [0, Infinity];
     const { relists = 0 } = this.#following[0] ?? {};
+    if (this.#checkFailure !== undefined) throw this.#checkFailure;
     assert(relists >= least && relists <= most, `${relists} lists after the first, ${least} to ${most} expected`);
     for (const { listening } of this.#following) {
       for (const { story } of listening) if (story.failure !== undefined) throw story.failure;
@@ -256,7 +333,7 @@ class World {
   async stop(): Promise<void> {
     const stopping = this.#following.map(({ informer }) => informer[Symbol.asyncDispose]());
     let over = false;
-    const all = Promise.allSettled([...stopping, ...this.#reading]).then(() => over = true);
+    const all = Promise.allSettled([...stopping, ...this.#reading, ...this.#checking]).then(() => over = true);
     for (let tries = 0; !over && tries < 50; tries++) await this.#time.tickAsync(100);
     assert(over, "stopping ends");
     await all;
@@ -321,6 +398,7 @@ class World {
       stopped: false,
       paused: false,
       interruptedLists: 0,
+      checkLists: 0,
     };
     for (const listener of listeners) this.#listen(following, listener);
     (following as { running: Promise<void> }).running = following.informer.run();
@@ -401,6 +479,7 @@ class World {
         if (!this.#isSettling) step.writes.forEach((write) => this.#happen(write));
       });
     }
+    if (step.do === "forceRelist" && this.#script.checks) return;
     this.#harmful += harmOf(step);
     if (step.do !== "write" && step.do !== "delete" && step.do !== "spread") {
       this.#interruptions += "times" in step ? step.times : 1;
