@@ -152,10 +152,37 @@ export class ControlPlane implements AsyncDisposable {
     return revision;
   }
 
+  /** Copies the data of etcd while both servers are down; they are ready again then. An earlier copy is replaced. */
+  async saveData(): Promise<void> {
+    await this.#stopBoth();
+    await this.#copyData("data", "saved-data");
+    await this.ensureRunning();
+  }
+
+  /** Puts the data of etcd back to the last copy, as from a backup, while both servers are down; they are ready again then. */
+  async restoreData(): Promise<void> {
+    await this.#stopBoth();
+    await this.#copyData("saved-data", "data");
+    await this.ensureRunning();
+  }
+
   /** Ends both servers and removes the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#servers[Symbol.asyncDispose]();
     await Deno.remove(this.folder, { recursive: true });
+  }
+
+  async #stopBoth(): Promise<void> {
+    await this.kill9("apiserver");
+    await this.terminate("etcd");
+  }
+
+  async #copyData(from: string, to: string): Promise<void> {
+    const { folder } = this;
+    const { success } = await new Deno.Command("sh", {
+      args: ["-c", 'rm -rf "$2" && cp -r "$1" "$2"', "sh", `${folder}/${from}`, `${folder}/${to}`],
+    }).output();
+    if (!success) throw new Error(`Cannot copy "${folder}/${from}" to "${folder}/${to}"`);
   }
 
   get #etcdUrl(): string {
