@@ -460,7 +460,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#processor.begin();
     const checking = this.#checkRegularly();
     const failure = await (this.#following = this.#follow());
-    this.#job.abort(failure?.error ?? new DOMException(`${this.#name} has stopped`, "AbortError"));
     await checking;
     signal?.removeEventListener("abort", stop);
     await this.#stop(failure?.error).finally(() => this.#hasEnded = true);

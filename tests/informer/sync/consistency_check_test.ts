@@ -10,6 +10,7 @@ import { CacheDifferenceError } from "../../../src/informer/sync/cache_differenc
 import type { CheckResult } from "../../../src/informer/sync/check_result.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
+import { fixedRandom } from "../../support/fixed_random.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import {
   added,
@@ -59,6 +60,8 @@ Deno.test("check() of an equal cache is one list at the version of the cache, an
   const result = await run.informer.check();
   assertEquals(summary(result), "none: 0 of 2 []");
   assertEquals(requests(run), ["list 10 NotOlderThan limit=500"]);
+  // Equal objects are not decoded again.
+  assertEquals(source.lists[1].options.known?.("default/a"), run.informer.entries.getByKey("default/a"));
   assertEquals([notes.take(), run.errors], [[], []]);
   const { differences, lastCheck } = run.informer.status();
   assertEquals([differences, lastCheck], [0, { ...result, at: new Date(time.now) }]);
@@ -85,10 +88,11 @@ Deno.test("check() finds a lost change, addition, deletion and successor, reads 
     "- default/c@3 (unknown)",
   ]);
   assertEquals(run.cached, seen(lost));
-  assertEquals(source.lists.slice(2).map(({ options }) => [options.namespace, options.fieldSelector]), [
-    ["default", "metadata.name=a"],
-    ["default", "metadata.name=d"],
-    ["default", "metadata.name=e"],
+  const reads = source.lists.slice(2).map(({ options }) => options);
+  assertEquals(reads.map(({ namespace, fieldSelector, managedFields }) => [namespace, fieldSelector, managedFields]), [
+    ["default", "metadata.name=a", "drop"],
+    ["default", "metadata.name=d", "drop"],
+    ["default", "metadata.name=e", "drop"],
   ]);
   assertEquals(run.informer.status().differences, 4);
   assert(run.errors[0] instanceof CacheDifferenceError);
@@ -124,17 +128,17 @@ Deno.test("check() waits for changes that are under way, which are no difference
 
 Deno.test("check() takes changes after the version of the list for no differences", async () => {
   using time = new FakeTime();
-  const source = holding(entry("a", 1), entry("b", 2)).list(part(10, [entry("a", 1)]), part(10, []))
+  const source = holding(entry("a", 1), entry("b", 2), entry("d", 3)).list(part(10, [entry("a", 1)]), part(10, []))
     .list(part(12, []), END);
   const { run } = await started(time, source);
   await using _run = run;
   const checking = run.informer.check();
   await time.tickAsync(0);
-  // Between two parts of the list, "a" changes, "b" is deleted, and "c" is added.
-  await run.tell(modified("a", 11), deleted("b", 12), added("c", 13));
-  source.lists[1].send(part(10, [entry("b", 2)]), END);
-  assertEquals(summary(await checking), "none: 0 of 2 []"); // a read has shown that "b" is gone
-  assertEquals(run.cached, ["default/a@11", "default/c@13"]);
+  // Between two parts of the list, "a" and "d" change, "b" is deleted, and "c" is added.
+  await run.tell(modified("a", 11), deleted("b", 12), added("c", 13), modified("d", 14));
+  source.lists[1].send(part(10, [entry("b", 2), entry("d", 3)]), END);
+  assertEquals(summary(await checking), "none: 0 of 3 []"); // a read has shown that "b" is gone
+  assertEquals(run.cached, ["default/a@11", "default/c@13", "default/d@14"]);
 });
 
 Deno.test("check() never replaces what the watch has sent meanwhile by an older read", async () => {
@@ -150,6 +154,48 @@ Deno.test("check() never replaces what the watch has sent meanwhile by an older 
   assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
   await time.tickAsync(0);
   assertEquals([notes.take(), run.cached], [["~ default/a@1→12"], ["default/a@12"]]);
+  assertEquals(run.informer.status().outdated, 0);
+});
+
+Deno.test("check() keeps an object that the watch has added again while another was read", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1), entry("b", 2)).list(part(11, [entry("a", 11)]), END)
+    .list(part(11, [entry("a", 11)]));
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  await run.tell(bookmark(11));
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  await run.tell(added("b", 12, { uid: "new" }));
+  source.lists[2].send(END);
+  assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
+  await time.tickAsync(0);
+  assertEquals(notes.take(), ["- default/b@2 (unknown)", "+ default/b@12", "~ default/a@1→11"]);
+});
+
+Deno.test("check() adds an object whose deletion the watch has sent before it was read", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1)).list().list(part(12, [entry("a", 12, { uid: "new" })]), END);
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  await run.tell(deleted("a", 11), bookmark(12));
+  source.lists[1].send(part(12, [entry("a", 12, { uid: "new" })]), END);
+  assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
+  await time.tickAsync(0);
+  assertEquals(notes.take(), ["- default/a@11", "+ default/a@12"]);
+});
+
+Deno.test("check() reads objects by names with characters of selectors, and without a namespace", async () => {
+  using time = new FakeTime();
+  const odd = entry("a,b=c\\d", 11, { namespace: "" });
+  const { run } = await started(time, holding().list(part(11, [odd]), END).list(part(11, [odd]), END));
+  await using _run = run;
+  await run.tell(bookmark(11));
+  assertEquals((await run.informer.check()).differences, 1);
+  const { fieldSelector, namespace } = run.source.lists[2].options;
+  assertEquals([fieldSelector, namespace], ["metadata.name=a\\,b\\=c\\\\d", undefined]);
 });
 
 Deno.test("check() does not add an object again that the watch has deleted while it was read", async () => {
@@ -300,6 +346,22 @@ Deno.test("check() rejects with the error of a request, and gives up a list that
   assertEquals([run.errors, run.informer.status().lastCheck], [[], undefined]);
 });
 
+Deno.test("check() gives up a read that is silent, and waits for a list that arrives slowly", async () => {
+  using time = new FakeTime();
+  const { run } = await started(time, holding().list());
+  await using _run = run;
+  await run.tell(bookmark(11));
+  const silent = assertRejects(() => run.informer.check(), Error, "has not begun to answer for 70 s");
+  for (const objects of [[], [entry("a", 11)], [entry("b", 2)]]) {
+    run.source.lists[1]?.send(part(11, objects));
+    await time.tickAsync(60_000);
+  }
+  run.source.lists[1].send(END);
+  await time.tickAsync(70_000);
+  await silent;
+  assertEquals(run.source.lists.length, 3);
+});
+
 Deno.test("check() rejects when its signal aborts, and when the informer is disposed or paused meanwhile", async () => {
   using time = new FakeTime();
   const { run } = await started(time, holding().list(part(10, [])).list(part(10, [])).list(part(10, [])));
@@ -368,14 +430,15 @@ Deno.test("check() compares renamed objects with those that they were", async ()
 
 Deno.test("check: { everyMs } checks while the informer is live, at random times", async () => {
   using time = new FakeTime();
+  using _random = fixedRandom(0.5);
   const equal = [part(10, [entry("a", 1)]), END] as const;
   const source = holding(entry("a", 1)).list(...equal).list(...equal);
   const { run } = await started(time, source, { check: { everyMs: 60_000 } });
   await using _run = run;
   const { informer } = run;
-  await time.tickAsync(59_999);
+  await time.tickAsync(65_999);
   assertEquals(source.lists.length, 1);
-  await time.tickAsync(12_001);
+  await time.tickAsync(1);
   assertEquals([source.lists.length, informer.status().lastCheck?.repair], [2, "none"]);
   informer.pause();
   await time.tickAsync(300_000);
@@ -384,6 +447,20 @@ Deno.test("check: { everyMs } checks while the informer is live, at random times
   informer.resume();
   await time.tickAsync(72_000);
   assertEquals(source.lists.length, 3);
+});
+
+Deno.test("check: { everyMs } leaves out a check while the informer is not live, and reports none that a pause ends", async () => {
+  using time = new FakeTime();
+  const source = holding().list().watch();
+  const { run } = await started(time, source, { check: { everyMs: 60_000 } });
+  await using _run = run;
+  await time.tickAsync(72_000);
+  assertEquals(source.lists.length, 2);
+  run.informer.pause();
+  await time.tickAsync(0);
+  run.informer.resume(); // the watch does not open
+  await time.tickAsync(100_000);
+  assertEquals([source.lists.length, run.informer.status().state, run.errors], [2, "stale", []]);
 });
 
 Deno.test("check: { everyMs } reports checks that fail, and continues", async () => {
@@ -584,6 +661,15 @@ Deno.test("check: { everyMs } notices a server whose history went back, and the 
   setting.write("a", "n2", 9, restored);
   await time.tickAsync(10);
   assertEquals(versions(informer.indexer.list()), versions(restored.list(ConfigMap)));
+});
+
+Deno.test("callers of one informer must agree on check", async () => {
+  using time = new FakeTime();
+  await using setting = new Setting(time);
+  const { informers } = setting;
+  informers.forResource(ConfigMap, { check: { everyMs: 60_000 } });
+  informers.forResource(ConfigMap, { check: { everyMs: 60_000 } });
+  assertThrows(() => informers.forResource(ConfigMap, { check: { everyMs: 70_000 } }), Error, 'option "check"');
 });
 
 Deno.test("check() of a holder is that of its informer, and ends with the holder", async () => {
