@@ -279,6 +279,17 @@ export const MUTANTS: readonly Mutant[] = [
     replace: "",
   },
   {
+    id: "check-ahead-of-watch",
+    breaks: "a consistency check takes changes that are under way for differences",
+    find: /isOlder\(this\.#options\.version\(\), needed = neededVersion\(differences, version\)\)/,
+    replace: "false",
+  },
+  {
+    id: "check-misses-gone",
+    breaks: "a consistency check misses objects that are gone",
+    replace: "",
+  },
+  {
     id: "kind-not-filled-in",
     breaks: "kind and apiVersion are not filled into items",
     find: /this\.#objects\.fillIn/,

@@ -132,10 +132,11 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
       return this.#relist(compared, this.#differences({ ...compared, version: before }), reason);
     }
     let differences = this.#differences(compared);
-    if (differences.length > 0 && !isResourceVersion(version)) {
+    if (differences.length > 0 && ![before, version].every(isResourceVersion)) {
       return this.#relist(compared, differences, "the server does not order its versions");
     }
     // What the watch brings meanwhile may differ from the list too, until the cache has reached a later version.
+    // mutant: check-ahead-of-watch
     for (let needed; isOlder(this.#options.version(), needed = neededVersion(differences, version));) {
       const reached = await this.#reach(needed);
       differences = this.#differences(compared);
@@ -229,6 +230,7 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
     for (const key of known.keys()) {
       if (keys.has(key)) continue;
       const cached = known.getByKey(key)!;
+      // mutant: check-misses-gone
       if (!isOlder(version, cached.resourceVersion)) differences.push({ cached });
     }
     return differences;
@@ -260,7 +262,6 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
     const isNewer = read !== undefined && !this.#deleted.has(listed.key) &&
       !isOlder(version(), read.resourceVersion) &&
       (present === undefined || isOlder(present.resourceVersion, read.resourceVersion));
-    // mutant: repair-older-than-watch
     if (isNewer) repair(read);
     return isNewer || cached !== undefined;
   }

@@ -239,6 +239,7 @@ class World {
   async #checkAll(): Promise<void> {
     if (!this.#script.checks) return;
     await this.#passUntil(Promise.all(this.#checking));
+    if (this.#script.faults === "all") await this.#plantLosses();
     for (const following of this.#live()) {
       const before = this.#differing(following);
       const { differences, repair } = await this.#passUntil(this.#untilChecked(following));
@@ -251,6 +252,20 @@ class World {
       );
     }
     await this.#time.tickAsync(QUIET_MS); // handlers receive what was repaired
+  }
+
+  /** Writes and deletes objects, of which no watch has an event. */
+  async #plantLosses(): Promise<void> {
+    for (let writes = 1 + this.#random.below(4); writes > 0; writes--) {
+      const object = { namespace: this.#random.pick(["a", "b"]), name: `n${this.#random.below(5)}` };
+      const tier = this.#random.pick(["web", "db"] as const);
+      this.#happen({ do: "lose" });
+      if (this.#random.next() < 0.4) this.#happen({ do: "delete", ...object });
+      else this.#happen({ do: "write", ...object, tier, value: writes, again: this.#random.next() < 0.2 });
+      await this.#time.tickAsync(100);
+    }
+    this.#server.bookmark();
+    await this.#time.tickAsync(QUIET_MS);
   }
 
   /** Checks until no fault that is left hits the check. */
