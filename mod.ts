@@ -121,6 +121,7 @@ export type {
   ResourceEventHandler,
 } from "./src/informer/events/handler.ts";
 export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
+export type { LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/memory_report.ts";
 export type { InformerStatus } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
 export type { HandlerStatus } from "./src/informer/events/processor.ts";
@@ -137,6 +138,7 @@ export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
 export {
   type FieldsOption,
   type InformerOfFactory,
+  type MemoryOfInformer,
   SharedInformerFactory,
   type SharedInformerFactoryOptions,
 } from "./src/informer/shared_informer_factory.ts";

@@ -30,6 +30,10 @@ export interface Entry<T> {
   readonly labels: Readonly<Record<string, string>> | undefined;
   /** The object. Parsed on first read and remembered. Throws {@linkcode DecodeError}. */
   readonly object: T;
+  /** The size of the JSON text that the object came as, in bytes; undefined where it came as something else. */
+  readonly textBytes?: number;
+  /** True once the object has been parsed, which drops the text. @default {true} */
+  readonly isParsed?: boolean;
   /** The reason why the object cannot be read; known from the start, or since a first read failed. */
   readonly error?: DecodeError;
 }

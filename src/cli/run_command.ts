@@ -155,13 +155,15 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .command("doctor [resources...:string]", "Diagnose the connection to the server, and print remedies.")
     .description(
       "Looks at the configuration, the way to the server, its certificate, the credentials, what they allow for each " +
-        "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s. " +
+        "resource (pods unless named) and what informers need of the server. Writes nothing there, and ends within 15 s, " +
+        "without --memory. " +
         "Permissions: those that it prints; it names each one that is missing.",
     )
     .type("report", reports)
     .option("-n, --namespace <namespace:string>", "Check access to one namespace.")
     .option("-A, --all-namespaces", "Check access to all namespaces.")
     .option("--rbac", "Print the roles that informers on the resources need, as YAML, and check nothing.")
+    .option("--memory", "List the resources, or all kinds, print the sizes of their objects, and check nothing.")
     .option("-o, --output <format:report>", "How to print.", { default: "table" as const })
     .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
     .option("--context <name:string>", "The context in it.")
@@ -170,6 +172,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("--fake", "Use a fake API server in this process.")
     .example("Diagnose informers on pods", "informer doctor")
     .example("For a program", "informer doctor pods deployments.apps -A -o json")
+    .example("What caches would hold", "informer doctor pods secrets -A --memory")
     .example("Grant what informers need", "informer doctor pods deploy -n shop --rbac | kubectl apply -f -")
     .action(async (options, ...resources) => {
       code = await doctor(options, resources, terminal, stop.signal);

@@ -80,7 +80,9 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As `ListerWatcher.identities`. */
   get identities(): IdentitySource {
-    const metadata = new Collection(this.#connection, metadataOf(this.resource), this.selection, this.#options);
+    const { group, version, plural, kind, scope } = this.resource;
+    const resource = metadataOf({ group, version, plural, kind, scope });
+    const metadata = new Collection(this.#connection, resource, this.selection, this.#options);
     return { server: this.#connection, listEntries: (options) => metadata.listEntries(options) };
   }
 

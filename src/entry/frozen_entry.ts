@@ -46,6 +46,14 @@ class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
     return this.#entry.error;
   }
 
+  get textBytes(): number | undefined {
+    return this.#entry.textBytes;
+  }
+
+  get isParsed(): boolean | undefined {
+    return this.#entry.isParsed;
+  }
+
   get metadata(): ObjectMeta {
     return this.#frozen(this.#entry.metadata);
   }

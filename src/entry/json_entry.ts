@@ -86,7 +86,8 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
   resourceVersion: string;
   /** The object if `#metadataEnd` is {@linkcode READ}, undefined if it is {@linkcode BROKEN}, else the unread text. */
   #body: string | Uint8Array | T | undefined;
-  readonly #metadataStart: number;
+  /** The start of the metadata if `#body` is text; the size of the text that was parsed, or 0, if it is the object. */
+  #metadataStart: number;
   /** Above 0, the end of the metadata, if and only if `#body` is text; else {@linkcode READ} or {@linkcode BROKEN}. */
   #metadataEnd: number;
   readonly #labelsStart: number;
@@ -122,6 +123,18 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
   /** See {@linkcode Entry.name}. */
   get name(): string {
     return this.namespace === "" ? this.key : this.key.slice(this.namespace.length + 1);
+  }
+
+  /** See {@linkcode Entry.textBytes}. */
+  get textBytes(): number | undefined {
+    // A string has ASCII characters alone: one byte each.
+    if (this.#metadataEnd > READ) return (this.#body as string | Uint8Array).length;
+    return this.#metadataEnd === READ && this.#metadataStart > 0 ? this.#metadataStart : undefined;
+  }
+
+  /** See {@linkcode Entry.isParsed}. */
+  get isParsed(): boolean {
+    return this.#metadataEnd <= READ;
   }
 
   /** See {@linkcode Entry.error}. */
@@ -189,6 +202,7 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
     }
     this.#body = object;
     this.#aside = undefined;
+    this.#metadataStart = text.length;
     this.#metadataEnd = READ;
     // The object holds equal strings: keep one of each.
     const { uid, resourceVersion } = object.metadata ?? {};

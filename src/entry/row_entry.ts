@@ -50,6 +50,16 @@ export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> 
     return this.#entry.error;
   }
 
+  /** See {@linkcode Entry.textBytes}: that of the row's object. */
+  get textBytes(): number | undefined {
+    return this.#entry.textBytes;
+  }
+
+  /** See {@linkcode Entry.isParsed}. */
+  get isParsed(): boolean | undefined {
+    return this.#entry.isParsed;
+  }
+
   /** See {@linkcode Entry.metadata}. */
   get metadata(): ObjectMeta {
     return this.#entry.metadata;

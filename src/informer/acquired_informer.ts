@@ -4,6 +4,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
+import type { MemoryReport } from "./cache/memory_report.ts";
 import type { Lister } from "./cache/lister.ts";
 import type { InformerEvent } from "./events/event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
@@ -66,6 +67,11 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
   /** Returns the present status. After a pause the state is `stale`, with `staleMs`, until the watch is open. */
   status(): InformerStatus {
     return this.#informer.status();
+  }
+
+  /** See `SharedIndexInformer.memory()`. */
+  memory(): MemoryReport {
+    return this.#informer.memory();
   }
 
   /** See `SharedIndexInformer.statusChanges()`. */

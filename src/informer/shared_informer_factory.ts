@@ -13,6 +13,7 @@ import { InformerError } from "../errors/informer_error.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import { AcquiredInformer } from "./acquired_informer.ts";
+import type { MemoryReport } from "./cache/memory_report.ts";
 import { Demand } from "./demand.ts";
 import { CACHE_DEFAULTS, type CacheOptions, type SharedIndexInformerOptions } from "./options.ts";
 import { type CacheScope, overlap, OverlappingCachesError } from "./overlapping_caches.ts";
@@ -55,6 +56,12 @@ export interface InformerOfFactory {
   readonly selection: Selection;
   /** The status of the informer. */
   readonly status: InformerStatus;
+}
+
+/** The sizes of the objects that one informer of a factory caches. */
+export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
+  /** The sizes. */
+  readonly memory: MemoryReport;
 }
 
 /** A selection with the factory's defaults filled in. */
@@ -348,11 +355,12 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /** Returns the status of each informer, in the order in which they were made. */
   status(): InformerOfFactory[] {
-    return Array.from(this.#informers.values(), ({ resource, selected: { namespaces, selectors }, informer }) => ({
-      resource,
-      selection: { ...(namespaces === undefined ? {} : { namespaces }), ...selectors },
-      status: informer.status(),
-    }));
+    return Array.from(this.#informers.values(), (shared) => ({ ...scopeOf(shared), status: shared.informer.status() }));
+  }
+
+  /** Returns the sizes of the objects that each informer caches, in the same order. */
+  memory(): MemoryOfInformer[] {
+    return Array.from(this.#informers.values(), (shared) => ({ ...scopeOf(shared), memory: shared.informer.memory() }));
   }
 
   /**
@@ -525,6 +533,10 @@ export class SharedInformerFactory implements AsyncDisposable {
       this.#options;
     callObserver(() => onError(error, resource));
   }
+}
+
+function scopeOf({ resource, selected: { namespaces, selectors } }: Shared): Omit<InformerOfFactory, "status"> {
+  return { resource, selection: { ...(namespaces === undefined ? {} : { namespaces }), ...selectors } };
 }
 
 /** Returns the members that are not `undefined`, so that the others do not hide defaults. */

@@ -7,6 +7,7 @@
  * @module
  */
 import { StatusError } from "../../api/errors.ts";
+import { resourceName } from "../../api/resource.ts";
 import type { Client } from "../../client/client.ts";
 import type { CheckedServer, ServerAccess } from "./checks/server_access.ts";
 import { checkCredentials } from "./checks/check_credentials.ts";
@@ -19,6 +20,7 @@ import { checkDiscovery } from "./checks/check_discovery.ts";
 import { checkLogin } from "./checks/check_login.ts";
 import { checkAddress } from "./checks/check_address.ts";
 import { checkCertificate } from "./checks/check_certificate.ts";
+import { measureMemory } from "./measure_memory.ts";
 import { printRoles } from "./print_roles.ts";
 import { EXIT_CODE } from "../errors/exit_code.ts";
 import { UsageError } from "../errors/usage_error.ts";
@@ -33,6 +35,8 @@ export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "name
   readonly output: "table" | "json";
   /** If `true`, prints the roles that informers on the resources need, and checks nothing. */
   readonly rbac?: boolean;
+  /** If `true`, measures the objects of the resources, or of all kinds, and checks nothing. */
+  readonly memory?: boolean;
 }
 
 /** Settings of {@linkcode doctor}. */
@@ -74,12 +78,20 @@ export async function doctor(
   checkSelection(flags, names);
   if (resources.length > 0 && names.length === 0) throw new UsageError("name at least one resource, such as pods");
   const scope = { names: names.length === 0 ? ["pods"] : names, flags };
+  if (flags.rbac && flags.memory) throw new UsageError("--rbac and --memory print different things; leave one out");
   if (flags.rbac) {
     if (flags.output === "json") throw new UsageError("--rbac prints YAML; leave out -o json");
     using client = await clientFor(flags, terminal);
     const found = await resourcesFor(client, scope.names, "watch", { form: "object", signal, terminal });
     printRoles(found, selectionFor(flags, client).namespace, terminal);
     return EXIT_CODE.done;
+  }
+  if (flags.memory) {
+    using client = await clientFor(flags, terminal);
+    const kinds = names.length > 0 ? names : await listedKinds(client, signal);
+    const found = await resourcesFor(client, kinds, "list", { form: "object", signal, terminal });
+    const { namespace } = selectionFor(flags, client);
+    return await measureMemory(client, found, { namespace, output: flags.output, signal }, terminal);
   }
   const startedAt = performance.now();
   const checkup = new Checkup(signal, limits, (name) => terminal.live(`looking at ${name} ...`));
@@ -91,6 +103,13 @@ export async function doctor(
   if (flags.output === "json") terminal.result(JSON.stringify({ ok: exitCode === 0, ...report }, undefined, 2));
   else for (const line of reportLines(report, style)) terminal.result(line);
   return exitCode;
+}
+
+/** Returns the names of the kinds that the server can list. */
+async function listedKinds(client: Client, signal: AbortSignal): Promise<string[]> {
+  // The errors of groups that cannot be read are reported when the names are looked up.
+  const known = await client.discover({ signal, maxAgeMs: 0, onError: () => {} });
+  return known.filter(({ verbs }) => verbs.includes("list")).map(resourceName);
 }
 
 /** The server and permissions of a report. */
