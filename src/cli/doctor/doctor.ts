@@ -7,7 +7,9 @@
  * @module
  */
 import { StatusError } from "../../api/errors.ts";
-import { resourceName } from "../../api/resource.ts";
+import type { ApiResource } from "../../api/api_resource.ts";
+import { type Resource, resourceName } from "../../api/resource.ts";
+import { errorLine } from "../../errors/error_line.ts";
 import type { Client } from "../../client/client.ts";
 import type { CheckedServer, ServerAccess } from "./checks/server_access.ts";
 import { checkCredentials } from "./checks/check_credentials.ts";
@@ -88,8 +90,9 @@ export async function doctor(
   }
   if (flags.memory) {
     using client = await clientFor(flags, terminal);
-    const kinds = names.length > 0 ? names : await listedKinds(client, signal);
-    const found = await resourcesFor(client, kinds, "list", { form: "object", signal, terminal });
+    const found = names.length > 0
+      ? await resourcesFor(client, names, "list", { form: "object", signal, terminal })
+      : await cachedKinds(client, terminal, signal);
     const { namespace } = selectionFor(flags, client);
     return await measureMemory(client, found, { namespace, output: flags.output, signal }, terminal);
   }
@@ -105,11 +108,23 @@ export async function doctor(
   return exitCode;
 }
 
-/** Returns the names of the kinds that the server can list. */
-async function listedKinds(client: Client, signal: AbortSignal): Promise<string[]> {
-  // The errors of groups that cannot be read are reported when the names are looked up.
-  const known = await client.discover({ signal, maxAgeMs: 0, onError: () => {} });
-  return known.filter(({ verbs }) => verbs.includes("list")).map(resourceName);
+/** Returns the kinds that an informer can follow, each in one version. */
+async function cachedKinds(client: Client, terminal: Terminal, signal: AbortSignal): Promise<Resource[]> {
+  const known = await client.discover({
+    signal,
+    onError: (error, groupVersion) => terminal.say(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
+  });
+  const found = new Map<string, ApiResource>();
+  for (const kind of known) {
+    const { verbs, group, preferred } = kind;
+    // Events of this group are those of the core group.
+    if (!verbs.includes("list") || !verbs.includes("watch") || group === "events.k8s.io") continue;
+    if (preferred || !found.has(resourceName(kind))) found.set(resourceName(kind), kind);
+  }
+  return Array.from(
+    found.values(),
+    ({ group, version, plural, kind, scope }) => ({ group, version, plural, kind, scope }),
+  );
 }
 
 /** The server and permissions of a report. */

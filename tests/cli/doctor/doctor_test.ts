@@ -1,5 +1,6 @@
 import { loadAll } from "js-yaml";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { ConfigMap } from "../../support/fake_server.ts";
 import { makeCertificates } from "../../support/certificates.ts";
 import { writeKubeconfig } from "../../support/host.ts";
 import { Scripts, V1 } from "../../support/plugin.ts";
@@ -459,6 +460,44 @@ Deno.test("informer doctor --rbac prints the roles that informers need, as YAML"
   assertEquals([unknown.code, unknown.out], [2, []]);
   const contradiction = await run("doctor", "--rbac", "-o", "json", "--fake");
   assertEquals([contradiction.code, contradiction.err.length], [2, 1]);
+});
+
+Deno.test("informer doctor --memory prints the sizes of kinds, namespaces and the largest objects", async () => {
+  await using server = await fakeServed();
+  const text = "x".repeat(5_000);
+  server.fake.create(ConfigMap, { metadata: { name: "large", namespace: "shop" }, data: { text } });
+  server.fake.create(ConfigMap, { metadata: { name: "small", namespace: "shop" } });
+  const flags = ["--server", server.url, "--memory"];
+  const some = await run("doctor", "cm", "pods", "-n", "shop", ...flags);
+  assertEquals([some.code, some.err], [0, []]);
+  assertEquals(some.out[0].split(/ {2,}/), ["RESOURCE", "OBJECTS", "TEXT", "MEAN", "LARGEST"]);
+  assertMatch(some.out[1], /^configmaps +2 +5\.\d kB +2\.\d kB +5\.\d kB shop\/large$/);
+  assertMatch(some.out[2], /^all +2 +5\.\d kB$/);
+  assertEquals(some.out.slice(3).map((line) => line.split(/ {2,}/)[0]), [
+    ...["", "NAMESPACE", "shop", "", "LARGEST", "configmaps shop/large", "configmaps shop/small"],
+  ]);
+  const all = await run("doctor", "-A", "-o", "json", ...flags);
+  const { resources } = JSON.parse(all.out.join("\n"));
+  const found = new Map(resources.map((it: { resource: string; memory: unknown }) => [it.resource, it.memory]));
+  assertEquals(resources[0].resource, "configmaps");
+  assertEquals([found.has("deployments.apps"), found.has("events"), found.has("events.events.k8s.io")], [
+    true,
+    true,
+    false,
+  ]);
+  assertEquals(resources.find((it: { resource: string }) => it.resource === "configmaps").memory.objects, 2);
+});
+
+Deno.test("informer doctor --memory shows its progress, and reports kinds that cannot be listed", async () => {
+  await using server = await fakeServed();
+  server.fake.failNext(403, 1, ({ url }) => url.includes("/configmaps"));
+  const session = new Session(["doctor", "cm,pods", "-A", "--memory", "--server", server.url], { terminal: true });
+  assertEquals(await session.code, 1);
+  assertMatch(session.err.text, /measuring pods: \d+ objects, [\d.]+ kB/);
+  assertStringIncludes(session.err.text, "error: configmaps is left out: ");
+  server.fake.failNext(403, 1, ({ url }) => url.includes("/configmaps"));
+  assertEquals((await run("doctor", "cm", "--memory", "--server", server.url)).code, 3);
+  assertEquals((await run("doctor", "cm", "--memory", "--rbac", "--fake")).code, 2);
 });
 
 Deno.test("informer doctor prints no report when it is interrupted", async () => {
