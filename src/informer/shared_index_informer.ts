@@ -519,7 +519,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     this.#changes.changed();
     const { differences, keys, repair, reason } = result;
     if (repair === "objects" || repair === "list") {
-      const text = repair === "objects" ? "they were read again" : `the collection is listed again, because ${reason}`;
+      const text = repair === "objects"
+        ? "repaired by further reads"
+        : `the collection is listed again, because ${reason}`;
       this.#report(new CacheDifferenceError(this.#resource, differences, keys, text));
     }
     return result;

@@ -98,7 +98,7 @@ Deno.test("check() finds a lost change, addition, deletion and successor, reads 
   assert(run.errors[0] instanceof CacheDifferenceError);
   assertEquals(run.complaints, [
     'CacheDifferenceError: The cache of "objects" differs from the server in 4 objects ("default/a", "default/d", ' +
-    '"default/e", "default/c"): they were read again',
+    '"default/e", "default/c"): repaired by further reads',
   ]);
 });
 
