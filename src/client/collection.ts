@@ -10,17 +10,18 @@ import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
 import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
 import { Reduction } from "../entry/reduction.ts";
-import type { BodyDecoder } from "./decode/body_reader.ts";
 import { ListReader } from "./decode/list_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
 import { RowReader } from "./decode/row_reader.ts";
 import { WatchReader } from "./decode/watch_reader.ts";
 import type { Connection } from "./http/connection.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
-import { RequestSource } from "./http/request_source.ts";
+import { RequestSource, type RequestSourceOptions } from "./http/request_source.ts";
 import { isStatus } from "./http/response.ts";
 import { type ObjectWrite, reportDeletion, reportWrite } from "./object_write.ts";
 import { type FetchPage, pagesOf } from "./pages.ts";
+import { MetadataListReader } from "./protobuf/metadata_list_reader.ts";
+import { MetadataWatchReader } from "./protobuf/metadata_watch_reader.ts";
 import {
   createRequest,
   deleteCollectionRequest,
@@ -140,13 +141,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.listEntries}. */
   listEntries(options: ListOptions = {}): AsyncIterableIterator<ListPart<T>> {
-    const spec = listRequest(this.#target, options, false);
+    const spec = listRequest(this.#target, options, false, true);
     return this.#parts(spec, this.#reading(options, "later"), options.signal);
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
-    const spec = watchRequest(this.#target, options);
+    const spec = watchRequest(this.#target, options, true);
     return this.#changes(spec, this.#reading(options, "later"), options.signal);
   }
 
@@ -216,6 +217,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { resource: this.resource, selection: this.selection, defaultNamespace: this.#options.namespace };
   }
 
+  get #isMetadata(): boolean {
+    return this.resource.representation === "metadata";
+  }
+
   async #page(
     options: ListOptions,
     signal: AbortSignal | undefined,
@@ -234,29 +239,31 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   #parts(spec: RequestSpec, read: ReadOptions, signal?: AbortSignal): CancellableStream<ListPart<T>> {
-    return this.#stream<ListPart<T>>(spec, { entries: [] }, () => new ListReader<T>(read), false, signal);
+    return this.#stream<ListPart<T>>(spec, signal, {
+      first: { entries: [] },
+      json: () => new ListReader<T>(read),
+      protobuf: this.#isMetadata ? () => new MetadataListReader<T>(read) : undefined,
+      plain: false,
+    });
   }
 
   #changes(spec: RequestSpec, read: ReadOptions, signal?: AbortSignal): CancellableStream<readonly Change<T>[]> {
-    return this.#stream<readonly Change<T>[]>(spec, [], () => new WatchReader<T>(read), true, signal);
+    return this.#stream<readonly Change<T>[]>(spec, signal, {
+      first: [],
+      json: () => new WatchReader<T>(read),
+      protobuf: this.#isMetadata ? () => new MetadataWatchReader<T>(read) : undefined,
+      plain: true,
+    });
   }
 
-  /** Sends a request, yields `first` when the server has accepted it, and then the decoded parts of its body. */
+  /** Sends a request, yields an item when the server has accepted it, and then the decoded parts of its body. */
   #stream<P>(
     spec: RequestSpec,
-    first: P,
-    decoder: () => BodyDecoder<P>,
-    plain: boolean,
     signal: AbortSignal | undefined,
+    options: Omit<RequestSourceOptions<P>, "open">,
   ): CancellableStream<P> {
     return new CancellableStream(
-      (signal) =>
-        new RequestSource<P>({
-          open: () => this.#connection.open(spec, signal),
-          first,
-          decoder: decoder(),
-          plain,
-        }),
+      (signal) => new RequestSource<P>({ open: () => this.#connection.open(spec, signal), ...options }),
       signal,
     );
   }
@@ -277,9 +284,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const { managedFields = "keep", known, knownNext, fields, secretData } = options;
     const { maxObjectBytes } = this.#options;
     // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all resources.
-    const expectedKind = parse === "later" && this.resource.representation !== "metadata"
-      ? this.resource.kind
-      : undefined;
+    const expectedKind = parse === "later" && !this.#isMetadata ? this.resource.kind : undefined;
     return {
       ...{ resource: this.resource, expectedKind, managedFields, known, knownNext, fields, secretData },
       ...{ parse, maxObjectBytes },

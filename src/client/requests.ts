@@ -18,6 +18,7 @@ export interface Target<T extends KubernetesObject = KubernetesObject> {
 }
 
 const JSON_TYPE = "application/json";
+const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
 
 const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
   json: "application/json-patch+json",
@@ -27,8 +28,12 @@ const PATCH_TYPES: Readonly<Record<Patch["type"], string>> = {
   apply: "application/apply-patch+yaml",
 };
 
-/** Returns the request of a list. @throws {RangeError | SyntaxError} when an option is invalid. */
-export function listRequest(target: Target, options: ListOptions, patient: boolean): RequestSpec {
+/**
+ * Returns the request of a list. `binary` asks for protobuf where the kind's representation has that, which is metadata.
+ *
+ * @throws {RangeError | SyntaxError} when an option is invalid.
+ */
+export function listRequest(target: Target, options: ListOptions, patient: boolean, binary = false): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   const query = listQuery(target, options);
@@ -37,7 +42,7 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
     action: describe("list", resource, { namespace }),
     resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), query),
-    init: { headers: { accept: accept(resource, "List") } },
+    init: { headers: { accept: accept(resource, "List", binary) } },
     patient,
   };
   return withRequestOptions(spec, options, "list");
@@ -46,10 +51,11 @@ export function listRequest(target: Target, options: ListOptions, patient: boole
 /**
  * Returns the request of a watch. It refuses content encodings: servers may compress each event separately, and Deno's
  * `fetch` ends the body after the first of several gzip members, so that later events would be lost without an error.
+ * `binary` is as in {@linkcode listRequest}.
  *
  * @throws {RangeError | SyntaxError | TypeError} when an option is invalid.
  */
-export function watchRequest(target: Target, options: WatchOptions): RequestSpec {
+export function watchRequest(target: Target, options: WatchOptions, binary = false): RequestSpec {
   const { resource } = target;
   const namespace = options.namespace ?? target.selection.namespace;
   const { resourceVersion, timeoutSeconds, allowBookmarks = false, sendInitialEvents } = options;
@@ -74,7 +80,7 @@ export function watchRequest(target: Target, options: WatchOptions): RequestSpec
     action: describe("watch", resource, { namespace }),
     resource: resourceName(resource),
     path: withQuery(pathOf(resource, { namespace }), query),
-    init: { headers: { accept: accept(resource, ""), "accept-encoding": "identity" } },
+    init: { headers: { accept: accept(resource, "", binary), "accept-encoding": "identity" } },
     patient: false,
   };
   return withRequestOptions(spec, options, "watch");
@@ -334,12 +340,15 @@ function checkCount(name: string, value: number | undefined): void {
 /**
  * Returns the accepted media types. Plain JSON is the fallback for servers without the form. A watch of metadata must request
  * the form of an object: with the form of a list, the server answers 200 and an empty body. A table has one form.
+ *
+ * Protobuf comes first where it is accepted (client-go `metadata.go` sends the same). Errors come in JSON all the same.
  */
-function accept(resource: Resource, suffix: "" | "List"): string {
+function accept(resource: Resource, suffix: "" | "List", binary = false): string {
   const { representation = "object" } = resource;
   if (representation === "object") return JSON_TYPE;
   if (representation === "table") return `application/json;as=Table;g=meta.k8s.io;v=v1,application/json`;
-  return `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1,application/json`;
+  const form = `as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1`;
+  return `${binary ? `${PROTOBUF_TYPE};${form},` : ""}${JSON_TYPE};${form},${JSON_TYPE}`;
 }
 
 /** Fills in apiVersion and kind. A subresource may be of another kind (Scale, Eviction), which only the caller knows. */

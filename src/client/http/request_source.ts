@@ -1,7 +1,7 @@
 import type { StreamSource } from "../../async/cancellable.ts";
 import { type BodyDecoder, BodyReader } from "../decode/body_reader.ts";
 import type { Exchange } from "./exchange.ts";
-import { checkJsonResponse, checkPlainResponse } from "./response.ts";
+import { checkJsonResponse, checkPlainResponse, isProtobuf } from "./response.ts";
 
 /** Options for {@linkcode RequestSource}. */
 export interface RequestSourceOptions<P> {
@@ -9,8 +9,10 @@ export interface RequestSourceOptions<P> {
   readonly open: () => Promise<Exchange>;
   /** The item that says that the server has answered. */
   readonly first: P;
-  /** Decodes the body. */
-  readonly decoder: BodyDecoder<P>;
+  /** Creates the decoder of a body of JSON. */
+  readonly json: () => BodyDecoder<P>;
+  /** Creates that of a body of protobuf. @default {only JSON is read} */
+  readonly protobuf?: () => BodyDecoder<P>;
   /** True if a body with a content encoding is refused. */
   readonly plain: boolean;
 }
@@ -19,8 +21,8 @@ export interface RequestSourceOptions<P> {
  * A source for a stream that sends a request and decodes its answer: first an item when the server has accepted the
  * request, then the parts of the body. Everything is freed at the end.
  *
- * Errors are those that {@linkcode Exchange.explain} makes of a failure, and a `DecodeError` for a body that is not JSON, or
- * that has a refused content encoding.
+ * Errors are those that {@linkcode Exchange.explain} makes of a failure, and a `DecodeError` for a body of another content
+ * type, or with a refused content encoding.
  */
 export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResult<Uint8Array> | undefined> {
   readonly #options: RequestSourceOptions<P>;
@@ -69,11 +71,12 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
   }
 
   async #send(): Promise<undefined> {
-    const { open, plain, decoder } = this.#options;
+    const { open, plain, json, protobuf } = this.#options;
     const { action, server, response } = this.#exchange = await open();
     if (plain) await checkPlainResponse(action, response);
-    await checkJsonResponse(action, server, response);
-    this.#body = new BodyReader(response.body ?? new Blob().stream(), decoder);
+    const decoderOf = protobuf !== undefined && isProtobuf(response) ? protobuf : json;
+    if (decoderOf === json) await checkJsonResponse(action, server, response);
+    this.#body = new BodyReader(response.body ?? new Blob().stream(), decoderOf());
     // A transport that ignores its signal has answered nevertheless.
     if (this.#isCancelled) await this.cancel();
   }

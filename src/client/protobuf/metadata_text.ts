@@ -1,0 +1,275 @@
+import { DecodeError } from "../../api/errors.ts";
+import { BYTES, FieldReader, VARINT } from "./field_reader.ts";
+import { JsonWriter } from "./json_writer.ts";
+
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+const encoder = new TextEncoder();
+const HEAD = encoder.encode(`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`);
+const NULL = encoder.encode("null");
+const TRUE = encoder.encode("true");
+const FALSE = encoder.encode("false");
+
+type FieldType = "text" | "number" | "bool" | "time" | "raw" | "texts" | "map" | "messages";
+
+/** A field of a message: its key in JSON, and the shape of its value. */
+interface Field {
+  readonly key: Uint8Array;
+  readonly type: FieldType;
+  /** True if the field is written when it is empty or zero: where Go has a pointer, or no `omitempty`. */
+  readonly keepsEmpty: boolean;
+  /** The type of {@linkcode FieldType} `"messages"`. */
+  readonly message: Message | undefined;
+}
+
+/** The fields of a message by number. The server writes JSON in the order of these numbers, but for `first`. */
+interface Message {
+  readonly fields: readonly (Field | undefined)[];
+  /** The number of the field that comes first in JSON; 0 for none. */
+  readonly first: number;
+}
+
+/** Defines a message; a field reads `NUMBER NAME TYPE`, with `?` behind the name of one that is written when empty. */
+function messageOf(fields: readonly string[], messages: Readonly<Record<string, Message>> = {}, first = 0): Message {
+  const byNumber: (Field | undefined)[] = [];
+  for (const text of fields) {
+    const [number, name, type] = text.split(" ");
+    const plain = name.replace("?", "");
+    byNumber[Number(number)] = {
+      key: encoder.encode(`"${plain}":`),
+      type: type as FieldType,
+      keepsEmpty: plain !== name,
+      message: messages[plain],
+    };
+  }
+  return { fields: Array.from(byNumber), first };
+}
+
+const OWNER_REFERENCE = messageOf(
+  [
+    "1 kind? text",
+    "3 name? text",
+    "4 uid? text",
+    "5 apiVersion? text",
+    "6 controller? bool",
+    "7 blockOwnerDeletion? bool",
+  ],
+  {},
+  5,
+);
+
+const MANAGED_FIELDS_ENTRY = messageOf([
+  "1 manager text",
+  "2 operation text",
+  "3 apiVersion text",
+  "4 time? time",
+  "6 fieldsType text",
+  "7 fieldsV1? raw",
+  "8 subresource text",
+]);
+
+const LABELS = 11;
+const FIELDS = [
+  "1 name text",
+  "2 generateName text",
+  "3 namespace text",
+  "4 selfLink text",
+  "5 uid text",
+  "6 resourceVersion text",
+  "7 generation number",
+  "8 creationTimestamp time",
+  "9 deletionTimestamp? time",
+  "10 deletionGracePeriodSeconds? number",
+  "11 labels map",
+  "12 annotations map",
+  "13 ownerReferences messages",
+  "14 finalizers texts",
+];
+const MESSAGES = { ownerReferences: OWNER_REFERENCE, managedFields: MANAGED_FIELDS_ENTRY };
+
+/** apimachinery `meta/v1` generated.proto and types.go: ObjectMeta. */
+const OBJECT_META = {
+  drop: messageOf(FIELDS, MESSAGES),
+  keep: messageOf([...FIELDS, "17 managedFields messages"], MESSAGES),
+} as const;
+
+/**
+ * Converts ObjectMeta from protobuf to the text of a PartialObjectMetadata that the server writes in JSON, in one recycled
+ * buffer. So entries are the same however objects arrive; a string takes no more memory than an array of the shorter bytes.
+ *
+ * Unknown fields are left out. A field that occurs twice, with others between, is refused, as no Kubernetes server writes
+ * it.
+ */
+export class MetadataText {
+  /** Start of the value of `metadata` in the text. */
+  readonly metadataStart: number = HEAD.length;
+  /** End of it. */
+  metadataEnd = 0;
+  /** Start of the value of `metadata.labels`; 0 without labels. */
+  labelsStart = 0;
+  /** End of it. */
+  labelsEnd = 0;
+  readonly #message: Message;
+  readonly #fields: FieldReader;
+  readonly #writer = new JsonWriter();
+
+  /** Reads by `fields`, whose state changes; `"drop"` leaves out managedFields. */
+  constructor(fields: FieldReader, managedFields: "drop" | "keep") {
+    this.#fields = fields;
+    this.#message = OBJECT_META[managedFields];
+    this.#writer.literal(HEAD);
+  }
+
+  /** The text of the ObjectMeta in `bytes[start, end)`, valid until the next call. @throws {DecodeError} */
+  write(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    const writer = this.#writer;
+    writer.reset(HEAD.length);
+    this.labelsStart = this.labelsEnd = 0;
+    this.#write(this.#message, bytes, start, end, 0);
+    this.metadataEnd = writer.length;
+    writer.byte(CLOSE_BRACE);
+    return writer.bytes.subarray(0, writer.length);
+  }
+
+  /** Writes the fields of a message; only the field `only` if that is not 0. */
+  #write(message: Message, bytes: Uint8Array, start: number, limit: number, only: number): void {
+    const { fields, first } = message;
+    const reader = this.#fields;
+    const writer = this.#writer;
+    /** The bits of the numbers that have occurred. */
+    let seen = 0;
+    /** The list or map that is not closed. */
+    let open = 0;
+    if (only === 0) writer.byte(OPEN_BRACE);
+    const begin = writer.length;
+    if (first !== 0 && only === 0) this.#write(message, bytes, start, limit, first);
+    for (let at = start; at < limit;) {
+      at = reader.next(bytes, at, limit);
+      const { field: number, start: from, end: to } = reader;
+      const field = number < fields.length ? fields[number] : undefined;
+      if (field === undefined || (only === 0 ? number === first : number !== only)) continue;
+      const { type, keepsEmpty } = field;
+      const follows = number === open;
+      if (!follows) {
+        if ((seen >>> number & 1) === 1) {
+          throw new DecodeError(`found field ${number} again behind other fields, at byte ${from}`);
+        }
+        seen |= 1 << number;
+        if (open !== 0) this.#close(open, fields[open]!);
+        open = 0;
+      }
+      reader.expect(type === "number" || type === "bool" ? VARINT : BYTES);
+      if (
+        !keepsEmpty && (type === "number" ? reader.value === 0 : from === to && (type === "text" || type === "time"))
+      ) {
+        continue;
+      }
+      if (follows || writer.length > begin) writer.byte(COMMA);
+      if (!follows) writer.literal(field.key);
+      switch (type) {
+        case "text":
+          writer.string(bytes, from, to);
+          break;
+        case "number":
+          writer.ascii(reader.decimal(bytes));
+          break;
+        case "bool":
+          writer.literal(reader.value === 0 ? FALSE : TRUE);
+          break;
+        case "time":
+          if (from === to) writer.literal(NULL);
+          else writer.time(this.#seconds(bytes, from, to));
+          break;
+        case "raw":
+          this.#raw(bytes, from, to);
+          break;
+        case "map":
+          if (!follows) this.#open(number, OPEN_BRACE);
+          open = number;
+          this.#pair(bytes, from, to);
+          break;
+        case "texts":
+          if (!follows) this.#open(number, OPEN_BRACKET);
+          open = number;
+          writer.string(bytes, from, to);
+          break;
+        case "messages":
+          if (!follows) this.#open(number, OPEN_BRACKET);
+          open = number;
+          this.#write(field.message!, bytes, from, to, 0);
+          break;
+      }
+    }
+    if (open !== 0) this.#close(open, fields[open]!);
+    if (only === 0) writer.byte(CLOSE_BRACE);
+  }
+
+  #open(number: number, bracket: number): void {
+    if (number === LABELS) this.labelsStart = this.#writer.length;
+    this.#writer.byte(bracket);
+  }
+
+  #close(number: number, { type }: Field): void {
+    this.#writer.byte(type === "map" ? CLOSE_BRACE : CLOSE_BRACKET);
+    if (number === LABELS) this.labelsEnd = this.#writer.length;
+  }
+
+  /** An entry of a map of texts. */
+  #pair(bytes: Uint8Array, start: number, limit: number): void {
+    const reader = this.#fields;
+    let keyStart = limit;
+    let keyEnd = limit;
+    let valueStart = limit;
+    let valueEnd = limit;
+    for (let at = start; at < limit;) {
+      at = reader.next(bytes, at, limit);
+      if (reader.field === 1) {
+        reader.expect(BYTES);
+        keyStart = reader.start;
+        keyEnd = reader.end;
+      } else if (reader.field === 2) {
+        reader.expect(BYTES);
+        valueStart = reader.start;
+        valueEnd = reader.end;
+      }
+    }
+    const writer = this.#writer;
+    writer.string(bytes, keyStart, keyEnd);
+    writer.byte(COLON);
+    writer.string(bytes, valueStart, valueEnd);
+  }
+
+  /** The seconds since 1970 in a time, whose fraction JSON leaves out. */
+  #seconds(bytes: Uint8Array, start: number, limit: number): number {
+    const reader = this.#fields;
+    let seconds = 0;
+    for (let at = start; at < limit;) {
+      at = reader.next(bytes, at, limit);
+      if (reader.field !== 1) continue;
+      reader.expect(VARINT);
+      seconds = Number(reader.decimal(bytes));
+    }
+    return seconds;
+  }
+
+  /** The JSON in a FieldsV1. */
+  #raw(bytes: Uint8Array, start: number, limit: number): void {
+    const reader = this.#fields;
+    let from = limit;
+    let to = limit;
+    for (let at = start; at < limit;) {
+      at = reader.next(bytes, at, limit);
+      if (reader.field !== 1) continue;
+      reader.expect(BYTES);
+      from = reader.start;
+      to = reader.end;
+    }
+    if (from === to) this.#writer.literal(NULL);
+    else this.#writer.raw(bytes, from, to);
+  }
+}
