@@ -10,6 +10,7 @@
 import { StatusError } from "../../api/errors.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson } from "../wire/json.ts";
+import { PROTOBUF } from "../wire/read_protobuf.ts";
 import { PlainRefusal, statusJson } from "./refusal.ts";
 
 /** A request that is being answered, and settings of its response. */
@@ -45,11 +46,16 @@ export function answerBytes(context: RequestContext, pieces: Iterable<Uint8Array
   return respond(context, bodyOf(context, wantsPretty(context) ? indent(pieces) : withLineFeed(pieces)), code);
 }
 
+/** Answers with protobuf in pieces, as `answerBytes`. */
+export function answerProtobuf(context: RequestContext, pieces: Iterable<Uint8Array>, code = 200): Response {
+  return respond(context, bodyOf(context, pieces), code, PROTOBUF);
+}
+
 /** Answers a watch. */
-export function answerStream(context: RequestContext, body: ByteBody): Response {
+export function answerStream(context: RequestContext, body: ByteBody, contentType?: string): Response {
   context.sending(body);
   if (context.signal !== undefined) body.follow(context.signal);
-  return respond(context, body, 200);
+  return respond(context, body, 200, contentType);
 }
 
 /** Answers with plain text. */
@@ -82,8 +88,13 @@ export function answerError(context: RequestContext, error: unknown): Response {
   return response;
 }
 
-function respond(context: RequestContext, body: ByteBody, status: number): Response {
-  const headers = { "cache-control": "no-cache, private", "content-type": "application/json" };
+function respond(
+  context: RequestContext,
+  body: ByteBody,
+  status: number,
+  contentType: string = "application/json",
+): Response {
+  const headers = { "cache-control": "no-cache, private", "content-type": contentType };
   const headless = context.request.method === "HEAD";
   if (headless) body.break(new DOMException("The body of a HEAD request is not read", "AbortError"));
   return new Response(headless ? null : body.stream, { status, headers });

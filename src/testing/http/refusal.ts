@@ -1,6 +1,7 @@
 import { StatusError } from "../../api/errors.ts";
 import { resourceName } from "../../api/resource.ts";
 import { reasonOf, type Status, type StatusCause, type StatusDetails } from "../../api/status.ts";
+import type { Json, JsonObject } from "../wire/json.ts";
 
 /** Parts of an error response besides code and message. */
 export interface RefusalParts {
@@ -55,7 +56,7 @@ export class PlainRefusal extends Error {
 }
 
 /** Serializes a Status, with keys in the server's order. */
-export function statusJson(status: StatusError["status"]): unknown {
+export function statusJson(status: StatusError["status"]): JsonObject {
   const { code, reason, message, details } = status;
   return {
     kind: "Status",
@@ -70,7 +71,7 @@ export function statusJson(status: StatusError["status"]): unknown {
         ...(details.group ? { group: details.group } : {}),
         ...(details.kind ? { kind: details.kind } : {}),
         ...(details.uid ? { uid: details.uid } : {}),
-        ...(details.causes ? { causes: details.causes } : {}),
+        ...(details.causes ? { causes: details.causes as readonly object[] as readonly Json[] } : {}),
         ...(details.retryAfterSeconds ? { retryAfterSeconds: details.retryAfterSeconds } : {}),
       },
     }),

@@ -1,3 +1,4 @@
+import { PROTOBUF } from "../wire/read_protobuf.ts";
 import { refusal } from "./refusal.ts";
 
 /** Representation of objects that a client accepts. */
@@ -14,6 +15,14 @@ interface MediaRange {
   readonly quality: number;
 }
 
+/** A representation, and its encoding. */
+export interface Negotiated {
+  /** The form of the objects. */
+  readonly representation: Representation;
+  /** True for Kubernetes' protobuf, which only metadata is offered in; false for JSON. */
+  readonly protobuf: boolean;
+}
+
 /** Media ranges that include JSON. */
 const JSON_TYPES = ["application/json", "application/*", "*/*"];
 
@@ -22,17 +31,19 @@ const JSON_TYPES = ["application/json", "application/*", "*/*"];
  *
  * @throws {StatusError} 406 if there is none.
  */
-export function negotiateRepresentation(accept: string | null, offered: readonly Representation[]): Representation {
+export function negotiateRepresentation(accept: string | null, offered: readonly Representation[]): Negotiated {
   const ranges = parseAccept(accept ?? "*/*");
   for (const range of ranges) {
-    if (!JSON_TYPES.includes(range.type)) continue;
+    const protobuf = range.type === PROTOBUF;
+    if (!protobuf && !JSON_TYPES.includes(range.type)) continue;
     const { as, g, v } = range.parameters;
-    if (as === undefined) return "object";
+    if (protobuf && !as?.startsWith("PartialObjectMetadata")) continue;
+    if (as === undefined) return { representation: "object", protobuf };
     const version = as === "APIGroupDiscoveryList"
       ? g === "apidiscovery.k8s.io" && v === "v2"
       : g === "meta.k8s.io" && v === "v1";
     const representation = offered.find((name) => name === as);
-    if (version && representation !== undefined) return representation;
+    if (version && representation !== undefined) return { representation, protobuf };
   }
   throw refusal(
     406,

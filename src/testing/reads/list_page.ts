@@ -1,7 +1,8 @@
 import type { StoredCollection } from "../storage/stored_collection.ts";
 import { partialOf, type StoredObject } from "../storage/stored_object.ts";
 import { goJson } from "../wire/json.ts";
-import type { ResponseView } from "./response_view.ts";
+import { protobufEnvelope, protobufMessage } from "../wire/write_protobuf.ts";
+import { isProtobuf, type ResponseView } from "./response_view.ts";
 import { tableHead, tableRow } from "./table.ts";
 
 /** A list, or a page of one, before serialization. */
@@ -17,6 +18,7 @@ export interface ListPage {
 }
 
 const encoder = new TextEncoder();
+const decoder = new TextDecoder();
 const OPEN = encoder.encode("{");
 const COMMA = encoder.encode(",");
 
@@ -26,6 +28,10 @@ export function* listPageBytes(
   page: ListPage,
   view: ResponseView,
 ): Generator<Uint8Array> {
+  if (isProtobuf(view)) {
+    yield* protobufPieces(collection, page);
+    return;
+  }
   const partial = view.as === "partial";
   const { definition } = collection;
   const { apiVersion, kind } = definition;
@@ -71,4 +77,12 @@ export function* listPageBytes(
     }
   }
   yield encoder.encode("]}");
+}
+
+/** A PartialObjectMetadataList in protobuf, encoded at once, as its length comes first. */
+function protobufPieces({ definition }: StoredCollection, { objects, revision, ...page }: ListPage): Uint8Array[] {
+  const kind = "PartialObjectMetadataList";
+  const metadata = { resourceVersion: String(revision), continue: page.continue, remainingItemCount: page.remaining };
+  const items = objects.map((stored) => JSON.parse(decoder.decode(partialOf(definition, stored))));
+  return protobufEnvelope("meta.k8s.io/v1", kind, protobufMessage(kind, { metadata, items }));
 }

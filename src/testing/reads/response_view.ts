@@ -12,6 +12,8 @@ export type ResponseView =
   | {
     /** Metadata only. */
     readonly as: "partial";
+    /** True for protobuf, false for JSON. */
+    readonly protobuf: boolean;
   }
   | {
     /** Rows of a table, with cells computed by the server. */
@@ -24,6 +26,11 @@ export type ResponseView =
 
 /** The representation as a table. */
 export type TableView = ResponseView & { readonly as: "table" };
+
+/** Returns true if the response is in protobuf. */
+export function isProtobuf(view: ResponseView): boolean {
+  return view.as === "partial" && view.protobuf;
+}
 
 /**
  * Parses the query parameter `includeObject`.

@@ -1,10 +1,11 @@
 import { type LineFault, LineFaults } from "../faults/line_faults.ts";
 import type { StoredCollection } from "../storage/stored_collection.ts";
-import { partialOf, restamped, type StoredObject } from "../storage/stored_object.ts";
+import { partialOf, protobufOf, restamped, type StoredObject } from "../storage/stored_object.ts";
 import type { StoreEvent } from "../storage/watch_history.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
-import { goJson } from "../wire/json.ts";
-import type { ResponseView } from "./response_view.ts";
+import { goJson, type JsonObject } from "../wire/json.ts";
+import { writeProtobuf, writeProtobufEvent } from "../wire/write_protobuf.ts";
+import { isProtobuf, type ResponseView } from "./response_view.ts";
 import type { StoredSelection } from "./stored_selection.ts";
 import { bookmarkTable, tableOfOne } from "./table.ts";
 
@@ -114,13 +115,13 @@ export class Watch {
   bookmark(end = false): void {
     if (this.#spread !== undefined) return;
     this.#faults.flush(this.body);
-    this.body.push(bookmarkLine(this.plan, this.#now(), end, () => this.#first()));
+    this.body.push(this.#bookmarkBytes(end));
   }
 
   /** Sends an ERROR event and ends the watch cleanly, like kube-apiserver. */
-  fail(status: unknown): void {
+  fail(status: JsonObject): void {
     this.#faults.flush(this.body);
-    this.body.push(encoder.encode(`{"type":"ERROR","object":${goJson(status)}}\n`));
+    this.body.push(this.#eventOf("ERROR", status));
     this.end();
   }
 
@@ -135,8 +136,8 @@ export class Watch {
   truncate(): void {
     this.#faults.flush(this.body);
     const line = this.#newest === undefined
-      ? bookmarkLine(this.plan, this.#now(), false, () => this.#first())
-      : joinBytes(HEADS.MODIFIED, this.#textOf(this.#newest), TAIL);
+      ? this.#bookmarkBytes(false)
+      : joinBytes(...this.#bytesOf("MODIFIED", this.#newest));
     this.body.push(line.subarray(0, line.length >>> 1));
     this.end();
   }
@@ -153,13 +154,30 @@ export class Watch {
 
   #send({ type, stored }: WatchLine): void {
     this.#newest = stored;
-    const head = HEADS[type];
-    const text = this.#textOf(stored);
+    const pieces = this.#bytesOf(type, stored);
     if (!this.#faults.idle) {
-      if (this.#faults.send(this.body, stored.key, joinBytes(head, text, TAIL))) this.end();
+      if (this.#faults.send(this.body, stored.key, joinBytes(...pieces))) this.end();
       return;
     }
-    this.body.push(head, text, TAIL);
+    this.body.push(...pieces);
+  }
+
+  /** Returns the pieces of an event: a line of JSON, or a frame of protobuf. */
+  #bytesOf(type: WatchLine["type"], stored: StoredObject): readonly Uint8Array[] {
+    const { view, collection: { definition } } = this.plan;
+    if (isProtobuf(view)) return [writeProtobufEvent(type, protobufOf(definition, stored))];
+    return [HEADS[type], this.#textOf(stored), TAIL];
+  }
+
+  #bookmarkBytes(end: boolean): Uint8Array {
+    return this.#eventOf("BOOKMARK", bookmarkObject(this.plan, this.#now(), end, () => this.#first()));
+  }
+
+  /** Returns an event of an object that is not stored. */
+  #eventOf(type: string, object: JsonObject): Uint8Array {
+    return isProtobuf(this.plan.view)
+      ? writeProtobufEvent(type, writeProtobuf(object))
+      : encoder.encode(`{"type":"${type}","object":${goJson(object)}}\n`);
   }
 
   #textOf(stored: StoredObject): Uint8Array {
@@ -223,22 +241,20 @@ export class Watch {
   }
 }
 
-function bookmarkLine(
+function bookmarkObject(
   { collection: { definition }, view }: WatchPlan,
   revision: number,
   end: boolean,
   first: () => boolean,
-): Uint8Array {
+): JsonObject {
   const partial = view.as === "partial";
   const resourceVersion = String(revision);
   const annotations = end ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
   if (view.as === "table") {
-    const table = bookmarkTable(definition, { resourceVersion, ...annotations }, first());
-    return encoder.encode(`{"type":"BOOKMARK","object":${table}}\n`);
+    return JSON.parse(bookmarkTable(definition, { resourceVersion, ...annotations }, first()));
   }
   const { kind, apiVersion } = partial ? { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1" } : definition;
-  const object = definition.custom && !partial
+  return definition.custom && !partial
     ? { apiVersion, kind, metadata: { ...annotations, resourceVersion } }
     : { kind, apiVersion, metadata: { resourceVersion, ...annotations } };
-  return encoder.encode(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`);
 }

@@ -1,4 +1,11 @@
-import { answerBytes, answerError, answerJson, answerStream, type RequestContext } from "../http/answer.ts";
+import {
+  answerBytes,
+  answerError,
+  answerJson,
+  answerProtobuf,
+  answerStream,
+  type RequestContext,
+} from "../http/answer.ts";
 import { requireJson } from "../http/media_type.ts";
 import { detailsOf, invalid, noMethod, noPath, noResource, notFound, noVerb, requiredField } from "../http/refusal.ts";
 import { negotiateRepresentation, type Representation } from "../http/representation.ts";
@@ -8,16 +15,17 @@ import { applyPatch } from "../patches/apply_patch.ts";
 import { patchType } from "../patches/patch_type.ts";
 import type { CollectionLister } from "../reads/collection_lister.ts";
 import { listPageBytes } from "../reads/list_page.ts";
-import { includeObjectOf, type ResponseView } from "../reads/response_view.ts";
+import { includeObjectOf, isProtobuf, type ResponseView } from "../reads/response_view.ts";
 import { StoredSelection } from "../reads/stored_selection.ts";
 import { tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watches.ts";
 import { isBuiltInGroup } from "../storage/built_in.ts";
 import type { Store } from "../storage/store.ts";
 import type { StoredCollection } from "../storage/stored_collection.ts";
-import { parseStored, partialOf, type StoredObject } from "../storage/stored_object.ts";
+import { parseStored, partialOf, protobufOf, type StoredObject } from "../storage/stored_object.ts";
 import { ByteBody } from "../wire/byte_body.ts";
 import { goJson, type JsonObject, objectOr } from "../wire/json.ts";
+import { PROTOBUF } from "../wire/read_protobuf.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import type { Discovery } from "./discovery.ts";
 import { requestBodyJson, requestBodyObject } from "./request_body.ts";
@@ -133,13 +141,14 @@ export class ResourceHandler {
     const view = this.#view(context, ["PartialObjectMetadataList", "Table"]);
     const { options, selection } = this.#listRequest(context, collection, route);
     const page = await this.#parts.lister.list(collection, selection, options);
-    return answerBytes(context, listPageBytes(collection, page, view));
+    const pieces = listPageBytes(collection, page, view);
+    return isProtobuf(view) ? answerProtobuf(context, pieces) : answerBytes(context, pieces);
   }
 
   async #watch({ context, collection, route }: ResourceRequest): Promise<Response> {
     const accept = context.request.headers.get("accept");
     const offered: Representation[] = ["PartialObjectMetadata", "PartialObjectMetadataList", "Table"];
-    const representation = negotiateRepresentation(accept, offered);
+    const { representation } = negotiateRepresentation(accept, offered);
     const view = this.#view(context, offered);
     const { options, selection } = this.#listRequest(context, collection, route);
     if (representation === "PartialObjectMetadataList") {
@@ -149,7 +158,7 @@ export class ResourceHandler {
       return answerStream(context, body);
     }
     const watch = await this.#parts.watches.open(collection, selection, options, view, context.spreadMs());
-    return answerStream(context, watch.body);
+    return answerStream(context, watch.body, isProtobuf(view) ? `${PROTOBUF};stream=watch` : undefined);
   }
 
   #create(request: ResourceRequest): Response {
@@ -226,6 +235,9 @@ export class ResourceHandler {
     const { context, collection: { definition }, route } = request;
     if (route.subresource === "scale") return answerJson(context, scaleOf(parseStored(stored)), code);
     const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
+    if (isProtobuf(view)) {
+      return answerProtobuf(context, [protobufOf(definition, stored)], code);
+    }
     const bytes = view.as === "object"
       ? stored.bytes
       : view.as === "partial"
@@ -236,9 +248,9 @@ export class ResourceHandler {
 
   /** Negotiates the representation of objects. */
   #view({ request, url }: RequestContext, offered: readonly Representation[]): ResponseView {
-    const representation = negotiateRepresentation(request.headers.get("accept"), offered);
+    const { representation, protobuf } = negotiateRepresentation(request.headers.get("accept"), offered);
     if (representation === "object") return { as: "object" };
-    if (representation !== "Table") return { as: "partial" };
+    if (representation !== "Table") return { as: "partial", protobuf };
     return { as: "table", include: includeObjectOf(url.searchParams), now: this.#parts.now };
   }
 

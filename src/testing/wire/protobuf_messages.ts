@@ -12,6 +12,13 @@ export const PROTOBUF_MESSAGES: Readonly<Record<string, string>> = {
     "|6 resourceVersion string|7 generation int|8 creationTimestamp time|9 ?deletionTimestamp time" +
     "|10 ?deletionGracePeriodSeconds int|11 labels {string}|12 annotations {string}" +
     "|13 ownerReferences *OwnerReference|14 finalizers *string|17 managedFields *ManagedFieldsEntry",
+  PartialObjectMetadata: "1 metadata ObjectMeta",
+  PartialObjectMetadataList: "1 metadata ListMeta|2 items *PartialObjectMetadata",
+  ListMeta: "1 selfLink string|2 resourceVersion string|3 continue string|4 ?remainingItemCount int",
+  Status: "1 metadata ListMeta|2 status string|3 message string|4 reason string|5 ?details StatusDetails|6 code int",
+  StatusDetails:
+    "1 name string|2 group string|3 kind string|4 causes *StatusCause|5 retryAfterSeconds int|6 uid string",
+  StatusCause: "1 reason string|2 message string|3 field string",
   OwnerReference: "5 apiVersion string|1 kind string|3 name string|4 uid string|6 ?controller bool" +
     "|7 ?blockOwnerDeletion bool",
   ManagedFieldsEntry: "1 manager string|2 operation string|3 apiVersion string|4 ?time time|6 fieldsType string" +

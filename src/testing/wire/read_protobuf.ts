@@ -1,24 +1,15 @@
 import { type Json, type JsonObject, type MutableJson, setMember } from "./json.ts";
+import { protobufFields } from "./protobuf_fields.ts";
 import { PROTOBUF_KINDS, PROTOBUF_MESSAGES } from "./protobuf_messages.ts";
 
 /** Media type of Kubernetes' protobuf: an envelope with the kind, around the message of that kind. */
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
-interface Field {
-  readonly name: string;
-  readonly type: string;
-  readonly list: boolean;
-  readonly map: boolean;
-  /** True if a zero value is kept. */
-  readonly keepsZero: boolean;
-  /** True if its members belong to the enclosing message. */
-  readonly inline: boolean;
-}
-
 /** A value on the wire. */
 type Wire = number | bigint | Uint8Array;
 
-const MAGIC = [0x6b, 0x38, 0x73, 0];
+/** The bytes before each envelope: `k8s` and a zero. */
+export const PROTOBUF_MAGIC: Uint8Array = new Uint8Array([0x6b, 0x38, 0x73, 0]);
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
@@ -28,10 +19,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
  * @throws {Error} if the bytes are not protobuf.
  */
 export function readProtobuf(bytes: Uint8Array): JsonObject | undefined {
-  if (!MAGIC.every((byte, at) => bytes[at] === byte)) {
+  if (!PROTOBUF_MAGIC.every((byte, at) => bytes[at] === byte)) {
     throw new Error("Cannot read the body: it does not begin with the magic number of Kubernetes' protobuf");
   }
-  const envelope = new Map(fieldsIn(bytes.subarray(MAGIC.length)));
+  const envelope = new Map(fieldsIn(bytes.subarray(PROTOBUF_MAGIC.length)));
   const type = new Map(fieldsIn(bytesOf(envelope.get(1) ?? new Uint8Array())));
   const apiVersion = text(type.get(1) ?? new Uint8Array());
   const kind = text(type.get(2) ?? new Uint8Array());
@@ -51,32 +42,9 @@ class UnknownField extends Error {
   override readonly name = "UnknownField";
 }
 
-const parsed = new Map<string, ReadonlyMap<number, Field>>();
-
-function fieldsOf(message: string): ReadonlyMap<number, Field> {
-  let fields = parsed.get(message);
-  if (fields === undefined) {
-    fields = new Map(
-      PROTOBUF_MESSAGES[message].split("|").filter((field) => field !== "").map((field) => {
-        const [number, name, type] = field.split(" ");
-        return [Number(number), {
-          name: name.replace("?", ""),
-          type: type.replace(/[*{}]/g, ""),
-          list: type.startsWith("*"),
-          map: type.startsWith("{"),
-          keepsZero: name.startsWith("?"),
-          inline: name.endsWith("+"),
-        }];
-      }),
-    );
-    parsed.set(message, fields);
-  }
-  return fields;
-}
-
 function readMessage(message: string, bytes: Uint8Array): MutableJson {
   const object: MutableJson = {};
-  const fields = fieldsOf(message);
+  const fields = protobufFields(message);
   for (const [number, wire] of fieldsIn(bytes)) {
     const field = fields.get(number);
     if (field === undefined) {
