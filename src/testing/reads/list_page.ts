@@ -2,7 +2,7 @@ import type { StoredCollection } from "../storage/stored_collection.ts";
 import { partialOf, type StoredObject } from "../storage/stored_object.ts";
 import { goJson } from "../wire/json.ts";
 import { protobufEnvelope, protobufMessage } from "../wire/write_protobuf.ts";
-import { isProtobuf, type ResponseView } from "./response_view.ts";
+import { inProtobuf, type ResponseView } from "./response_view.ts";
 import { tableHead, tableRow } from "./table.ts";
 
 /** A list, or a page of one, before serialization. */
@@ -28,7 +28,7 @@ export function* listPageBytes(
   page: ListPage,
   view: ResponseView,
 ): Generator<Uint8Array> {
-  if (isProtobuf(view)) {
+  if (inProtobuf(view)) {
     yield* protobufPieces(collection, page);
     return;
   }

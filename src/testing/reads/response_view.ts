@@ -28,7 +28,7 @@ export type ResponseView =
 export type TableView = ResponseView & { readonly as: "table" };
 
 /** Returns true if the response is in protobuf. */
-export function isProtobuf(view: ResponseView): boolean {
+export function inProtobuf(view: ResponseView): boolean {
   return view.as === "partial" && view.protobuf;
 }
 

@@ -5,7 +5,7 @@ import type { StoreEvent } from "../storage/watch_history.ts";
 import { ByteBody, joinBytes } from "../wire/byte_body.ts";
 import { goJson, type JsonObject } from "../wire/json.ts";
 import { writeProtobuf, writeProtobufEvent } from "../wire/write_protobuf.ts";
-import { isProtobuf, type ResponseView } from "./response_view.ts";
+import { inProtobuf, type ResponseView } from "./response_view.ts";
 import type { StoredSelection } from "./stored_selection.ts";
 import { bookmarkTable, tableOfOne } from "./table.ts";
 
@@ -165,7 +165,7 @@ export class Watch {
   /** Returns the pieces of an event: a line of JSON, or a frame of protobuf. */
   #bytesOf(type: WatchLine["type"], stored: StoredObject): readonly Uint8Array[] {
     const { view, collection: { definition } } = this.plan;
-    if (isProtobuf(view)) return [writeProtobufEvent(type, protobufOf(definition, stored))];
+    if (inProtobuf(view)) return [writeProtobufEvent(type, protobufOf(definition, stored))];
     return [HEADS[type], this.#textOf(stored), TAIL];
   }
 
@@ -175,7 +175,7 @@ export class Watch {
 
   /** Returns an event of an object that is not stored. */
   #eventOf(type: string, object: JsonObject): Uint8Array {
-    return isProtobuf(this.plan.view)
+    return inProtobuf(this.plan.view)
       ? writeProtobufEvent(type, writeProtobuf(object))
       : encoder.encode(`{"type":"${type}","object":${goJson(object)}}\n`);
   }

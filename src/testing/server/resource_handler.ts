@@ -15,7 +15,7 @@ import { applyPatch } from "../patches/apply_patch.ts";
 import { patchType } from "../patches/patch_type.ts";
 import type { CollectionLister } from "../reads/collection_lister.ts";
 import { listPageBytes } from "../reads/list_page.ts";
-import { includeObjectOf, isProtobuf, type ResponseView } from "../reads/response_view.ts";
+import { includeObjectOf, inProtobuf, type ResponseView } from "../reads/response_view.ts";
 import { StoredSelection } from "../reads/stored_selection.ts";
 import { tableOfOne } from "../reads/table.ts";
 import type { ServerFeatures, Watches } from "../reads/watches.ts";
@@ -142,7 +142,7 @@ export class ResourceHandler {
     const { options, selection } = this.#listRequest(context, collection, route);
     const page = await this.#parts.lister.list(collection, selection, options);
     const pieces = listPageBytes(collection, page, view);
-    return isProtobuf(view) ? answerProtobuf(context, pieces) : answerBytes(context, pieces);
+    return inProtobuf(view) ? answerProtobuf(context, pieces) : answerBytes(context, pieces);
   }
 
   async #watch({ context, collection, route }: ResourceRequest): Promise<Response> {
@@ -158,7 +158,7 @@ export class ResourceHandler {
       return answerStream(context, body);
     }
     const watch = await this.#parts.watches.open(collection, selection, options, view, context.spreadMs());
-    return answerStream(context, watch.body, isProtobuf(view) ? `${PROTOBUF};stream=watch` : undefined);
+    return answerStream(context, watch.body, inProtobuf(view) ? `${PROTOBUF};stream=watch` : undefined);
   }
 
   #create(request: ResourceRequest): Response {
@@ -235,7 +235,7 @@ export class ResourceHandler {
     const { context, collection: { definition }, route } = request;
     if (route.subresource === "scale") return answerJson(context, scaleOf(parseStored(stored)), code);
     const view = this.#view(context, ["PartialObjectMetadata", "Table"]);
-    if (isProtobuf(view)) {
+    if (inProtobuf(view)) {
       return answerProtobuf(context, [protobufOf(definition, stored)], code);
     }
     const bytes = view.as === "object"
