@@ -1,0 +1,218 @@
+// Metadata in protobuf from a real server, beside the same in JSON, and beside the fake server's encoding.
+import {
+  type Client,
+  defineResource,
+  type Draft,
+  isExpired,
+  type KubernetesObject,
+  metadataOf,
+  type Resource,
+  type ResourceClient,
+  SharedIndexInformer,
+} from "@kube/informer";
+import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
+import { Deployment } from "@kube/informer/kinds/apps/v1";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { writeProtobuf } from "../../src/testing/wire/write_protobuf.ts";
+import type { JsonObject } from "../../src/testing/wire/json.ts";
+import { clusterTests } from "./_cluster.ts";
+import { define, undefine } from "./_definitions.ts";
+import { within } from "./_within.ts";
+import { forEach, mapDraft, names } from "./_writers.ts";
+
+const cluster = clusterTests();
+
+const Crontab = defineResource<KubernetesObject>({
+  group: "metadata.example.com",
+  version: "v1",
+  plural: "crontabs",
+  kind: "CronTab",
+});
+
+const FORM = "as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+const LIST_FORM = "as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/** Metadata whose text needs care in one encoding or the other. */
+const ODD: readonly Draft<KubernetesObject>["metadata"][] = [
+  { name: "plain" },
+  { name: "empty", labels: {}, annotations: {} },
+  { name: "labels", labels: { "a.b/c-d_e": "", app: "x".repeat(63), "1": "2" } },
+  {
+    name: "texts",
+    annotations: {
+      quotes: `"\\/\b\f\n\r\t\u0000\u001f\u007f`,
+      html: "</script>&\u2028\u2029",
+      other: "ça va, 世界 🦕 \ud7ff\ue000\uffff",
+      long: "x".repeat(70_000),
+      "constructor": "{}",
+      json: `{"a":[1,2,{"b":null}]}`,
+    },
+  },
+  { name: "prefix", generateName: "prefix-", finalizers: ["example.com/a", "example.com/b"] },
+  {
+    name: "owned",
+    ownerReferences: [
+      { apiVersion: "v1", kind: "ConfigMap", name: "plain", uid: "u-1" },
+      {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        name: "web",
+        uid: "u-2",
+        controller: true,
+        blockOwnerDeletion: false,
+      },
+    ],
+  },
+];
+
+/** The entries of a list, with the texts of their objects. */
+async function entriesOf(
+  objects: ResourceClient<KubernetesObject>,
+  managedFields: "drop" | "keep",
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>();
+  for await (const { entries } of objects.listEntries({ managedFields })) {
+    for (const entry of entries) {
+      assertEquals(entry.labels, entry.object.metadata.labels);
+      assertEquals(entry.uid, entry.object.metadata.uid);
+      texts.set(entry.key, JSON.stringify(entry.object));
+    }
+  }
+  return texts;
+}
+
+/** What a JSON list has, in the same form. */
+function textsOf(items: readonly KubernetesObject[], managedFields: "drop" | "keep"): Map<string, string> {
+  return new Map(items.map((item) => {
+    const { managedFields: _, ...metadata } = item.metadata;
+    const { name, namespace } = item.metadata;
+    const key = namespace === undefined ? name : `${namespace}/${name}`;
+    return [key, JSON.stringify(managedFields === "keep" ? item : { ...item, metadata })];
+  }));
+}
+
+/** The answer to a GET, which must be in protobuf, or in JSON. */
+async function answer(client: Client, path: string, accept: string, type: string): Promise<Uint8Array> {
+  const response = await client.fetch(path, { headers: { accept } });
+  assertStringIncludes(response.headers.get("content-type")!, type);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+cluster.anywhere(
+  "metadata in protobuf is that of JSON, text by text, of built-in and custom kinds",
+  async ({ client, namespace }) => {
+    await define(client, Crontab);
+    try {
+      const kinds: Resource<KubernetesObject>[] = [ConfigMap as Resource<KubernetesObject>, Crontab];
+      for (const kind of kinds) {
+        const objects = client.resource(kind, { namespace });
+        await within(`a collection of ${kind.plural}`, async (signal) => {
+          while (!signal.aborted) {
+            try {
+              return void await objects.list();
+            } catch (error) {
+              if (!String(error).includes("404")) throw error;
+              await new Promise((resolve) => setTimeout(resolve, 100));
+            }
+          }
+        });
+        for (const metadata of ODD) await objects.create({ metadata } as Draft<KubernetesObject>);
+        await objects.delete("prefix", { gracePeriodSeconds: 0 }); // stays, with a deletionTimestamp
+        await objects.patch("plain", { type: "merge", body: { metadata: { annotations: { changed: "1" } } } });
+        const metadata = client.resource(metadataOf(kind), { namespace });
+        const { items } = await metadata.list();
+        assertEquals(items.length >= ODD.length, true);
+        assert(items.some((item) => item.metadata.deletionTimestamp !== undefined));
+        for (const managedFields of ["keep", "drop"] as const) {
+          assertEquals(await entriesOf(metadata, managedFields), textsOf(items, managedFields));
+        }
+      }
+      for (const kind of [Deployment, Namespace] as Resource<KubernetesObject>[]) {
+        const metadata = client.resource(metadataOf(kind));
+        const { items } = await metadata.list();
+        assertEquals(await entriesOf(metadata, "keep"), textsOf(items, "keep"));
+      }
+      // The fake server encodes as this one does.
+      for (const path of [`/api/v1/namespaces/${namespace}/configmaps`, `/apis/metadata.example.com/v1/crontabs`]) {
+        const type = "application/vnd.kubernetes.protobuf";
+        const bytes = await answer(client, path, `${type};${LIST_FORM}`, type);
+        const json = await answer(client, path, `application/json;${LIST_FORM}`, "application/json");
+        const list = JSON.parse(new TextDecoder().decode(json)) as JsonObject;
+        assertEquals(writeProtobuf(list), bytes);
+      }
+    } finally {
+      await undefine(client, Crontab);
+    }
+  },
+);
+
+for (const streamingList of ["on", "off"] as const) {
+  cluster.anywhere(
+    `an informer keeps metadata in protobuf, with streaming list ${streamingList}`,
+    async ({ client, namespace }) => {
+      const maps = client.resource(ConfigMap, { namespace });
+      const metadata = client.resource(metadataOf(ConfigMap), { namespace });
+      for (const metadata of ODD) await maps.create({ metadata } as Draft<ConfigMap>);
+      await using informer = new SharedIndexInformer(metadata, { reflector: { streamingList } });
+      const deleted: string[] = [];
+      informer.addEventHandler({ onDelete: ({ object }) => deleted.push(JSON.stringify(object.metadata.labels)) });
+      informer.run();
+      await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+      await forEach(names("map", 50), (name) => maps.create(mapDraft(name, { name })));
+      await maps.patch("map-0003", { type: "merge", body: { metadata: { annotations: { changed: "ö\n" } } } });
+      await maps.delete("map-0004");
+      await maps.create(mapDraft("zz-last"));
+      await within(
+        "the last write",
+        (signal) => informer.until(({ metadata }) => metadata.name === "zz-last", { signal }),
+      );
+      const { items } = await metadata.list();
+      const cached = new Map(informer.lister.list().map((object) => [object.metadata.name, JSON.stringify(object)]));
+      const expected = [...textsOf(items, "drop")].map(([key, text]) =>
+        [key.slice(namespace.length + 1), text] as const
+      );
+      assertEquals(cached, new Map(expected));
+      assertEquals(deleted, ['{"name":"map-0004"}']);
+      assertEquals(informer.status().errors, 0);
+    },
+  );
+}
+
+cluster.anywhere(
+  "a watch of metadata resumes in protobuf, and its errors are those of JSON",
+  async ({ client, namespace }) => {
+    const maps = client.resource(ConfigMap, { namespace });
+    const metadata = client.resource(metadataOf(ConfigMap), { namespace });
+    const first = await maps.create(mapDraft("first"));
+    await maps.create(mapDraft("second"));
+    const path = `/api/v1/namespaces/${namespace}/configmaps?watch=true&timeoutSeconds=1`;
+    const type = "application/vnd.kubernetes.protobuf;stream=watch";
+    assert((await answer(client, path, `application/vnd.kubernetes.protobuf;${FORM}`, type)).length > 0);
+
+    const told: string[] = [];
+    const { resourceVersion } = first.metadata;
+    for await (const changes of metadata.watchChanges({ resourceVersion, timeoutSeconds: 5 })) {
+      for (const change of changes) {
+        if (change.type === "BOOKMARK" || change.entry.name.startsWith("kube-")) continue;
+        told.push(`${change.type} ${change.entry.name}`);
+      }
+      if (told.length > 0) break;
+    }
+    assertEquals(told, ["ADDED second"]);
+
+    const options = { allowBookmarks: true, sendInitialEvents: true, resourceVersion: "999999999" };
+    for (const objects of [metadata, maps as ResourceClient<KubernetesObject>]) {
+      const error = await assertRejects(async () => {
+        for await (const _ of objects.watchChanges(options));
+      });
+      assertStringIncludes(String(error), "504 Timeout: Timeout: Too large resource version: 999999999");
+    }
+    const page = await metadata.list({ limit: 1 });
+    assert(page.continue !== undefined);
+    const bad = await assertRejects(async () => {
+      for await (const _ of metadata.listEntries({ continue: "nonsense" }));
+    });
+    assertEquals(isExpired(bad), false);
+    assertStringIncludes(String(bad), "continue key is not valid");
+  },
+);
