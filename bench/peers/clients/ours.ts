@@ -2,9 +2,18 @@
  * Our informer, as a process: URL PODS EVENTS CHANGED MODE. Modes: `full` (every object parsed as it arrives, managedFields
  * kept), `eager` (parsed as it arrives), `read` (the default, and the handler reads every object), `nothing` (the default,
  * nothing is read), `keys` (the default, keys go to a work queue, and a worker takes them), `fields` (three fields are kept of
- * each object, and the handler reads them).
+ * each object, and the handler reads them), `metadata` (keys of metadata) and `metadata-read` (metadata, which the handler
+ * reads).
  */
-import { Client, fieldsOf, type KubernetesObject, SharedIndexInformer, WorkQueue } from "../../../mod.ts";
+import {
+  Client,
+  fieldsOf,
+  type KubernetesObject,
+  metadataOf,
+  type Resource,
+  SharedIndexInformer,
+  WorkQueue,
+} from "../../../mod.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { Progress } from "../progress.ts";
 
@@ -28,9 +37,10 @@ void pods.run();
 await progress.finish();
 
 function followPods(): SharedIndexInformer<KubernetesObject> {
-  const pods = new SharedIndexInformer(client.resource(Pod), options);
-  addHandler(pods, mode, progress);
-  return pods as unknown as SharedIndexInformer<KubernetesObject>;
+  const resource = mode.startsWith("metadata") ? metadataOf(Pod) : Pod as Resource<KubernetesObject>;
+  const pods = new SharedIndexInformer(client.resource(resource), options);
+  addHandler(pods, mode === "metadata" ? "keys" : mode, progress);
+  return pods;
 }
 
 /** Returns the informer of three fields, whose handler reads them: events that change none of them are delivered too. */
@@ -52,7 +62,7 @@ function followFields(): SharedIndexInformer<KubernetesObject> {
 }
 
 /** Adds the handler that the mode of a client asks for: `keys`, `nothing`, or any other, which reads every object. */
-function addHandler(pods: SharedIndexInformer<Pod>, mode: string, progress: Progress): void {
+function addHandler(pods: SharedIndexInformer<KubernetesObject>, mode: string, progress: Progress): void {
   if (mode === "keys") {
     const queue = new WorkQueue();
     // A key that waits already is not queued again, so events are counted where they are told.
@@ -73,11 +83,11 @@ function addHandler(pods: SharedIndexInformer<Pod>, mode: string, progress: Prog
     let read = 0;
     pods.addEventHandler({
       onAdd: ({ object }) => {
-        if (object.status !== undefined) read++;
+        if (object.metadata !== undefined) read++;
         progress.added();
       },
       onUpdate: ({ object }) => {
-        if (object.status !== undefined) read++;
+        if (object.metadata !== undefined) read++;
         progress.updated();
       },
     });

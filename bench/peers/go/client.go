@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -17,8 +17,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// follow runs one shared informer with one handler that counts.
-func follow(job job, protobuf bool) {
+// configOf is the configuration for a URL, or for a kubeconfig.
+func configOf(job job) *rest.Config {
 	config := &rest.Config{Host: job.url}
 	if strings.HasPrefix(job.url, "/") {
 		var err error
@@ -26,6 +26,12 @@ func follow(job job, protobuf bool) {
 		check(err)
 	}
 	config.QPS = -1
+	return config
+}
+
+// follow runs a typed shared informer.
+func follow(job job, protobuf bool) {
+	config := configOf(job)
 	config.ContentType = "application/json"
 	config.AcceptContentTypes = "application/json"
 	if protobuf {
@@ -34,14 +40,17 @@ func follow(job job, protobuf bool) {
 	}
 	clients, err := kubernetes.NewForConfig(config)
 	check(err)
+	measure(job, informers.NewSharedInformerFactory(clients, 0).Core().V1().Pods().Informer())
+}
 
+// measure runs a shared informer with one handler that counts.
+func measure(job job, informer cache.SharedIndexInformer) {
 	stall := watchStalls()
 	began := time.Now()
 	var synced, first, last time.Time
 	added, updated, relisted := 0, 0, 0
 	done := make(chan time.Time, 1)
-	informer := informers.NewSharedInformerFactory(clients, 0).Core().V1().Pods().Informer()
-	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) {
 			if added++; added == job.pods {
 				synced = time.Now()
@@ -61,7 +70,7 @@ func follow(job job, protobuf bool) {
 				return
 			}
 			// A relist tells of unchanged objects too.
-			if before.(*corev1.Pod).ResourceVersion == after.(*corev1.Pod).ResourceVersion {
+			if before.(metav1.Object).GetResourceVersion() == after.(metav1.Object).GetResourceVersion() {
 				return
 			}
 			if relisted++; relisted == job.changed {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,7 +24,9 @@ const firstVersion = 1_000_000
 type server struct {
 	job     job
 	objects []object
-	told    atomic.Bool
+	// metadata is that of the objects, for clients that ask for it.
+	metadata []object
+	told     atomic.Bool
 }
 
 // object is one pod, encoded as a list item, and as the watch event that says that it was modified; both hold a
@@ -43,7 +46,9 @@ func serve(job job) {
 	server := &server{job: job}
 	for index := range list.Items {
 		pod := &list.Items[index]
-		server.objects = append(server.objects, encode(pod))
+		pod.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
+		server.objects = append(server.objects, encode(pod, pod.ResourceVersion))
+		server.metadata = append(server.metadata, encode(partial(pod), pod.ResourceVersion))
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
@@ -51,12 +56,9 @@ func serve(job job) {
 	check(http.Serve(listener, server))
 }
 
-func encode(pod *corev1.Pod) object {
-	pod.TypeMeta = metav1.TypeMeta{}
-	version := pod.ResourceVersion
+func encode(pod message, version string) object {
 	item, err := pod.Marshal()
 	check(err)
-	pod.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
 	raw, err := runtime.Encode(protobufSerializer(), pod)
 	check(err)
 	event, err := (&metav1.WatchEvent{Type: "MODIFIED", Object: runtime.RawExtension{Raw: raw}}).Marshal()
@@ -81,13 +83,17 @@ func protobufSerializer() runtime.Serializer {
 
 func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	query := request.URL.Query()
+	objects, kind := s.objects, metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}
+	if strings.Contains(request.Header.Get("Accept"), partialType.Kind) {
+		objects, kind = s.metadata, metav1.TypeMeta{Kind: partialType.Kind + "List", APIVersion: partialType.APIVersion}
+	}
 	switch {
 	case request.URL.Path == "/reset":
 		s.told.Store(false)
 	case request.URL.Path != "/api/v1/pods":
 		http.NotFound(writer, request)
 	case query.Get("watch") == "":
-		s.list(writer)
+		s.list(writer, objects, kind)
 	case query.Get("sendInitialEvents") != "":
 		writer.Header().Set("Content-Type", "application/json")
 		writer.WriteHeader(http.StatusUnprocessableEntity)
@@ -98,14 +104,13 @@ func (s *server) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 		}
 		check(json.NewEncoder(writer).Encode(status))
 	default:
-		s.watch(writer, request)
+		s.watch(writer, request, objects)
 	}
 }
 
-// list writes a PodList field by field, as the items are encoded already.
-func (s *server) list(writer http.ResponseWriter) {
+// list writes a list field by field, as the items are encoded already.
+func (s *server) list(writer http.ResponseWriter, objects []object, kind metav1.TypeMeta) {
 	told := s.told.Load()
-	objects := s.objects
 	last := firstVersion + len(objects)
 	if told {
 		last += s.job.events + s.job.changed
@@ -118,11 +123,11 @@ func (s *server) list(writer http.ResponseWriter) {
 		}
 	}
 	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
-	_, err := writer.Write(encodeList(metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}, objects))
+	_, err := writer.Write(encodeList(kind, metav1.ListMeta{ResourceVersion: strconv.Itoa(last)}, objects))
 	check(err)
 }
 
-func encodeList(listMeta metav1.ListMeta, objects []object) []byte {
+func encodeList(kind metav1.TypeMeta, listMeta metav1.ListMeta, objects []object) []byte {
 	meta, err := listMeta.Marshal()
 	check(err)
 	body := field(nil, 1, meta)
@@ -130,7 +135,7 @@ func encodeList(listMeta metav1.ListMeta, objects []object) []byte {
 		body = field(body, 2, object.item)
 	}
 	unknown, err := (&runtime.Unknown{
-		TypeMeta: runtime.TypeMeta{Kind: "PodList", APIVersion: "v1"},
+		TypeMeta: runtime.TypeMeta{Kind: kind.Kind, APIVersion: kind.APIVersion},
 		Raw:      body,
 	}).Marshal()
 	check(err)
@@ -156,7 +161,7 @@ func (s *server) versionOf(index int) string {
 	return strconv.Itoa(firstVersion + count + (rounds-1)*count + index + 1)
 }
 
-func (s *server) watch(writer http.ResponseWriter, request *http.Request) {
+func (s *server) watch(writer http.ResponseWriter, request *http.Request, objects []object) {
 	writer.Header().Set("Content-Type", runtime.ContentTypeProtobuf+";stream=watch")
 	writer.WriteHeader(http.StatusOK)
 	flusher := writer.(http.Flusher)
@@ -167,7 +172,7 @@ func (s *server) watch(writer http.ResponseWriter, request *http.Request) {
 	}
 	time.Sleep(500 * time.Millisecond)
 	for event := range s.job.events {
-		object := s.objects[event%s.job.pods]
+		object := objects[event%s.job.pods]
 		copy(object.event[object.eventVersion:], strconv.Itoa(firstVersion+s.job.pods+event+1))
 		if _, err := writer.Write(object.event); err != nil {
 			return
