@@ -84,6 +84,10 @@ export class FieldReader {
 
   /** Reads a number into `value`; returns its end, or -1 if it is cut off. */
   #varint(bytes: Uint8Array, at: number, limit: number): number {
+    if (at < limit && bytes[at] < 128) {
+      this.value = bytes[at];
+      return at + 1;
+    }
     let value = 0;
     let scale = 1;
     for (const stop = at + LONGEST_VARINT; at < stop; scale *= 128) {

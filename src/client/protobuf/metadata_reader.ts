@@ -65,13 +65,22 @@ export class MetadataReader<T extends KubernetesObject> {
     const written = text.write(bytes, this.#start, this.#end);
     const string = utf8.decode(written);
     // Equal lengths: all ASCII, so the string is flat, with one byte per character. Else a copy of the bytes is smaller.
-    const own = string.length === written.length ? string : written.slice();
+    const ascii = string.length === written.length;
+    const { uidEnd: uidAt, versionEnd: versionAt } = text;
+    const uidLength = uidEnd - uidStart;
+    const versionLength = versionEnd - versionStart;
     const identity = {
       key,
       namespace,
-      uid: utf8.decode(bytes.subarray(uidStart, uidEnd)),
-      resourceVersion: utf8.decode(bytes.subarray(versionStart, versionEnd)),
+      // Slices of the entry's own text, which they are replaced with when that is parsed.
+      uid: ascii && uidAt > 0
+        ? string.slice(uidAt - uidLength, uidAt)
+        : utf8.decode(bytes.subarray(uidStart, uidEnd)),
+      resourceVersion: ascii && versionAt > 0
+        ? string.slice(versionAt - versionLength, versionAt)
+        : utf8.decode(bytes.subarray(versionStart, versionEnd)),
     };
+    const own = ascii ? string : written.slice();
     return unreadEntry<T>(identity, own, text.metadataStart, text.metadataEnd, text.labelsStart, text.labelsEnd);
   }
 
@@ -95,7 +104,11 @@ export class MetadataReader<T extends KubernetesObject> {
     for (let at = this.#start; at < limit;) {
       at = fields.next(bytes, at, limit);
       const number = fields.field;
-      if (number > RESOURCE_VERSION) continue;
+      if (number > RESOURCE_VERSION) {
+        // Encoders write fields in the order of their numbers. One that does not is read to the end.
+        if (ranges[2 * RESOURCE_VERSION + 1] > 0 && ranges[2 * UID + 1] > 0) return;
+        continue;
+      }
       fields.expect(BYTES);
       ranges[2 * number] = fields.start;
       ranges[2 * number + 1] = fields.end;

@@ -73,6 +73,8 @@ const MANAGED_FIELDS_ENTRY = messageOf([
   "8 subresource text",
 ]);
 
+const UID = 5;
+const RESOURCE_VERSION = 6;
 const LABELS = 11;
 const FIELDS = [
   "1 name text",
@@ -114,6 +116,10 @@ export class MetadataText {
   labelsStart = 0;
   /** End of it. */
   labelsEnd = 0;
+  /** End of the text of `metadata.uid`, inside its quotes; 0 if there is none, or if JSON escapes a part of it. */
+  uidEnd = 0;
+  /** As `uidEnd`, of `metadata.resourceVersion`. */
+  versionEnd = 0;
   readonly #message: Message;
   readonly #fields: FieldReader;
   readonly #writer = new JsonWriter();
@@ -129,7 +135,7 @@ export class MetadataText {
   write(bytes: Uint8Array, start: number, end: number): Uint8Array {
     const writer = this.#writer;
     writer.reset(HEAD.length);
-    this.labelsStart = this.labelsEnd = 0;
+    this.labelsStart = this.labelsEnd = this.uidEnd = this.versionEnd = 0;
     this.#write(this.#message, bytes, start, end, 0);
     this.metadataEnd = writer.length;
     writer.byte(CLOSE_BRACE);
@@ -171,9 +177,11 @@ export class MetadataText {
       }
       if (follows || writer.length > begin) writer.byte(COMMA);
       if (!follows) writer.literal(field.key);
+      const begun = writer.length;
       switch (type) {
         case "text":
           writer.string(bytes, from, to);
+          if (message === this.#message) this.#mark(number, begun, to - from);
           break;
         case "number":
           writer.ascii(reader.decimal(bytes));
@@ -207,6 +215,14 @@ export class MetadataText {
     }
     if (open !== 0) this.#close(open, fields[open]!);
     if (only === 0) writer.byte(CLOSE_BRACE);
+  }
+
+  /** Remembers the end of a text that identifies the object, if its JSON has no escapes. */
+  #mark(number: number, begun: number, length: number): void {
+    const { length: after } = this.#writer;
+    if (after - begun !== length + 2) return;
+    if (number === UID) this.uidEnd = after - 1;
+    else if (number === RESOURCE_VERSION) this.versionEnd = after - 1;
   }
 
   #open(number: number, bracket: number): void {
