@@ -37,7 +37,7 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * - Each write has its own revision, from one counter for all resources, as in etcd; lists and watches agree on it.
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
  *   called, namespaces need not exist and are deleted at once.
- * - It responds in JSON only: full objects, metadata only, or tables; nothing is compressed. It accepts JSON, also under a
+ * - It responds in JSON: full objects, metadata only, or tables; metadata in protobuf too; nothing is compressed. It accepts JSON, also under a
  *   YAML media type, and the protobuf of the kinds that `kubectl create` makes.
  * - It sets and validates metadata, but of the rest only a pod's phase and a secret's type. It has no schemas: an apply
  *   merges well-known lists by their keys, and replaces other lists.
