@@ -38,7 +38,7 @@ export const STATUS_SCHEMA: Schema = {
   6: ["code", "int"],
 };
 
-/** What a bookmark has of a PartialObjectMetadata. */
+/** The fields of a bookmark, which is a PartialObjectMetadata. */
 export const BOOKMARK_SCHEMA: Schema = {
   1: ["metadata", { 6: ["resourceVersion", "string"], 12: ["annotations", "strings"] }],
 };

@@ -1,5 +1,5 @@
 import { DecodeError } from "../../api/errors.ts";
-import { BYTES, FieldReader, VARINT } from "./field_reader.ts";
+import { BYTES, type FieldReader, VARINT } from "./field_reader.ts";
 import { JsonWriter } from "./json_writer.ts";
 
 const COMMA = 44;

@@ -22,7 +22,7 @@ const TYPES = (["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"] as const).m
   bytes: encoder.encode(type),
 }));
 
-/** What a bookmark says. */
+/** The fields of a bookmark, by {@linkcode BOOKMARK_SCHEMA}. */
 interface Bookmark {
   readonly metadata?: { readonly resourceVersion?: string; readonly annotations?: Readonly<Record<string, string>> };
 }

@@ -77,12 +77,13 @@ for (const streamingList of ["on", "off"] as const) {
       onError: (error) => errors.push(error),
     });
     informer.run();
-    await time.until(() => informer.hasSynced);
+    while (!informer.hasSynced) await time.tickAsync(100);
+    let written = 0;
     const settled = async (): Promise<void> => {
-      const { metadata: { resourceVersion } } = server.create(ConfigMap, configMap({ generateName: "last-" }));
+      const { metadata: { resourceVersion } } = server.create(ConfigMap, configMap({ name: `last-${++written}` }));
       let seen = false;
       void informer.atLeast(resourceVersion!).then(() => seen = true);
-      await time.until(() => seen);
+      while (!seen) await time.tickAsync(100);
       const { items } = await client.resource(metadataOf(ConfigMap)).list();
       const expected = items.map(({ metadata: { managedFields: _, ...metadata }, ...rest }) => ({ ...rest, metadata }));
       const byName = (a: KubernetesObject, b: KubernetesObject): number => a.metadata.name < b.metadata.name ? -1 : 1;
