@@ -81,7 +81,7 @@ async function entriesOf(
   return texts;
 }
 
-/** What a JSON list has, in the same form. */
+/** The texts of a JSON list's items, in the same form. */
 function textsOf(items: readonly KubernetesObject[], managedFields: "drop" | "keep"): Map<string, string> {
   return new Map(items.map((item) => {
     const { managedFields: _, ...metadata } = item.metadata;
