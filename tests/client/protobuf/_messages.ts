@@ -34,10 +34,12 @@ export function failure(code: number, reason: string, more: JsonObject = {}): Js
   return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message: "no", reason, ...more, code };
 }
 
-/** A field of a message: a tag of one byte, a length of one byte, and the content. */
+/** A field of a message: a tag of one byte, a length of one or three bytes, and the content. */
 export function field(number: number, ...content: readonly Uint8Array[]): Uint8Array {
   const bytes = joinBytes(...content);
-  return joinBytes(new Uint8Array([number * 8 + 2, bytes.length]), bytes);
+  const { length } = bytes;
+  const size = length < 128 ? [length] : [length & 127 | 128, length >> 7 & 127 | 128, length >> 14];
+  return joinBytes(new Uint8Array([number * 8 + 2, ...size]), bytes);
 }
 
 const OPTIONS: ReadOptions = { resource: PodMetadata, managedFields: "drop" };
@@ -75,7 +77,7 @@ const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 12 }).map((it) => it.toWellFormed()),
   fc.constantFrom("日本", "ä🦕", '"', "\\", "\n\u0000\u001f\u007f", "</script>&\u2028", "__proto__", "x".repeat(300)),
 );
-const name = text.filter((it) => it !== "");
+const name = fc.oneof({ arbitrary: text.filter((it) => it !== ""), weight: 20 }, fc.constant("n".repeat(1_500)));
 const texts = fc.dictionary(name, text, { maxKeys: 4 }).map((it) => sortedMap(it));
 const seconds = fc.integer({ min: -62_000_000_000, max: 253_402_300_799 });
 const time = fc.oneof(seconds, fc.integer({ min: 1_700_000_000, max: 1_800_000_000 })).map((it) =>

@@ -1,7 +1,8 @@
 import { assertEquals, assertInstanceOf, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { DecodeError, StatusError } from "../../../src/api/errors.ts";
-import type { KubernetesObject } from "../../../src/api/object.ts";
+import { keyOf } from "../../../src/api/key.ts";
+import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
 import { joinBytes } from "../../../src/testing/wire/byte_body.ts";
 import type { JsonObject } from "../../../src/testing/wire/json.ts";
 import { writeProtobuf } from "../../../src/testing/wire/write_protobuf.ts";
@@ -61,7 +62,22 @@ Deno.test("metadata in protobuf reads as the server's JSON does: values, absence
       (all, keep, cuts) => {
         const items = all.map(partial);
         const chunks = cutAt(listBytes(items), ...cuts.toSorted((a, b) => a - b));
-        const objects = listObjects(chunks, { managedFields: keep ? "keep" : "drop" });
+        const parts = listParts(chunks, { managedFields: keep ? "keep" : "drop" });
+        const entries = parts.flatMap(({ entries }) => entries);
+        for (const [at, { key, namespace, uid, resourceVersion, labels }] of entries.entries()) {
+          const metadata = all[at] as unknown as ObjectMeta;
+          assertEquals(
+            { key, namespace, uid, resourceVersion, labels },
+            {
+              key: keyOf({ metadata }),
+              namespace: metadata.namespace ?? "",
+              uid: metadata.uid ?? "",
+              resourceVersion: metadata.resourceVersion ?? "",
+              labels: metadata.labels,
+            },
+          );
+        }
+        const objects = entries.map(({ object }) => object);
         assertEquals(
           objects.map((it) => JSON.stringify(it)),
           items.map((it) => JSON.stringify(keep ? it : dropped(it))),
@@ -113,6 +129,12 @@ Deno.test("MetadataListReader skips fields that it does not know", () => {
   assertEquals(listObjects([withItem(item)]), [partial({ name: "a" }) as unknown as KubernetesObject]);
 });
 
+Deno.test("MetadataListReader reads thousands of messages without a field, which JSON is longer than", () => {
+  const owners = Array.from({ length: 10_000 }, () => field(13));
+  const [object] = listObjects([withItem(field(1, named(), ...owners))]);
+  assertEquals(object.metadata.ownerReferences as unknown, owners.map(() => ({})));
+});
+
 Deno.test("MetadataListReader throws the Status that a server sends in place of a list", () => {
   const error = assertThrows(() => listParts([writeProtobuf(failure(410, "Expired", { message: "too old" }))]));
   assertInstanceOf(error, StatusError);
@@ -134,6 +156,11 @@ const MISTAKES: readonly (readonly [name: string, bytes: Uint8Array, message: st
   ["an item with two metadata", withItem(joinBytes(field(1), field(1))), "found metadata twice"],
   ["an item that is no message", withItem(new Uint8Array([255])), "a field at byte"],
   ["a name that is a number", withItem(field(1, new Uint8Array([1 << 3, 1]))), "found the wire type 0 of field 1"],
+  [
+    "a label that is a number",
+    withItem(field(1, named(), new Uint8Array([11 << 3, 1]))),
+    "found the wire type 0 of field 11",
+  ],
   ["a label behind other fields", withItem(field(1, named(), field(11), field(14), field(11))), "found field 11 again"],
   ["a name that occurs twice", withItem(field(1, named(), named())), "found field 1 again"],
   ["a group", withItem(field(1, named(), new Uint8Array([9 << 3 | 3]))), "found the wire type 3"],

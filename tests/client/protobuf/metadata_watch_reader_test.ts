@@ -51,6 +51,9 @@ Deno.test("an ERROR event fails a watch of metadata with its Status, after the c
   assertEquals([code, reason, message, rest], [504, "Timeout", "too new", { retryAfterSeconds: 2, details }]);
 });
 
+/** An envelope without a type. */
+const BARE = joinBytes(new Uint8Array([0x6b, 0x38, 0x73, 0]), field(2));
+
 const MISTAKES: readonly (readonly [name: string, bytes: Uint8Array, message: string])[] = [
   ["an unknown type", eventBytes("CHANGED", A), 'found the type "CHANGED"'],
   ["an event without a type", framed(field(2, field(1))), 'found no "k8s"'],
@@ -63,6 +66,7 @@ const MISTAKES: readonly (readonly [name: string, bytes: Uint8Array, message: st
   ],
   ["an object without the magic number", framed(field(2, field(1, encoder.encode("k9s")))), 'found no "k8s"'],
   ["an object of another kind", eventBytes("ADDED", { kind: "ConfigMap", apiVersion: "v1" }), 'of kind "ConfigMap"'],
+  ["an object without a kind", framed(field(1, encoder.encode("ADDED")), field(2, field(1, BARE))), 'of kind ""'],
   ["a bookmark without a version", eventBytes("BOOKMARK", partial({})), "found a bookmark without a resourceVersion"],
   ["a frame whose length is wrong", joinBytes(new Uint8Array([0, 0, 0, 9]), BODY), "found the tag 0"],
   ["a line of JSON", encoder.encode('{"type":"ADDED","object":{}}\n'), "raise maxObjectBytes"],
