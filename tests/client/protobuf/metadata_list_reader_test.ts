@@ -5,7 +5,7 @@ import { keyOf } from "../../../src/api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../../src/api/object.ts";
 import { joinBytes } from "../../../src/testing/wire/byte_body.ts";
 import type { JsonObject } from "../../../src/testing/wire/json.ts";
-import { writeProtobuf } from "../../../src/testing/wire/write_protobuf.ts";
+import { protobufMessage, writeProtobuf } from "../../../src/testing/wire/write_protobuf.ts";
 import { cutAt, inChunksOf } from "../decode/_bodies.ts";
 import { failure, field, listBytes, listObjects, listParts, partial, randomMetadata } from "./_messages.ts";
 
@@ -86,6 +86,16 @@ Deno.test("metadata in protobuf reads as the server's JSON does: values, absence
     ),
     { numRuns: 300 },
   );
+});
+
+Deno.test("an entry has the identity of its own object, with characters that JSON escapes, and without what is missing", () => {
+  const odd = { name: 'a"', namespace: "\\n\n", uid: 'u"\\', resourceVersion: "1\n" };
+  const bare = field(2, field(1, named()));
+  const [{ entries }] = listParts([withItem(protobufMessage("PartialObjectMetadata", { metadata: odd }), bare)]);
+  assertEquals(entries.map(({ key, uid, resourceVersion }) => [key, uid, resourceVersion]), [
+    ['\\n\n/a"', 'u"\\', "1\n"],
+    ["a", "", ""],
+  ]);
 });
 
 Deno.test("metadata in protobuf has a generation beyond 2^53 as JSON.parse reads it, and negative numbers", () => {
@@ -191,9 +201,9 @@ function typeMeta(): Uint8Array {
   return joinBytes(field(1, encoder.encode("meta.k8s.io/v1")), field(2, encoder.encode("PartialObjectMetadataList")));
 }
 
-/** A list of one item. */
-function withItem(item: Uint8Array): Uint8Array {
-  return joinBytes(new Uint8Array([0x6b, 0x38, 0x73, 0]), field(1, typeMeta()), field(2, field(2, item)));
+/** A list of one item, and more fields. */
+function withItem(item: Uint8Array, ...more: readonly Uint8Array[]): Uint8Array {
+  return joinBytes(new Uint8Array([0x6b, 0x38, 0x73, 0]), field(1, typeMeta()), field(2, field(2, item), ...more));
 }
 
 for (const [name, bytes, message] of MISTAKES) {
