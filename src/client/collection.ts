@@ -6,6 +6,7 @@ import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
 import type { DecodeOptions, KnownEntries, ListOptions, Projection, Selection, WatchOptions } from "../api/options.ts";
 import type { Whole } from "../api/reduced.ts";
+import { isSecret } from "../api/is_secret.ts";
 import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
 import { type Status, statusFrom } from "../api/status.ts";
 import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
@@ -141,13 +142,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.listEntries}. */
   listEntries(options: ListOptions = {}): AsyncIterableIterator<ListPart<T>> {
-    const spec = listRequest(this.#target, options, false, true);
+    const spec = listRequest(this.#target, options, false, this.#isBinary(options));
     return this.#parts(spec, this.#reading(options, "later"), options.signal);
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
-    const spec = watchRequest(this.#target, options, true);
+    const spec = watchRequest(this.#target, options, this.#isBinary(options));
     return this.#changes(spec, this.#reading(options, "later"), options.signal);
   }
 
@@ -219,6 +220,11 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   get #isMetadata(): boolean {
     return this.resource.representation === "metadata";
+  }
+
+  /** `false` for Secrets without their data: the reader of JSON alone leaves the copy in their annotations out. */
+  #isBinary({ secretData }: Projection): boolean {
+    return !(secretData === "drop" && isSecret(this.resource));
   }
 
   async #page(

@@ -23,7 +23,8 @@ export class Reduction {
   /** The value of the mark {@linkcode reduced}. */
   readonly mark: string;
 
-  static readonly #metadata = new Reduction(FieldTree.of(["metadata"]), "its metadata");
+  /** The reduction of objects to metadata, which the server makes. */
+  static readonly metadata: Reduction = new Reduction(FieldTree.of(["metadata"]), "its metadata");
 
   private constructor(fields: FieldTree, mark: string, omits = false, hidden: readonly string[] = []) {
     this.fields = fields;
@@ -45,12 +46,12 @@ export class Reduction {
       const mark = isMetadata ? "its metadata" : "the fields beside its data";
       return new Reduction(FieldTree.only(omitted), mark, true, isMetadata ? [] : DATA);
     }
-    return isMetadata ? Reduction.#metadata : undefined;
+    return isMetadata ? Reduction.metadata : undefined;
   }
 
   /** Reduces an object as the server sent it: metadata is reduced by the server. The result is marked. */
   of<T>(object: T): T {
-    if (this === Reduction.#metadata) return this.marked(object);
+    if (this === Reduction.metadata) return this.marked(object);
     return this.marked((this.omits ? omitFields : pickFields)(object, this.fields) as T);
   }
 

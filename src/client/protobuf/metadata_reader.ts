@@ -3,7 +3,9 @@ import { DecodeError } from "../../api/errors.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { resourceName } from "../../api/resource.ts";
-import { brokenEntry, unreadEntry } from "../../entry/json_entry.ts";
+import { brokenEntry } from "../../entry/json_entry.ts";
+import { ReducedEntry } from "../../entry/reduced_entry.ts";
+import { Reduction } from "../../entry/reduction.ts";
 import { type ReadOptions, spells } from "../decode/object_reader.ts";
 import { utf8 } from "../decode/utf8.ts";
 import { BYTES, FieldReader } from "./field_reader.ts";
@@ -73,15 +75,14 @@ export class MetadataReader<T extends KubernetesObject> {
       key,
       namespace,
       // Slices of the entry's own text, which they are replaced with when that is parsed.
-      uid: ascii && uidAt > 0
-        ? string.slice(uidAt - uidLength, uidAt)
-        : utf8.decode(bytes.subarray(uidStart, uidEnd)),
+      uid: ascii && uidAt > 0 ? string.slice(uidAt - uidLength, uidAt) : utf8.decode(bytes.subarray(uidStart, uidEnd)),
       resourceVersion: ascii && versionAt > 0
         ? string.slice(versionAt - versionLength, versionAt)
         : utf8.decode(bytes.subarray(versionStart, versionEnd)),
     };
     const own = ascii ? string : written.slice();
-    return unreadEntry<T>(identity, own, text.metadataStart, text.metadataEnd, text.labelsStart, text.labelsEnd);
+    const { metadataStart, metadataEnd, labelsStart, labelsEnd } = text;
+    return new ReducedEntry<T>(Reduction.metadata, identity, own, metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
   /** Finds the ObjectMeta, and what identifies the object. */

@@ -135,7 +135,11 @@ export class MetadataText {
   write(bytes: Uint8Array, start: number, end: number): Uint8Array {
     const writer = this.#writer;
     writer.reset(HEAD.length);
-    this.labelsStart = this.labelsEnd = this.uidEnd = this.versionEnd = 0;
+    this.labelsStart =
+      this.labelsEnd =
+      this.uidEnd =
+      this.versionEnd =
+        0;
     this.#write(this.#message, bytes, start, end, 0);
     this.metadataEnd = writer.length;
     writer.byte(CLOSE_BRACE);

@@ -1,10 +1,11 @@
-import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { DecodeError } from "../../../src/api/errors.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
+import { copyOf } from "../../../src/api/mutable.ts";
 import { metadataOf, type Resource } from "../../../src/api/resource.ts";
 import { Client } from "../../../src/client/client.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
-import { ConfigMap } from "../../../src/kinds/core/v1.ts";
+import { ConfigMap, Secret } from "../../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { listBytes, partial } from "./_messages.ts";
@@ -47,6 +48,29 @@ Deno.test("listEntries and watchChanges ask for metadata in protobuf, then in JS
   using client = new Client({ server: "http://wire", transport });
   for await (const changes of client.resource(metadataOf(ConfigMap)).watchChanges()) assertEquals(changes, []);
   assertEquals(transport.accept, [`${PROTOBUF}${ONE},application/json${ONE},application/json`]);
+});
+
+Deno.test("metadata that came in protobuf cannot be written, as metadata that came in JSON", async () => {
+  const items = [partial({ name: "a", namespace: "shop", uid: "u", resourceVersion: "1" })];
+  using client = new Client({ server: "http://wire", transport: answering(PROTOBUF, () => listBytes(items).slice()) });
+  for await (const { entries } of client.resource(metadataOf(ConfigMap)).listEntries()) {
+    for (const { object } of entries) {
+      assertThrows(() => copyOf(object as KubernetesObject), TypeError, "reduced to its metadata");
+    }
+  }
+});
+
+Deno.test("metadata of Secrets without their data is asked for in JSON, whose reader leaves the applied copy out", async () => {
+  const transport = answering(
+    "application/json",
+    () => JSON.stringify({ kind: "SecretList", metadata: {}, items: [] }),
+  );
+  using client = new Client({ server: "http://wire", transport });
+  const secrets = client.resource(metadataOf(Secret));
+  for (const secretData of ["drop", "keep"] as const) {
+    for await (const { entries } of secrets.listEntries({ secretData })) assertEquals(entries, []);
+  }
+  assertEquals(transport.accept.map((types) => types.includes(PROTOBUF)), [false, true]);
 });
 
 Deno.test("a list of complete objects that comes in protobuf is refused, with its content type", async () => {

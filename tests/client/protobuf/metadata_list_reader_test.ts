@@ -25,7 +25,10 @@ Deno.test("MetadataListReader gives the objects, versions and tokens of a list, 
   const bytes = listBytes(ITEMS, { resourceVersion: "9", continue: "token", remainingItemCount: 0 });
   for (let size = 1; size < 40; size++) {
     const parts = listParts(inChunksOf(bytes, size));
-    assertEquals(parts.flatMap(({ entries }) => entries.map(({ object }) => object)) as unknown, ITEMS);
+    assertEquals(
+      parts.flatMap(({ entries }) => entries.map(({ object }) => structuredClone(object))) as unknown,
+      ITEMS,
+    );
     const about = parts.filter(({ resourceVersion }) => resourceVersion !== undefined);
     for (const { entries: _, ...metadata } of about) {
       assertEquals(metadata, { resourceVersion: "9", continue: "token", remainingItemCount: 0 });
@@ -136,7 +139,7 @@ Deno.test("MetadataListReader skips fields that it does not know", () => {
   const unknown = joinBytes(field(15, new Uint8Array([1, 2])), new Uint8Array([12 << 3 | 1, 1, 2, 3, 4, 5, 6, 7, 8]));
   const name = field(1, new TextEncoder().encode("a"));
   const item = joinBytes(unknown, field(1, unknown.subarray(0, 4), name, new Uint8Array([15 << 3 | 5, 1, 2, 3, 4])));
-  assertEquals(listObjects([withItem(item)]), [partial({ name: "a" }) as unknown as KubernetesObject]);
+  assertEquals(structuredClone(listObjects([withItem(item)])), [partial({ name: "a" }) as unknown as KubernetesObject]);
 });
 
 Deno.test("MetadataListReader reads thousands of messages without a field, which JSON is longer than", () => {
