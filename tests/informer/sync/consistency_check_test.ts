@@ -428,12 +428,15 @@ Deno.test("check() compares renamed objects with those that they were", async ()
   ]);
 });
 
+/** Checks each minute; the length of watches, which is random, is left to the source. */
+const CHECKED = { check: { everyMs: 60_000 }, reflector: { watchTimeoutMs: Infinity } };
+
 Deno.test("check: { everyMs } checks while the informer is live, at random times", async () => {
   using time = new FakeTime();
   using _random = fixedRandom(0.5);
   const equal = [part(10, [entry("a", 1)]), END] as const;
   const source = holding(entry("a", 1)).list(...equal).list(...equal);
-  const { run } = await started(time, source, { check: { everyMs: 60_000 } });
+  const { run } = await started(time, source, CHECKED);
   await using _run = run;
   const { informer } = run;
   await time.tickAsync(65_999);
@@ -452,7 +455,7 @@ Deno.test("check: { everyMs } checks while the informer is live, at random times
 Deno.test("check: { everyMs } leaves out a check while the informer is not live, and reports none that a pause ends", async () => {
   using time = new FakeTime();
   const source = holding().list().watch();
-  const { run } = await started(time, source, { check: { everyMs: 60_000 } });
+  const { run } = await started(time, source, CHECKED);
   await using _run = run;
   await time.tickAsync(72_000);
   assertEquals(source.lists.length, 2);
@@ -466,7 +469,7 @@ Deno.test("check: { everyMs } leaves out a check while the informer is not live,
 Deno.test("check: { everyMs } reports checks that fail, and continues", async () => {
   using time = new FakeTime();
   const source = holding().list(refused(403)).list(part(10, []), END);
-  const { run } = await started(time, source, { check: { everyMs: 60_000 } });
+  const { run } = await started(time, source, CHECKED);
   await using _run = run;
   await time.tickAsync(72_000);
   assertEquals([run.errors.length, run.informer.status().lastCheck], [1, undefined]);
