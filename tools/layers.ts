@@ -24,8 +24,13 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     queue: { folders: [], packages: [] },
     store: { folders: [], packages: [] },
     informer: { folders: ["api", "entry", "reflector", "queue", "store", "async", "errors"], packages: [] },
+    metrics: { folders: ["api", "informer"], packages: [] },
+    edge: { folders: ["api", "entry", "async", "errors", "informer", "metrics"], packages: ["@std/http"] },
     workqueue: { folders: ["async", "errors"], packages: [] },
-    reconcile: { folders: ["api", "async", "client", "errors", "workqueue", "informer", "kinds"], packages: [] },
+    reconcile: {
+      folders: ["api", "async", "client", "errors", "workqueue", "informer", "metrics", "kinds"],
+      packages: [],
+    },
     kinds: { folders: ["api"], packages: [] },
     codegen: { folders: ["api"], packages: [] },
     kubeconfig: { folders: ["api", "errors"], packages: ["js-yaml"] },
@@ -46,6 +51,7 @@ const UNNAMED = ["kinds"];
 /** Entry points re-export, and have no export of their own. */
 const ENTRY_POINTS = [
   "deno/mod.ts",
+  "edge/mod.ts",
   "reconcile/mod.ts",
   "testing/mod.ts",
   "perturb/mod.ts",

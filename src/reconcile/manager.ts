@@ -16,7 +16,7 @@ import type { SharedInformerFactory } from "../informer/shared_informer_factory.
 import type { LeaderElector } from "./election/leader_elector.ts";
 import { UnfinishedWorkError } from "./election/leadership.ts";
 import type { EventRecorder } from "./events/event_recorder.ts";
-import { OPEN_METRICS_TYPE, openMetricsText } from "./metrics/open_metrics.ts";
+import { answerProbe } from "../metrics/answer_probe.ts";
 import { managerMetrics } from "./manager_metrics.ts";
 import type { ManagerPhase, ManagerStatus } from "./manager_status.ts";
 import type { Reconciler } from "./reconciler.ts";
@@ -130,15 +130,12 @@ export class Manager implements AsyncDisposable {
    *
    * A failed probe is 503 with the reason as text; other paths are 404, other methods than GET and HEAD 405.
    */
-  readonly fetch = (request: Request): Response => {
-    const { pathname } = new URL(request.url);
-    if (!["/healthz", "/readyz", "/metrics"].includes(pathname)) return answer(404, "not found");
-    if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "use GET", { allow: "GET, HEAD" });
-    const response = pathname === "/metrics"
-      ? answer(200, openMetricsText(managerMetrics(this.status())), { "content-type": OPEN_METRICS_TYPE })
-      : probe(pathname === "/healthz" ? this.#illness() : this.#unreadiness());
-    return request.method === "GET" ? response : new Response(null, response);
-  };
+  readonly fetch = (request: Request): Response =>
+    answerProbe(request, {
+      illness: () => this.#illness(),
+      unreadiness: () => this.#unreadiness(),
+      metrics: () => managerMetrics(this.status()),
+    });
 
   /** Stops the manager, and settles as `run()` does; at once when that has settled before. */
   async [Symbol.asyncDispose](): Promise<void> {
@@ -241,15 +238,4 @@ export class Manager implements AsyncDisposable {
       .map(({ resource, status }) => `\n${resourceName(resource)}: ${status.state}`);
     return `the manager is ${this.#phase}${behind.join("")}`;
   }
-}
-
-function probe(problem: string | undefined): Response {
-  return problem === undefined ? answer(200, "ok") : answer(503, problem);
-}
-
-function answer(status: number, text: string, headers: HeadersInit = {}): Response {
-  return new Response(text.endsWith("\n") ? text : `${text}\n`, {
-    status,
-    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...headers },
-  });
 }

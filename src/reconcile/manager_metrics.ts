@@ -1,16 +1,19 @@
-import { resourceName } from "../api/resource.ts";
 import type { Durations } from "../workqueue/status.ts";
-import type { MetricFamily, MetricSample } from "./metrics/open_metrics.ts";
+import { informerMetrics } from "../metrics/informer_metrics.ts";
+import {
+  counter,
+  gauge,
+  labelsOf,
+  type MetricFamily,
+  type MetricSample,
+  secondsGauge,
+  summary,
+} from "../metrics/metric_family.ts";
 import type { ManagerStatus } from "./manager_status.ts";
-
-type Labels = Readonly<Record<string, string>>;
 
 /** Returns the metric families of a manager, from the status of its parts. */
 export function managerMetrics(status: ManagerStatus): MetricFamily[] {
   const { phase, informers, reconcilers, elector, recorders } = status;
-  const informerLabels = labelsOf(informers, ({ resource }) => ({ resource: resourceName(resource) }));
-  const ofInformers = (value: (it: ManagerStatus["informers"][number]["status"]) => number): MetricSample[] =>
-    informers.map(({ status }, index) => ({ labels: informerLabels[index], value: value(status) }));
   const reconcilerLabels = labelsOf(reconcilers, ({ name }) => ({ reconciler: name }));
   const ofReconcilers = (value: (it: ManagerStatus["reconcilers"][number]) => number): MetricSample[] =>
     reconcilers.map((it, index) => ({ labels: reconcilerLabels[index], value: value(it) }));
@@ -28,26 +31,7 @@ export function managerMetrics(status: ManagerStatus): MetricFamily[] {
     });
   const families: MetricFamily[] = [
     gauge("manager_phase", "The phase of the manager: 1 for the present one.", [{ labels: { phase }, value: 1 }]),
-    gauge(
-      "informer_state",
-      "The state of an informer: 1 for the present one.",
-      informers.map(({ status: { state } }, index) => ({ labels: { ...informerLabels[index], state }, value: 1 })),
-    ),
-    gauge("informer_objects", "Cached objects.", ofInformers(({ objects }) => objects)),
-    seconds(
-      "informer_stale_seconds",
-      "The time for which the cache has not followed the server; 0 while it does.",
-      ofInformers(({ staleMs = 0 }) => staleMs / 1_000),
-    ),
-    counter("informer_events", "Changes received.", ofInformers(({ events }) => events)),
-    counter("informer_lists", "Lists begun, without streaming lists.", ofInformers(({ lists }) => lists)),
-    counter("informer_watches", "Watches begun, with streaming lists.", ofInformers(({ watches }) => watches)),
-    counter("informer_errors", "Failed requests, handlers and objects.", ofInformers(({ errors }) => errors)),
-    gauge(
-      "informer_pending_events",
-      "Events that handlers and streams have not received yet.",
-      ofInformers(({ handlers }) => handlers.reduce((sum, { pending }) => sum + pending, 0)),
-    ),
+    ...informerMetrics(informers),
     gauge(
       "reconciler_state",
       "The state of a reconciler: 1 for the present one.",
@@ -87,7 +71,7 @@ export function managerMetrics(status: ManagerStatus): MetricFamily[] {
       "The time that workers processed a key.",
       durations(({ queue }) => queue.workDurationMs),
     ),
-    seconds(
+    secondsGauge(
       "workqueue_longest_running_seconds",
       "The time for which the oldest key in process has been processed.",
       ofReconcilers(({ queue }) => queue.longestRunningMs / 1_000),
@@ -98,7 +82,7 @@ export function managerMetrics(status: ManagerStatus): MetricFamily[] {
     families.push(
       gauge("leader_state", "The state of the elector: 1 for the present one.", [{ labels: { state }, value: 1 }]),
       gauge("leader_transitions", "Changes of the holder of the lease, as the lease counts them.", some(transitions)),
-      seconds(
+      secondsGauge(
         "leader_since_renewal_seconds",
         "The time since the last successful renewal was sent, while this process leads.",
         some(sinceRenewalMs === undefined ? undefined : sinceRenewalMs / 1_000),
@@ -119,34 +103,6 @@ export function managerMetrics(status: ManagerStatus): MetricFamily[] {
   return families;
 }
 
-function counter(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name, type: "counter", help, samples };
-}
-
-function gauge(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name, type: "gauge", help, samples };
-}
-
-function seconds(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name, type: "gauge", unit: "seconds", help, samples };
-}
-
-function summary(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name, type: "summary", unit: "seconds", help, samples };
-}
-
 function some(value: number | undefined): MetricSample[] {
   return value === undefined ? [] : [{ value }];
-}
-
-/** Returns the labels of each item; items that would have the same labels are numbered from the second one on. */
-function labelsOf<I>(items: readonly I[], labels: (item: I) => Labels): Labels[] {
-  const counts = new Map<string, number>();
-  return items.map((item) => {
-    const own = labels(item);
-    const key = JSON.stringify(own);
-    const count = (counts.get(key) ?? 0) + 1;
-    counts.set(key, count);
-    return count === 1 ? own : { ...own, instance_number: String(count) };
-  });
 }

@@ -82,4 +82,5 @@ export type { EventDetails } from "./events/event_series.ts";
 // manager: informers, reconcilers, an elector and recorders, run and stopped in order.
 export { Manager, type ManagerOptions } from "./manager.ts";
 export type { ManagerPhase, ManagerStatus } from "./manager_status.ts";
-export { type MetricFamily, type MetricSample, OPEN_METRICS_TYPE, openMetricsText } from "./metrics/open_metrics.ts";
+export type { MetricFamily, MetricSample } from "../metrics/metric_family.ts";
+export { OPEN_METRICS_TYPE, openMetricsText } from "../metrics/open_metrics.ts";

@@ -6,7 +6,7 @@ import { Pod } from "@kube/informer/kinds/core/v1";
 import { Event } from "@kube/informer/kinds/events/v1";
 import { assert, assertEquals } from "@std/assert";
 import { loadAll } from "js-yaml";
-import { parseOpenMetrics } from "../reconcile/metrics/_parse_open_metrics.ts";
+import { parseOpenMetrics } from "../metrics/_parse_open_metrics.ts";
 import { clusterTests, seconds, tell } from "./_cluster.ts";
 import { Image } from "./_image.ts";
 import { within } from "./_within.ts";

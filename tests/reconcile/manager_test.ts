@@ -7,8 +7,8 @@ import { LeaderElector } from "../../src/reconcile/election/leader_elector.ts";
 import { LeadershipLostError, UnfinishedWorkError } from "../../src/reconcile/election/leadership.ts";
 import { EventRecorder } from "../../src/reconcile/events/event_recorder.ts";
 import { Manager, type ManagerOptions } from "../../src/reconcile/manager.ts";
-import { OPEN_METRICS_TYPE } from "../../src/reconcile/metrics/open_metrics.ts";
-import { parseOpenMetrics } from "./metrics/_parse_open_metrics.ts";
+import { OPEN_METRICS_TYPE } from "../../src/metrics/open_metrics.ts";
+import { parseOpenMetrics } from "../metrics/_parse_open_metrics.ts";
 import { Session } from "./_session.ts";
 
 /** A manager under fake time, whose phases and whose requests are recorded. */

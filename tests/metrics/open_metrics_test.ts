@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { type MetricFamily, openMetricsText } from "../../../src/reconcile/metrics/open_metrics.ts";
+import type { MetricFamily } from "../../src/metrics/metric_family.ts";
+import { openMetricsText } from "../../src/metrics/open_metrics.ts";
 import { parseOpenMetrics } from "./_parse_open_metrics.ts";
 
 const family = (more: Partial<MetricFamily>): MetricFamily => ({

@@ -1,26 +1,4 @@
-/** One value of a metric family. */
-export interface MetricSample {
-  /** The labels, in any order. */
-  readonly labels?: Readonly<Record<string, string>>;
-  /** The value. A counter starts at 0 and never decreases. */
-  readonly value: number;
-  /** The number of observations, of a `"summary"`, whose `value` is their sum. */
-  readonly count?: number;
-}
-
-/** A metric family: samples of one name that differ in their labels. */
-export interface MetricFamily {
-  /** The name, with the unit as its end and without `_total`: `"workqueue_wait_seconds"`. */
-  readonly name: string;
-  /** The type. Samples of a `"summary"` have a sum and a count, and no quantiles. */
-  readonly type: "counter" | "gauge" | "summary";
-  /** The base unit, `"seconds"`, where the family has one. */
-  readonly unit?: string;
-  /** A sentence that describes the values. */
-  readonly help: string;
-  /** The samples, no two of them with the same labels. */
-  readonly samples: readonly MetricSample[];
-}
+import type { MetricFamily } from "./metric_family.ts";
 
 /** The media type of {@linkcode openMetricsText}. */
 export const OPEN_METRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -1,7 +1,7 @@
 /**
  * The format in which a relay answers, for the programs that read it.
  *
- * **`GET /api/<name>`** answers an {@linkcode ObjectList} as JSON, with an entity tag: a request with `If-None-Match` of a list
+ * **`GET /api/<name>`** answers an {@linkcode RelayList} as JSON, with an entity tag: a request with `If-None-Match` of a list
  * that has not changed is answered by 304, without a body.
  *
  * **`GET /events/<name>`** answers server-sent events, each with a name and one line of JSON as data. Both have the parameters
@@ -38,7 +38,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { InformerState } from "../informer/sync/state.ts";
 
 /** The answer to `GET /api/<name>`. */
-export interface ObjectList<T extends KubernetesObject = KubernetesObject> extends StateData {
+export interface RelayList<T extends KubernetesObject = KubernetesObject> extends StateData {
   /** The name of the collection, as in the path of the request. */
   readonly name: string;
   /** The version up to which the list has every change; of several namespaces, the oldest. */
@@ -116,7 +116,7 @@ export function eventText(event: keyof RelayEvents, json: string, id?: string): 
   return id === undefined ? `event:${event}\ndata:${json}\n\n` : `event:${event}\ndata:${json}\nid:${id}\n\n`;
 }
 
-/** Returns a comment with an id: browsers remember the id, and dispatch no event. */
-export function heartbeatText(id: string): string {
-  return `:\nid:${id}\n\n`;
+/** Returns a comment, and an id if there is one: browsers remember it, and dispatch no event. */
+export function heartbeatText(id?: string): string {
+  return id === undefined ? ":\n\n" : `:\nid:${id}\n\n`;
 }

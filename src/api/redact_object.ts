@@ -1,6 +1,6 @@
-import type { KubernetesObject } from "../../api/object.ts";
-import { isSecret } from "../../api/is_secret.ts";
-import type { Resource } from "../../api/resource.ts";
+import { isSecret } from "./is_secret.ts";
+import type { KubernetesObject } from "./object.ts";
+import type { Resource } from "./resource.ts";
 
 const REDACTED = "[redacted]";
 

@@ -1,0 +1,150 @@
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
+import { nextTurn } from "../async/next_turn.ts";
+import { LongTimer } from "../async/time/long_timer.ts";
+import type { Channel, ChannelReader } from "./channel.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { type EndData, eventText } from "./relay_events.ts";
+
+/** The time that a client has to read why its stream ends, in milliseconds. */
+const GRACE_MS = 5_000;
+
+/** A beginning of a {@linkcode ClientStream}. */
+export interface ClientStreamStart {
+  /** The events that come first. */
+  readonly prelude: string;
+  /** The position in the feed behind which the stream begins. */
+  readonly position: number;
+  /** Returns the snapshot that the stream begins with, once there is one. @default {none: the stream is resumed} */
+  readonly snapshot?: () => Snapshot | undefined;
+  /** Called once, when the stream has ended. */
+  readonly onEnd: () => void;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * The events of a channel for one client.
+ *
+ * It keeps no bytes of its own: it has a position, and writes what is behind it when the client asks for more. A client that has
+ * fallen behind what the channel keeps is disconnected with the reason `slow`.
+ */
+export class ClientStream implements ChannelReader {
+  /** The body of the response. */
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly #channel: Channel;
+  readonly #onEnd: () => void;
+  #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+  #position: number;
+  /** Set until it was written. */
+  #prelude: string | undefined;
+  /** Set until there is a snapshot. */
+  #awaited: (() => Snapshot | undefined) | undefined;
+  /** Set while it is read. */
+  #snapshot: Snapshot | undefined;
+  /** The next part of the snapshot. */
+  #part = 0;
+  /** `true` if and only if the client has read everything that was written. */
+  #isReading = false;
+  /** `true` if and only if the next part of the snapshot waits for a later turn. */
+  #isPaused = false;
+  /** The time of the last write, by the monotonic clock. */
+  #wroteAt: number = monotonicMs();
+  #isOver = false;
+  readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
+
+  /** Begins when the body is first read; from now on the channel writes to it. */
+  constructor(channel: Channel, { prelude, position, snapshot, onEnd }: ClientStreamStart) {
+    this.#channel = channel;
+    this.#prelude = prelude;
+    this.#position = position;
+    this.#awaited = snapshot;
+    this.#onEnd = onEnd;
+    this.body = new ReadableStream({
+      start: (controller): void => void (this.#controller = controller),
+      pull: (): void => {
+        this.#isReading = true;
+        if (this.#isOver) this.#close();
+        else this.write();
+      },
+      cancel: (): void => this.#stop(),
+    }, { highWaterMark: 0 });
+    channel.streams.add(this);
+  }
+
+  /** Writes what there is, if the client is reading. */
+  write(): void {
+    if (!this.#isReading || this.#isPaused || this.#isOver) return;
+    const bytes = this.#next();
+    if (bytes !== undefined) this.#enqueue(bytes);
+  }
+
+  /** Ends the stream if the client has not read for `ms` what there is to read. */
+  check(ms: number): void {
+    if (!this.#isReading && monotonicMs() - this.#wroteAt > ms) this.end("slow");
+  }
+
+  /** Ends the stream. The client has 5 s to read the reason. */
+  end(reason: EndData["reason"]): void {
+    if (this.#isOver) return;
+    this.#stop();
+    this.#enqueue(encoder.encode(eventText("end", JSON.stringify({ reason }))));
+    this.#grace.arm(GRACE_MS);
+  }
+
+  /** Closes the body, whose reader has read everything. */
+  #close(): void {
+    this.#grace[Symbol.dispose]();
+    this.#controller.close();
+  }
+
+  #stop(): void {
+    this.#grace[Symbol.dispose]();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#snapshot = this.#awaited = undefined;
+    this.#channel.streams.delete(this);
+    this.#onEnd();
+  }
+
+  #enqueue(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#isReading = false;
+    this.#wroteAt = monotonicMs();
+    this.#controller.enqueue(bytes);
+  }
+
+  #next(): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#prelude !== undefined) {
+      const text = this.#prelude;
+      this.#prelude = undefined;
+      return encoder.encode(text);
+    }
+    if (this.#awaited !== undefined) {
+      this.#snapshot = this.#awaited();
+      if (this.#snapshot !== undefined) {
+        this.#awaited = undefined;
+        this.#position = this.#snapshot.position;
+      }
+    }
+    if (!this.#channel.has(this.#position)) {
+      this.end("slow");
+      return undefined;
+    }
+    if (this.#snapshot !== undefined) {
+      const bytes = this.#snapshot.part(this.#part++);
+      if (bytes !== undefined && bytes.length > 0) return bytes;
+      if (bytes !== undefined) {
+        this.#isPaused = true;
+        void nextTurn().then(() => {
+          this.#isPaused = false;
+          this.write();
+        });
+        return undefined;
+      }
+      this.#snapshot = undefined;
+    }
+    const batch = this.#channel.after(this.#position);
+    if (batch === undefined) return undefined;
+    this.#position = batch.position;
+    return batch.bytes;
+  }
+}
