@@ -1,4 +1,5 @@
 import { eTag, ifMatch, ifNoneMatch } from "@std/http/etag";
+import { accepts } from "@std/http/negotiation";
 import {
   ServerSentEventParseStream,
   type ServerSentEventParseStreamOptions,
@@ -21,6 +22,7 @@ async function parse(chunks: (string | Uint8Array)[], options?: ServerSentEventP
 }
 
 Deno.test("http's main entry has everything the others have", () => {
+  assertStrictEquals(everything.accepts, accepts);
   assertStrictEquals(everything.eTag, eTag);
   assertStrictEquals(everything.ServerSentEventParseStream, ServerSentEventParseStream);
   assertStrictEquals(everything.ServerSentEventStream, ServerSentEventStream);
@@ -138,4 +140,26 @@ Deno.test("ifNoneMatch compares weakly", () => {
   assert(ifNoneMatch(`"b"`, `"a"`));
   assert(ifNoneMatch(null, `"a"`));
   assert(ifNoneMatch(`"a"`, undefined));
+});
+
+Deno.test("accepts returns the first type where the request has no Accept header", () => {
+  assertEquals(accepts({ headers: new Headers() }, "application/json", "text/html"), "application/json");
+});
+
+Deno.test("accepts returns the type with the highest quality, and then the most closely named one", () => {
+  const of = (accept: string): string | undefined =>
+    accepts({ headers: new Headers({ accept }) }, "application/json", "text/html");
+  assertEquals(of("text/html, application/json;q=0.9"), "text/html");
+  assertEquals(of("text/html;q=0.5, */*;q=0.8"), "application/json");
+  assertEquals(of("*/*, text/html"), "text/html");
+  assertEquals(of("*/*"), "application/json");
+  assertEquals(of("text/html, application/json"), "application/json");
+  assertEquals(of("Text/*"), "text/html");
+});
+
+Deno.test("accepts returns undefined where the request accepts none of the types", () => {
+  const of = (accept: string): string | undefined => accepts({ headers: new Headers({ accept }) }, "application/json");
+  assertEquals(of("text/html"), undefined);
+  assertEquals(of("application/json;q=0, */*"), undefined);
+  assertEquals(of("nonsense"), undefined);
 });

@@ -12,5 +12,6 @@
  */
 
 export * from "./etag.ts";
+export * from "./negotiation.ts";
 export * from "./server_sent_event_parse_stream.ts";
 export * from "./server_sent_event_stream.ts";
