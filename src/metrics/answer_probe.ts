@@ -1,7 +1,7 @@
 import type { MetricFamily } from "./metric_family.ts";
 import { OPEN_METRICS_TYPE, openMetricsText } from "./open_metrics.ts";
 
-/** What probes ask for. */
+/** The sources of the answers to probes. */
 export interface ProbeAnswers {
   /** Returns the reason for which the process should be restarted, if there is one. */
   readonly illness: () => string | undefined;

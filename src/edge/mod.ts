@@ -1,0 +1,26 @@
+/**
+ * Informers for browsers and other clients without credentials of the cluster.
+ *
+ * {@linkcode InformerRelay} serves their caches as JSON and as server-sent events; {@linkcode RelayEvents} describes the format.
+ * {@linkcode informerProbes} answers probes. This folder knows no runtime: a relay is a function from `Request` to `Response`.
+ *
+ * @module
+ */
+export { informerProbes, type InformerProbesOptions } from "./informer_probes.ts";
+export {
+  type Authorization,
+  Relay,
+  type RelayedCollection,
+  type RelayOptions,
+  type RelayStatus,
+} from "./informer_relay.ts";
+export type {
+  DeletedData,
+  EndData,
+  RelayEvents,
+  RelayList,
+  ResetData,
+  SnapshotData,
+  StateData,
+} from "./relay_events.ts";
+export type { ConnectionInfo } from "./request_guard.ts";
