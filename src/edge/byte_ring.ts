@@ -63,7 +63,11 @@ export class ByteRing {
   /** Returns the number of bytes behind `position`. */
   bytesAfter(position: number): number {
     let sum = 0;
-    for (let index = this.#indexAfter(position); index < this.#batches.length; index++) {
+    for (
+      let index = this.#indexAfter(position);
+      index < this.#batches.length;
+      index++
+    ) {
       sum += this.#batches[index]!.bytes.length;
     }
     return sum;
@@ -80,7 +84,11 @@ export class ByteRing {
   #indexAfter(position: number): number {
     let high = this.#batches.length;
     let low = high;
-    for (let step = 1; low > this.#first && this.#batches[low - 1]!.position > position; step *= 2) {
+    for (
+      let step = 1;
+      low > this.#first && this.#batches[low - 1]!.position > position;
+      step *= 2
+    ) {
       high = low - 1;
       low = Math.max(this.#first, low - step);
     }

@@ -53,7 +53,10 @@ export class ClientStream implements ChannelReader {
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
 
   /** Begins when the body is first read; from now on the channel writes to it. */
-  constructor(channel: Channel, { prelude, position, snapshot, onEnd }: ClientStreamStart) {
+  constructor(
+    channel: Channel,
+    { prelude, position, snapshot, onEnd }: ClientStreamStart,
+  ) {
     this.#channel = channel;
     this.#prelude = prelude;
     this.#position = position;
@@ -80,7 +83,9 @@ export class ClientStream implements ChannelReader {
 
   /** Ends the stream if the client has not read for `ms` what there is to read. */
   check(ms: number): void {
-    if (!this.#isReading && monotonicMs() - this.#wroteAt > ms) this.end("slow");
+    if (!this.#isReading && monotonicMs() - this.#wroteAt > ms) {
+      this.end("slow");
+    }
   }
 
   /** Ends the stream. The client has 5 s to read the reason. */

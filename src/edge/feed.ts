@@ -76,11 +76,20 @@ export class Feed implements Disposable {
   #isOver = false;
 
   /** Follows `informer`, which it disposes in the end. */
-  constructor(informer: AcquiredInformer<KubernetesObject>, options: FeedOptions) {
+  constructor(
+    informer: AcquiredInformer<KubernetesObject>,
+    options: FeedOptions,
+  ) {
     this.#informer = informer;
     this.#options = options;
     this.#state = JSON.stringify(stateOf(informer.status()));
-    const put = (event: { readonly key: ObjectKey; readonly uid: string; readonly object: KubernetesObject }): void => {
+    const put = (
+      event: {
+        readonly key: ObjectKey;
+        readonly uid: string;
+        readonly object: KubernetesObject;
+      },
+    ): void => {
       const after = new ShownObject(event, options.show);
       const before = this.#objects.get(event.key);
       this.#objects.set(event.key, after);
@@ -107,7 +116,10 @@ export class Feed implements Disposable {
 
   /** The number of open streams. */
   get size(): number {
-    return [...this.#channels.values()].reduce((sum, { streams }) => sum + streams.size, 0);
+    return [...this.#channels.values()].reduce(
+      (sum, { streams }) => sum + streams.size,
+      0,
+    );
   }
 
   /** Opens a stream. */
@@ -116,14 +128,22 @@ export class Feed implements Disposable {
     const channel = this.#channelOf(selection, scope);
     const position = lastEventId === undefined ? undefined : this.#resume(channel, lastEventId);
     const prelude = [`retry:${RETRY_MS}\n${eventText("state", this.#state)}`];
-    if (typeof position === "string") prelude.push(eventText("reset", JSON.stringify({ reason: position }), ""));
+    if (typeof position === "string") {
+      prelude.push(
+        eventText("reset", JSON.stringify({ reason: position }), ""),
+      );
+    }
     return new ClientStream(channel, {
       prelude: prelude.join(""),
       position: typeof position === "number" ? position : this.#position,
       snapshot: typeof position === "number" ? undefined : () => {
         if (!this.#isSynced) return undefined;
         this.flush();
-        return channel.snapshot(this.#objects, this.#position, this.#token(channel, this.#versions()) ?? "");
+        return channel.snapshot(
+          this.#objects,
+          this.#position,
+          this.#token(channel, this.#versions()) ?? "",
+        );
       },
       onEnd,
     });
@@ -179,7 +199,8 @@ export class Feed implements Disposable {
     const versions = this.#versions();
     if (versions === "") return "";
     // A list may have missed objects that were created and deleted between two watches.
-    const isSame = !this.#hasChanged && this.#informer.status().recentRelists === 0;
+    const isSame = !this.#hasChanged &&
+      this.#informer.status().recentRelists === 0;
     this.#history.add(versions, this.#position, isSame);
     this.#hasChanged = false;
     return versions;
@@ -194,19 +215,32 @@ export class Feed implements Disposable {
 
   #token({ scope }: Channel, versions: string): string | undefined {
     if (!this.#isSynced) return undefined;
-    return tokenText({ feed: this.#id, scope, position: this.#position, versions });
+    return tokenText({
+      feed: this.#id,
+      scope,
+      position: this.#position,
+      versions,
+    });
   }
 
   /** Returns the position that a token stands for, or the reason why there is none. */
   #resume(channel: Channel, text: string): number | string {
     const token = parseToken(text);
     if (token === undefined) return "The id is none of a relay";
-    if (token.scope !== channel.scope) return "The id is one of other objects, or of a relay of its own";
+    if (token.scope !== channel.scope) {
+      return "The id is one of other objects, or of a relay of its own";
+    }
     const isOwn = token.feed === this.#id;
     const position = isOwn ? token.position : this.#history.positionOf(token.versions);
-    if (position === undefined) return "The id is one of another cache, which was at another version";
-    if (position > this.#position) return "The id is none that this relay has given";
-    if (!channel.has(position)) return "The changes since then are no longer kept";
+    if (position === undefined) {
+      return "The id is one of another cache, which was at another version";
+    }
+    if (position > this.#position) {
+      return "The id is none that this relay has given";
+    }
+    if (!channel.has(position)) {
+      return "The changes since then are no longer kept";
+    }
     return position;
   }
 
@@ -214,8 +248,18 @@ export class Feed implements Disposable {
     const known = this.#channels.get(scope);
     if (known !== undefined) return known;
     const idle = [...this.#channels.values()].filter(({ streams }) => streams.size === 0);
-    for (const { scope } of idle.slice(0, Math.max(0, idle.length - IDLE_CHANNELS + 1))) this.#channels.delete(scope);
-    const channel = new Channel(selection, scope, this.#position, this.#options.ringBytes);
+    for (
+      const { scope } of idle.slice(
+        0,
+        Math.max(0, idle.length - IDLE_CHANNELS + 1),
+      )
+    ) this.#channels.delete(scope);
+    const channel = new Channel(
+      selection,
+      scope,
+      this.#position,
+      this.#options.ringBytes,
+    );
     this.#channels.set(scope, channel);
     return channel;
   }
@@ -244,7 +288,10 @@ export class Feed implements Disposable {
 
 /** Returns the state of an informer as relays report it. */
 export function stateOf({ state, notLiveSince }: InformerStatus): StateData {
-  return { state, ...(notLiveSince === undefined ? {} : { notLiveSince: notLiveSince.toISOString() }) };
+  return {
+    state,
+    ...(notLiveSince === undefined ? {} : { notLiveSince: notLiveSince.toISOString() }),
+  };
 }
 
 /** Returns `show`, where an object that cannot be read shows nothing, and other errors are reported. */

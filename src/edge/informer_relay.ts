@@ -44,7 +44,9 @@ export interface RelayOptions {
    *
    * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
    */
-  readonly authorize?: (request: Request) => Authorization | Promise<Authorization>;
+  readonly authorize?: (
+    request: Request,
+  ) => Authorization | Promise<Authorization>;
   /**
    * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same object, and
    * changes nothing. Selectors and `fields` see its result alone. The data of Secrets is taken out before that. An object for
@@ -52,7 +54,10 @@ export interface RelayOptions {
    *
    * @default {the object}
    */
-  readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
+  readonly redact?: (
+    object: KubernetesObject,
+    resource: Resource,
+  ) => KubernetesObject | undefined;
   /**
    * The names under which this server is reached, without ports; `*.example.com` stands for all names that end so. Requests to other
    * names are refused, because a page of another site could make its name point here.
@@ -173,16 +178,30 @@ export class InformerRelay implements AsyncDisposable {
    * @throws {RangeError} when a number is out of range.
    */
   constructor(informers: SharedInformerFactory, options: RelayOptions) {
-    const { authorize, hosts = LOOPBACK_HOSTS, origins = [], heartbeatMs = 15_000, maxStaleMs } = options;
+    const {
+      authorize,
+      hosts = LOOPBACK_HOSTS,
+      origins = [],
+      heartbeatMs = 15_000,
+      maxStaleMs,
+    } = options;
     const { stallMs, syncMs, lingerMs, ringBytes = 0, maxConnections = 1 } = options;
     checkDurations("make a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
     checkDurations("make a relay", { heartbeatMs }, { min: 1, finite: true });
-    if (heartbeatMs > 30_000) throw new RangeError(`Cannot make a relay: heartbeatMs must be at most 30000`);
+    if (heartbeatMs > 30_000) {
+      throw new RangeError(
+        `Cannot make a relay: heartbeatMs must be at most 30000`,
+      );
+    }
     if (!(ringBytes >= 0)) {
-      throw new RangeError(`Cannot make a relay: ringBytes must be at least 0, found ${ringBytes}`);
+      throw new RangeError(
+        `Cannot make a relay: ringBytes must be at least 0, found ${ringBytes}`,
+      );
     }
     if (!(maxConnections >= 1)) {
-      throw new RangeError(`Cannot make a relay: maxConnections must be at least 1, found ${maxConnections}`);
+      throw new RangeError(
+        `Cannot make a relay: maxConnections must be at least 1, found ${maxConnections}`,
+      );
     }
     this.#informers = informers;
     this.#options = options;
@@ -194,8 +213,14 @@ export class InformerRelay implements AsyncDisposable {
     this.#probes = informerProbes(informers, { maxStaleMs });
     this.#cluster = options.cluster ?? crypto.randomUUID();
     const names = Object.keys(options.collections);
-    if (names.length === 0) throw new TypeError("Cannot make a relay: found no collection, expected one at least");
-    this.#served = new Map(names.map((name) => [name, this.#serve(name, options.collections[name])]));
+    if (names.length === 0) {
+      throw new TypeError(
+        "Cannot make a relay: found no collection, expected one at least",
+      );
+    }
+    this.#served = new Map(
+      names.map((name) => [name, this.#serve(name, options.collections[name])]),
+    );
   }
 
   /**
@@ -203,12 +228,18 @@ export class InformerRelay implements AsyncDisposable {
    *
    * @param info The connection, which `Deno.serve` passes; without `authorize` a request without it is refused.
    */
-  readonly fetch = async (request: Request, info?: ConnectionInfo): Promise<Response> => {
+  readonly fetch = async (
+    request: Request,
+    info?: ConnectionInfo,
+  ): Promise<Response> => {
     const refusal = this.#guard.check(request, info);
     if (refusal !== undefined) return this.#refuse(request, refusal);
     const { maxConnections = 2_000 } = this.#options;
     if (this.#connections >= maxConnections) {
-      return this.#refuse(request, { status: 503, reason: `${maxConnections} requests are being answered already` });
+      return this.#refuse(request, {
+        status: 503,
+        reason: `${maxConnections} requests are being answered already`,
+      });
     }
     this.#connections++;
     let isOver = false;
@@ -223,12 +254,19 @@ export class InformerRelay implements AsyncDisposable {
         isStream = true;
         return leave;
       });
-      for (const [name, value] of Object.entries(this.#guard.corsHeaders(request))) response.headers.set(name, value);
+      for (
+        const [name, value] of Object.entries(this.#guard.corsHeaders(request))
+      ) response.headers.set(name, value);
       return response;
     } catch (error) {
       isStream = false;
-      this.#report(new InformerError("Cannot answer a request", { cause: error }));
-      return this.#refuse(request, { status: 500, reason: "the relay has failed; its log has the reason" });
+      this.#report(
+        new InformerError("Cannot answer a request", { cause: error }),
+      );
+      return this.#refuse(request, {
+        status: 500,
+        reason: "the relay has failed; its log has the reason",
+      });
     } finally {
       if (!isStream) leave();
     }
@@ -237,7 +275,10 @@ export class InformerRelay implements AsyncDisposable {
   /** Returns the present status. */
   status(): RelayStatus {
     const open = [...this.#served.values()].flatMap(({ name, feed }) => feed === undefined ? [] : [[name, feed.size]]);
-    return { connections: this.#connections, streams: Object.fromEntries(open) };
+    return {
+      connections: this.#connections,
+      streams: Object.fromEntries(open),
+    };
   }
 
   /** Ends all streams, with the reason `closed`, and gives the informers back. */
@@ -249,15 +290,26 @@ export class InformerRelay implements AsyncDisposable {
 
   #serve(name: string, given: Resource | RelayedCollection): Served {
     if (!/^[\w.-]+$/.test(name) || name === "." || name === "..") {
-      throw new TypeError(`Cannot serve ${JSON.stringify(name)}: expected letters, digits, ".", "_" and "-"`);
+      throw new TypeError(
+        `Cannot serve ${JSON.stringify(name)}: expected letters, digits, ".", "_" and "-"`,
+      );
     }
     const collection = "resource" in given ? given : { resource: given };
     const { resource, showSecrets = false } = collection;
     const { redact } = this.#options;
-    const show = readable(({ object }) => {
-      const shown = shownOf(object, resource, showSecrets);
-      return redact === undefined ? shown : redact(shown, resource);
-    }, (cause) => this.#report(new InformerError(`Cannot redact one of "${resourceName(resource)}"`, { cause })));
+    const show = readable(
+      ({ object }) => {
+        const shown = shownOf(object, resource, showSecrets);
+        return redact === undefined ? shown : redact(shown, resource);
+      },
+      (cause) =>
+        this.#report(
+          new InformerError(
+            `Cannot redact one of "${resourceName(resource)}"`,
+            { cause },
+          ),
+        ),
+    );
     const served: Served = {
       name,
       collection,
@@ -271,13 +323,18 @@ export class InformerRelay implements AsyncDisposable {
   async #answer(request: Request, keep: () => () => void): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     const authorization = await this.#authorize(request);
-    if (authorization instanceof Response) return new Response(authorization.body, authorization);
+    if (authorization instanceof Response) {
+      return new Response(authorization.body, authorization);
+    }
     if (request.method === "OPTIONS") return this.#preflight(request);
     if (PROBE_PATHS.includes(pathname)) return this.#probes(request);
     const [, route, name] = ROUTE.exec(pathname) ?? [];
     const served = this.#served.get(name);
     if (route === undefined) {
-      return this.#refuse(request, { status: 404, reason: "expected /api/<name> or /events/<name>" });
+      return this.#refuse(request, {
+        status: 404,
+        reason: "expected /api/<name> or /events/<name>",
+      });
     }
     if (served === undefined) {
       const names = [...this.#served.keys()].join(", ");
@@ -287,33 +344,75 @@ export class InformerRelay implements AsyncDisposable {
       });
     }
     if (request.method !== "GET" && request.method !== "HEAD") {
-      return this.#refuse(request, { status: 405, reason: "use GET" }, { allow: "GET, HEAD" });
+      return this.#refuse(request, { status: 405, reason: "use GET" }, {
+        allow: "GET, HEAD",
+      });
     }
     const type = route === "api" ? "application/json" : "text/event-stream";
-    if (accepts(request, type) === undefined) return this.#refuse(request, { status: 406, reason: `expected ${type}` });
+    if (accepts(request, type) === undefined) {
+      return this.#refuse(request, { status: 406, reason: `expected ${type}` });
+    }
     let selection: ObjectSelection;
     try {
-      selection = ObjectSelection.parse(searchParams, route === "api" ? [] : ["lastEventId"]);
+      selection = ObjectSelection.parse(
+        searchParams,
+        route === "api" ? [] : ["lastEventId"],
+      );
     } catch (error) {
-      return this.#refuse(request, { status: 400, reason: (error as Error).message });
+      return this.#refuse(request, {
+        status: 400,
+        reason: (error as Error).message,
+      });
     }
-    const scope = await digest(JSON.stringify([this.#cluster, name, served.collection.namespaces, selection.id]));
-    if (this.#job.signal.aborted) return this.#refuse(request, { status: 503, reason: "the relay was stopped" });
-    if (route === "api") return await this.#list(request, served, selection, scope);
-    if (request.method === "HEAD") return new Response(null, { headers: { ...HEADERS, "content-type": type } });
-    return this.#stream(request, served, selection, scope, authorization.expiresAt, keep);
+    const scope = await digest(
+      JSON.stringify([
+        this.#cluster,
+        name,
+        served.collection.namespaces,
+        selection.id,
+      ]),
+    );
+    if (this.#job.signal.aborted) {
+      return this.#refuse(request, {
+        status: 503,
+        reason: "the relay was stopped",
+      });
+    }
+    if (route === "api") {
+      return await this.#list(request, served, selection, scope);
+    }
+    if (request.method === "HEAD") {
+      return new Response(null, {
+        headers: { ...HEADERS, "content-type": type },
+      });
+    }
+    return this.#stream(
+      request,
+      served,
+      selection,
+      scope,
+      authorization.expiresAt,
+      keep,
+    );
   }
 
-  async #authorize(request: Request): Promise<Response | { readonly expiresAt?: Date }> {
+  async #authorize(
+    request: Request,
+  ): Promise<Response | { readonly expiresAt?: Date }> {
     const { authorize } = this.#options;
     // Browsers send no credentials with a preflight, which reads nothing.
     if (authorize === undefined || request.method === "OPTIONS") return {};
     const answer = await authorize(request);
     if (answer === true) return {};
-    if (answer === false) return this.#refuse(request, { status: 403, reason: "not allowed" });
+    if (answer === false) {
+      return this.#refuse(request, { status: 403, reason: "not allowed" });
+    }
     if (answer instanceof Response) return answer;
     if (!(answer.expiresAt.getTime() > Date.now())) {
-      return this.#refuse(request, { status: 401, reason: "the time for which this was allowed is over" });
+      return this.#refuse(request, {
+        status: 401,
+        reason: "the time for which this was allowed is over",
+      });
     }
     return answer;
   }
@@ -326,7 +425,12 @@ export class InformerRelay implements AsyncDisposable {
     });
   }
 
-  async #list(request: Request, served: Served, selection: ObjectSelection, scope: string): Promise<Response> {
+  async #list(
+    request: Request,
+    served: Served,
+    selection: ObjectSelection,
+    scope: string,
+  ): Promise<Response> {
     using informer = this.#acquire(served);
     const problem = await this.#sync(informer, request);
     if (problem !== undefined) return this.#refuse(request, problem);
@@ -334,12 +438,18 @@ export class InformerRelay implements AsyncDisposable {
     const { resourceVersion, namespaces = [] } = status;
     const head = { name: served.name, resourceVersion, ...stateOf(status) };
     const versions = namespaces.map((it) => it.resourceVersion);
-    const etag = await eTag(JSON.stringify([scope, versions, head]), { weak: true });
+    const etag = await eTag(JSON.stringify([scope, versions, head]), {
+      weak: true,
+    });
     const headers = { ...HEADERS, "content-type": "application/json", etag };
-    if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+    if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) {
+      return new Response(null, { status: 304, headers });
+    }
     if (request.method === "HEAD") return new Response(null, { headers });
     const objects = informer.entries.list().map((entry) => new ShownObject(entry, served.show));
-    return new Response(listBody(head, objectTexts(objects, selection)), { headers });
+    return new Response(listBody(head, objectTexts(objects, selection)), {
+      headers,
+    });
   }
 
   #stream(
@@ -350,7 +460,12 @@ export class InformerRelay implements AsyncDisposable {
     expiresAt: Date | undefined,
     keep: () => () => void,
   ): Response {
-    const { ringBytes = 8 * 1024 * 1024, heartbeatMs = 15_000, stallMs = 30_000, lingerMs = 10_000 } = this.#options;
+    const {
+      ringBytes = 8 * 1024 * 1024,
+      heartbeatMs = 15_000,
+      stallMs = 30_000,
+      lingerMs = 10_000,
+    } = this.#options;
     served.linger[Symbol.dispose]();
     const feed = served.feed ??= new Feed(this.#acquire(served), {
       show: served.show,
@@ -361,7 +476,8 @@ export class InformerRelay implements AsyncDisposable {
     });
     const leave = keep();
     const expiry = new LongTimer(() => stream.end("expired"));
-    const lastEventId = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("lastEventId");
+    const lastEventId = request.headers.get("last-event-id") ??
+      new URL(request.url).searchParams.get("lastEventId");
     const stream = feed.open({
       selection,
       scope,
@@ -369,29 +485,48 @@ export class InformerRelay implements AsyncDisposable {
       onEnd: () => {
         leave();
         expiry[Symbol.dispose]();
-        if (served.feed === feed && feed.size === 0) served.linger.arm(lingerMs);
+        if (served.feed === feed && feed.size === 0) {
+          served.linger.arm(lingerMs);
+        }
       },
     });
     if (expiresAt !== undefined) expiry.arm(expiresAt.getTime() - Date.now());
     // Proxies are asked not to collect what comes slowly.
-    const headers = { ...HEADERS, "content-type": "text/event-stream", "x-accel-buffering": "no" };
+    const headers = {
+      ...HEADERS,
+      "content-type": "text/event-stream",
+      "x-accel-buffering": "no",
+    };
     return new Response(stream.body, { headers });
   }
 
   /** Waits until the informer has synced; returns the reason if it does not. */
-  async #sync(informer: AcquiredInformer<KubernetesObject>, request: Request): Promise<Refusal | undefined> {
+  async #sync(
+    informer: AcquiredInformer<KubernetesObject>,
+    request: Request,
+  ): Promise<Refusal | undefined> {
     if (informer.hasSynced) return undefined;
     const { syncMs = 10_000 } = this.#options;
     using wait = new DerivedController(request.signal, this.#job.signal);
-    using timer = new LongTimer(() => wait.abort(new DOMException("The first sync takes too long", "TimeoutError")));
+    using timer = new LongTimer(() =>
+      wait.abort(
+        new DOMException("The first sync takes too long", "TimeoutError"),
+      )
+    );
     timer.arm(syncMs);
     try {
       await informer.waitForCacheSync({ signal: wait.signal });
       return undefined;
     } catch {
       const { state } = informer.status();
-      if (state === "forbidden" || state === "unauthorized" || state === "notFound") {
-        return { status: 502, reason: `the API server refuses this relay (${state})` };
+      if (
+        state === "forbidden" || state === "unauthorized" ||
+        state === "notFound"
+      ) {
+        return {
+          status: 502,
+          reason: `the API server refuses this relay (${state})`,
+        };
       }
       return { status: 503, reason: `the cache has not synced (${state})` };
     }
@@ -410,7 +545,11 @@ export class InformerRelay implements AsyncDisposable {
     served.linger[Symbol.dispose](); // armed by the last stream
   }
 
-  #refuse(request: Request, { status, reason }: Refusal, more: Readonly<Record<string, string>> = {}): Response {
+  #refuse(
+    request: Request,
+    { status, reason }: Refusal,
+    more: Readonly<Record<string, string>> = {},
+  ): Response {
     void request.body?.cancel().catch(() => {}); // nothing is read of a request
     const headers = {
       ...HEADERS,
@@ -420,7 +559,9 @@ export class InformerRelay implements AsyncDisposable {
       ...more,
     };
     if (status === 204) return new Response(null, { status, headers });
-    return Response.json({ error: `Cannot answer ${request.method}: ${reason}` }, { status, headers });
+    return Response.json({
+      error: `Cannot answer ${request.method}: ${reason}`,
+    }, { status, headers });
   }
 
   #report(error: unknown): void {
@@ -430,14 +571,24 @@ export class InformerRelay implements AsyncDisposable {
 }
 
 /** Returns an object without the data of Secrets, also where it is the row of a table. */
-function shownOf(object: KubernetesObject, resource: Resource, showSecrets: boolean): KubernetesObject {
+function shownOf(
+  object: KubernetesObject,
+  resource: Resource,
+  showSecrets: boolean,
+): KubernetesObject {
   const shown = redactObject(object, resource, showSecrets);
   if (resource.representation !== "table" || showSecrets) return shown;
-  return { ...shown, object: redactObject((object as TableRow).object, resource, false) } as KubernetesObject;
+  return {
+    ...shown,
+    object: redactObject((object as TableRow).object, resource, false),
+  } as KubernetesObject;
 }
 
 /** Returns a list as a body, which is written as it is read. */
-function listBody(head: object, texts: Generator<string[], void, undefined>): ReadableStream<Uint8Array<ArrayBuffer>> {
+function listBody(
+  head: object,
+  texts: Generator<string[], void, undefined>,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
   let before = `${JSON.stringify(head).slice(0, -1)},"items":[`;
   let isFirst = true;
   return new ReadableStream({
@@ -464,6 +615,11 @@ function listBody(head: object, texts: Generator<string[], void, undefined>): Re
 
 /** Returns 96 bits of the SHA-256 of a text, as base64url. */
 async function digest(text: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest("SHA-256", encoder.encode(text)));
-  return btoa(String.fromCharCode(...bytes.subarray(0, 12))).replaceAll("+", "-").replaceAll("/", "_");
+  const bytes = new Uint8Array(
+    await crypto.subtle.digest("SHA-256", encoder.encode(text)),
+  );
+  return btoa(String.fromCharCode(...bytes.subarray(0, 12))).replaceAll(
+    "+",
+    "-",
+  ).replaceAll("/", "_");
 }

@@ -9,7 +9,7 @@
 export { informerProbes, type InformerProbesOptions } from "./informer_probes.ts";
 export {
   type Authorization,
-  Relay,
+  InformerRelay,
   type RelayedCollection,
   type RelayOptions,
   type RelayStatus,

@@ -112,7 +112,11 @@ export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
  * @param json The data, as JSON text without line ends.
  * @param id What the client sends as `Last-Event-ID` when it reconnects. `""` makes it forget an earlier one.
  */
-export function eventText(event: keyof RelayEvents, json: string, id?: string): string {
+export function eventText(
+  event: keyof RelayEvents,
+  json: string,
+  id?: string,
+): string {
   return id === undefined ? `event:${event}\ndata:${json}\n\n` : `event:${event}\ndata:${json}\nid:${id}\n\n`;
 }
 

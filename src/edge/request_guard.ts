@@ -21,10 +21,18 @@ export interface Refusal {
 }
 
 /** The names of this machine on itself. */
-export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+export const LOOPBACK_HOSTS: readonly string[] = [
+  "localhost",
+  "127.0.0.1",
+  "[::1]",
+];
 
 /** Headers of requests that a proxy has passed on. */
-const PROXY_HEADERS: readonly string[] = ["forwarded", "x-forwarded-for", "x-real-ip"];
+const PROXY_HEADERS: readonly string[] = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-real-ip",
+];
 
 /** The longest query of an address, in characters. */
 const MAX_QUERY = 4_096;
@@ -39,18 +47,26 @@ export class RequestGuard {
     this.#options = options;
     for (const origin of options.origins) {
       if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-        throw new TypeError(`Cannot allow ${JSON.stringify(origin)}: expected an origin such as https://example.com`);
+        throw new TypeError(
+          `Cannot allow ${JSON.stringify(origin)}: expected an origin such as https://example.com`,
+        );
       }
     }
     this.#origins = new Set(options.origins);
   }
 
   /** Returns the reason not to answer, if there is one. */
-  check(request: Request, info: ConnectionInfo | undefined): Refusal | undefined {
+  check(
+    request: Request,
+    info: ConnectionInfo | undefined,
+  ): Refusal | undefined {
     const { isLocal } = this.#options;
     const { host, search } = new URL(request.url);
     if (isLocal && !isLoopback(info?.remoteAddr.hostname)) {
-      return refuse(403, "without authorize, only clients on the same machine are answered");
+      return refuse(
+        403,
+        "without authorize, only clients on the same machine are answered",
+      );
     }
     if (isLocal && PROXY_HEADERS.some((name) => request.headers.has(name))) {
       return refuse(403, "without authorize, no proxy may pass requests on");
@@ -59,8 +75,12 @@ export class RequestGuard {
     if (!this.#isHost(request.headers.get("host") ?? host)) {
       return refuse(421, "the host is none of this server; add it to hosts");
     }
-    if (!this.#isOrigin(request, host)) return refuse(403, "the page is of another origin; add it to origins");
-    if (search.length > MAX_QUERY) return refuse(414, `the query is longer than ${MAX_QUERY} characters`);
+    if (!this.#isOrigin(request, host)) {
+      return refuse(403, "the page is of another origin; add it to origins");
+    }
+    if (search.length > MAX_QUERY) {
+      return refuse(414, `the query is longer than ${MAX_QUERY} characters`);
+    }
     return undefined;
   }
 
@@ -68,8 +88,14 @@ export class RequestGuard {
   corsHeaders(request: Request): Record<string, string> {
     const origin = request.headers.get("origin");
     if (this.#origins.size === 0) return {};
-    if (origin === null || !this.#origins.has(origin)) return { vary: "origin" };
-    return { vary: "origin", "access-control-allow-origin": origin, "access-control-expose-headers": "etag" };
+    if (origin === null || !this.#origins.has(origin)) {
+      return { vary: "origin" };
+    }
+    return {
+      vary: "origin",
+      "access-control-allow-origin": origin,
+      "access-control-expose-headers": "etag",
+    };
   }
 
   #isHost(host: string): boolean {
@@ -83,7 +109,9 @@ export class RequestGuard {
     const origin = request.headers.get("origin");
     if (origin !== null) {
       if (this.#origins.has(origin)) return true;
-      return URL.canParse(origin) && new URL(origin).host === (request.headers.get("host") ?? host).toLowerCase();
+      return URL.canParse(origin) &&
+        new URL(origin).host ===
+          (request.headers.get("host") ?? host).toLowerCase();
     }
     // Browsers leave the origin out of some requests, and then say this.
     const site = request.headers.get("sec-fetch-site");
@@ -98,5 +126,6 @@ function refuse(status: number, reason: string): Refusal {
 
 function isLoopback(hostname: string | undefined): boolean {
   if (hostname === undefined) return false;
-  return /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(hostname) || hostname === "::1" || hostname === "[::1]";
+  return /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(hostname) ||
+    hostname === "::1" || hostname === "[::1]";
 }

@@ -59,7 +59,9 @@ export class Snapshot {
 
   /** Returns a part, which may be empty; `undefined` behind the last one. Parts are read in order. */
   part(index: number): Uint8Array<ArrayBuffer> | undefined {
-    if (index === this.#parts.length && !this.#isComplete) this.#parts.push(encoder.encode(this.#next(index === 0)));
+    if (index === this.#parts.length && !this.#isComplete) {
+      this.#parts.push(encoder.encode(this.#next(index === 0)));
+    }
     return this.#parts[index];
   }
 
@@ -70,6 +72,7 @@ export class Snapshot {
     for (const json of texts) text += eventText("added", json);
     if (!done) return text;
     this.#isComplete = true;
-    return text + eventText("synced", JSON.stringify({ objects: this.#objects }), this.#id);
+    return text +
+      eventText("synced", JSON.stringify({ objects: this.#objects }), this.#id);
   }
 }

@@ -22,7 +22,10 @@ export class VersionHistory {
   add(versions: string, position: number, isSame: boolean): void {
     const last = this.#states.at(-1);
     if (last?.last === versions) return;
-    if (isSame && last !== undefined && isResourceVersion(versions) && isResourceVersion(last.last)) {
+    if (
+      isSame && last !== undefined && isResourceVersion(versions) &&
+      isResourceVersion(last.last)
+    ) {
       last.last = versions;
       return;
     }
@@ -40,5 +43,6 @@ export class VersionHistory {
 function isWithin(versions: string, first: string, last: string): boolean {
   if (versions === first || versions === last) return true;
   if (![versions, first, last].every(isResourceVersion)) return false;
-  return compareResourceVersions(first, versions) < 0 && compareResourceVersions(versions, last) < 0;
+  return compareResourceVersions(first, versions) < 0 &&
+    compareResourceVersions(versions, last) < 0;
 }
