@@ -8,14 +8,24 @@ import { type EndData, eventText } from "./relay_events.ts";
 /** The time that a client has to read why its stream ends, in milliseconds. */
 const GRACE_MS = 5_000;
 
-/** A beginning of a {@linkcode ClientStream}. */
-export interface ClientStreamStart {
-  /** The events that come first. */
-  readonly prelude: string;
-  /** The position in the feed behind which the stream begins. */
+/** The place at which the changes of a stream begin. */
+export interface StreamBeginning {
+  /** The position in the feed behind which they begin. */
   readonly position: number;
-  /** Returns the snapshot that the stream begins with, once there is one. @default {none: the stream is resumed} */
-  readonly snapshot?: () => Snapshot | undefined;
+  /** The events that precede the snapshot, as text. */
+  readonly prelude?: string;
+  /** The snapshot of that position. @default {none: the stream is resumed} */
+  readonly snapshot?: Snapshot;
+}
+
+/** Options of a {@linkcode ClientStream}. */
+export interface ClientStreamOptions {
+  /** The events that come first, as text. */
+  readonly prelude: string;
+  /** The position behind which the stream reads until it begins: the cache has not synced, so there are no objects yet. */
+  readonly position: number;
+  /** Returns the beginning, once the cache has synced. */
+  readonly begin: () => StreamBeginning | undefined;
   /** Called once, when the stream has ended. */
   readonly onEnd: () => void;
 }
@@ -37,8 +47,8 @@ export class ClientStream implements ChannelReader {
   #position: number;
   /** Set until it was written. */
   #prelude: string | undefined;
-  /** Set until there is a snapshot. */
-  #awaited: (() => Snapshot | undefined) | undefined;
+  /** Set until the stream has begun. */
+  #begin: ClientStreamOptions["begin"] | undefined;
   /** Set while it is read. */
   #snapshot: Snapshot | undefined;
   /** The next part of the snapshot. */
@@ -55,12 +65,12 @@ export class ClientStream implements ChannelReader {
   /** Begins when the body is first read; from now on the channel writes to it. */
   constructor(
     channel: Channel,
-    { prelude, position, snapshot, onEnd }: ClientStreamStart,
+    { prelude, position, begin, onEnd }: ClientStreamOptions,
   ) {
     this.#channel = channel;
     this.#prelude = prelude;
     this.#position = position;
-    this.#awaited = snapshot;
+    this.#begin = begin;
     this.#onEnd = onEnd;
     this.body = new ReadableStream({
       start: (controller): void => void (this.#controller = controller),
@@ -106,7 +116,7 @@ export class ClientStream implements ChannelReader {
     this.#grace[Symbol.dispose]();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#snapshot = this.#awaited = undefined;
+    this.#snapshot = this.#begin = undefined;
     this.#channel.streams.delete(this);
     this.#onEnd();
   }
@@ -118,17 +128,11 @@ export class ClientStream implements ChannelReader {
   }
 
   #next(): Uint8Array<ArrayBuffer> | undefined {
+    if (this.#prelude === undefined) this.#tryToBegin();
     if (this.#prelude !== undefined) {
       const text = this.#prelude;
       this.#prelude = undefined;
       return encoder.encode(text);
-    }
-    if (this.#awaited !== undefined) {
-      this.#snapshot = this.#awaited();
-      if (this.#snapshot !== undefined) {
-        this.#awaited = undefined;
-        this.#position = this.#snapshot.position;
-      }
     }
     if (!this.#channel.has(this.#position)) {
       this.end("slow");
@@ -151,5 +155,14 @@ export class ClientStream implements ChannelReader {
     if (batch === undefined) return undefined;
     this.#position = batch.position;
     return batch.bytes;
+  }
+
+  #tryToBegin(): void {
+    const beginning = this.#begin?.();
+    if (beginning === undefined) return;
+    this.#begin = undefined;
+    this.#position = beginning.position;
+    this.#prelude = beginning.prelude;
+    this.#snapshot = beginning.snapshot;
   }
 }

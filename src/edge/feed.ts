@@ -6,7 +6,7 @@ import type { AcquiredInformer } from "../informer/acquired_informer.ts";
 import type { HandlerRegistration } from "../informer/events/handler.ts";
 import type { InformerStatus } from "../informer/status.ts";
 import { Channel, type ChannelReader, type FeedChange } from "./channel.ts";
-import { ClientStream } from "./client_stream.ts";
+import { ClientStream, type StreamBeginning } from "./client_stream.ts";
 import type { ObjectSelection } from "./object_selection.ts";
 import { parseToken, tokenText } from "./resume_token.ts";
 import { type Show, ShownObject } from "./shown_object.ts";
@@ -126,25 +126,10 @@ export class Feed implements Disposable {
   open({ selection, scope, lastEventId, onEnd }: StreamRequest): ClientStream {
     this.flush();
     const channel = this.#channelOf(selection, scope);
-    const position = lastEventId === undefined ? undefined : this.#resume(channel, lastEventId);
-    const prelude = [`retry:${RETRY_MS}\n${eventText("state", this.#state)}`];
-    if (typeof position === "string") {
-      prelude.push(
-        eventText("reset", JSON.stringify({ reason: position }), ""),
-      );
-    }
     return new ClientStream(channel, {
-      prelude: prelude.join(""),
-      position: typeof position === "number" ? position : this.#position,
-      snapshot: typeof position === "number" ? undefined : () => {
-        if (!this.#isSynced) return undefined;
-        this.flush();
-        return channel.snapshot(
-          this.#objects,
-          this.#position,
-          this.#token(channel, this.#versions()) ?? "",
-        );
-      },
+      prelude: `retry:${RETRY_MS}\n${eventText("state", this.#state)}`,
+      position: this.#position,
+      begin: () => this.#isSynced ? this.#begin(channel, lastEventId) : undefined,
       onEnd,
     });
   }
@@ -221,6 +206,16 @@ export class Feed implements Disposable {
       position: this.#position,
       versions,
     });
+  }
+
+  #begin(channel: Channel, lastEventId: string | undefined): StreamBeginning {
+    this.flush();
+    const resumed = lastEventId === undefined ? undefined : this.#resume(channel, lastEventId);
+    if (typeof resumed === "number") return { position: resumed };
+    const id = this.#token(channel, this.#versions()) ?? "";
+    const snapshot = channel.snapshot(this.#objects, this.#position, id);
+    const prelude = resumed === undefined ? undefined : eventText("reset", JSON.stringify({ reason: resumed }), "");
+    return { position: snapshot.position, prelude, snapshot };
   }
 
   /** Returns the position that a token stands for, or the reason why there is none. */

@@ -1,0 +1,178 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import type { RelayOptions } from "../../src/edge/informer_relay.ts";
+import type { ConnectionInfo } from "../../src/edge/request_guard.ts";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeTime, pod } from "../../src/testing/mod.ts";
+import { LOCAL, Relayed } from "./_relayed.ts";
+
+const REMOTE = { remoteAddr: { hostname: "203.0.113.7" } };
+
+interface Sent {
+  readonly url?: string;
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly info?: ConnectionInfo;
+}
+
+/** The status of the answer to a request, by default a GET of a list from this machine. */
+async function statusOf(options: Partial<RelayOptions>, sent: Sent): Promise<number> {
+  return (await answer(options, sent)).status;
+}
+
+async function answer(options: Partial<RelayOptions>, sent: Sent): Promise<Response> {
+  await using relayed = new Relayed(options);
+  const { url = "http://localhost/api/pods", method, headers } = sent;
+  const info = "info" in sent ? sent.info : LOCAL;
+  const response = await relayed.relay.fetch(new Request(url, { method, headers }), info);
+  return new Response(await response.text() || null, response);
+}
+
+Deno.test("without authorize, clients on the same machine alone are answered", async () => {
+  for (const hostname of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
+    assertEquals(await statusOf({}, { info: { remoteAddr: { hostname } } }), 200, hostname);
+  }
+  for (const hostname of ["10.0.0.1", "::2", "127.0.0.1.example.com", "::ffff:10.0.0.1", ""]) {
+    assertEquals(await statusOf({}, { info: { remoteAddr: { hostname } } }), 403, hostname);
+  }
+});
+
+Deno.test("without authorize, a request whose connection is not known is refused", async () => {
+  assertEquals(await statusOf({}, { info: undefined }), 403);
+  assertEquals(await statusOf({}, { info: { remoteAddr: {} } }), 403);
+});
+
+Deno.test("without authorize, a request that a proxy has passed on is refused", async () => {
+  for (const name of ["forwarded", "x-forwarded-for", "x-real-ip"]) {
+    assertEquals(await statusOf({}, { headers: { [name]: "127.0.0.1" } }), 403, name);
+  }
+});
+
+Deno.test("authorize decides about requests from everywhere", async () => {
+  const headers = { "x-forwarded-for": "203.0.113.7" };
+  assertEquals(await statusOf({ authorize: () => true }, { info: REMOTE, headers }), 200);
+  assertEquals(await statusOf({ authorize: () => Promise.resolve(false) }, { info: REMOTE }), 403);
+  assertEquals(await statusOf({ authorize: () => true }, { info: undefined }), 200);
+});
+
+Deno.test("a response of authorize is sent as it is", async () => {
+  const authorize = (): Response => Response.redirect("https://login.example.com/");
+  const response = await answer({ authorize }, {});
+  assertEquals([response.status, response.headers.get("location")], [302, "https://login.example.com/"]);
+});
+
+Deno.test("an error of authorize is answered by 500 without its message, and reported", async () => {
+  const errors: unknown[] = [];
+  const authorize = (): never => {
+    throw new Error("the password is hunter2");
+  };
+  const response = await answer({ authorize, onError: (error) => errors.push(error) }, {});
+  assertEquals([response.status, (await response.text()).includes("hunter2")], [500, false]);
+  assertEquals(errors.length, 1);
+});
+
+Deno.test("authorize is asked before anything of the request is read", async () => {
+  const authorize = (): boolean => false;
+  assertEquals(await statusOf({ authorize }, { url: "http://localhost/api/unknown" }), 403);
+  assertEquals(await statusOf({ authorize }, { url: "http://localhost/metrics" }), 403);
+});
+
+Deno.test("an authorization that is over is refused", async () => {
+  assertEquals(await statusOf({ authorize: () => ({ expiresAt: new Date(0) }) }, {}), 401);
+  assertEquals(await statusOf({ authorize: () => ({ expiresAt: new Date(NaN) }) }, {}), 401);
+});
+
+Deno.test("an open stream ends when its authorization is over, and the client is asked again", async () => {
+  using time = new FakeTime();
+  const asked: string[] = [];
+  await using relayed = new Relayed({
+    heartbeatMs: 30_000,
+    authorize: (request) => {
+      asked.push(request.headers.get("authorization") ?? "");
+      return { expiresAt: new Date(Date.now() + 60_000) };
+    },
+  });
+  relayed.server.create(Pod, pod({ name: "cart-0" }));
+  await using events = await relayed.events("/events/pods");
+  await time.tickAsync(0);
+  await events.through("synced");
+  await time.tickAsync(59_999);
+  assertEquals(relayed.relay.status().connections, 1);
+  await time.tickAsync(1);
+  const texts = await events.through("closed");
+  assertEquals(texts.slice(-2), ["end expired", "closed"]);
+  assertEquals([relayed.relay.status().connections, asked.length], [0, 1]);
+  const again = await relayed.events("/events/pods", events.lastEventId);
+  assertEquals([(await again.next()).text, asked.length], ["state live", 2]);
+  await again[Symbol.asyncDispose]();
+});
+
+Deno.test("a request to a foreign host is refused", async () => {
+  for (const host of ["evil.example.com", "localhost.evil.com", "127.0.0.1.nip.io", "10.0.0.1", "LOCALHOST.", ""]) {
+    assertEquals(await statusOf({}, { headers: { host } }), 421, host);
+  }
+  for (const host of ["localhost", "LOCALHOST:8080", "127.0.0.1:80", "[::1]:8080"]) {
+    assertEquals(await statusOf({}, { headers: { host } }), 200, host);
+  }
+  assertEquals(await statusOf({ authorize: () => true }, { url: "http://evil.example.com/api/pods" }), 421);
+});
+
+Deno.test("the names of hosts can be given, also of all below a domain", async () => {
+  const hosts = ["dash.example.com", "*.Example.org"];
+  for (const host of ["dash.example.com", "dash.example.com:8443", "a.example.org", "b.a.example.org"]) {
+    assertEquals(await statusOf({ hosts }, { headers: { host } }), 200, host);
+  }
+  for (const host of ["localhost", "example.com", "example.org", ".example.org", "a.example.org.evil.com"]) {
+    assertEquals(await statusOf({ hosts }, { headers: { host } }), 421, host);
+  }
+});
+
+Deno.test("a cross-origin request is refused unless its origin is named", async () => {
+  const headers = { origin: "https://dash.example.com" };
+  assertEquals(await statusOf({}, { headers }), 403);
+  assertEquals(await statusOf({}, { headers: { origin: "null" } }), 403);
+  assertEquals(await statusOf({}, { headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } }), 403);
+  assertEquals(await statusOf({}, { headers: { "sec-fetch-site": "same-origin" } }), 200);
+  assertEquals(await statusOf({}, { headers: { origin: "http://localhost" } }), 200);
+  const response = await answer({ origins: ["https://dash.example.com"] }, { headers });
+  assertEquals(response.status, 200);
+  assertEquals(response.headers.get("access-control-allow-origin"), "https://dash.example.com");
+  assertEquals(response.headers.get("vary"), "origin");
+});
+
+Deno.test("refusals can be read by the pages of a named origin", async () => {
+  const sent = { url: "http://localhost/api/unknown", headers: { origin: "https://dash.example.com" } };
+  const response = await answer({ origins: ["https://dash.example.com"] }, sent);
+  assertEquals([response.status, response.headers.get("access-control-allow-origin")], [
+    404,
+    "https://dash.example.com",
+  ]);
+});
+
+Deno.test("a preflight is answered without authorization, for named origins alone", async () => {
+  const options = { origins: ["https://dash.example.com"], authorize: () => false };
+  const preflight = await answer(options, { method: "OPTIONS", headers: { origin: "https://dash.example.com" } });
+  assertEquals([preflight.status, preflight.headers.get("access-control-allow-methods")], [204, "GET, HEAD"]);
+  assertEquals(await statusOf(options, { method: "OPTIONS", headers: { origin: "https://other.example.com" } }), 403);
+});
+
+Deno.test("a query of more than 4,096 characters is refused", async () => {
+  assertEquals(await statusOf({}, { url: `http://localhost/api/pods?namespace=${"a".repeat(4_096)}` }), 414);
+});
+
+Deno.test("answers forbid frames, scripts, and a guess of their type", async () => {
+  for (const url of ["http://localhost/api/pods", "http://localhost/api/unknown"]) {
+    const { headers } = await answer({}, { url });
+    assertEquals(headers.get("x-content-type-options"), "nosniff");
+    assertStringIncludes(headers.get("content-security-policy")!, "default-src 'none'");
+  }
+});
+
+Deno.test("a relay answers the addresses of Deno.serve on loopback, and no others", async () => {
+  await using relayed = new Relayed();
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, relayed.relay.fetch);
+  const { port } = server.addr;
+  const response = await fetch(`http://127.0.0.1:${port}/api/pods`);
+  assertEquals([response.status, (await response.json()).items], [200, []]);
+  const refused = await fetch(`http://127.0.0.1:${port}/api/pods`, { headers: { "x-forwarded-for": "10.0.0.1" } });
+  assertEquals([refused.status, Object.keys(await refused.json())], [403, ["error"]]);
+});
