@@ -84,9 +84,12 @@ export class ObjectSelection {
   }
 }
 
-/** Splits a list of paths at its commas, but for those in quotes. */
+/** Splits a list of paths at its commas, but for those in quotes. @throws {SyntaxError} when one of them is no path. */
 function pathsOf(list: string): string[] {
-  const paths = list.match(/(?:"(?:[^"\\]|\\.)*"|[^,"])+|^$/g) ?? [list];
+  const parts = list.match(/(?:"(?:[^"\\]|\\.)*"|[^",])*(?:,|$)/g) ?? [];
+  if (parts.join("") !== list) parseFieldPath(list); // a quote without an end
+  if (parts.length > 1 && !parts.at(-2)!.endsWith(",")) parts.pop(); // the empty match at the end
+  const paths = parts.map((part) => part.replace(/,$/, ""));
   for (const path of paths) parseFieldPath(path);
   return paths;
 }
