@@ -3,6 +3,7 @@ import { fillFakeServer } from "./target/fill_fake_server.ts";
 import { SteadyChurn } from "./target/steady_churn.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { durationMs } from "./target/duration_ms.ts";
+import { listen } from "./target/listen.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
 import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
@@ -31,29 +32,13 @@ export interface FakeFlags {
 export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const forMs = flags.churnFor === undefined ? Infinity : durationMs(flags.churnFor, "churn-for");
   checkCounts({ port: flags.port, pods: flags.pods, churn: flags.churn });
-  if (flags.port > 65_535) throw new UsageError(`--port must be at most 65535, found ${flags.port}`);
   if (flags.churnFor !== undefined && flags.churn === 0) {
     throw new UsageError("--churn-for ends what --churn begins; add --churn, or leave it out");
   }
   if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
   using server = new FakeApiServer({ seed: flags.seed });
   fillFakeServer(server, flags.pods, flags.seed);
-  const { promise, resolve } = Promise.withResolvers<Deno.NetAddr>();
-  let http: Deno.HttpServer<Deno.NetAddr>;
-  try {
-    http = Deno.serve(
-      { hostname: "127.0.0.1", port: flags.port, onListen: resolve },
-      (request, info) => server.fetch(request, info),
-    );
-  } catch (error) {
-    if (error instanceof Deno.errors.NotCapable) {
-      throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
-    }
-    const reason = error instanceof Deno.errors.AddrInUse ? "is taken" : "cannot be used";
-    throw new Error(`port ${flags.port} ${reason}; choose another, or 0 for any free one`, { cause: error });
-  }
-  const { port } = await promise;
-  const address = `http://127.0.0.1:${port}`;
+  const { address, http } = await listen(flags.port, (request, info) => server.fetch(request, info));
   const churn = new SteadyChurn(server, { perSecond: flags.churn, mix: flags.churnMix, forMs, seed: flags.seed });
   try {
     if (flags.kubeconfig !== undefined) await writeKubeconfig(flags.kubeconfig, address);

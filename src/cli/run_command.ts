@@ -12,10 +12,11 @@ import { fake } from "./fake.ts";
 import { get } from "./get.ts";
 import { kinds } from "./kinds.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import { serve } from "./serve.ts";
 import { watch } from "./watch.ts";
 
 /** Names of the commands. */
-export const COMMANDS: readonly string[] = ["watch", "get", "kinds", "doctor", "fake", "demo", "completions"];
+export const COMMANDS: readonly string[] = ["watch", "get", "serve", "kinds", "doctor", "fake", "demo", "completions"];
 
 /** The permissions of commands that connect. */
 const CONNECTED = "those that informer doctor prints; none with --fake";
@@ -123,6 +124,31 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .example("Objects of several kinds", "informer get pod/web-0 deploy/web -n shop")
     .action(async (options, resources, ...names) => {
       code = await get(options, [resources, ...names], terminal, stop.signal);
+    })
+    .reset()
+    .command("serve <resources...:string>", "Serve caches of resources over HTTP on loopback.")
+    .description(
+      "Serves /api/NAME as JSON and /events/NAME as server-sent events to any number of clients on this machine, from one watch " +
+        "of each resource, which follows demand; /healthz, /readyz and /metrics, too. Prints its address, and runs until " +
+        `interrupted. Permissions: ${CONNECTED}; and --allow-net=127.0.0.1.`,
+    )
+    .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
+    .option("-n, --namespace <namespace:string>", "Serve one namespace.")
+    .option("-A, --all-namespaces", "Serve all namespaces.")
+    .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
+    .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
+    .option("--show-secrets", "Serve the data of Secrets.")
+    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
+    .option("--context <name:string>", "The context in it.")
+    .option("--server <url:string>", "The API server's address.")
+    .option("--token-file <file:string>", "A file with a bearer token.")
+    .option("--fake", "Use a fake API server in this process.")
+    .example("All pods and deployments", "informer serve pods deployments.apps -A --port 8080")
+    .example("Some fields of them", "curl 'http://127.0.0.1:8080/api/pods?fields=spec.nodeName,status.phase'")
+    .example("As they change", "curl -N 'http://127.0.0.1:8080/events/pods?labelSelector=app%3Dweb'")
+    .example("Without a cluster", "informer serve pods --fake")
+    .action(async (options, ...resources) => {
+      code = await serve(options, resources, terminal, stop.signal);
     })
     .reset()
     .command("kinds", "Write types of custom kinds.")

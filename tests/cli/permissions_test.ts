@@ -142,7 +142,7 @@ Deno.test("kinds --file --out names the permissions that it needs, and runs with
   assertStringIncludes(await Deno.readTextFile(folder.file("kinds.ts")), "export interface CronTab ");
 });
 
-Deno.test("fake and demo run with exactly the permissions in their help", async () => {
+Deno.test("fake, serve and demo run with exactly the permissions in their help", async () => {
   await using folder = new Folder();
   const flags = await flagsIn("fake");
   assertEquals(flags, ["--allow-net=127.0.0.1"]);
@@ -158,6 +158,8 @@ Deno.test("fake and demo run with exactly the permissions in their help", async 
   assertEquals(more, [`--allow-read=${folder.path}`, `--allow-write=${folder.path}`]);
   const written = await informer([...flags, ...more], args, { until: "serving" });
   assertEquals(written.code, 0, written.err);
+  const serve = await informer(["--allow-net=127.0.0.1"], ["serve", "pods", "--fake"], { until: "serving" });
+  assertEquals(serve.code, 0, serve.err);
   const demo = await informer(await flagsIn("demo"), ["demo", "--pods", "10", "--for", "100ms"]);
   assertEquals(demo.code, 0, demo.err);
   assertStringIncludes(demo.out, "equal     yes");

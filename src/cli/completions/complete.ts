@@ -85,7 +85,7 @@ async function argumentsOf(
   cluster: ClusterNames,
 ): Promise<readonly string[]> {
   if (command === "completions") return given.length === 0 ? ["bash", "fish", "zsh"] : [];
-  if (!["get", "watch", "doctor"].includes(command)) return [];
+  if (!["get", "watch", "serve", "doctor"].includes(command)) return [];
   const slash = current.indexOf("/");
   if (command === "get" && slash !== -1) {
     const kind = current.slice(0, slash);

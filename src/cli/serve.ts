@@ -1,0 +1,78 @@
+import type { KubernetesObject } from "../api/object.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
+import { InformerRelay, type RelayedCollection } from "../edge/informer_relay.ts";
+import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import type { ReflectorPhase } from "../reflector/phase.ts";
+import { EXIT_CODE } from "./errors/exit_code.ts";
+import { checkCounts } from "./target/check_counts.ts";
+import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
+import { listen } from "./target/listen.ts";
+import { resourcesFor } from "./target/resources_for.ts";
+import { checkSelection, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
+import { FailureReporter } from "./terminal/failure_reporter.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+/** The flags of `serve`. */
+export interface ServeFlags extends ConnectionFlags, SelectionFlags {
+  /** The port; 0 is any free one. */
+  readonly port: number;
+  /** If `true`, serves the data of Secrets. */
+  readonly showSecrets?: boolean;
+}
+
+/** Serves caches of resources over HTTP on loopback until the signal aborts. Returns the exit code. */
+export async function serve(
+  flags: ServeFlags,
+  names: readonly string[],
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<number> {
+  checkSelection(flags, names);
+  checkCounts({ port: flags.port });
+  using client = await clientFor(flags, terminal);
+  const resources = await resourcesFor(client, names, "watch", { form: "object", signal, terminal });
+  await using informers = new SharedInformerFactory(client, selectionFor(flags, client));
+  const collections = collectionsOf(resources, flags.showSecrets ?? false, terminal);
+  await using relay = new InformerRelay(informers, {
+    collections,
+    onError: (error) => terminal.say(`error: ${String(error)}`),
+  });
+  const { address, http } = await listen(flags.port, relay.fetch);
+  try {
+    terminal.result(address);
+    const served = Object.keys(collections);
+    terminal.say(`serving ${served.join(", ")} on ${address}; try: curl -N ${address}/events/${served[0]}`);
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+  } finally {
+    await relay[Symbol.asyncDispose]();
+    await http.shutdown();
+  }
+  return EXIT_CODE.done;
+}
+
+/** Returns the collections by their plurals, or by their names with the group where another has the same plural. */
+function collectionsOf(
+  resources: readonly Resource<KubernetesObject>[],
+  showSecrets: boolean,
+  terminal: Terminal,
+): Record<string, RelayedCollection> {
+  const collections: Record<string, RelayedCollection> = {};
+  for (const resource of resources) {
+    const name = Object.hasOwn(collections, resource.plural) ? resourceName(resource) : resource.plural;
+    const failures = new FailureReporter(resourceName(resource), (line) => terminal.say(line));
+    collections[name] = {
+      resource,
+      showSecrets,
+      reflector: {
+        onPhase: (phase: ReflectorPhase): void => {
+          if (phase.name === "watching" && phase.open) failures.recovered();
+        },
+      },
+      onError: (error): void => failures.report(error, true),
+    };
+  }
+  return collections;
+}

@@ -1,0 +1,49 @@
+import { assert, assertEquals, assertMatch } from "@std/assert";
+import { run, Session } from "../support/session.ts";
+
+/** A session that serves, and the address that it has printed. */
+async function serving(...args: string[]): Promise<{ session: Session; address: string }> {
+  const session = new Session(["serve", ...args]);
+  await session.out.line(/^http:/);
+  return { session, address: session.out.lines[0] };
+}
+
+Deno.test("informer serve serves lists and events until it is interrupted, and ends open streams", async () => {
+  const { session, address } = await serving("pods,nodes", "-A", "--fake");
+  const { items } = await (await fetch(`${address}/api/pods?fields=spec.nodeName`)).json();
+  assert(items.length > 50);
+  assertEquals(Object.keys(items[0].spec), ["nodeName"]);
+  const stream = await fetch(`${address}/events/nodes`);
+  session.interrupt();
+  assertEquals(await session.code, 0);
+  assertMatch(await stream.text(), /event:end\ndata:\{"reason":"closed"\}\n\n$/);
+  assertEquals(session.err.lines, [
+    `serving pods, nodes on ${address}; try: curl -N ${address}/events/pods`,
+  ]);
+});
+
+Deno.test("informer serve serves one namespace, unless all are asked for", async () => {
+  const { session, address } = await serving("pods", "--fake", "--port", "0");
+  const { items } = await (await fetch(`${address}/api/pods`)).json();
+  // deno-lint-ignore no-explicit-any
+  assertEquals(new Set(items.map(({ metadata }: any) => metadata.namespace)), new Set(["default"]));
+  assertEquals(await (await fetch(`${address}/readyz`)).text(), "ok\n");
+  session.interrupt();
+  await session.code;
+});
+
+Deno.test("informer serve names collections of one plural by their groups", async () => {
+  const { session, address } = await serving("events", "events.events.k8s.io", "--fake");
+  const { error } = await (await fetch(`${address}/api/none`)).json();
+  assertMatch(error, /expected one of events, events\.events\.k8s\.io$/);
+  session.interrupt();
+  await session.code;
+});
+
+Deno.test("informer serve refuses what it cannot serve", async () => {
+  assertEquals((await run("serve", "podz", "--fake")).code, 2);
+  assertEquals((await run("serve", "pods", "--fake", "--port", "70000")).err, [
+    "error: --port must be at most 65535, found 70000",
+  ]);
+  assertEquals((await run("serve")).code, 2);
+});
