@@ -1,0 +1,95 @@
+/**
+ * A server of one collection, a process of its own: it prints its address, and ends when its standard input does. MODE is
+ *
+ * - `relay`: a relay of an informer on a fake server in this process;
+ * - `bare`: the same texts, made once and written to each client that has read what came before;
+ * - `watches`: the fake server itself, so that each client has a watch of its own.
+ *
+ * `/changes?rate=N` makes N changes a second from now on; `/use` answers `{ rssMb, cpuMs }`.
+ */
+import process from "node:process";
+import { Client, SharedInformerFactory } from "../../mod.ts";
+import { InformerRelay } from "../../src/edge/mod.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
+
+const encoder = new TextEncoder();
+const pad = "x".repeat(900);
+
+/** The time of day, in milliseconds with fractions. */
+const now = (): string => (performance.timeOrigin + performance.now()).toFixed(3);
+
+interface Source {
+  readonly fetch: Deno.ServeHandler<Deno.NetAddr>;
+  readonly change: () => void;
+}
+
+function fake(): Source & { readonly api: FakeApiServer } {
+  const api = new FakeApiServer();
+  api.create(ConfigMap, configMap({ name: "settings", namespace: "shop" }));
+  const change = (): void => void api.patch(ConfigMap, "shop/settings", { data: { t: now(), pad } });
+  return { api, change, fetch: (request, info) => api.fetch(request, info) };
+}
+
+const SOURCES: Readonly<Record<string, () => Source>> = {
+  watches: fake,
+  relay: () => {
+    const { api, change } = fake();
+    const informers = new SharedInformerFactory(new Client({ server: "http://fake", transport: api }));
+    const relay = new InformerRelay(informers, { collections: { maps: ConfigMap }, maxConnections: 20_000 });
+    return { fetch: relay.fetch, change };
+  },
+  bare: () => {
+    const clients = new Set<ReadableStreamDefaultController<Uint8Array>>();
+    let position = 0;
+    const change = (): void => {
+      const metadata = {
+        ...{ name: "settings", namespace: "shop", uid: "00000000-0000-4000-8000-000000000001" },
+        ...{ resourceVersion: String(++position), creationTimestamp: "2026-01-01T00:00:00Z" },
+      };
+      const json = JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata, data: { t: now(), pad } });
+      const bytes = encoder.encode(`event:updated\ndata:${json}\nid:00000000-0000.0000000000000000.${position}.\n\n`);
+      for (const client of clients) if ((client.desiredSize ?? 0) > 0) client.enqueue(bytes);
+    };
+    const fetch = (): Response => {
+      let own: ReadableStreamDefaultController<Uint8Array>;
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller): void => {
+          clients.add(own = controller);
+          own.enqueue(encoder.encode(":\n\n"));
+        },
+        cancel: (): void => void clients.delete(own),
+      }, { highWaterMark: 64 });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    };
+    return { fetch, change };
+  },
+};
+
+const source = SOURCES[Deno.args[0]]();
+let timer: ReturnType<typeof setInterval> | undefined;
+let made = 0;
+
+/** Makes as many changes as are due, even if timers are late. */
+function begin(rate: number): void {
+  clearInterval(timer);
+  made = 0;
+  const began = performance.now();
+  timer = setInterval(() => {
+    for (const due = Math.floor((performance.now() - began) * rate / 1_000); made < due; made++) source.change();
+  }, Math.max(1, 1_000 / rate / 2));
+}
+
+const server = Deno.serve(
+  { hostname: "127.0.0.1", port: 0, onListen: ({ port }) => console.log(`http://127.0.0.1:${port}`) },
+  (request, info) => {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/changes") begin(Number(searchParams.get("rate")));
+    else if (pathname !== "/use") return source.fetch(request, info);
+    const { user, system } = process.cpuUsage();
+    return Response.json({ rssMb: Deno.memoryUsage().rss / 1e6, cpuMs: (user + system) / 1e3 });
+  },
+);
+for await (const _ of Deno.stdin.readable); // until the process that has started this one ends
+server.unref();
+Deno.exit(0); // open streams are of no interest
