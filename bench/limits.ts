@@ -21,6 +21,7 @@ import { LATENCY } from "./limits/latency.ts";
 import { LARGE, LISTS } from "./limits/lists.ts";
 import { PIPELINE } from "./limits/pipeline.ts";
 import * as relists from "./limits/relists.ts";
+import { RELAY } from "./limits/relay.ts";
 import { SELECT } from "./limits/select.ts";
 import { STORE } from "./limits/store.ts";
 import { rounded, table } from "./table.ts";
@@ -48,6 +49,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   CHURN,
   FIELDS_EVENTS,
   FIELDS_HEAP,
+  RELAY,
 ];
 
 /**
@@ -61,21 +63,25 @@ async function report(args: readonly string[]): Promise<number> {
   const repetitions = flags.count("reps", 3);
   const isNamed = (id: string, name: string): boolean =>
     name === id || name === id.replace(/[a-z]$/, "") || id.startsWith(`${name}-`);
-  const isWanted = (id: string): boolean => only === undefined || only.some((name) => isNamed(id, name));
+  const isWanted = (id: string, caseName?: string): boolean =>
+    only === undefined || only.some((name) => name === caseName || isNamed(id, name));
 
   const ids = MEASUREMENTS.flatMap((measurement) => measurement.ids);
-  const unknown = only?.find((name) => !ids.some((id) => isNamed(id, name)));
-  if (unknown !== undefined) throw new RangeError(`Cannot measure "${unknown}": there are ${ids.join(", ")}`);
+  const names = MEASUREMENTS.flatMap(({ name }) => name ?? []);
+  const unknown = only?.find((name) => !names.includes(name) && !ids.some((id) => isNamed(id, name)));
+  if (unknown !== undefined) {
+    throw new RangeError(`Cannot measure "${unknown}": there are ${[...ids, ...names].join(", ")}`);
+  }
 
   const rows: string[][] = [];
   let missed = 0;
   for (const measurement of MEASUREMENTS) {
-    const wanted = measurement.ids.filter(isWanted);
+    const wanted = measurement.ids.filter((id) => isWanted(id, measurement.name));
     if (wanted.length === 0) continue;
     console.error(`measuring ${wanted.join(", ")} …`);
     try {
       for (const limit of await measurement.measure({ repetitions })) {
-        if (!isWanted(limit.id)) continue;
+        if (!wanted.includes(limit.id)) continue;
         const held = isHeld(limit);
         if (held === false) missed++;
         rows.push([limit.id, limit.what, text(limit.value, limit), accepted(limit), HELD.get(held)!]);

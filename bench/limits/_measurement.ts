@@ -26,6 +26,8 @@ export interface MeasureOptions {
 export interface Measurement {
   /** The ids of its limits. */
   readonly ids: readonly string[];
+  /** A word that stands for all of them on the command line. @default {none} */
+  readonly name?: string;
   /** Takes the measurements. @throws {Error} when something could not be measured. */
   measure(options: MeasureOptions): Promise<readonly Limit[]>;
 }

@@ -18,6 +18,7 @@ const SECONDS = 5;
 /** E1: messages to 1,000 clients of one informer, beside a server that does nothing but write the same bytes. */
 export const RELAY: Measurement = {
   ids: ["E1a", "E1b", "E1c", "E1d", "E1e"],
+  name: "relay",
   measure: async ({ repetitions }) => {
     const runs: Record<string, Numbers[]> = {
       relay: [],
