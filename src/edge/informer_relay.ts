@@ -432,7 +432,7 @@ export class InformerRelay implements AsyncDisposable {
     scope: string,
   ): Promise<Response> {
     using informer = this.#acquire(served);
-    const problem = await this.#sync(informer, request);
+    const problem = await this.#sync(informer);
     if (problem !== undefined) return this.#refuse(request, problem);
     const status = informer.status();
     const { resourceVersion, namespaces = [] } = status;
@@ -501,13 +501,11 @@ export class InformerRelay implements AsyncDisposable {
   }
 
   /** Waits until the informer has synced; returns the reason if it does not. */
-  async #sync(
-    informer: AcquiredInformer<KubernetesObject>,
-    request: Request,
-  ): Promise<Refusal | undefined> {
+  async #sync(informer: AcquiredInformer<KubernetesObject>): Promise<Refusal | undefined> {
     if (informer.hasSynced) return undefined;
     const { syncMs = 10_000 } = this.#options;
-    using wait = new DerivedController(request.signal, this.#job.signal);
+    // Not the signal of the request: Deno warns of its use, as it aborts after a successful answer too.
+    using wait = new DerivedController(this.#job.signal);
     using timer = new LongTimer(() =>
       wait.abort(
         new DOMException("The first sync takes too long", "TimeoutError"),

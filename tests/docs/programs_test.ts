@@ -37,6 +37,8 @@ interface Run {
   readonly ends?: boolean;
   /** Standard output before it has synced. */
   readonly first?: RegExp;
+  /** `true` for a program that asks the server for nothing before it is asked itself. */
+  readonly isLazy?: boolean;
 }
 
 /** Two pods of the shop on two nodes, one of data, and a deployment. */
@@ -127,6 +129,7 @@ const RUNS: Readonly<Record<string, Run>> = {
   "serve_pods.ts": {
     args: ["0"],
     first: /^http:.*\n/,
+    isLazy: true,
     expect: async ({ server, program, prints }) => {
       await prints(/^http:/);
       const address = program.out.text.trim();
@@ -143,7 +146,8 @@ const RUNS: Readonly<Record<string, Run>> = {
         if (text.includes("event:deleted")) break; // ends the stream
       }
       assertStringIncludes(text, "event:added\ndata:{");
-      assertEquals((await fetch(address.replace("/pods", "/nothing"))).status, 404);
+      const missing = await fetch(address.replace("/pods", "/nothing"));
+      assertEquals([missing.status, Object.keys(await missing.json())], [404, ["error"]]);
     },
   },
   "follow.ts": {
@@ -277,7 +281,8 @@ for (const program of programs().filter(({ command }) => command === "run")) {
     using _stalled = server.stallNext(1_000);
     await using served = await serve(server);
     await using process = await start(program, folder, served.url, run.args);
-    await asked.promise;
+    if (run.isLazy) await process.out.until((lines) => lines.length > 0);
+    else await asked.promise;
     process.kill("SIGTERM");
     const code = await process.code;
     assertEquals([code, process.err.text, process.out.text.replace(run.first ?? "", "")], [0, "", ""]);
