@@ -43,12 +43,7 @@ export class Channel {
   #isFresh = false;
 
   /** A channel that keeps `ringBytes` of the changes behind `position`. */
-  constructor(
-    selection: ObjectSelection,
-    scope: string,
-    position: number,
-    ringBytes: number,
-  ) {
+  constructor(selection: ObjectSelection, scope: string, position: number, ringBytes: number) {
     this.#selection = selection;
     this.scope = scope;
     this.#ring = new ByteRing(ringBytes, position);
@@ -60,23 +55,15 @@ export class Channel {
   }
 
   /** Returns what is behind `position`; `undefined` if that is nothing. */
-  after(
-    position: number,
-  ):
+  after(position: number):
     | { readonly position: number; readonly bytes: Uint8Array<ArrayBuffer> }
     | undefined {
     return this.#ring.after(position);
   }
 
   /** Writes those of the changes that the selection has, as one batch that ends at `position`; `id` is its token. */
-  write(
-    changes: readonly FeedChange[],
-    position: number,
-    id: string | undefined,
-  ): void {
-    const events = changes.map((change) => this.#eventOf(change)).filter((
-      event,
-    ) => event !== undefined);
+  write(changes: readonly FeedChange[], position: number, id: string | undefined): void {
+    const events = changes.map((change) => this.#eventOf(change)).filter((event) => event !== undefined);
     if (events.length === 0) return;
     const text = events.map(([name, json], index) =>
       eventText(name, json, index === events.length - 1 ? id : undefined)
@@ -94,16 +81,9 @@ export class Channel {
   }
 
   /** Returns a snapshot: the last one, while the ring has what followed and that is little, else a new one. */
-  snapshot(
-    objects: ReadonlyMap<ObjectKey, ShownObject>,
-    position: number,
-    id: string,
-  ): Snapshot {
+  snapshot(objects: ReadonlyMap<ObjectKey, ShownObject>, position: number, id: string): Snapshot {
     const last = this.#snapshot?.deref();
-    if (
-      last !== undefined && this.has(last.position) &&
-      this.#ring.bytesAfter(last.position) < REPLAYED
-    ) return last;
+    if (last !== undefined && this.has(last.position) && this.#ring.bytesAfter(last.position) < REPLAYED) return last;
     const snapshot = new Snapshot(objects, this.#selection, { position, id });
     this.#snapshot = new WeakRef(snapshot);
     return snapshot;
@@ -115,9 +95,7 @@ export class Channel {
     for (const stream of this.streams) stream.write();
   }
 
-  #eventOf(
-    change: FeedChange,
-  ): readonly [keyof RelayEvents, string] | undefined {
+  #eventOf(change: FeedChange): readonly [keyof RelayEvents, string] | undefined {
     if ("state" in change) return ["state", change.state];
     const before = change.before?.object;
     const after = change.after?.object;

@@ -63,10 +63,7 @@ export class ClientStream implements ChannelReader {
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
 
   /** Begins when the body is first read; from now on the channel writes to it. */
-  constructor(
-    channel: Channel,
-    { prelude, position, begin, onEnd }: ClientStreamOptions,
-  ) {
+  constructor(channel: Channel, { prelude, position, begin, onEnd }: ClientStreamOptions) {
     this.#channel = channel;
     this.#prelude = prelude;
     this.#position = position;

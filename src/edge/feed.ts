@@ -76,10 +76,7 @@ export class Feed implements Disposable {
   #isOver = false;
 
   /** Follows `informer`, which it disposes in the end. */
-  constructor(
-    informer: AcquiredInformer<KubernetesObject>,
-    options: FeedOptions,
-  ) {
+  constructor(informer: AcquiredInformer<KubernetesObject>, options: FeedOptions) {
     this.#informer = informer;
     this.#options = options;
     this.#state = JSON.stringify(stateOf(informer.status()));
@@ -116,10 +113,7 @@ export class Feed implements Disposable {
 
   /** The number of open streams. */
   get size(): number {
-    return [...this.#channels.values()].reduce(
-      (sum, { streams }) => sum + streams.size,
-      0,
-    );
+    return [...this.#channels.values()].reduce((sum, { streams }) => sum + streams.size, 0);
   }
 
   /** Opens a stream. */
@@ -200,12 +194,7 @@ export class Feed implements Disposable {
 
   #token({ scope }: Channel, versions: string): string | undefined {
     if (!this.#isSynced) return undefined;
-    return tokenText({
-      feed: this.#id,
-      scope,
-      position: this.#position,
-      versions,
-    });
+    return tokenText({ feed: this.#id, scope, position: this.#position, versions });
   }
 
   #begin(channel: Channel, lastEventId: string | undefined): StreamBeginning {
@@ -243,18 +232,8 @@ export class Feed implements Disposable {
     const known = this.#channels.get(scope);
     if (known !== undefined) return known;
     const idle = [...this.#channels.values()].filter(({ streams }) => streams.size === 0);
-    for (
-      const { scope } of idle.slice(
-        0,
-        Math.max(0, idle.length - IDLE_CHANNELS + 1),
-      )
-    ) this.#channels.delete(scope);
-    const channel = new Channel(
-      selection,
-      scope,
-      this.#position,
-      this.#options.ringBytes,
-    );
+    for (const { scope } of idle.slice(0, Math.max(0, idle.length - IDLE_CHANNELS + 1))) this.#channels.delete(scope);
+    const channel = new Channel(selection, scope, this.#position, this.#options.ringBytes);
     this.#channels.set(scope, channel);
     return channel;
   }
@@ -283,10 +262,7 @@ export class Feed implements Disposable {
 
 /** Returns the state of an informer as relays report it. */
 export function stateOf({ state, notLiveSince }: InformerStatus): StateData {
-  return {
-    state,
-    ...(notLiveSince === undefined ? {} : { notLiveSince: notLiveSince.toISOString() }),
-  };
+  return { state, ...(notLiveSince === undefined ? {} : { notLiveSince: notLiveSince.toISOString() }) };
 }
 
 /** Returns `show`, where an object that cannot be read shows nothing, and other errors are reported. */

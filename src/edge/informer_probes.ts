@@ -32,17 +32,12 @@ export function informerProbes(
     });
 }
 
-function unreadiness(
-  informers: SharedInformerFactory,
-  maxStaleMs: number,
-): string | undefined {
+function unreadiness(informers: SharedInformerFactory, maxStaleMs: number): string | undefined {
   const behind = informers.status().flatMap(
     ({ resource, status: { state, resourceVersion, notLiveSince } }) => {
       if (state === "idle" || state === "paused" || state === "live") return [];
       const staleMs = notLiveSince === undefined ? 0 : Date.now() - notLiveSince.getTime();
-      if (
-        resourceVersion !== "" && staleMs <= maxStaleMs && state !== "stopped"
-      ) return [];
+      if (resourceVersion !== "" && staleMs <= maxStaleMs && state !== "stopped") return [];
       const why = resourceVersion === ""
         ? "it has not synced"
         : `it has not been live for ${Math.round(staleMs / 1_000)} s`;

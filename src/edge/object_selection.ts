@@ -6,12 +6,7 @@ import { LabelSelector } from "../api/selector.ts";
 import { pickFields } from "../entry/pick_fields.ts";
 
 /** The parameters of a request that select objects and fields. */
-const PARAMETERS = [
-  "namespace",
-  "labelSelector",
-  "fieldSelector",
-  "fields",
-] as const;
+const PARAMETERS = ["namespace", "labelSelector", "fieldSelector", "fields"] as const;
 
 /** The objects, and the fields of them, that a request is about. */
 export class ObjectSelection {
@@ -32,12 +27,7 @@ export class ObjectSelection {
     this.#labels = labels;
     this.#fieldSelector = fieldSelector;
     this.#tree = paths.length === 0 ? FieldTree.leaf : FieldTree.of(paths);
-    this.id = JSON.stringify([
-      namespace,
-      String(labels),
-      String(fieldSelector),
-      paths,
-    ]);
+    this.id = JSON.stringify([namespace, String(labels), String(fieldSelector), paths]);
   }
 
   /**
@@ -46,16 +36,11 @@ export class ObjectSelection {
    * @throws {SyntaxError} when a selector or a path does not parse.
    * @throws {TypeError} when a parameter is unknown, or is given twice.
    */
-  static parse(
-    parameters: URLSearchParams,
-    others: readonly string[] = [],
-  ): ObjectSelection {
+  static parse(parameters: URLSearchParams, others: readonly string[] = []): ObjectSelection {
     const known: readonly string[] = [...PARAMETERS, ...others];
     for (const name of new Set(parameters.keys())) {
       if (!known.includes(name)) {
-        throw new TypeError(
-          `found the parameter ${JSON.stringify(name)}, expected ${known.join(", ")}`,
-        );
+        throw new TypeError(`found the parameter ${JSON.stringify(name)}, expected ${known.join(", ")}`);
       }
       if (name !== "fields" && parameters.getAll(name).length > 1) {
         throw new TypeError(`found "${name}" twice`);

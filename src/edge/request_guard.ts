@@ -21,18 +21,10 @@ export interface Refusal {
 }
 
 /** The names of this machine on itself. */
-export const LOOPBACK_HOSTS: readonly string[] = [
-  "localhost",
-  "127.0.0.1",
-  "[::1]",
-];
+export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Headers of requests that a proxy has passed on. */
-const PROXY_HEADERS: readonly string[] = [
-  "forwarded",
-  "x-forwarded-for",
-  "x-real-ip",
-];
+const PROXY_HEADERS: readonly string[] = ["forwarded", "x-forwarded-for", "x-real-ip"];
 
 /** The longest query of an address, in characters. */
 const MAX_QUERY = 4_096;
@@ -47,26 +39,18 @@ export class RequestGuard {
     this.#options = options;
     for (const origin of options.origins) {
       if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-        throw new TypeError(
-          `Cannot allow ${JSON.stringify(origin)}: expected an origin such as https://example.com`,
-        );
+        throw new TypeError(`Cannot allow ${JSON.stringify(origin)}: expected an origin such as https://example.com`);
       }
     }
     this.#origins = new Set(options.origins);
   }
 
   /** Returns the reason not to answer, if there is one. */
-  check(
-    request: Request,
-    info: ConnectionInfo | undefined,
-  ): Refusal | undefined {
+  check(request: Request, info: ConnectionInfo | undefined): Refusal | undefined {
     const { isLocal } = this.#options;
     const { host, search } = new URL(request.url);
     if (isLocal && !isLoopback(info?.remoteAddr.hostname)) {
-      return refuse(
-        403,
-        "without authorize, only clients on the same machine are answered",
-      );
+      return refuse(403, "without authorize, only clients on the same machine are answered");
     }
     if (isLocal && PROXY_HEADERS.some((name) => request.headers.has(name))) {
       return refuse(403, "without authorize, no proxy may pass requests on");
@@ -91,11 +75,7 @@ export class RequestGuard {
     if (origin === null || !this.#origins.has(origin)) {
       return { vary: "origin" };
     }
-    return {
-      vary: "origin",
-      "access-control-allow-origin": origin,
-      "access-control-expose-headers": "etag",
-    };
+    return { vary: "origin", "access-control-allow-origin": origin, "access-control-expose-headers": "etag" };
   }
 
   #isHost(host: string): boolean {

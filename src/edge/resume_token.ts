@@ -14,9 +14,7 @@ export interface ResumeToken {
 const MAX_LENGTH = 1_000;
 
 /** Returns a token as text, which has no character that headers or addresses would have to escape. */
-export function tokenText(
-  { feed, scope, position, versions }: ResumeToken,
-): string {
+export function tokenText({ feed, scope, position, versions }: ResumeToken): string {
   const text = `${feed}.${scope}.${position}.${versions}`;
   return text.length <= MAX_LENGTH && PATTERN.test(text) ? text : `${feed}.${scope}.${position}.`;
 }

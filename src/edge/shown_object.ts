@@ -1,9 +1,7 @@
 import type { KubernetesObject } from "../api/object.ts";
 
 /** Returns what may be shown of the object of an entry; `undefined` if that is nothing. */
-export type Show = (
-  entry: { readonly object: KubernetesObject },
-) => KubernetesObject | undefined;
+export type Show = (entry: { readonly object: KubernetesObject }) => KubernetesObject | undefined;
 
 /** An object as a relay may show it, which is read at the first use. */
 export class ShownObject {

@@ -22,10 +22,7 @@ export class VersionHistory {
   add(versions: string, position: number, isSame: boolean): void {
     const last = this.#states.at(-1);
     if (last?.last === versions) return;
-    if (
-      isSame && last !== undefined && isResourceVersion(versions) &&
-      isResourceVersion(last.last)
-    ) {
+    if (isSame && last !== undefined && isResourceVersion(versions) && isResourceVersion(last.last)) {
       last.last = versions;
       return;
     }
