@@ -42,11 +42,21 @@ export class ByteRing {
     this.#batches.push({ position, bytes });
     this.#bytes += bytes.length;
     this.#joined = undefined;
-    while (this.#bytes > this.#limit) this.#drop();
+    while (this.#bytes > this.#limit) this.drop();
     if (this.#first > 1_024 && this.#first * 2 > this.#batches.length) {
       this.#batches = this.#batches.slice(this.#first);
       this.#first = 0;
     }
+  }
+
+  /** Drops the oldest batch, of which there is one, and returns its length. */
+  drop(): number {
+    const dropped = this.#batches[this.#first]!;
+    this.#batches[this.#first++] = undefined;
+    this.#bytes -= dropped.bytes.length;
+    this.#base = dropped.position;
+    this.#joined = undefined;
+    return dropped.bytes.length;
   }
 
   /** Returns the bytes behind `position`, and the position behind them; `undefined` if there are none. */
@@ -71,13 +81,6 @@ export class ByteRing {
       sum += this.#batches[index]!.bytes.length;
     }
     return sum;
-  }
-
-  #drop(): void {
-    const dropped = this.#batches[this.#first]!;
-    this.#batches[this.#first++] = undefined;
-    this.#bytes -= dropped.bytes.length;
-    this.#base = dropped.position;
   }
 
   /** Readers are mostly at the end, so the search begins there, in growing steps. */

@@ -49,6 +49,16 @@ export class Channel {
     this.#ring = new ByteRing(ringBytes, position);
   }
 
+  /** The number of bytes that are kept. */
+  get bytes(): number {
+    return this.#ring.bytes;
+  }
+
+  /** Drops the oldest batch, of which there is one, and returns its length. */
+  shrink(): number {
+    return this.#ring.drop();
+  }
+
   /** Returns `true` if everything behind `position` can be read. */
   has(position: number): boolean {
     return position >= this.#ring.base;

@@ -23,7 +23,7 @@ const RETRY_MS = 2_000;
 export interface FeedOptions {
   /** Returns what may be shown of an object. */
   readonly show: Show;
-  /** The largest number of bytes of changes that a channel keeps. */
+  /** The largest number of bytes of changes that all channels keep. */
   readonly ringBytes: number;
   /** The time between two heartbeats, in milliseconds. */
   readonly heartbeatMs: number;
@@ -137,6 +137,7 @@ export class Feed implements Disposable {
     for (const channel of this.#channels.values()) {
       channel.write(changes, this.#position, this.#token(channel, versions));
     }
+    this.#trim();
   }
 
   /** Ends all streams, and gives the informer back. */
@@ -170,6 +171,13 @@ export class Feed implements Disposable {
       channel.beat(this.#position, this.#token(channel, versions));
       for (const stream of channel.streams) stream.check(this.#options.stallMs);
     }
+  }
+
+  /** Drops the oldest changes of the channels that keep most, until all keep no more than they may. */
+  #trim(): void {
+    const channels = [...this.#channels.values()];
+    let bytes = channels.reduce((sum, channel) => sum + channel.bytes, 0);
+    while (bytes > this.#options.ringBytes) bytes -= channels.reduce((a, b) => b.bytes > a.bytes ? b : a).shrink();
   }
 
   /** Goes to the next position, and returns the versions there, if they are known. */

@@ -76,7 +76,7 @@ export interface RelayOptions {
   readonly cluster?: string;
   /** The largest number of requests that are answered at one time, open streams included; others are answered by 503. @default {2_000} */
   readonly maxConnections?: number;
-  /** The largest number of bytes of changes that are kept for each selection that clients ask for. @default {8_388_608} */
+  /** The largest number of bytes of changes that are kept of each collection. @default {8_388_608} */
   readonly ringBytes?: number;
   /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
   readonly heartbeatMs?: number;

@@ -318,3 +318,23 @@ Deno.test("caches of several namespaces are served, and resumed by another relay
     client[Symbol.dispose]();
   }
 });
+
+Deno.test("all selections of a collection together keep no more bytes than they may", async () => {
+  await using relayed = new Relayed({ ringBytes: 20_000 }, { server: shop(1) });
+  const paths = Array.from({ length: 10 }, (_, i) => `/events/pods?labelSelector=number!%3D${i}`);
+  const streams = await Promise.all(paths.map((path) => relayed.events(path)));
+  await Promise.all(streams.map((events) => events.through("synced")));
+  const ids = streams.map(({ lastEventId }) => lastEventId);
+  let bytes = 0;
+  for (let i = 0; i < 10; i++) {
+    label(relayed.server, "cart-0", `${i}`);
+    for (const { data } of await Promise.all(streams.map((events) => events.next()))) {
+      bytes += JSON.stringify(data).length;
+    }
+  }
+  assert(bytes > 30_000, `${bytes}`); // each of them alone stays below the limit
+  const again = await Promise.all(paths.map((path, index) => relayed.events(path, ids[index])));
+  const texts = await Promise.all(again.map((events) => events.through("").then(() => events.next())));
+  assertEquals(texts.map(({ text }) => text.split(" ")[0]), paths.map(() => "reset"));
+  for (const events of [...streams, ...again]) await events[Symbol.asyncDispose]();
+});

@@ -176,3 +176,15 @@ Deno.test("a relay answers the addresses of Deno.serve on loopback, and no other
   const refused = await fetch(`http://127.0.0.1:${port}/api/pods`, { headers: { "x-forwarded-for": "10.0.0.1" } });
   assertEquals([refused.status, Object.keys(await refused.json())], [403, ["error"]]);
 });
+
+Deno.test("a server of a relay refuses headers of a megabyte, and goes on", async () => {
+  await using relayed = new Relayed();
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, relayed.relay.fetch);
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+  const head = `GET /api/pods HTTP/1.1\r\nhost: localhost\r\nx-large: ${"x".repeat(1_000_000)}\r\n\r\n`;
+  await connection.write(new TextEncoder().encode(head)).catch(() => 0);
+  const buffer = new Uint8Array(1_000);
+  const count = await connection.read(buffer).catch(() => 0) ?? 0;
+  assertEquals(new TextDecoder().decode(buffer.subarray(0, count)).includes(" 200 "), false);
+  assertEquals((await (await fetch(`http://127.0.0.1:${server.addr.port}/api/pods`)).json()).items, []);
+});
