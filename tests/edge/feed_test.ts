@@ -133,6 +133,12 @@ Deno.test("another relay of the same cluster resumes a stream where its cache wa
   await other.through("updated");
   await using resumed = await two.events("/events/pods", first.lastEventId);
   assertEquals(await resumed.through("updated"), ["updated cart-0"]);
+  await settled(one);
+  await using later = await one.events("/events/pods");
+  await later.through("synced");
+  await using same = await two.events("/events/pods", later.lastEventId);
+  label(one.server, "cart-1", "2");
+  assertEquals(await same.through("updated"), ["updated cart-1"]); // not the change before that
   await other[Symbol.asyncDispose]();
 });
 
@@ -337,4 +343,19 @@ Deno.test("all selections of a collection together keep no more bytes than they 
   const texts = await Promise.all(again.map((events) => events.through("").then(() => events.next())));
   assertEquals(texts.map(({ text }) => text.split(" ")[0]), paths.map(() => "reset"));
   for (const events of [...streams, ...again]) await events[Symbol.asyncDispose]();
+});
+
+Deno.test("a client that comes back before its informer was released keeps it", async () => {
+  using time = new FakeTime();
+  await using relayed = new Relayed({ lingerMs: 1_000 }, { server: shop(1) });
+  const first = await relayed.events("/events/pods");
+  await time.tickAsync(0);
+  await first.through("synced");
+  await first[Symbol.asyncDispose]();
+  await time.tickAsync(999);
+  await using second = await relayed.events("/events/pods", first.lastEventId);
+  await time.tickAsync(2_000);
+  label(relayed.server, "cart-0", "1");
+  await time.tickAsync(0);
+  assertEquals(await second.through("updated"), ["updated cart-0"]);
 });

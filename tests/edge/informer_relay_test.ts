@@ -32,6 +32,7 @@ Deno.test("a list has the objects of the cache and the state of the informer", a
   assertEquals([name, state, resourceVersion], ["pods", "live", relayed.server.resourceVersion]);
   assertEquals(items.length, 3);
   assertEquals(items[0].spec.nodeName !== undefined, true);
+  assertEquals(relayed.relay.status(), { connections: 0, streams: {} });
 });
 
 Deno.test("a list of a collection without objects is empty", async () => {
