@@ -10,7 +10,7 @@ const CLIENTS = 1_000;
 /** Changes a second: 18,000 messages to the clients that read. */
 const RATE = 20;
 /** More changes a second than any of the servers can distribute. */
-const FLOOD = 120;
+const FLOOD = 400;
 /** Clients with a watch each, for comparison. */
 const WATCHES = 100;
 const SECONDS = 5;
