@@ -131,6 +131,11 @@ export { CacheDifferenceError } from "./src/informer/sync/cache_difference_error
 export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
 export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
+export { CacheView, type ViewOptions } from "./src/informer/view/cache_view.ts";
+export type { ViewUpdates } from "./src/informer/view/view_reader.ts";
+export { applyViewUpdate, type RowChange, type ViewRow, type ViewUpdate } from "./src/informer/view/view_update.ts";
+export type { ViewWindow } from "./src/informer/view/view_window.ts";
+export type { SortKey, SortOrder, SortValue } from "./src/informer/view/sort_key.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
 export { UnknownFieldsError } from "./src/informer/cache/unknown_fields.ts";

@@ -12,6 +12,7 @@ import type { InformerView } from "./informer_view.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 import type { InformerStatus } from "./status.ts";
 import type { CheckResult } from "./sync/check_result.ts";
+import type { CacheView, ViewOptions } from "./view/cache_view.ts";
 
 /** The informer of a holder, until that is disposed. */
 interface Held<T extends KubernetesObject, Name extends string> {
@@ -87,6 +88,11 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
   /** See `SharedIndexInformer.events()`. The disposal ends the iterator. */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     return this.#informer.events(this.#bound(options));
+  }
+
+  /** See `SharedIndexInformer.view()`. The disposal ends the view. */
+  view(options: ViewOptions<T> = {}): CacheView<T> {
+    return this.#informer.view(this.#bound(options));
   }
 
   /** See `SharedIndexInformer.until()`. */

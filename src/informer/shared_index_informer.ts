@@ -48,6 +48,7 @@ import { withErrorJson } from "../errors/informer_error.ts";
 import { Latest } from "../async/latest.ts";
 import { joined, type WaitError, waitError } from "./wait_error.ts";
 import { StoreWriter } from "./sync/store_writer.ts";
+import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 
 /** The shortest time between two consistency checks, in milliseconds. */
 const MIN_CHECK_MS = 60_000;
@@ -296,6 +297,40 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     return this.#processor.stream(options);
+  }
+
+  /**
+   * Returns the cached objects for which `where` holds, in the order of `sortBy`, for readers that show a part of them: `offset` and
+   * `limit` are the part that they read if they name none. The view follows the cache until it is disposed, the signal aborts, or
+   * the informer stops.
+   *
+   * A change of an object costs O(log n); see {@linkcode CacheView}.
+   *
+   * @throws {SyntaxError} when a sort key is no path of a field.
+   * @throws {RangeError} when the offset or limit is no count.
+   * @throws {Error} when the informer has stopped.
+   *
+   * @example
+   * ```ts
+   * import { Client, SharedIndexInformer } from "@kube/informer";
+   * import { Pod } from "@kube/informer/kinds/core/v1";
+   * import { FakeApiServer, pod } from "@kube/informer/testing";
+   * import { assertEquals } from "@std/assert";
+   *
+   * const server = new FakeApiServer();
+   * for (const name of ["cart-0", "cart-1", "web-0"]) server.create(Pod, pod({ name, namespace: "shop" }));
+   * using client = new Client({ server: "http://fake", transport: server });
+   * await using pods = new SharedIndexInformer(client.resource(Pod));
+   * pods.run();
+   * using view = pods.view({ sortBy: "-metadata.name", limit: 2 });
+   * for await (const { total, rows } of view.changes()) { // all rows of the window first, then its changes
+   *   assertEquals([total, rows?.map(({ key }) => key)], [3, ["shop/web-0", "shop/cart-1"]]);
+   *   break;
+   * }
+   * ```
+   */
+  view(options: ViewOptions<T> = {}): CacheView<T> {
+    return new CacheView((handler, registered) => this.addEventHandler(handler, registered), options);
   }
 
   /**

@@ -166,6 +166,7 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
   const streaming = (async () => {
     for await (const event of pods.events()) read.push(event.type);
   })();
+  const updates = pods.view().changes();
   const waits = [
     pods.until(() => false),
     pods.untilDeleted("default/a"),
@@ -177,8 +178,10 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
   });
   await world.tick();
   assertEquals([lines.splice(0), others.splice(0)], [["+ default/a", "+ default/b"], ["+ default/a", "+ default/b"]]);
+  assertEquals((await updates.next()).value?.total, 2);
   pods[Symbol.dispose]();
   await Promise.all(waits);
+  assertEquals(await updates.next(), { done: true, value: undefined });
   assertEquals([outer.listeners, aborts.length, read], [0, 1, ["added", "added", "synced"]]);
   server.create(Pod, pod({ name: "c" }));
   await world.tick();
@@ -197,6 +200,7 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
       () => pods.status(),
       () => pods.statusChanges(),
       () => pods.events(),
+      () => pods.view(),
       () => pods.addEventHandler({}),
     ]
   ) assertThrows(use, DOMException, message);
