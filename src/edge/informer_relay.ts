@@ -16,12 +16,14 @@ import type { AcquiredInformer } from "../informer/acquired_informer.ts";
 import type { SharedIndexInformerOptions } from "../informer/options.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { PROBE_PATHS } from "../metrics/answer_probe.ts";
+import { answerViews } from "./answer_views.ts";
 import { Feed, readable, stateOf } from "./feed.ts";
 import { informerProbes } from "./informer_probes.ts";
 import { ObjectSelection } from "./object_selection.ts";
 import { type ConnectionInfo, LOOPBACK_HOSTS, type Refusal, RequestGuard } from "./request_guard.ts";
 import { type Show, ShownObject } from "./shown_object.ts";
 import { objectTexts } from "./snapshot.ts";
+import { ViewHub } from "./view_hub.ts";
 
 /** One collection that a relay serves: its resource, and the options of its informer. */
 export interface RelayedCollection extends Selection, SharedIndexInformerOptions<KubernetesObject> {
@@ -163,6 +165,7 @@ export class InformerRelay implements AsyncDisposable {
   readonly #options: RelayOptions;
   readonly #guard: RequestGuard;
   readonly #served: ReadonlyMap<string, Served>;
+  readonly #views: ViewHub;
   readonly #probes: (request: Request) => Response;
   readonly #reporter = new ConsoleReporter();
   /** The name of the cluster, or of this relay alone. */
@@ -221,6 +224,16 @@ export class InformerRelay implements AsyncDisposable {
     this.#served = new Map(
       names.map((name) => [name, this.#serve(name, options.collections[name])]),
     );
+    this.#views = new ViewHub({
+      collection: (name) => {
+        const served = this.#served.get(name);
+        const hides = options.redact !== undefined;
+        return served && { acquire: () => this.#acquire(served), show: served.show, hides };
+      },
+      heartbeatMs,
+      stallMs: stallMs ?? 30_000,
+      lingerMs: lingerMs ?? 10_000,
+    });
   }
 
   /**
@@ -285,6 +298,7 @@ export class InformerRelay implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException("The relay was disposed", "AbortError"));
     for (const served of this.#served.values()) this.#release(served);
+    this.#views[Symbol.dispose]();
     return Promise.resolve();
   }
 
@@ -328,12 +342,20 @@ export class InformerRelay implements AsyncDisposable {
     }
     if (request.method === "OPTIONS") return this.#preflight(request);
     if (PROBE_PATHS.includes(pathname)) return this.#probes(request);
+    const viewed = this.#job.signal.aborted ? undefined : await answerViews(request, {
+      hub: this.#views,
+      expiresAt: authorization.expiresAt,
+      headers: HEADERS,
+      keep,
+      refuse: (status, reason, headers) => this.#refuse(request, { status, reason }, headers),
+    });
+    if (viewed !== undefined) return viewed;
     const [, route, name] = ROUTE.exec(pathname) ?? [];
     const served = this.#served.get(name);
     if (route === undefined) {
       return this.#refuse(request, {
         status: 404,
-        reason: "expected /api/<name> or /events/<name>",
+        reason: "expected /api/<name>, /events/<name> or /views",
       });
     }
     if (served === undefined) {
@@ -419,8 +441,8 @@ export class InformerRelay implements AsyncDisposable {
 
   #preflight(request: Request): Response {
     return this.#refuse(request, { status: 204, reason: "" }, {
-      "access-control-allow-methods": "GET, HEAD",
-      "access-control-allow-headers": "authorization, if-none-match, last-event-id",
+      "access-control-allow-methods": "GET, HEAD, POST",
+      "access-control-allow-headers": "authorization, content-type, if-none-match, last-event-id",
       "access-control-max-age": "600",
     });
   }

@@ -113,7 +113,7 @@ export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
  * @param id What the client sends as `Last-Event-ID` when it reconnects. `""` makes it forget an earlier one.
  */
 export function eventText(
-  event: keyof RelayEvents,
+  event: string,
   json: string,
   id?: string,
 ): string {
