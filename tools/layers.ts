@@ -37,6 +37,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     deno: { folders: ["api", "client", "kubeconfig", "async", "errors"], packages: ["node:path", "node:url"] },
     testing: { folders: ["api", "entry", "async", "kinds"], packages: ["js-yaml"] },
     perturb: { folders: ["api", "async", "client", "testing"], packages: [] },
+    subscribe: { folders: ["api", "async", "edge", "informer"], packages: [] },
     cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:path", "node:tls"] },
   };
 
@@ -56,6 +57,7 @@ const ENTRY_POINTS = [
   "testing/mod.ts",
   "perturb/mod.ts",
   "workqueue/mod.ts",
+  "subscribe/mod.ts",
   "cli/main.ts",
 ];
 

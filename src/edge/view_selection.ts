@@ -119,9 +119,11 @@ function checked(request: unknown): ViewRequest {
     if (type === undefined) {
       throw new TypeError(`found ${JSON.stringify(name)} in a view, expected ${Object.keys(MEMBERS).join(", ")}`);
     }
-    const isRight = type === "strings"
-      ? Array.isArray(value) && value.length <= 100 && value.every((it) => typeof it === "string")
-      : typeof value === type;
+    const isRight = type === "number"
+      ? typeof value === "number"
+      : type === "string"
+      ? typeof value === "string"
+      : Array.isArray(value) && value.length <= 100 && value.every((it) => typeof it === "string");
     if (!isRight) throw new TypeError(`found ${JSON.stringify(value)} as ${name} of a view`);
   }
   if (typeof request.of !== "string") throw new TypeError(`expected the name of a collection as "of" of a view`);

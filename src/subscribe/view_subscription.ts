@@ -1,0 +1,298 @@
+import type { CollectionData, StreamData, ViewData, ViewRequest } from "../edge/view_events.ts";
+import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../informer/view/view_update.ts";
+import { askRelay, followRelay, relayAddress, type RelayClientOptions, RelayError } from "./follow_relay.ts";
+import { PolledIterator } from "./polled_iterator.ts";
+import type { ServerEvent } from "./server_events.ts";
+
+/** The longest address of a stream with its views; longer ones are sent behind it. */
+const MAX_ADDRESS = 2_000;
+
+/** Options of {@linkcode subscribeViews}. */
+export interface SubscribeViewsOptions extends RelayClientOptions {
+  /** Called when a collection that views are of has changed, at most twice a second. */
+  readonly onCollection?: (collection: CollectionData) => unknown;
+  /** Called with `true` when the stream is open, and with `false` when it has ended. */
+  readonly onConnected?: (isConnected: boolean) => unknown;
+}
+
+/**
+ * Views of the collections of a relay, over one stream of events.
+ *
+ * It follows the relay until it is disposed: after a cut it opens its views again, which costs their windows.
+ */
+export class ViewSubscription implements Disposable {
+  readonly #relay: string | URL;
+  readonly #options: SubscribeViewsOptions;
+  readonly #job = new AbortController();
+  readonly #views = new Map<string, RemoteView<unknown>>();
+  /** The number of views so far, which gives the next one its name. */
+  #count = 0;
+  /** The name of the open stream; `undefined` if there is none. */
+  #stream: string | undefined;
+  /** `true` if and only if the requests have changed since they were last sent. */
+  #isDue = false;
+  /** `true` while a request for other views is sent. */
+  #isSending = false;
+  /** Ends the present connection. */
+  #connection = new AbortController();
+  /** Set when the subscription has ended. */
+  #end: { readonly failure: { readonly error: unknown } | undefined } | undefined;
+
+  /** Connects at once; see {@linkcode subscribeViews}. */
+  constructor(relay: string | URL, options: SubscribeViewsOptions = {}) {
+    const { signal } = options;
+    this.#relay = relay;
+    this.#options = options;
+    const stop = (): void => this.#job.abort(signal!.reason);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+    // Views that are opened in this turn are in the first request.
+    Promise.resolve().then(() => this.#follow()).catch((error) => {
+      signal?.removeEventListener("abort", stop);
+      this.#over({ failure: { error } });
+    });
+  }
+
+  /** `true` while the stream is open; otherwise the rows may be out of date. */
+  get isConnected(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  /** Opens a view, whose rows come later. @throws {Error} when the subscription has ended. */
+  view<T>(request: ViewRequest): RemoteView<T> {
+    if (this.#end !== undefined) throw new Error("Cannot open a view: the subscription has ended");
+    const name = String(++this.#count);
+    const view = new RemoteView<T>(request, {
+      onChange: () => this.#due(),
+      onEnd: () => {
+        if (this.#views.delete(name)) this.#due();
+      },
+    });
+    this.#views.set(name, view as RemoteView<unknown>);
+    this.#due();
+    return view;
+  }
+
+  /** Ends the subscription and its views, whose rows stay as they are. */
+  [Symbol.dispose](): void {
+    this.#over({ failure: undefined });
+    this.#job.abort(new DOMException("The subscription was disposed", "AbortError"));
+  }
+
+  #requests(): string {
+    return JSON.stringify(Object.fromEntries([...this.#views].map(([name, { request }]) => [name, request])));
+  }
+
+  #follow(): Promise<never> {
+    const { signal } = this.#job;
+    return followRelay({
+      request: () => {
+        const query = `?views=${encodeURIComponent(this.#requests())}`;
+        this.#isDue = query.length > MAX_ADDRESS;
+        return { address: relayAddress(this.#relay, `views${this.#isDue ? "" : query}`) };
+      },
+      onEvent: (event) => this.#accept(event),
+      onDown: () => this.#connected(undefined),
+    }, { ...this.#options, signal, fetch: (input, init) => this.#fetch(input, init) });
+  }
+
+  /** Sends the request of a stream, which {@linkcode #connection} ends too. */
+  #fetch(input: string, init: RequestInit): Promise<Response> {
+    const { fetch = globalThis.fetch.bind(globalThis) } = this.#options;
+    const connection = this.#connection = new AbortController();
+    init.signal?.addEventListener("abort", () => connection.abort(init.signal!.reason), { once: true });
+    return fetch(input, { ...init, signal: connection.signal });
+  }
+
+  #accept({ event, data }: ServerEvent): void {
+    if (this.#end !== undefined) return;
+    if (event === "stream") this.#connected((JSON.parse(data) as StreamData).id);
+    else if (event === "collection") this.#options.onCollection?.(JSON.parse(data));
+    else if (event === "view") {
+      const update = JSON.parse(data) as ViewData;
+      this.#views.get(update.view)?.accept(update);
+    }
+  }
+
+  #connected(stream: string | undefined): void {
+    this.#stream = stream;
+    this.#options.onConnected?.(stream !== undefined);
+    if (this.#isDue) void this.#send();
+  }
+
+  /** Sends the requests, together with those that change in this turn. */
+  #due(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    queueMicrotask(() => void this.#send());
+  }
+
+  async #send(): Promise<void> {
+    while (this.#isDue && !this.#isSending && this.#stream !== undefined && this.#end === undefined) {
+      this.#isDue = false;
+      this.#isSending = true;
+      const address = relayAddress(this.#relay, `views/${this.#stream}`);
+      const connection = this.#connection;
+      try {
+        const headers = { "content-type": "application/json" };
+        const init = { method: "POST", body: this.#requests(), headers, signal: connection.signal };
+        await askRelay(address, this.#options, init);
+      } catch (error) {
+        if (error instanceof RelayError && error.status === 400) this.#options.onError?.(error);
+        // Another instance of the relay answers, or none: the next stream begins with the views.
+        else connection.abort(new Error("Cannot change the views of the stream; another one follows", { cause: error }));
+      } finally {
+        this.#isSending = false;
+      }
+    }
+  }
+
+  #over(end: { readonly failure: { readonly error: unknown } | undefined }): void {
+    if (this.#end !== undefined) return;
+    this.#end = end;
+    if (this.#stream !== undefined) this.#connected(undefined);
+    for (const view of [...this.#views.values()]) view.end(end.failure);
+  }
+}
+
+/** A view's connection to its subscription. */
+interface RemoteViewContext {
+  readonly onChange: () => void;
+  readonly onEnd: () => void;
+}
+
+/** A window of a collection of a relay. */
+export class RemoteView<T> implements Disposable {
+  readonly #context: RemoteViewContext;
+  readonly #readers = new Map<PolledIterator<ViewUpdate<T>>, ViewUpdate<T> | undefined>();
+  #request: ViewRequest;
+  #rows: ViewRow<T>[] = [];
+  /** The last update; `undefined` before the first one. */
+  #last: ViewUpdate<T> | undefined;
+  /** Set when the view has ended. */
+  #end: { readonly failure: { readonly error: unknown } | undefined } | undefined;
+
+  /** Made by {@linkcode ViewSubscription.view}. */
+  constructor(request: ViewRequest, context: RemoteViewContext) {
+    this.#request = request;
+    this.#context = context;
+  }
+
+  /** The objects and the window that the view asks for. */
+  get request(): ViewRequest {
+    return this.#request;
+  }
+
+  /** `true` once rows have come. */
+  get hasSynced(): boolean {
+    return this.#last !== undefined;
+  }
+
+  /** The number of rows of the view, in the window and outside of it; 0 before the first ones have come. */
+  get total(): number {
+    return this.#last?.total ?? 0;
+  }
+
+  /** The number of rows before those that have come. */
+  get offset(): number {
+    return this.#last?.offset ?? 0;
+  }
+
+  /** The rows of the window that have come last. */
+  rows(): readonly ViewRow<T>[] {
+    return this.#rows;
+  }
+
+  /** Asks for other objects, another order or window; what is not given stays. The rows stay until others have come. */
+  replace(request: Partial<ViewRequest>): void {
+    this.#request = { ...this.#request, ...request };
+    this.#context.onChange();
+  }
+
+  /**
+   * Returns the rows of the window, once they have come, then their changes. The iterator begins at its first `next()`, and ends with
+   * the view, or at `break`. A slow reader receives all rows instead of the changes that it has missed. There is one call of `next()`
+   * at a time.
+   */
+  changes(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ViewUpdate<T>> {
+    const reader: PolledIterator<ViewUpdate<T>> = new PolledIterator<ViewUpdate<T>>({
+      poll: () => {
+        const update = this.#readers.get(reader);
+        if (update !== undefined) this.#readers.set(reader, undefined);
+        return update;
+      },
+      onBegin: () => {
+        if (this.#end !== undefined) return reader.end(this.#end.failure);
+        this.#readers.set(reader, this.#last && this.#all(this.#last));
+      },
+      onEnd: () => this.#readers.delete(reader),
+      signal: options.signal,
+    });
+    return reader;
+  }
+
+  /** Applies an update. */
+  accept({ total, offset, rows, changes }: ViewUpdate<T>): void {
+    const update = rows === undefined ? { total, offset, changes } : { total, offset, rows, changes };
+    this.#last = update;
+    this.#rows = applyViewUpdate(this.#rows, update);
+    for (const [reader, pending] of this.#readers) {
+      this.#readers.set(reader, pending === undefined ? update : this.#all(update));
+      reader.wake();
+    }
+  }
+
+  /** Ends the view. */
+  end(failure?: { readonly error: unknown }): void {
+    if (this.#end !== undefined) return;
+    this.#end = { failure };
+    for (const reader of [...this.#readers.keys()]) reader.end(failure);
+    this.#context.onEnd();
+  }
+
+  /** Ends the view; its rows stay as they are. */
+  [Symbol.dispose](): void {
+    this.end();
+  }
+
+  #all({ total, offset }: ViewUpdate<T>): ViewUpdate<T> {
+    return { total, offset, rows: [...this.#rows], changes: [] };
+  }
+}
+
+/**
+ * Subscribes to views of a relay: windows of its collections, in order, which the relay keeps up to date. Of the objects outside of
+ * the windows nothing is sent.
+ *
+ * @param relay The address of the relay: `"https://dash.example.com"`, or in pages of its own `"/"`.
+ *
+ * @example
+ * ```ts
+ * import { Client, SharedInformerFactory } from "@kube/informer";
+ * import { InformerRelay } from "@kube/informer/edge";
+ * import { Pod } from "@kube/informer/kinds/core/v1";
+ * import { subscribeViews } from "@kube/informer/subscribe";
+ * import { FakeApiServer, pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const server = new FakeApiServer();
+ * for (const name of ["cart-0", "cart-1", "web-0"]) server.create(Pod, pod({ name, namespace: "shop" }));
+ * using client = new Client({ server: "http://fake", transport: server });
+ * await using informers = new SharedInformerFactory(client);
+ * await using relay = new InformerRelay(informers, { collections: { pods: Pod } });
+ * const connection = { remoteAddr: { hostname: "127.0.0.1" } };
+ *
+ * // In a browser: subscribeViews("/")
+ * using views = subscribeViews("http://localhost", {
+ *   fetch: (input, init) => relay.fetch(new Request(input, init), connection),
+ * });
+ * const pods = views.view<Pod>({ of: "pods", sortBy: ["-metadata.name"], limit: 2, fields: ["metadata.name"] });
+ * for await (const { total } of pods.changes()) {
+ *   assertEquals([total, pods.rows().map(({ key }) => key)], [3, ["shop/web-0", "shop/cart-1"]]);
+ *   break; // or continue, and show each change
+ * }
+ * ```
+ */
+export function subscribeViews(relay: string | URL, options: SubscribeViewsOptions = {}): ViewSubscription {
+  return new ViewSubscription(relay, options);
+}
