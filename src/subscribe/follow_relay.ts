@@ -3,8 +3,8 @@ import { LongTimer } from "../async/time/long_timer.ts";
 import { sleep } from "../async/time/sleep.ts";
 import { type ServerEvent, ServerEvents } from "./server_events.ts";
 
-/** A relay has a heartbeat of 30 s at most: after so many milliseconds of silence the connection is given up. */
-const SILENCE_MS = 45_000;
+/** A relay is silent for two heartbeats at most, each of 30 s at most: a connection that is silent for longer is given up. */
+const SILENCE_MS = 70_000;
 
 /** Status codes of refusals that may end by themselves, apart from those of 500 and above. */
 const PASSING: readonly number[] = [408, 425, 429];
@@ -77,6 +77,7 @@ export async function followRelay(
 ): Promise<never> {
   const { signal, onError } = options;
   for (let failures = 0;; failures++) {
+    signal.throwIfAborted();
     const { address, headers } = request();
     try {
       await readStream(address, headers, options, (event) => {

@@ -140,7 +140,9 @@ export class ViewSubscription implements Disposable {
       } catch (error) {
         if (error instanceof RelayError && error.status === 400) this.#options.onError?.(error);
         // Another instance of the relay answers, or none: the next stream begins with the views.
-        else connection.abort(new Error("Cannot change the views of the stream; another one follows", { cause: error }));
+        else {connection.abort(
+            new Error("Cannot change the views of the stream; another one follows", { cause: error }),
+          );}
       } finally {
         this.#isSending = false;
       }

@@ -1,0 +1,187 @@
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import {
+  type RemoteView,
+  subscribeViews,
+  type SubscribeViewsOptions,
+  type ViewSubscription,
+} from "../../src/subscribe/view_subscription.ts";
+import type { ViewUpdate } from "../../src/informer/view/view_update.ts";
+import { pod } from "../../src/testing/mod.ts";
+import { Network } from "./_subscribed.ts";
+
+function subscribed(network: Network, options: SubscribeViewsOptions = {}): ViewSubscription {
+  return subscribeViews("http://localhost/", { fetch: network.fetch, ...options });
+}
+
+function create(network: Network, ...names: string[]): void {
+  for (const name of names) network.server.create(Pod, pod({ name, namespace: "shop" }));
+}
+
+function names(view: RemoteView<Pod>): string[] {
+  return view.rows().map(({ key }) => key.split("/")[1]);
+}
+
+/** The updates of a view: the number of all rows, or of changes. */
+function noted(updates: AsyncIterable<ViewUpdate<Pod>>): string[] {
+  const lines: string[] = [];
+  void (async () => {
+    try {
+      for await (const { rows, changes, total } of updates) {
+        lines.push(rows === undefined ? `${changes.length} changes, ${total}` : `${rows.length} rows, ${total}`);
+      }
+      lines.push("end");
+    } catch (error) {
+      lines.push(`failed: ${(error as Error).message}`);
+    }
+  })();
+  return lines;
+}
+
+const POSTS = ({ method }: Request): boolean => method === "POST";
+
+Deno.test("a remote view has the rows of its window, and then their changes", async () => {
+  await using network = new Network();
+  create(network, "a", "b", "c");
+  const connected: boolean[] = [];
+  using views = subscribed(network, { onConnected: (it) => connected.push(it) });
+  const view = views.view<Pod>({ of: "pods", sortBy: ["-metadata.name"], limit: 2 });
+  const lines = noted(view.changes());
+  assertEquals([view.hasSynced, view.total, view.offset, view.rows(), views.isConnected], [false, 0, 0, [], false]);
+  await network.tick(100);
+  assertEquals([names(view), view.total, view.hasSynced, connected], [["c", "b"], 3, true, [true]]);
+  create(network, "d");
+  await network.tick(100);
+  assertEquals([names(view), view.total, lines], [["d", "c"], 4, ["2 rows, 3", "2 changes, 4"]]);
+  assertEquals(network.requests.filter(POSTS).length, 0);
+});
+
+Deno.test("views of one subscription share one stream, and are opened, changed and closed by requests beside it", async () => {
+  await using network = new Network();
+  create(network, "a", "b", "c");
+  using views = subscribed(network);
+  const first = views.view<Pod>({ of: "pods", limit: 1 });
+  await network.tick(100);
+  const second = views.view<Pod>({ of: "pods", search: "c" });
+  first.replace({ offset: 1 });
+  await network.tick(100);
+  assertEquals([names(first), first.offset, names(second)], [["b"], 1, ["c"]]);
+  assertEquals([first.request, network.requests.filter(POSTS).length], [{ of: "pods", limit: 1, offset: 1 }, 1]);
+  second[Symbol.dispose]();
+  second[Symbol.dispose]();
+  create(network, "cc");
+  await network.tick(100);
+  assertEquals([names(second), first.total], [["c"], 4]);
+  assertEquals(network.requests.map(({ method }) => method), ["GET", "POST", "POST"]);
+});
+
+Deno.test("views come back after a cut and a restart of the relay, with what they ask for now", async () => {
+  await using network = new Network();
+  create(network, "a", "b", "c");
+  const connected: boolean[] = [];
+  using views = subscribed(network, { onConnected: (it) => connected.push(it) });
+  const view = views.view<Pod>({ of: "pods", limit: 2 });
+  const lines = noted(view.changes());
+  await network.tick(100);
+  const restarted = network.restart();
+  await network.tick();
+  assertEquals([views.isConnected, names(view)], [false, ["a", "b"]]);
+  view.replace({ offset: 1 });
+  create(network, "d");
+  await network.tick(2_000);
+  await restarted;
+  await network.tick(2_000);
+  assertEquals([names(view), connected, lines.at(-1)], [["b", "c"], [true, false, true], "2 rows, 4"]);
+});
+
+Deno.test("a stream that the relay no longer knows is opened again", async () => {
+  await using network = new Network();
+  create(network, "a", "b");
+  using views = subscribed(network);
+  const view = views.view<Pod>({ of: "pods", limit: 1 });
+  await network.tick(100);
+  network.answer = (request) => POSTS(request) ? Response.json({ error: "gone" }, { status: 404 }) : undefined;
+  view.replace({ offset: 1 });
+  await network.tick(2_000);
+  assertEquals([names(view), network.requests.map(({ method }) => method)], [["b"], ["GET", "POST", "GET"]]);
+});
+
+Deno.test("views whose request is too long for an address are sent behind it", async () => {
+  await using network = new Network();
+  create(network, "a", "b");
+  using views = subscribed(network);
+  const view = views.view<Pod>({
+    of: "pods",
+    labelSelector: `app!=${"x".repeat(60)}`,
+    fields: Array(80).fill("metadata.annotations.x"),
+  });
+  await network.tick(100);
+  assertEquals([names(view), network.requests.map(({ method }) => method)], [["a", "b"], ["GET", "POST"]]);
+});
+
+Deno.test("a request that the relay refuses is reported, and the view stays as it was", async () => {
+  await using network = new Network();
+  create(network, "a", "b");
+  const errors: Error[] = [];
+  using views = subscribed(network, { onError: (error) => errors.push(error as Error) });
+  const view = views.view<Pod>({ of: "pods" });
+  await network.tick(100);
+  view.replace({ labelSelector: "=" });
+  await network.tick(2_000);
+  assertEquals([names(view), errors.length, views.isConnected], [["a", "b"], 1, true]);
+  assertStringIncludes(errors[0].message, "label selector");
+});
+
+Deno.test("collections of views are reported when they change", async () => {
+  await using network = new Network();
+  create(network, "a");
+  const seen: string[] = [];
+  using views = subscribed(network, {
+    onCollection: ({ name, state, objects }) => seen.push(`${name} ${state} ${objects}`),
+  });
+  views.view({ of: "pods" });
+  await network.tick(1_000);
+  create(network, "b");
+  await network.tick(1_000);
+  assertEquals(seen.slice(-2), ["pods live 1", "pods live 2"]);
+});
+
+Deno.test("a slow reader of a remote view receives all rows, and a late one begins with them", async () => {
+  await using network = new Network();
+  create(network, "a");
+  using views = subscribed(network);
+  const view = views.view<Pod>({ of: "pods" });
+  const updates = view.changes();
+  const first = updates.next();
+  await network.tick(100);
+  assertEquals((await first).value?.rows?.length, 1);
+  for (const name of ["b", "c", "d"]) {
+    create(network, name);
+    await network.tick(100);
+  }
+  const { rows, changes } = (await updates.next()).value!;
+  assertEquals([rows?.length, changes, view.rows().length], [4, [], 4]);
+  assertEquals((await view.changes().next()).value?.rows?.length, 4);
+});
+
+Deno.test("views end with their subscription, its signal, and its refusal", async () => {
+  await using network = new Network({ lingerMs: 0 });
+  create(network, "a");
+  const stop = new AbortController();
+  const all = [subscribed(network), subscribed(network, { signal: stop.signal })];
+  const opened = all.map((views) => views.view<Pod>({ of: "pods" }));
+  const lines = opened.map((view) => noted(view.changes()));
+  await network.tick(100);
+  all[0][Symbol.dispose]();
+  stop.abort(new Error("enough"));
+  await network.tick(100);
+  assertEquals(lines, [["1 rows, 1", "end"], ["1 rows, 1", "failed: enough"]]);
+  assertEquals([network.relay.status().connections, names(opened[0])], [0, ["a"]]);
+  assertThrows(() => all[0].view({ of: "pods" }), Error, "the subscription has ended");
+  assertEquals(await opened[0].changes().next(), { done: true, value: undefined });
+
+  using wrong = subscribed(network);
+  const refused = noted(wrong.view<Pod>({ of: "nodes" }).changes());
+  await network.tick(100);
+  assertStringIncludes(refused[0], "failed: Cannot subscribe to http://localhost/views?views=");
+});
