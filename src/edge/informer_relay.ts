@@ -23,11 +23,12 @@ import { ObjectSelection } from "./object_selection.ts";
 import { type ConnectionInfo, LOOPBACK_HOSTS, type Refusal, RequestGuard } from "./request_guard.ts";
 import { type Show, ShownObject } from "./shown_object.ts";
 import { objectTexts } from "./snapshot.ts";
+import type { CollectionList } from "./view_events.ts";
 import { ViewHub } from "./view_hub.ts";
 
 /** One collection that a relay serves: its resource, and the options of its informer. */
 export interface RelayedCollection extends Selection, SharedIndexInformerOptions<KubernetesObject> {
-  /** The kind, or the table of it. */
+  /** The kind, or the table of it: then views have its rows, and lists and event streams the objects in them. */
   readonly resource: Resource;
   /** Serves the data of Secrets; without it their keys alone. @default {false} */
   readonly showSecrets?: boolean;
@@ -112,6 +113,8 @@ interface Served {
   readonly name: string;
   readonly collection: RelayedCollection;
   readonly show: Show;
+  /** Returns what clients may see of an object of views: the row, where the collection is a table. */
+  readonly showRow: Show;
   /** Set while there are streams, and `lingerMs` longer. */
   feed: Feed | undefined;
   readonly linger: LongTimer;
@@ -228,7 +231,7 @@ export class InformerRelay implements AsyncDisposable {
       collection: (name) => {
         const served = this.#served.get(name);
         const hides = options.redact !== undefined;
-        return served && { acquire: () => this.#acquire(served), show: served.show, hides };
+        return served && { acquire: () => this.#acquire(served), show: served.showRow, hides };
       },
       heartbeatMs,
       stallMs: stallMs ?? 30_000,
@@ -311,7 +314,7 @@ export class InformerRelay implements AsyncDisposable {
     const collection = "resource" in given ? given : { resource: given };
     const { resource, showSecrets = false } = collection;
     const { redact } = this.#options;
-    const show = readable(
+    const showRow = readable(
       ({ object }) => {
         const shown = shownOf(object, resource, showSecrets);
         return redact === undefined ? shown : redact(shown, resource);
@@ -324,10 +327,12 @@ export class InformerRelay implements AsyncDisposable {
           ),
         ),
     );
+    const showObject: Show = (entry) => (showRow(entry) as TableRow | undefined)?.object;
     const served: Served = {
       name,
       collection,
-      show,
+      show: resource.representation === "table" ? showObject : showRow,
+      showRow,
       feed: undefined,
       linger: new LongTimer(() => this.#release(served)),
     };
@@ -350,6 +355,7 @@ export class InformerRelay implements AsyncDisposable {
       refuse: (status, reason, headers) => this.#refuse(request, { status, reason }, headers),
     });
     if (viewed !== undefined) return viewed;
+    if (pathname === "/api" && request.method === "GET") return Response.json(this.#collections(), { headers: HEADERS });
     const [, route, name] = ROUTE.exec(pathname) ?? [];
     const served = this.#served.get(name);
     if (route === undefined) {
@@ -416,6 +422,16 @@ export class InformerRelay implements AsyncDisposable {
       authorization.expiresAt,
       keep,
     );
+  }
+
+  /** Returns the collections, for pages that show any. */
+  #collections(): CollectionList {
+    return {
+      collections: [...this.#served.values()].map(({ name, collection: { resource } }) => {
+        const { kind, scope } = resource;
+        return { name, kind, scope, isTable: resource.representation === "table" };
+      }),
+    };
   }
 
   async #authorize(

@@ -23,5 +23,5 @@ export type {
   SnapshotData,
   StateData,
 } from "./relay_events.ts";
-export type { CollectionData, StreamData, ViewData, ViewEvents, ViewRequest } from "./view_events.ts";
+export type { CollectionData, CollectionList, StreamData, ViewData, ViewEvents, ViewRequest } from "./view_events.ts";
 export type { ConnectionInfo } from "./request_guard.ts";

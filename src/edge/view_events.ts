@@ -13,6 +13,8 @@
  * | `view` | {@linkcode ViewData} | all rows of a window, or changes of it |
  * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
  *
+ * **`GET /api`** answers the collections that there are, as a {@linkcode CollectionList}.
+ *
  * Events have no ids: a client that reconnects opens its views again, which costs their windows. A client that reads slowly receives
  * fewer updates of a view, and all rows where they would be less than the changes.
  *
@@ -20,6 +22,21 @@
  */
 import type { ViewUpdate } from "../informer/view/view_update.ts";
 import type { EndData, StateData } from "./relay_events.ts";
+
+/** The answer to `GET /api`. */
+export interface CollectionList {
+  /** The collections that the relay serves. */
+  readonly collections: readonly {
+    /** The name, as in addresses. */
+    readonly name: string;
+    /** The kind, `"Pod"`. */
+    readonly kind: string;
+    /** Whether the objects are in namespaces. */
+    readonly scope: "Namespaced" | "Cluster";
+    /** `true` if the rows of views are rows of the server's table. */
+    readonly isTable: boolean;
+  }[];
+}
 
 /** A view that a client asks for. */
 export interface ViewRequest {

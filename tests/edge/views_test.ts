@@ -153,6 +153,10 @@ Deno.test("rows of a table are searched by their cells, and sorted by one", asyn
   assertEquals(object.cells[0], "web-19");
   // deno-lint-ignore no-explicit-any
   assertEquals((viewer.rows.columns as any)[0].object.columns[0].name, "Name");
+  const { collections } = await (await relayed.get("/api")).json();
+  assertEquals(collections, [{ name: "pods", kind: "Pod", scope: "Namespaced", isTable: true }]);
+  const { items } = await (await relayed.get("/api/pods?namespace=mail")).json();
+  assertEquals([items[0].spec.nodeName, items[0].cells], ["worker-9", undefined]); // the object, not its row
 });
 
 Deno.test("requests for views that are none are refused with the reason", async () => {
