@@ -5,6 +5,7 @@ import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
 import { checkCounts } from "./target/check_counts.ts";
+import { answerPage } from "./page/answer_page.ts";
 import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
 import { listen } from "./target/listen.ts";
 import { resourcesFor } from "./target/resources_for.ts";
@@ -30,18 +31,25 @@ export async function serve(
   checkSelection(flags, names);
   checkCounts({ port: flags.port });
   using client = await clientFor(flags, terminal);
-  const resources = await resourcesFor(client, names, "watch", { form: "object", signal, terminal });
+  const resources = await resourcesFor(client, names, "watch", { form: "table", signal, terminal });
   await using informers = new SharedInformerFactory(client, selectionFor(flags, client));
   const collections = collectionsOf(resources, flags.showSecrets ?? false, terminal);
   await using relay = new InformerRelay(informers, {
     collections,
     onError: (error) => terminal.say(`error: ${String(error)}`),
   });
-  const { address, http } = await listen(flags.port, relay.fetch);
+  const { address, http } = await listen(
+    flags.port,
+    (request, info) => answerPage(request) ?? relay.fetch(request, info),
+  );
   try {
     terminal.result(address);
     const served = Object.keys(collections);
-    terminal.say(`serving ${served.join(", ")} on ${address}; try: curl -N ${address}/events/${served[0]}`);
+    terminal.say(
+      `serving ${served.join(", ")} on ${address}; open it in a browser, or try: curl -N ${address}/events/${
+        served[0]
+      }`,
+    );
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve();
       else signal.addEventListener("abort", () => resolve(), { once: true });

@@ -31,7 +31,7 @@ export interface CollectionList {
     readonly name: string;
     /** The kind, `"Pod"`. */
     readonly kind: string;
-    /** Whether the objects are in namespaces. */
+    /** The scope: in namespaces, or in none. */
     readonly scope: "Namespaced" | "Cluster";
     /** `true` if the rows of views are rows of the server's table. */
     readonly isTable: boolean;

@@ -18,7 +18,7 @@ Deno.test("informer serve serves lists and events until it is interrupted, and e
   assertEquals(await session.code, 0);
   assertMatch(await stream.text(), /event:end\ndata:\{"reason":"closed"\}\n\n$/);
   assertEquals(session.err.lines, [
-    `serving pods, nodes on ${address}; try: curl -N ${address}/events/pods`,
+    `serving pods, nodes on ${address}; open it in a browser, or try: curl -N ${address}/events/pods`,
   ]);
 });
 

@@ -1,0 +1,216 @@
+/**
+ * The page of `informer serve`: a table of a collection, over one stream of views.
+ *
+ * `deno task page` bundles it, with `index.html` and `style.css`, into `src/cli/page/page_html.ts`.
+ *
+ * @module
+ */
+import type { KubernetesObject } from "../src/api/object.ts";
+import type { TableColumn, TableRow } from "../src/api/table_row.ts";
+import type { CollectionData, CollectionList } from "../src/edge/view_events.ts";
+import { type RemoteView, subscribeViews } from "../src/subscribe/view_subscription.ts";
+import { humanDuration } from "../src/testing/reads/human_duration.ts";
+import { type Column, Grid } from "./grid.ts";
+import { Rate } from "./rate.ts";
+import { yamlOf } from "./yaml_of.ts";
+
+type Collection = CollectionList["collections"][number];
+
+/** A row as the page asks for it: metadata, and the cells if the collection is a table. */
+type Row = KubernetesObject & Partial<Pick<TableRow, "cells" | "columns">>;
+
+const KEYS: Column<Row> = {
+  title: "Name",
+  textOf: ({ metadata }) => metadata.name,
+  sortKeys: ["metadata.name", "-metadata.name"],
+};
+
+const NAMESPACE: Column<Row> = {
+  title: "Namespace",
+  textOf: ({ metadata }) => metadata.namespace ?? "",
+  sortKeys: ["metadata.namespace", "-metadata.namespace"],
+};
+
+/** Ages are sorted by the time of creation, youngest first. */
+const AGE: Column<Row> = {
+  title: "Age",
+  textOf: ({ metadata: { creationTimestamp } }) =>
+    creationTimestamp ? humanDuration(Math.max(0, Date.now() - Date.parse(creationTimestamp))) : "",
+  sortKeys: ["-metadata.creationTimestamp", "metadata.creationTimestamp"],
+};
+
+function element<E extends Element = HTMLElement>(id: string): E {
+  return document.getElementById(id) as Element as E;
+}
+
+const select = element<HTMLSelectElement>("collection");
+const filter = element<HTMLInputElement>("filter");
+const details = element("details");
+const state = element("state");
+
+/** What the relay has said last of each collection. */
+const known = new Map<string, CollectionData>();
+const rate = new Rate();
+let isConnected = false;
+let shown: Collection | undefined;
+let rows: RemoteView<Row> | undefined;
+let columns: RemoteView<Row> | undefined;
+let opened: { readonly key: string; readonly view: RemoteView<KubernetesObject> } | undefined;
+
+const views = subscribeViews(new URL(".", location.href), {
+  onCollection: (data) => {
+    known.set(data.name, data);
+    showState();
+  },
+  onConnected: (value) => {
+    isConnected = value;
+    showState();
+  },
+});
+
+const scroller = element("scroller");
+const grid = new Grid<Row>({
+  scroller,
+  table: scroller.querySelector("table")!,
+  heads: element("heads"),
+  before: element("before"),
+  rows: element("rows"),
+  after: element("after"),
+}, {
+  onWindow: ({ offset, limit }) => {
+    if (rows === undefined || (rows.request.offset === offset && rows.request.limit === limit)) return;
+    rows.replace({ offset, limit });
+  },
+  onSort: (key) => rows?.replace({ sortBy: key === undefined ? [] : [key] }),
+  onOpen: open,
+});
+
+/** Calls `show` with each state of a view, until that is disposed. */
+async function follow<T>(view: RemoteView<T>, show: () => void): Promise<void> {
+  for await (const _ of view.changes()) show();
+}
+
+function showState(): void {
+  const data = shown && known.get(shown.name);
+  const text = isConnected ? data?.state ?? "connecting" : "disconnected";
+  if (state.textContent !== text) state.textContent = text;
+  state.className = text === "live" ? "live" : "";
+  const { total = 0, hasSynced = false } = rows ?? {};
+  const of = data !== undefined && data.objects !== total ? ` of ${data.objects.toLocaleString("en")}` : "";
+  element("count").textContent = hasSynced ? `${total.toLocaleString("en")}${of} objects` : "";
+  element("empty").hidden = !hasSynced || total > 0;
+}
+
+/** Shows a collection instead of the present one. */
+function choose(collection: Collection): void {
+  shown = collection;
+  closeDetails();
+  rows?.[Symbol.dispose]();
+  columns?.[Symbol.dispose]();
+  const { name, isTable, kind } = collection;
+  document.title = `${kind}: informer`;
+  scroller.querySelector("table")!.setAttribute("aria-label", name);
+  const fields = isTable ? ["metadata.name", "cells"] : ["metadata.name"];
+  const view = rows = views.view<Row>({ of: name, search: filter.value, fields, offset: 0, limit: 150 });
+  const heads = columns = isTable ? views.view<Row>({ of: name, fields: ["columns"], limit: 1 }) : undefined;
+  grid.reset(heads === undefined ? columnsOf(collection, undefined) : []);
+  let titles = "";
+  if (heads !== undefined) {
+    void follow(heads, () => {
+      const found = heads.rows()[0]?.object?.columns;
+      const text = JSON.stringify(found?.map((column) => column.name));
+      if (found === undefined || text === titles) return;
+      titles = text;
+      grid.reset(columnsOf(collection, found));
+      if (view.hasSynced) grid.show(view.rows(), view.offset, view.total);
+    });
+  }
+  void follow(view, () => {
+    grid.show(view.rows(), view.offset, view.total);
+    showState();
+  });
+  showState();
+}
+
+function columnsOf({ scope }: Collection, columns: readonly TableColumn[] | undefined): Column<Row>[] {
+  const own = columns?.flatMap(({ name, priority, format }, i): Column<Row>[] => {
+    if (priority > 0) return [];
+    if (name === "Age") return [AGE];
+    if (format === "name") return [KEYS];
+    return [{ title: name, textOf: ({ cells }) => cellText(cells?.[i]), sortKeys: [`cells.${i}`, `-cells.${i}`] }];
+  });
+  return [...(scope === "Namespaced" ? [NAMESPACE] : []), ...own ?? [KEYS, AGE]];
+}
+
+function cellText(cell: unknown): string {
+  if (cell === undefined || cell === null) return "";
+  return typeof cell === "object" ? JSON.stringify(cell) : String(cell);
+}
+
+/** Shows the object of a key beside the table, as it changes. */
+function open(key: string): void {
+  opened?.view[Symbol.dispose]();
+  const [name, namespace] = key.split("/").reverse();
+  const view = views.view<KubernetesObject>({
+    of: shown!.name,
+    ...(namespace === undefined ? {} : { namespace }),
+    fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
+    ...(shown!.isTable ? { fields: ["object"] } : {}),
+    limit: 1,
+  });
+  opened = { key, view };
+  element("title").textContent = key;
+  element("yaml").textContent = "";
+  details.hidden = false;
+  void follow(view, () => {
+    const found = view.rows()[0]?.object as (KubernetesObject & Partial<TableRow>) | null | undefined;
+    const text = found ? yamlOf(shown!.isTable ? found.object : found) : `${key} is gone`;
+    if (element("yaml").textContent !== text) element("yaml").textContent = text;
+  });
+  element("yaml").focus();
+}
+
+function closeDetails(): void {
+  if (opened === undefined) return;
+  opened.view[Symbol.dispose]();
+  opened = undefined;
+  details.hidden = true;
+}
+
+element("close").addEventListener("click", () => {
+  closeDetails();
+  grid.focus();
+});
+
+addEventListener("keydown", (event) => {
+  const isTyping = event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement;
+  if (event.key === "/" && !isTyping) {
+    event.preventDefault();
+    filter.focus();
+    filter.select();
+  } else if (event.key === "Escape" && opened !== undefined) {
+    closeDetails();
+    grid.focus();
+  } else if ((event.key === "Escape" || event.key === "Enter") && event.target === filter) grid.focus();
+});
+
+let typed: ReturnType<typeof setTimeout> | undefined;
+filter.addEventListener("input", () => {
+  clearTimeout(typed);
+  typed = setTimeout(() => {
+    rows?.replace({ search: filter.value });
+    grid.toTop();
+  }, 150);
+});
+
+setInterval(() => {
+  rate.sample(shown && known.get(shown.name)?.events);
+  element("plot").querySelector("path")!.setAttribute("d", rate.path(120, 24));
+  element("per_second").textContent = `${rate.perSecond} events/s`;
+  grid.refresh();
+}, 1_000);
+
+const { collections } = await (await fetch(new URL("api", location.href))).json() as CollectionList;
+select.replaceChildren(...collections.map(({ name }) => new Option(name, name)));
+select.addEventListener("change", () => choose(collections[select.selectedIndex]));
+choose(collections[select.selectedIndex]);
