@@ -57,7 +57,7 @@ export class Grid<T> {
     const { scroller, rows } = elements;
     scroller.addEventListener("scroll", () => this.#need());
     addEventListener("resize", () => this.#need());
-    rows.addEventListener("keydown", (event) => this.#press(event));
+    scroller.addEventListener("keydown", (event) => this.#press(event));
     rows.addEventListener("click", (event) => {
       const index = [...rows.rows].findIndex((row) => row.contains(event.target as Node));
       if (index >= 0) this.#open(this.#offset + index);
@@ -97,7 +97,9 @@ export class Grid<T> {
     this.#rows = rows;
     this.#offset = offset;
     this.#total = total;
-    const { table, before, after, rows: body } = this.#elements;
+    const { scroller, table, before, after, rows: body } = this.#elements;
+    // The focus follows the active row, not its element; while that row is not there, the scroller has it.
+    const hasFocus = document.activeElement === scroller || body.contains(document.activeElement);
     table.setAttribute("aria-rowcount", String(total + 1));
     before.style.height = `${offset * ROW_HEIGHT}px`;
     after.style.height = `${Math.max(0, total - offset - rows.length) * ROW_HEIGHT}px`;
@@ -106,7 +108,7 @@ export class Grid<T> {
     this.#active = { ...this.#active, index: Math.max(0, Math.min(this.#active.index, total - 1)) };
     while (body.rows.length > rows.length) body.deleteRow(-1);
     rows.forEach((row, i) => this.#fill(body.rows[i] ?? body.insertRow(), row, offset + i));
-    if (this.#needsFocus) this.#focusRow();
+    if (this.#needsFocus || hasFocus) this.#focusRow();
   }
 
   /** Writes the cells again: ages have changed. */
@@ -159,7 +161,7 @@ export class Grid<T> {
   }
 
   #press(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target instanceof HTMLButtonElement) return;
     const { index } = this.#active;
     const targets: Readonly<Record<string, number>> = {
       ArrowDown: index + 1,
@@ -197,7 +199,7 @@ export class Grid<T> {
 
   #focusRow(): void {
     const element = this.#elements.rows.rows[this.#active.index - this.#offset];
-    if (element === undefined) return;
+    if (element === undefined) return this.#elements.scroller.focus({ preventScroll: true });
     this.#needsFocus = false;
     this.#active = { ...this.#active, key: this.#rows[this.#active.index - this.#offset].key };
     element.focus({ preventScroll: true });

@@ -1,0 +1,110 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { answerPage } from "../../src/cli/page/answer_page.ts";
+import { Client } from "../../src/client/client.ts";
+import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { tableOf } from "../../src/api/resource.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
+import type { FakeApiServer } from "../../src/testing/mod.ts";
+
+/** The programs that are looked for. */
+const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** The path of Chromium: that of the variable CHROMIUM, or where Debian has it; `undefined` without one. */
+export const CHROMIUM: string | undefined = Deno.env.get("CHROMIUM") ?? PROGRAMS.find((path) => {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+});
+
+/** The page as `informer serve` serves it, of a fake API server. */
+export class ServedPage implements AsyncDisposable {
+  readonly #client: Client;
+  readonly #informers: SharedInformerFactory;
+  readonly #relay: InformerRelay;
+  readonly #http: Deno.HttpServer<Deno.NetAddr>;
+  /** The paths of the requests, with their methods. */
+  readonly requests: string[] = [];
+
+  constructor(server: FakeApiServer, port = 0) {
+    this.#client = new Client({ server: "http://fake", transport: server });
+    this.#informers = new SharedInformerFactory(this.#client);
+    const collections = { pods: tableOf(Pod), configmaps: tableOf(ConfigMap), roles: tableOf(ClusterRole) };
+    this.#relay = new InformerRelay(this.#informers, { collections });
+    this.#http = Deno.serve({ hostname: "127.0.0.1", port, onListen: () => {} }, (request, info) => {
+      this.requests.push(`${request.method} ${new URL(request.url).pathname}`);
+      return answerPage(request) ?? this.#relay.fetch(request, info);
+    });
+  }
+
+  get port(): number {
+    return this.#http.addr.port;
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${this.port}/`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#relay[Symbol.asyncDispose]();
+    await this.#http.shutdown();
+    await this.#informers[Symbol.asyncDispose]();
+    this.#client[Symbol.dispose]();
+  }
+}
+
+/** A browser with one page, and what that has complained about. */
+export class Visit implements AsyncDisposable {
+  readonly #browser: Browser;
+  readonly page: Page;
+  /** Errors of the page, messages of its console, and addresses of other origins that it asked for. */
+  readonly complaints: string[] = [];
+
+  private constructor(browser: Browser, page: Page) {
+    this.#browser = browser;
+    this.page = page;
+    page.on("pageerror", (error) => this.complaints.push(error.message));
+    page.on("console", (message) => this.complaints.push(message.text()));
+    page.on("dialog", (dialog) => {
+      this.complaints.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    page.on("request", (request) => {
+      const { hostname, protocol } = new URL(request.url());
+      if (hostname !== "127.0.0.1" && protocol !== "data:") this.complaints.push(`asked for ${request.url()}`);
+    });
+  }
+
+  static async begin(address: string): Promise<Visit> {
+    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+    const page = await browser.newPage({ viewport: { width: 1_200, height: 700 } });
+    page.setDefaultTimeout(20_000);
+    const visit = new Visit(browser, page);
+    await page.goto(address);
+    return visit;
+  }
+
+  /** Resolves when the page holds a condition, an expression of JavaScript. */
+  async until(condition: string): Promise<void> {
+    const giveUpAt = Date.now() + 20_000;
+    while (!await this.page.evaluate(`Boolean(${condition})`)) { // `waitForFunction` needs what the policy refuses
+      if (Date.now() > giveUpAt) {
+        const text = await this.page.evaluate("document.body.innerText.slice(0, 1000)");
+        throw new Error(`Waited in vain for ${condition}; the page shows: ${text}; ${this.complaints.join("; ")}`);
+      }
+      await this.page.waitForTimeout(20);
+    }
+  }
+
+  /** The texts of the visible cells of one column, counted from 1. */
+  column(number: number): Promise<string[]> {
+    return this.page.locator(`#rows td:nth-child(${number})`).allTextContents();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close();
+  }
+}

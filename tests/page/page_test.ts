@@ -1,0 +1,210 @@
+import axe from "axe-core";
+import { assert, assertEquals } from "@std/assert";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
+import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { PAGE_HTML } from "../../src/cli/page/page_html.ts";
+import { CHROMIUM, ServedPage, Visit } from "./_served_page.ts";
+
+/** Registers a test that needs a browser, whose driver leaves timers behind. */
+function browserTest(name: string, fn: () => Promise<void>): void {
+  const reason = CHROMIUM === undefined ? ": no Chromium here; set CHROMIUM to its path" : "";
+  Deno.test({ name: name + reason, fn, ignore: CHROMIUM === undefined, sanitizeOps: false, sanitizeResources: false });
+}
+
+function create(server: FakeApiServer, name: string, namespace = "shop"): void {
+  server.create(Pod, pod({ name, namespace, node: "worker-1", labels: { app: name } }));
+}
+
+const firstIs = (name: string): string => `document.querySelector("#rows td:nth-child(2)")?.textContent === "${name}"`;
+
+browserTest(
+  "the page shows rows that appear, change and vanish as the cluster changes, over one event stream",
+  async () => {
+    using server = new FakeApiServer();
+    create(server, "cart-0");
+    await using served = new ServedPage(server);
+    await using visit = await Visit.begin(served.address);
+    await visit.until(firstIs("cart-0"));
+    const heads = await visit.page.locator("#heads th").allTextContents();
+    assertEquals(heads, ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"]);
+    const status = heads.indexOf("Status") + 1;
+    await visit.until('document.querySelector("#state").textContent === "live"');
+    create(server, "app-0");
+    await visit.until(firstIs("app-0"));
+    server.patch(Pod, "shop/app-0", { status: { phase: "Failed" } });
+    await visit.until(`document.querySelector("#rows td:nth-child(${status})").textContent === "Failed"`);
+    server.delete(Pod, "shop/app-0");
+    await visit.until(firstIs("cart-0"));
+    await visit.until('document.querySelector("#count").textContent === "1 objects"');
+    await visit.page.locator("#rows tr").first().click();
+    await visit.until('document.querySelector("#yaml").textContent.includes("nodeName: worker-1")');
+    server.patch(Pod, "shop/cart-0", { metadata: { labels: { tier: "gold" } } });
+    await visit.until('document.querySelector("#yaml").textContent.includes("tier: gold")');
+    server.delete(Pod, "shop/cart-0");
+    await visit.until('document.querySelector("#yaml").textContent === "shop/cart-0 is gone"');
+    assertEquals(served.requests.filter((it) => it === "GET /views").length, 1);
+    assertEquals(visit.complaints, []);
+  },
+);
+
+browserTest("the page reconnects after its server restarts, and says so meanwhile", async () => {
+  using server = new FakeApiServer();
+  create(server, "cart-0");
+  const served = new ServedPage(server);
+  const { port } = served;
+  await using visit = await Visit.begin(served.address);
+  await visit.until(firstIs("cart-0"));
+  await served[Symbol.asyncDispose]();
+  await visit.until('document.querySelector("#state").textContent === "disconnected"');
+  assertEquals(await visit.column(2), ["cart-0"]);
+  create(server, "app-0");
+  await using again = new ServedPage(server, port);
+  await visit.until(firstIs("app-0"));
+  await visit.until('document.querySelector("#state").textContent === "live"');
+  assert(again.requests.includes("GET /views"));
+  assertEquals(visit.complaints.filter((it) => !/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE/.test(it)), []);
+});
+
+browserTest("texts of objects are shown as they are, and do nothing", async () => {
+  using server = new FakeApiServer();
+  const evil = '<img src="x" onerror="alert(1)">'; // names of roles may have any characters but "/" and "%"
+  const annotations = { evil: `</pre>${evil}<script>alert(2)</script>` };
+  server.create(ClusterRole, { metadata: { name: evil, annotations }, rules: [] });
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.page.selectOption("#collection", "roles");
+  await visit.until('document.querySelector("#rows td:nth-child(1)")');
+  assertEquals(await visit.column(1), [evil]);
+  await visit.page.locator("#rows tr").first().click();
+  await visit.until('document.querySelector("#yaml").textContent.includes("<script>alert(2)")');
+  assertEquals(await visit.page.locator("#title").textContent(), evil);
+  assertEquals(await visit.page.locator("main img, main script").count(), 0);
+  assertEquals(visit.complaints, []);
+});
+
+browserTest("the page filters by words, sorts by columns, and changes the collection", async () => {
+  using server = new FakeApiServer();
+  for (const name of ["cart-1", "cart-0", "mail-0"]) create(server, name);
+  create(server, "cart-9", "other");
+  server.create(ConfigMap, configMap({ name: "settings", namespace: "shop", data: { a: "b" } }));
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.until(firstIs("cart-9"));
+  await visit.page.fill("#filter", "CART shop");
+  await visit.until('document.querySelectorAll("#rows tr").length === 2');
+  assertEquals(await visit.page.locator("#count").textContent(), "2 of 4 objects");
+  const name = visit.page.locator("#heads th", { hasText: "Name" }).nth(1);
+  await name.locator("button").click();
+  assertEquals(await name.getAttribute("aria-sort"), "ascending");
+  await name.locator("button").click();
+  await visit.until(firstIs("cart-1"));
+  assertEquals([await name.getAttribute("aria-sort"), await visit.column(2)], ["descending", ["cart-1", "cart-0"]]);
+  await visit.page.fill("#filter", "nothing");
+  await visit.until('!document.querySelector("#empty").hidden');
+  await visit.page.fill("#filter", "");
+  await visit.page.selectOption("#collection", "configmaps");
+  await visit.until(firstIs("settings"));
+  assertEquals(await visit.page.locator("#heads th").allTextContents(), ["Namespace", "Name", "Data", "Age"]);
+  assertEquals(visit.complaints, []);
+});
+
+browserTest("the page is used by keyboard alone", async () => {
+  using server = new FakeApiServer();
+  for (let i = 0; i < 500; i++) create(server, `web-${String(i).padStart(3, "0")}`);
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.until(firstIs("web-000"));
+  const { keyboard } = visit.page;
+  const active = (): Promise<string> =>
+    visit.page.evaluate("document.activeElement.cells?.[1].textContent ?? document.activeElement.id") as Promise<
+      string
+    >;
+  const isActive = (name: string): Promise<void> =>
+    visit.until(`document.activeElement.cells?.[1].textContent === "${name}"`);
+  await keyboard.press("/");
+  assertEquals(await active(), "filter");
+  await keyboard.press("Escape");
+  await isActive("web-000");
+  await keyboard.press("ArrowDown");
+  await keyboard.press("ArrowDown");
+  await isActive("web-002");
+  await keyboard.press("End");
+  await isActive("web-499");
+  await keyboard.press("PageUp");
+  await keyboard.press("Enter");
+  await visit.until('document.querySelector("#yaml").textContent.includes("nodeName")');
+  const opened = await visit.page.locator("#title").textContent();
+  assertEquals(await active(), "yaml");
+  await keyboard.press("Escape");
+  assertEquals([await visit.page.locator("#details").isVisible(), `shop/${await active()}`], [false, opened]);
+  server.delete(Pod, "shop/web-000"); // the row keeps the focus where it moves
+  await visit.until('document.querySelector("#count").textContent === "499 objects"');
+  assertEquals(`shop/${await active()}`, opened);
+  await visit.page.evaluate('document.querySelector("#scroller").scrollTop = 0'); // the active row is no longer there
+  await visit.until('document.activeElement.id === "scroller"');
+  await keyboard.press("ArrowDown");
+  await visit.until(`document.activeElement.ariaRowIndex === "${Number(opened!.slice(-3)) + 2}"`);
+  await keyboard.press("Home");
+  await isActive("web-001");
+  assertEquals(visit.complaints, []);
+});
+
+browserTest("20,000 rows scroll without a stall, with elements for a few of them", async () => {
+  using server = new FakeApiServer();
+  for (let i = 0; i < 20_000; i++) create(server, `web-${String(i).padStart(5, "0")}`);
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.until('document.querySelector("#count").textContent === "20,000 objects"');
+  const worst = await visit.page.evaluate(async () => {
+    // deno-lint-ignore no-explicit-any
+    const { document, requestAnimationFrame, performance, PerformanceObserver } = globalThis as any;
+    let longest = 0;
+    // deno-lint-ignore no-explicit-any
+    const observer = new PerformanceObserver((list: any) => {
+      for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+    });
+    observer.observe({ type: "longtask" });
+    const scroller = document.querySelector("#scroller");
+    const began = performance.now();
+    for (let i = 0; i <= 100; i++) {
+      scroller.scrollTop = (scroller.scrollHeight * i) / 100;
+      await new Promise((resolve) => requestAnimationFrame(resolve));
+    }
+    return { longest, ms: performance.now() - began, rows: document.querySelectorAll("#rows tr").length };
+  });
+  assert(worst.longest < 500, `a task of the page took ${worst.longest} ms`);
+  assert(worst.rows <= 400, `${worst.rows} rows have elements`);
+  await visit.until('[...document.querySelectorAll("#rows tr")].at(-1)?.cells[1].textContent === "web-19999"');
+  await visit.page.fill("#filter", "19998");
+  await visit.until(firstIs("web-19998"));
+  assertEquals(visit.complaints, []);
+});
+
+browserTest("axe finds no violation on the page, in light and dark, with and without details", async () => {
+  using server = new FakeApiServer();
+  for (let i = 0; i < 100; i++) create(server, `web-${i}`);
+  await using served = new ServedPage(server);
+  await using visit = await Visit.begin(served.address);
+  await visit.until('document.querySelector("#state").textContent === "live"');
+  await visit.page.evaluate(axe.source);
+  const backgrounds = new Set<unknown>();
+  for (const colorScheme of ["light", "dark"] as const) {
+    await visit.page.emulateMedia({ colorScheme });
+    backgrounds.add(await visit.page.evaluate("getComputedStyle(document.body).backgroundColor"));
+    for (const open of [false, true]) {
+      if (open) await visit.page.locator("#rows tr").first().click();
+      // deno-lint-ignore no-explicit-any
+      const { violations } = await visit.page.evaluate("axe.run()") as any;
+      // deno-lint-ignore no-explicit-any
+      assertEquals(violations.map(({ id, nodes }: any) => [id, nodes.map((it: any) => it.html)]), []);
+      if (open) await visit.page.locator("#close").click();
+    }
+  }
+  assertEquals(backgrounds.size, 2);
+});
+
+Deno.test("the page has no text that a template could have left out, and asks for nothing but its relay", () => {
+  assert(PAGE_HTML.startsWith("<!doctype html>") && PAGE_HTML.includes("</html>"));
+  assertEquals(PAGE_HTML.match(/\/\* page\/|https?:\/\/|\son\w+=|\sstyle=/g), null);
+});
