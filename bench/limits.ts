@@ -24,6 +24,7 @@ import * as relists from "./limits/relists.ts";
 import { RELAY } from "./limits/relay.ts";
 import { SELECT } from "./limits/select.ts";
 import { STORE } from "./limits/store.ts";
+import { VIEW } from "./limits/view.ts";
 import { rounded, table } from "./table.ts";
 
 const MEASUREMENTS: readonly Measurement[] = [
@@ -50,6 +51,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   FIELDS_EVENTS,
   FIELDS_HEAP,
   RELAY,
+  VIEW,
 ];
 
 /**
