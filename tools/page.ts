@@ -23,8 +23,9 @@ async function bundle(): Promise<string> {
   if (/<\/script|<!--/i.test(script)) throw new Error("Cannot put page/main.ts into a page: it has a tag in a text");
   const style = (await Deno.readTextFile(join(ROOT, "page/style.css"))).trim();
   const html = (await Deno.readTextFile(join(ROOT, "page/index.html")))
-    .replace("/* page/style.css */", () => style)
-    .replace("/* page/main.ts */", () => script);
+    .replace(/^\s+/gm, "")
+    .replace(/<style>[^<]*<\/style>/, () => `<style>${style}</style>`)
+    .replace(/(<script[^>]*>)[^<]*<\/script>/, (_, tag) => `${tag}${script}</script>`);
   const policy = [
     "default-src 'none'",
     `script-src ${await hashOf(script)}`,

@@ -355,7 +355,9 @@ export class InformerRelay implements AsyncDisposable {
       refuse: (status, reason, headers) => this.#refuse(request, { status, reason }, headers),
     });
     if (viewed !== undefined) return viewed;
-    if (pathname === "/api" && request.method === "GET") return Response.json(this.#collections(), { headers: HEADERS });
+    if (pathname === "/api" && request.method === "GET") {
+      return Response.json(this.#collections(), { headers: HEADERS });
+    }
     const [, route, name] = ROUTE.exec(pathname) ?? [];
     const served = this.#served.get(name);
     if (route === undefined) {

@@ -22,38 +22,187 @@ export const PAGE_HTML: string = `<!doctype html>
   --bad: light-dark(#a3261b, #ff9d93);
   font: 14px/1.4 system-ui, sans-serif;
 }
-* { box-sizing: border-box; }
-[hidden] { display: none !important; }
-body { margin: 0; height: 100vh; display: flex; flex-direction: column; color: var(--text); background: var(--back); }
-header { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 18px; padding: 8px 12px; background: var(--head); border-bottom: 1px solid var(--line); }
-h1 { margin: 0; font-size: 16px; }
-header p { margin: 0; white-space: nowrap; }
-#count { color: var(--muted); }
-#state { padding: 1px 8px; border: 1px solid currentColor; border-radius: 9px; color: var(--bad); }
-#state.live { color: var(--good); }
-#rate { display: flex; align-items: center; gap: 6px; margin-left: auto; color: var(--muted); font-variant-numeric: tabular-nums; }
-#plot path { fill: none; stroke: var(--accent); stroke-width: 1.5; }
-select, input, button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--muted); border-radius: 4px; padding: 3px 8px; }
-#filter { width: 22ch; }
-:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
-main { flex: 1; min-height: 0; display: flex; }
-#scroller { flex: 1; min-width: 0; overflow: auto; overflow-anchor: none; }
-table { border-collapse: separate; border-spacing: 0; min-width: 100%; }
-th, #rows td { text-align: left; padding: 0 12px; height: 28px; white-space: nowrap; max-width: 60ch; overflow: hidden; text-overflow: ellipsis; border-bottom: 1px solid var(--line); }
-thead th { position: sticky; top: 0; background: var(--head); z-index: 1; padding: 0; }
-th button { width: 100%; height: 27px; border: 0; border-radius: 0; padding: 0 12px; background: none; font-weight: 600; text-align: left; cursor: pointer; }
-th[aria-sort=ascending] button::after { content: " ▲"; }
-th[aria-sort=descending] button::after { content: " ▼"; }
-#before, #after { padding: 0; height: 0; }
-#rows tr { cursor: pointer; }
-#rows tr[aria-selected=true] { background: var(--active); }
-#empty { padding: 12px; color: var(--muted); }
-aside { width: min(46rem, 50%); overflow: hidden; display: flex; flex-flow: row wrap; align-content: flex-start; gap: 8px; padding: 10px 12px; border-left: 1px solid var(--line); }
-aside h2 { margin: 0; flex: 1; font-size: 15px; overflow-wrap: anywhere; }
-aside pre { margin: 0; width: 100%; height: calc(100% - 44px); overflow: auto; font: 13px/1.45 ui-monospace, monospace; }
-footer { padding: 3px 12px; color: var(--muted); background: var(--head); border-top: 1px solid var(--line); }
-footer p { margin: 0; font-size: 12px; }
-@media (max-width: 700px) { aside { position: absolute; inset: 0; width: 100%; background: var(--back); z-index: 2; } }</style>
+* {
+  box-sizing: border-box;
+}
+[hidden] {
+  display: none !important;
+}
+body {
+  margin: 0;
+  height: 100vh;
+  display: flex;
+  flex-direction: column;
+  color: var(--text);
+  background: var(--back);
+}
+header {
+  display: flex;
+  flex-wrap: wrap;
+  align-items: center;
+  gap: 6px 18px;
+  padding: 8px 12px;
+  background: var(--head);
+  border-bottom: 1px solid var(--line);
+}
+h1 {
+  margin: 0;
+  font-size: 16px;
+}
+header p {
+  margin: 0;
+  white-space: nowrap;
+}
+#count {
+  color: var(--muted);
+}
+#state {
+  padding: 1px 8px;
+  border: 1px solid currentColor;
+  border-radius: 9px;
+  color: var(--bad);
+}
+#state.live {
+  color: var(--good);
+}
+#rate {
+  display: flex;
+  align-items: center;
+  gap: 6px;
+  margin-left: auto;
+  color: var(--muted);
+  font-variant-numeric: tabular-nums;
+}
+#plot path {
+  fill: none;
+  stroke: var(--accent);
+  stroke-width: 1.5;
+}
+select,
+input,
+button {
+  font: inherit;
+  color: inherit;
+  background: var(--back);
+  border: 1px solid var(--muted);
+  border-radius: 4px;
+  padding: 3px 8px;
+}
+#filter {
+  width: 22ch;
+}
+:focus-visible {
+  outline: 2px solid var(--accent);
+  outline-offset: -2px;
+}
+main {
+  flex: 1;
+  min-height: 0;
+  display: flex;
+}
+#scroller {
+  flex: 1;
+  min-width: 0;
+  overflow: auto;
+  overflow-anchor: none;
+}
+table {
+  border-collapse: separate;
+  border-spacing: 0;
+  min-width: 100%;
+}
+th,
+#rows td {
+  text-align: left;
+  padding: 0 12px;
+  height: 28px;
+  white-space: nowrap;
+  max-width: 60ch;
+  overflow: hidden;
+  text-overflow: ellipsis;
+  border-bottom: 1px solid var(--line);
+}
+thead th {
+  position: sticky;
+  top: 0;
+  background: var(--head);
+  z-index: 1;
+  padding: 0;
+}
+th button {
+  width: 100%;
+  height: 27px;
+  border: 0;
+  border-radius: 0;
+  padding: 0 12px;
+  background: none;
+  font-weight: 600;
+  text-align: left;
+  cursor: pointer;
+}
+th[aria-sort=ascending] button::after {
+  content: " ▲";
+}
+th[aria-sort=descending] button::after {
+  content: " ▼";
+}
+#before,
+#after {
+  padding: 0;
+  height: 0;
+}
+#rows tr {
+  cursor: pointer;
+}
+#rows tr[aria-selected=true] {
+  background: var(--active);
+}
+#empty {
+  padding: 12px;
+  color: var(--muted);
+}
+aside {
+  width: min(46rem, 50%);
+  overflow: hidden;
+  display: flex;
+  flex-flow: row wrap;
+  align-content: flex-start;
+  gap: 8px;
+  padding: 10px 12px;
+  border-left: 1px solid var(--line);
+}
+aside h2 {
+  margin: 0;
+  flex: 1;
+  font-size: 15px;
+  overflow-wrap: anywhere;
+}
+aside pre {
+  margin: 0;
+  width: 100%;
+  height: calc(100% - 44px);
+  overflow: auto;
+  font: 13px/1.45 ui-monospace, monospace;
+}
+footer {
+  padding: 3px 12px;
+  color: var(--muted);
+  background: var(--head);
+  border-top: 1px solid var(--line);
+}
+footer p {
+  margin: 0;
+  font-size: 12px;
+}
+@media (max-width: 700px) {
+  aside {
+    position: absolute;
+    inset: 0;
+    width: 100%;
+    background: var(--back);
+    z-index: 2;
+  }
+}</style>
 </head>
 <body>
 <header>
@@ -62,15 +211,26 @@ footer p { margin: 0; font-size: 12px; }
 <label>Filter <input id="filter" type="search" placeholder="words, in any order" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></label>
 <p id="count"></p>
 <p id="state" role="status">connecting</p>
-<p id="rate"><svg id="plot" viewBox="0 0 120 24" width="120" height="24" aria-hidden="true"><path d=""></path></svg> <span id="per_second">0 events/s</span></p>
+<p
+id="rate"><svg id="plot" viewBox="0 0 120 24" width="120" height="24" aria-hidden="true"><path d=""></path></svg> <span id="per_second">0 events/s</span></p>
 </header>
 <main>
 <div id="scroller" tabindex="-1">
 <table role="grid" aria-label="Objects" aria-describedby="keys">
-<thead><tr id="heads" aria-rowindex="1"></tr></thead>
-<tbody aria-hidden="true"><tr><td id="before"></td></tr></tbody>
+<thead>
+<tr id="heads" aria-rowindex="1"></tr>
+</thead>
+<tbody aria-hidden="true">
+<tr>
+<td id="before"></td>
+</tr>
+</tbody>
 <tbody id="rows"></tbody>
-<tbody aria-hidden="true"><tr><td id="after"></td></tr></tbody>
+<tbody aria-hidden="true">
+<tr>
+<td id="after"></td>
+</tr>
+</tbody>
 </table>
 <p id="empty" hidden>No object matches.</p>
 </div>
@@ -80,7 +240,9 @@ footer p { margin: 0; font-size: 12px; }
 <pre id="yaml" role="region" tabindex="0" aria-label="The object as YAML"></pre>
 </aside>
 </main>
-<footer><p id="keys">Keys: / filter, ↑ ↓ Page Up Page Down Home End rows, Enter details, Escape back</p></footer>
+<footer>
+<p id="keys">Keys: / filter, ↑ ↓ Page Up Page Down Home End rows, Enter details, Escape back</p>
+</footer>
 <script type="module">function X(n,t){if(t.rows!==void 0)return[...t.rows];for(let e of t.changes){if(e.type==="changed"){n[e.to]=e.row;continue}e.type!=="entered"&&n.splice(e.from,1),e.type!=="left"&&n.splice(e.to,0,e.row)}return n}function F(n,t){let{initialMs:e=800,maxMs:s=3e4,factor:i=2,jitter:o=1}=t;return Math.min(e*Math.min(i**n,Number.MAX_VALUE),s/(1+o))*(1+Math.random()*o)}function b(){return performance.now()}var x=2**31-1,S=class{#t;#e;constructor(t){this.#t=()=>{this.#e=void 0,t()}}get isArmed(){return this.#e!==void 0}arm(t){if(this[Symbol.dispose](),t<=x)this.#e=setTimeout(this.#t,Math.max(0,Math.ceil(t)));else if(t!==1/0){let e=b()+t;this.#e=setTimeout(()=>this.arm(e-b()),x)}}[Symbol.dispose](){clearTimeout(this.#e),this.#e=void 0}};function I(n,t={}){let{signal:e,persistent:s=!0}=t;if(e?.aborted)return Promise.reject(e.reason);let i,o,r=new Promise((...g)=>[i,o]=g),a,c=Date.now(),h=n>0?Math.trunc(n):0;function l(g){let W=g>2147483647;a=setTimeout(W?()=>l(h-(Date.now()-c)):m,W?2147483647:g),s||Deno.unrefTimer(Number(a))}function m(){e?.removeEventListener("abort",w),i()}function w(){clearTimeout(a),o(e?.reason)}return l(h),e?.addEventListener("abort",w,{once:!0}),r}async function V(n,t={}){let e=b()+n,s=n;for(;s>x;s=e-b())await I(x,t);await I(s,t)}var A=class{#t="";push(t){let e=(this.#t+t).replaceAll(\`\\r
 \`,\`
 \`).split(\`
@@ -96,4 +258,4 @@ footer p { margin: 0; font-size: 12px; }
 `;
 
 /** The value of `content-security-policy` for {@linkcode PAGE_HTML}. */
-export const PAGE_POLICY: string = "default-src 'none'; script-src 'sha256-Bqdf8X85z0iHpHJXyFf+IFsuXTj+qEroVW0FUptlQkg='; style-src 'sha256-dfY53YLzxlwiyIrEqjC8mMlk6j3IJJpKJ/rWJ20KNhA='; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+export const PAGE_POLICY: string = "default-src 'none'; script-src 'sha256-Bqdf8X85z0iHpHJXyFf+IFsuXTj+qEroVW0FUptlQkg='; style-src 'sha256-ayvKwypdIrH5bJpx+9MRQ1M+pDF5BYBmZZSvBeMm4Pk='; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
