@@ -154,11 +154,10 @@ export class ViewHub implements Disposable {
   }
 
   #forget(order: string): void {
-    const { informer, view, linger } = this.#views.get(order)!;
+    const { informer, linger } = this.#views.get(order)!;
     this.#views.delete(order);
     linger[Symbol.dispose]();
-    view[Symbol.dispose]();
-    informer[Symbol.dispose]();
+    informer[Symbol.dispose](); // and its view
   }
 
   #look(): void {

@@ -4,7 +4,7 @@ export interface PolledIteratorOptions<V> {
   readonly poll: () => V | undefined;
   /** Called at the first `next()`. */
   readonly onBegin: () => void;
-  /** Called once, when it ends. */
+  /** Called once, when it ends, also where it has not begun. */
   readonly onEnd: () => void;
   /** Ends the iterator: `next()` rejects with its reason. */
   readonly signal: AbortSignal | undefined;
@@ -32,11 +32,10 @@ export class PolledIterator<V> implements AsyncIterableIterator<V> {
   /** Ends the iterator. With a failure, one `next()`, which may be waiting, rejects with it. */
   end(failure?: { readonly error: unknown }): void {
     if (this.#state === "over") return;
-    const hasBegun = this.#state === "open";
     this.#state = "over";
     this.#failure = failure;
     this.#options.signal?.removeEventListener("abort", this.#abort);
-    if (hasBegun) this.#options.onEnd();
+    this.#options.onEnd();
     this.wake();
   }
 

@@ -52,7 +52,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   readonly #objects = new Map<ObjectKey, T>();
   readonly #readers = new Set<EventReader<T>>();
   readonly #synced = new Latch();
-  /** The objects of a snapshot that is not complete. */
+  /** The objects of a snapshot that is not complete. After a cut another one begins, as `reset` has cleared the id. */
   #staged: Map<ObjectKey, T> | undefined;
   #state: SubscriptionState = "connecting";
   #lastEventId = "";
@@ -75,10 +75,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
         return id === "" ? { address } : { address, headers: { "last-event-id": id } };
       },
       onEvent: (event) => this.#accept(event),
-      onDown: () => {
-        this.#staged = undefined;
-        this.#state = "disconnected";
-      },
+      onDown: () => void (this.#state = "disconnected"),
     }, { ...options, signal: this.#job.signal }).catch((error) => {
       signal?.removeEventListener("abort", stop);
       this.#over(this.#end ?? { failure: { error } });

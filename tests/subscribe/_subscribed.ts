@@ -28,6 +28,7 @@ export class Network implements AsyncDisposable {
 
   /** Sends a request through the network. */
   readonly fetch: Fetch = async (input, init) => {
+    init.signal?.throwIfAborted();
     const connection = new AbortController();
     init.signal?.addEventListener("abort", () => connection.abort(init.signal!.reason));
     const request = new Request(input, init);

@@ -8,6 +8,7 @@ import {
   type SubscriptionEvent,
 } from "../../src/subscribe/subscription.ts";
 import { pod } from "../../src/testing/mod.ts";
+import { CountedController } from "../support/listeners.ts";
 import { Network } from "./_subscribed.ts";
 
 const ADDRESS = "http://localhost";
@@ -199,18 +200,56 @@ Deno.test("a subscription gives up a connection that is silent for longer than t
 Deno.test("a subscription ends with its disposal and its signal, and leaves no connection and no timer", async () => {
   await using network = new Network({ lingerMs: 0 });
   create(network, "cart-0");
-  const stop = new AbortController();
+  const stop = new CountedController();
   const reason = new Error("enough");
   const pods = [subscribed(network), subscribed(network, { signal: stop.signal })];
   const lines = pods.map((it) => noted(it));
   await network.tick();
   pods[0][Symbol.dispose]();
+  const short = subscribed(network, { signal: stop.signal });
+  short[Symbol.dispose]();
+  await network.tick();
+  assertEquals(stop.listeners, 1); // of the other one
   stop.abort(reason);
   await network.tick(100);
   assertEquals(lines, [["+ shop/cart-0", "= 1", "end"], ["+ shop/cart-0", "= 1", "failed: enough"]]);
   assertEquals(network.relay.status().connections, 0);
   assertEquals([await pods[0].events().next(), pods[0].lister.list().length], [{ done: true, value: undefined }, 1]);
   const aborted = subscribed(network, { signal: stop.signal });
+  const watched = new CountedController();
+  using other = subscribed(network);
+  for await (const { type } of other.events({ signal: watched.signal })) {
+    assertEquals([type, watched.listeners], ["added", 1]);
+    break;
+  }
+  assertEquals(watched.listeners, 0);
   await assertRejects(() => aborted.waitForSync(), Error, "enough");
   await assertRejects(() => pods[1].events({ signal: stop.signal }).next(), Error, "enough");
+});
+
+Deno.test("a subscription to a collection without objects syncs", async () => {
+  await using network = new Network();
+  using pods = subscribed(network);
+  const lines = noted(pods);
+  await network.tick();
+  assertEquals([pods.hasSynced, lines], [true, ["= 0"]]);
+});
+
+Deno.test("a snapshot that is cut is not seen, and the id that was reset is not sent again", async () => {
+  await using network = new Network();
+  create(network, "cart-0");
+  using pods = subscribed(network);
+  const lines = noted(pods);
+  await network.tick();
+  lines.splice(0);
+  const part = JSON.stringify(pod({ name: "part", namespace: "shop" }));
+  network.answer = () =>
+    new Response(`event:reset\ndata:{}\nid:\n\nevent:snapshot\ndata:{}\n\nevent:added\ndata:${part}\n\n`);
+  network.cut();
+  await network.tick(1_000);
+  assertEquals([lines, pods.lister.list().length], [[], 1]);
+  network.answer = undefined;
+  await network.tick(5_000);
+  assertEquals([lines, pods.state], [[], "live"]);
+  assertEquals(network.requests.map(({ headers }) => headers.has("last-event-id")).slice(0, 3), [false, true, false]);
 });

@@ -168,7 +168,9 @@ Deno.test("views end with their subscription, its signal, and its refusal", asyn
   await using network = new Network({ lingerMs: 0 });
   create(network, "a");
   const stop = new AbortController();
-  const all = [subscribed(network), subscribed(network, { signal: stop.signal })];
+  const connected: boolean[] = [];
+  const onConnected = (it: boolean): void => void connected.push(it);
+  const all = [subscribed(network, { onConnected }), subscribed(network, { signal: stop.signal })];
   const opened = all.map((views) => views.view<Pod>({ of: "pods" }));
   const lines = opened.map((view) => noted(view.changes()));
   await network.tick(100);
@@ -176,7 +178,7 @@ Deno.test("views end with their subscription, its signal, and its refusal", asyn
   stop.abort(new Error("enough"));
   await network.tick(100);
   assertEquals(lines, [["1 rows, 1", "end"], ["1 rows, 1", "failed: enough"]]);
-  assertEquals([network.relay.status().connections, names(opened[0])], [0, ["a"]]);
+  assertEquals([network.relay.status().connections, names(opened[0]), connected], [0, ["a"], [true, false]]);
   assertThrows(() => all[0].view({ of: "pods" }), Error, "the subscription has ended");
   assertEquals(await opened[0].changes().next(), { done: true, value: undefined });
 
@@ -184,4 +186,48 @@ Deno.test("views end with their subscription, its signal, and its refusal", asyn
   const refused = noted(wrong.view<Pod>({ of: "nodes" }).changes());
   await network.tick(100);
   assertStringIncludes(refused[0], "failed: Cannot subscribe to http://localhost/views?views=");
+});
+
+Deno.test("one request for other views is sent at a time, and the last one has the last views", async () => {
+  await using network = new Network();
+  create(network, "a", "b", "c", "d");
+  const gates: PromiseWithResolvers<void>[] = [];
+  using views = subscribed(network, {
+    fetch: async (input, init) => {
+      if (init.method === "POST") {
+        gates.push(Promise.withResolvers<void>());
+        await gates.at(-1)!.promise;
+      }
+      return await network.fetch(input, init);
+    },
+  });
+  const view = views.view<Pod>({ of: "pods", limit: 1 });
+  await network.tick(100);
+  for (const offset of [1, 2, 3]) {
+    view.replace({ offset });
+    await network.tick();
+  }
+  assertEquals(gates.length, 1);
+  gates[0].resolve();
+  await network.tick();
+  assertEquals(gates.length, 2);
+  gates[1].resolve();
+  await network.tick(100);
+  assertEquals([names(view), gates.length], [["d"], 2]);
+});
+
+Deno.test("a view that is opened again before the relay has forgotten it is kept", async () => {
+  await using network = new Network({ lingerMs: 1_000 });
+  create(network, "a");
+  using views = subscribed(network);
+  views.view<Pod>({ of: "pods" })[Symbol.dispose]();
+  const first = views.view<Pod>({ of: "pods" });
+  await network.tick(100);
+  first[Symbol.dispose]();
+  await network.tick(500);
+  const second = views.view<Pod>({ of: "pods" });
+  await network.tick(3_000);
+  create(network, "b");
+  await network.tick(100);
+  assertEquals(names(second), ["a", "b"]);
 });
