@@ -132,6 +132,7 @@ export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
 export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
 export { CacheView, type ViewOptions } from "./src/informer/view/cache_view.ts";
+export type { OrderedView } from "./src/informer/view/ordered_view.ts";
 export type { ViewUpdates } from "./src/informer/view/view_reader.ts";
 export { applyViewUpdate, type RowChange, type ViewRow, type ViewUpdate } from "./src/informer/view/view_update.ts";
 export type { ViewWindow } from "./src/informer/view/view_window.ts";

@@ -89,7 +89,7 @@ async function main(): Promise<void> {
   const began = performance.now();
   using view = mode === "view"
     ? informer.view({
-      sortBy: { valueOf: ({ metadata }) => Number(metadata.resourceVersion), descending: true },
+      sortBy: { by: ({ metadata }) => Number(metadata.resourceVersion), descending: true },
       limit: ROWS,
     })
     : undefined;

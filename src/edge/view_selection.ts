@@ -79,13 +79,13 @@ export class ViewSelection {
   /** Returns the sort keys, which read what `show` returns. */
   sortBy(show: Show): readonly SortKey<KubernetesObject>[] {
     return this.#sortBy.map((text) => {
-      const { valueOf, descending } = parseSortKey<KubernetesObject>(text);
+      const key = parseSortKey<KubernetesObject>(text);
       return {
-        valueOf: (object) => {
+        by: (object) => {
           const shown = show({ object });
-          return shown === undefined ? undefined : valueOf(shown);
+          return shown === undefined ? undefined : key.by(shown);
         },
-        descending,
+        descending: key.descending,
       };
     });
   }

@@ -3,7 +3,8 @@ import type { Lister } from "./cache/lister.ts";
 import type { InformerEvent } from "./events/event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
 import type { InformerStatus } from "./status.ts";
-import type { CacheView, ViewOptions } from "./view/cache_view.ts";
+import type { ViewOptions } from "./view/cache_view.ts";
+import type { OrderedView } from "./view/ordered_view.ts";
 
 /** The reading side of an informer, whatever its indexes: the parameter type of functions over several kinds. */
 export interface InformerView<T extends KubernetesObject> {
@@ -18,5 +19,5 @@ export interface InformerView<T extends KubernetesObject> {
   /** Returns the cached objects as events, then changes. */
   events(options?: HandlerOptions<T>): AsyncIterableIterator<InformerEvent<T>>;
   /** Returns the cached objects in order, for readers of a part of them. */
-  view(options?: ViewOptions<T>): CacheView<T>;
+  view(options?: ViewOptions<T>): OrderedView<T>;
 }

@@ -16,6 +16,7 @@ import type { Quarantine } from "../cache/quarantine.ts";
 import type { Added, AddedEvent, UpdatedEvent } from "../events/event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "../events/handler.ts";
 import { compareSortValues, parseSortKey, type SortKey, type SortOrder, type SortValue } from "./sort_key.ts";
+import type { OrderedView } from "./ordered_view.ts";
 import { ViewReader, type ViewUpdates } from "./view_reader.ts";
 import type { ViewRow } from "./view_update.ts";
 import { checkedWindow, type ViewWindow } from "./view_window.ts";
@@ -69,7 +70,7 @@ class Row<T extends KubernetesObject> implements ViewRow<T> {
  * - The memory is a row of about 150 bytes for each object, beside the cache.
  * - Any number of readers share the rows, each with a window of its own.
  */
-export class CacheView<T extends KubernetesObject> implements Disposable {
+export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   readonly #window: Required<ViewWindow>;
   readonly #keys: readonly SortOrder<T>[];
   /** `#rows` has a key if and only if `#tree` has that row. */
@@ -170,7 +171,7 @@ export class CacheView<T extends KubernetesObject> implements Disposable {
   #put(event: AddedEvent<T> | UpdatedEvent<T>): void {
     let row: Row<T> | undefined;
     try {
-      row = new Row(event as Added<T>, this.#keys.map(({ valueOf }) => valueOf(event.object)));
+      row = new Row(event as Added<T>, this.#keys.map((key) => key.by(event.object)));
     } finally {
       this.#replace(event.key, row); // an object without values is left out
     }

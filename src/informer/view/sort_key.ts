@@ -6,7 +6,7 @@ export type SortValue = string | number | bigint | boolean | Date | null | undef
 /** A sort key with its direction. */
 export interface SortOrder<T> {
   /** Returns the value that an object is sorted by. */
-  readonly valueOf: (object: T) => SortValue;
+  by(object: T): SortValue;
   /** `true` for descending order. @default {false} */
   readonly descending?: boolean;
 }
@@ -23,10 +23,10 @@ export type SortKey<T> = string | ((object: T) => SortValue) | SortOrder<T>;
 /** Reads a sort key. @throws {SyntaxError} when a text is no path of a field. */
 export function parseSortKey<T>(key: SortKey<T>): SortOrder<T> {
   if (typeof key === "object") return key;
-  if (typeof key === "function") return { valueOf: key };
+  if (typeof key === "function") return { by: key };
   const descending = key.startsWith("-");
   const path = parseFieldPath(descending ? key.slice(1) : key);
-  return { valueOf: (object) => valueAt(object, path), descending };
+  return { by: (object) => valueAt(object, path), descending };
 }
 
 /** Compares two values of one sort key: negative if `a` comes first. */

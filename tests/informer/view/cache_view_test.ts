@@ -28,7 +28,7 @@ Deno.test("a view is equal to sorting everything, in every window, after every c
       await using run = await new Run(time, holding()).start();
       using view = run.informer.view({
         where: ({ spec }) => spec.size < 5,
-        sortBy: keyed ? [{ valueOf: ({ spec }) => spec.size, descending: true }, "-metadata.name"] : [],
+        sortBy: keyed ? [{ by: ({ spec }) => spec.size, descending: true }, "-metadata.name"] : [],
       });
       const screens = windows.map((window) => new Screen(view.changes(window), eager));
       await time.tickAsync(0);
