@@ -314,7 +314,7 @@ export function typed(kind: string, apiVersion: string, item: Item): Item {
   return { kind, apiVersion, ...item };
 }
 
-/** The body of a watch that tells of these objects one after the other. */
+/** The body of a watch with one event for each of these objects. */
 export function watchBody(objects: readonly Item[]): Uint8Array<ArrayBuffer> {
   return encoder.encode(objects.map((object) => `{"type":"MODIFIED","object":${JSON.stringify(object)}}\n`).join(""));
 }

@@ -1,5 +1,5 @@
 /**
- * What it costs to make entries from bytes, over the least that reading could cost: JSON.parse of texts that are there
+ * The cost of making entries from bytes, over the least that reading could cost: JSON.parse of texts that are there
  * already. "unread" is what a controller pays that only wants keys, "read" what it pays that reads every object.
  */
 import type { Entry } from "../src/api/entry.ts";

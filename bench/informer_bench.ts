@@ -1,5 +1,5 @@
 /**
- * What an informer costs from change to handler, over the least that could keep a cache at all: building each object's key
+ * The cost of an informer from change to handler, over the least that could keep a cache at all: building each object's key
  * and setting it in a Map. First with entries that are there already (queue, store, log and handlers), then from bytes
  * (client and walker too); there `JSON.parse` of ready lines is given for comparison.
  */
@@ -32,7 +32,7 @@ class Feed implements Transport {
   }
 }
 
-/** Handlers that count, and tell when all of them have been told so much. */
+/** Handlers that count, with a promise that resolves when all of them have counted so much. */
 class Audience {
   #left = 0;
   #done: (() => void) | undefined;

@@ -1,5 +1,5 @@
 /**
- * How a cache gets over a flaky network: ours and client-go's behind proxies that play the same random faults at the same time.
+ * Caches behind a flaky network: ours and client-go's behind proxies that play the same random faults at the same time.
  *
  * `deno task recovery [--seeds 10] [--from 1] [--seconds 60] [--server fake|cluster]`
  *
@@ -20,10 +20,10 @@ import { ClientGo } from "./recovery/client_go.ts";
 import { median } from "./statistics.ts";
 import { rounded, table } from "./table.ts";
 
-/** How long after the last fault a cache may take to recover, before it counts as not recovered. */
+/** The time after the last fault after which a cache counts as not recovered. */
 const PATIENCE_MS = 90_000;
 
-/** What ours should reach against client-go: the greatest ratio of times to recover. */
+/** The greatest accepted ratio of ours to client-go: times to recover. */
 const MOST = 1.2;
 
 const flags = new Flags(Deno.args, ["seeds", "from", "seconds", "server"]);
@@ -130,7 +130,7 @@ function inSeconds(ms: number): string {
 
 /** The server at the far end of the proxies. */
 interface Target extends AsyncDisposable {
-  /** Where it listens. */
+  /** Its address. */
   readonly url: string;
   /** Path of a kubeconfig with its certificates; `undefined` where none is needed. */
   readonly kubeconfig?: string;

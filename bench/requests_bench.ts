@@ -1,5 +1,5 @@
 /**
- * What a request of the client costs over the least that sends it: the same patch by `fetch` and `.json()`. First on a transport
+ * The cost of a request of the client over the least that sends it: the same patch by `fetch` and `.json()`. First on a transport
  * that answers at once, in memory, which shows the time of the client alone; then over HTTP on loopback, by the transport that
  * `connect()` uses, where the server is in this process and costs the same in all rows.
  */

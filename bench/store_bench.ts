@@ -1,5 +1,5 @@
 /**
- * What an Indexer costs over the least that could hold values by key at all. The baseline of each writing group builds
+ * The cost of an Indexer over the least that could hold values by key at all. The baseline of each writing group builds
  * each key and sets the value in a Map; reading groups have the same read of a Map as theirs.
  */
 import { Indexer } from "../src/store/indexer.ts";

@@ -1,5 +1,5 @@
 /**
- * What a work queue costs over the least that hands out keys: all keys are added, then each is taken and given back. The
+ * The cost of a work queue over the least that hands out keys: all keys are added, then each is taken and given back. The
  * baseline remembers keys in a Map and their order in an array. Then the same with priorities and causes on, which the same
  * group compares with the queue without them, and keys that are delayed, all of them by one timer.
  *

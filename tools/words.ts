@@ -1,9 +1,9 @@
 /**
- * Checks the comments of `src` for words and phrases that only this project uses, and for docstrings that begin with a
- * question word instead of a noun. `src/kinds` has Kubernetes' own texts, and is left out.
+ * Checks the comments of `src` and `bench` for words and phrases that only this project uses, and for docstrings that
+ * begin with a question word instead of a noun. `src/kinds` has Kubernetes' own texts, and is left out.
  *
  * ```sh
- * deno task words                  # all of src
+ * deno task words                  # all of src and bench
  * deno task words src/informer …   # some folders or files
  * ```
  *
@@ -162,7 +162,7 @@ function filesAt(path: string): string[] {
 if (import.meta.main) {
   const root = join(import.meta.dirname!, "..");
   const everything = Deno.args.length === 0;
-  const files = (everything ? [join(root, "src")] : Deno.args).flatMap(filesAt)
+  const files = (everything ? ["src", "bench"].map((folder) => join(root, folder)) : Deno.args).flatMap(filesAt)
     .map((file) => relative(root, join(file.startsWith("/") ? "" : Deno.cwd(), file)))
     .filter((path) => !path.startsWith("src/kinds/"));
   const found = files.flatMap((path) => wordsIn(path, Deno.readTextFileSync(join(root, path))));

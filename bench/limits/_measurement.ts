@@ -58,7 +58,7 @@ export function ms(id: string, what: string, value: number, most: number): Limit
   return { id, what, value, accept: { most }, unit: "ms" };
 }
 
-/** Whether the value is accepted; one that could not be measured is not. `undefined` for a figure without a limit. */
+/** Returns true if the value is accepted; one that could not be measured is not. `undefined` for a figure without a limit. */
 export function isHeld({ value, accept }: Limit): boolean | undefined {
   if (accept === undefined) return undefined;
   return "most" in accept ? value <= accept.most : value >= accept.least;

@@ -21,7 +21,7 @@ export function small(index: number, version: number): KubernetesObject {
   };
 }
 
-/** A list, and a watch that tells of batches of changes when it is asked to: nothing between a test and the informer. */
+/** A list, and a watch that delivers batches of changes when it is asked to: nothing between a test and the informer. */
 export class Scripted implements ListerWatcher<KubernetesObject> {
   readonly #listed: readonly KubernetesObject[];
   readonly #ready = Promise.withResolvers<Iterable<readonly KubernetesObject[]>>();
@@ -37,8 +37,8 @@ export class Scripted implements ListerWatcher<KubernetesObject> {
     return this.#watching.promise;
   }
 
-  /** Tells of these batches of changes, each in a turn of its own, and then nothing more. */
-  tell(batches: Iterable<readonly KubernetesObject[]>): void {
+  /** Delivers these batches of changes, each in a turn of its own, and then nothing more. */
+  deliver(batches: Iterable<readonly KubernetesObject[]>): void {
     this.#ready.resolve(batches);
   }
 

@@ -5,7 +5,7 @@ import { denoRun } from "../peers/peer.ts";
 /** The server of the comparison of peers, for as long as it is held. */
 export class Server implements AsyncDisposable {
   readonly #child: Child;
-  /** Where it is. */
+  /** Its address. */
   readonly url: string;
 
   private constructor(child: Child, url: string) {

@@ -1,5 +1,5 @@
 /**
- * What a cache of the server's pods weighs, in a process of its own. URL MODE. Modes: `bare` (the same objects without
+ * The memory of a cache of the server's pods, in a process of its own. URL MODE. Modes: `bare` (the same objects without
  * managedFields in a Map), `full` (managedFields kept, parsed), `dropped` (parsed), `unread` (the default, nothing read),
  * `metadata` (metadata only), `fields` (node, phase and address, parsed), `transformed` (name, node and phase, by a transform).
  */
@@ -160,7 +160,7 @@ async function main(): Promise<void> {
     externalBytes: (after.external - before.external) / cache.size,
     peakRssMb,
   }));
-  Deno.exit(0); // an informer goes on for ever
+  Deno.exit(0); // an informer has no end
 }
 
 if (import.meta.main) await main();

@@ -48,7 +48,7 @@ export const CHURN: Measurement = {
   },
 };
 
-/** One garbage collection, as V8's `--trace-gc` tells it. */
+/** One garbage collection, as V8's `--trace-gc` prints it. */
 interface Pause {
   /** When it was over, in milliseconds since the isolate began, which is when the process did, give or take a few. */
   readonly atMs: number;

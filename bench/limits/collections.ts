@@ -109,7 +109,7 @@ async function main(): Promise<void> {
   const heapBytes = (Deno.memoryUsage().heapUsed - heapBefore) / size();
   const numbers = { objects: size(), syncMs, peakRssMb, heapBytes, ...measured };
   console.log(JSON.stringify(numbers, (_, value) => Number.isNaN(value) ? undefined : value)); // of `bare` no turns are known
-  Deno.exit(0); // informers go on for ever
+  Deno.exit(0); // informers have no end
 }
 
 if (import.meta.main) await main();

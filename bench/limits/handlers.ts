@@ -1,6 +1,6 @@
 /**
- * 1,000 handlers on one informer, told of 1,000 objects and then of 1,000 changes in batches of 100, beside calling 1,000
- * functions for each, in a process of its own: REPETITIONS.
+ * 1,000 handlers on one informer, which receive 1,000 objects and then 1,000 changes in batches of 100, beside calling
+ * 1,000 functions for each, in a process of its own: REPETITIONS.
  */
 import { type KubernetesObject, SharedIndexInformer } from "../../mod.ts";
 import { Scripted, small } from "./_scripted.ts";
@@ -85,7 +85,7 @@ async function main(): Promise<void> {
     await pause(20);
     const list = delays.take("");
     const beganAgain = performance.now();
-    source.tell(changes);
+    source.deliver(changes);
     await changed.promise;
     const oursMs = listMs + performance.now() - beganAgain;
     await pause(20);

@@ -192,9 +192,9 @@ async function main(): Promise<void> {
 
   const numbers = mode === "informers" ? await informers() : await bare();
   console.log(JSON.stringify({ ...numbers, peakRssMb: (await statOf("self")).peakRssMb }, finite));
-  Deno.exit(0); // watches go on for ever
+  Deno.exit(0); // watches have no end
 
-  /** What could not be measured is not told. */
+  /** Leaves out a number that could not be measured. */
   function finite(_key: string, value: unknown): unknown {
     return Number.isNaN(value) ? undefined : value;
   }

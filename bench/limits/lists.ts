@@ -130,7 +130,7 @@ async function main(): Promise<void> {
   console.log(
     JSON.stringify({ wallMs, stallMs: delays.take("").DelayMaxMs, peakRssMb: (await statOf("self")).peakRssMb }),
   );
-  Deno.exit(0); // an informer goes on for ever
+  Deno.exit(0); // an informer has no end
 }
 
 if (import.meta.main) await main();

@@ -68,9 +68,9 @@ async function main(): Promise<void> {
     });
     void informer.run();
     await source.watching;
-    await new Promise((resolve) => setTimeout(resolve, 20)); // handlers hear of what was there
+    await new Promise((resolve) => setTimeout(resolve, 20)); // handlers receive the listed objects
     collect();
-    source.tell(ready);
+    source.deliver(ready);
     await Promise.all(done);
     return performance.now() - began;
   }

@@ -43,7 +43,7 @@ export class Child implements AsyncDisposable {
     throw new Error(`Cannot hear from "${this.#name}": ${ended}: ${said || "it said nothing"}`);
   }
 
-  /** What the system says about it now. */
+  /** Its memory and CPU time so far. */
   stat(): Promise<ProcessStat> {
     return statOf(this.#process.pid);
   }
@@ -78,7 +78,7 @@ export async function run(
   throw new Error(`Cannot run "${command.join(" ")}": ${said}`);
 }
 
-/** What the system says about a process that is still there. */
+/** Memory and CPU time of a process that is still there. */
 export interface ProcessStat {
   /** The most memory that was resident at any time, in MB (10^6 bytes); NaN where there is no /proc. */
   readonly peakRssMb: number;

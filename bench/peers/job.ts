@@ -1,4 +1,4 @@
-/** What every client has to do: sync `pods` objects, follow `events` changes, get over a relist that brings `changed` more. */
+/** The job of every client: sync `pods` objects, follow `events` changes, get over a relist that brings `changed` more. */
 export interface Job {
   /** Objects in the first list. */
   readonly pods: number;
@@ -11,7 +11,7 @@ export interface Job {
 /** The resourceVersion that the first object is one newer than: all versions have seven digits. */
 export const FIRST_VERSION = 1_000_000;
 
-/** The version of the list before, or after, the events and the changes that nobody is told of. */
+/** The version of the list before, or after, the events and the changes without an event. */
 export function listVersion(job: Job, told: boolean): number {
   return FIRST_VERSION + job.pods + (told ? job.events + job.changed : 0);
 }
@@ -21,7 +21,7 @@ export function eventVersion(job: Job, event: number): number {
   return FIRST_VERSION + job.pods + event + 1;
 }
 
-/** The version of object number `index` in a list before, or after, the events and the changes that nobody is told of. */
+/** The version of object number `index` in a list before, or after, the events and the changes without an event. */
 export function objectVersion(job: Job, index: number, told: boolean): number {
   const { pods, events, changed } = job;
   if (!told) return FIRST_VERSION + index + 1;

@@ -101,7 +101,7 @@ function medianOf(id: string, field: keyof Result): number {
   return median(runs.map((run) => run[field] ?? NaN));
 }
 
-/** How many events ours tells while this one tells one. */
+/** The number of events that ours delivers while this one delivers one. */
 function times(ours: string, id: string): string {
   return rounded(medianOf(ours, "eventsPerSecond") / medianOf(id, "eventsPerSecond"));
 }
@@ -138,7 +138,7 @@ if (rows.length > 0) {
 }
 for (const [name, reason] of left) console.log(`${name}: ${reason}`);
 
-/** What we want to reach against each client: ratios of ours to theirs. */
+/** The goals against each client: ratios of ours to theirs. */
 const GOALS: readonly (readonly [id: string, goals: readonly Goal[]])[] = [
   ["client-node", [
     { ours: "keys", field: "syncMs", most: 0.45 },

@@ -3,15 +3,15 @@ import { type Command, run } from "./child.ts";
 
 /** One client of the comparison. */
 export interface Peer {
-  /** What it is called on the command line. */
+  /** Its name on the command line. */
   readonly id: string;
-  /** What it is called in the table. */
+  /** Its name in the table. */
   readonly name: string;
   /** Which server it talks to. @default {"json"} */
   readonly server?: "protobuf";
-  /** What is to be run; builds it where needed. @throws {Error} when it cannot be had on this machine. */
+  /** The command to run; builds the program where needed. @throws {Error} when it cannot be had on this machine. */
   command(): Promise<Command>;
-  /** What stands behind the job on its command line. */
+  /** The argument behind the job on its command line. */
   readonly mode?: string;
 }
 
@@ -33,7 +33,7 @@ function onDeno(id: string, name: string, file: string): Peer {
   return { id, name, command: () => Promise.resolve(denoRun(`clients/${file}`)) };
 }
 
-/** What Node has since version 22, and the core needs. */
+/** A function that the core needs, and Node has since version 22. */
 const WITH_RESOLVERS = "Promise.withResolvers ??= function () { let resolve, reject; " +
   "const promise = new this((a, b) => { resolve = a; reject = b; }); return { promise, resolve, reject }; };";
 

@@ -1,25 +1,25 @@
 import process from "node:process";
 import type { Job } from "./job.ts";
 
-/** What a client says about itself when it is done. */
+/** The report of a client about itself when it is done. */
 export interface Report {
-  /** From its first request until it has told of every object, in milliseconds. */
+  /** From its first request until it has delivered every object, in milliseconds. */
   readonly syncMs: number;
-  /** Events told per second, from the first to the last; null where there are none. */
+  /** Events delivered per second, from the first to the last; null where there are none. */
   readonly eventsPerSecond: number | null;
   /** The longest time for which the event loop was not free, in milliseconds. */
   readonly stallMs: number;
-  /** From the last event until it has told of all that a relist changed, in milliseconds; absent where it does not relist. */
+  /** From the last event until it has delivered all that a relist changed, in milliseconds; absent where it does not relist. */
   readonly relistMs?: number;
 }
 
 const PERIOD_MS = 2;
 
-/** Where a client written in JavaScript is in its job; without events it is over with the list. Runs on Deno and Node. */
+/** The progress of a client written in JavaScript; without events its job is over with the list. Runs on Deno and Node. */
 export class Progress {
-  /** What is to be done. */
+  /** The job. */
   readonly job: Job;
-  /** Where the server is; of a real one, the path of a kubeconfig. */
+  /** The address of the server; of a real one, the path of a kubeconfig. */
   readonly url: string;
   #began = NaN;
   #synced = NaN;
@@ -38,12 +38,12 @@ export class Progress {
     this.job = { pods: Number(pods), events: Number(events), changed: Number(changed) };
   }
 
-  /** What stands behind the job on the command line. */
+  /** The argument behind the job on the command line. */
   get mode(): string {
     return process.argv[6] ?? "";
   }
 
-  /** Whether every object of the first list has been told of. */
+  /** Every object of the first list has been delivered. */
   get synced(): boolean {
     return this.#added >= this.job.pods;
   }
@@ -58,14 +58,14 @@ export class Progress {
     }, PERIOD_MS);
   }
 
-  /** An object of the first list was told of. */
+  /** Counts a delivered object of the first list. */
   added(): void {
     if (++this.#added < this.job.pods) return;
     this.#synced = performance.now();
     if (this.job.events === 0) this.#done.resolve(NaN); // only the list is measured
   }
 
-  /** A change was told of: an event, or after the last of them what a relist found. */
+  /** Counts a delivered change: an event, or after the last of them what a relist found. */
   updated(): void {
     const { events, changed } = this.job;
     if (this.#updated === events) {

@@ -3,20 +3,20 @@ import type { Job } from "./job.ts";
 import { denoRun, goProgram, type Peer } from "./peer.ts";
 import type { Report } from "./progress.ts";
 
-/** What one client did, once or as medians of several times. */
+/** The figures of one client, of one run or as medians of several. */
 export type Result = Report & ProcessStat;
 
-/** How a comparison is run. */
+/** Options of a comparison. */
 export interface RaceOptions {
-  /** What every client has to do. */
+  /** The job of every client. */
   readonly job: Job;
-  /** How often each of them does it; runs are interleaved. */
+  /** The number of runs of each client, which are interleaved. */
   readonly repetitions: number;
-  /** Whether the server has streaming lists. @default {false, so that every client lists} */
+  /** The server has streaming lists. @default {false, so that every client lists} */
   readonly streamingLists?: boolean;
-  /** How long one run may take, in milliseconds. @default {180_000} */
+  /** The longest time of one run, in milliseconds. @default {180_000} */
   readonly timeoutMs?: number;
-  /** Told of each run as it is over. */
+  /** Called after each run. */
   readonly onRun?: (peer: Peer, outcome: Result | Error) => void;
 }
 

@@ -13,7 +13,7 @@ const IDS = ["keys", "read", "client-node", "client-go", "client-go-protobuf"];
 /** Writers at a time, for two cores. */
 const CONCURRENCY = 12;
 
-/** What a person would write of a generated pod: the server fills in the rest, and has no status for it yet. */
+/** A generated pod as a person would write it: the server fills in the rest, and has no status for it yet. */
 function draft(index: number): Draft<Pod> {
   const { metadata, spec } = podItem(index) as unknown as Pod;
   const { name, namespace, labels, annotations, ownerReferences } = metadata;

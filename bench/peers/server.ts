@@ -6,7 +6,7 @@
  *
  * - A list without a limit, or at version "0", is one answer, as from the API server's watch cache; else it has pages.
  * - A list of metadata only has that.
- * - The first watch tells the events half a second after it began, then ends with an ERROR event, 410. Later ones are silent.
+ * - The first watch sends the events half a second after it began, then ends with an ERROR event, 410. Later ones are silent.
  * - `POST /reset` begins anew.
  * - Leases have an empty list and a slow watch: an event every few milliseconds, which says when it was written.
  */
@@ -16,7 +16,7 @@ import { PodBytes } from "./pod_bytes.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const PART_BYTES = 65_536;
-/** How many events the watch of leases has, and how far they are apart. */
+/** The number of events of the watch of leases, and the time between two. */
 const PINGS = 1_000;
 const PING_MS = 3;
 
@@ -92,7 +92,7 @@ async function list(connection: Deno.Conn, query: URLSearchParams, metadataOnly:
   await writeAll(connection, END);
 }
 
-/** Tells what is there, as the first part of a streaming list. */
+/** Sends the objects that are there, as the first part of a streaming list. */
 async function initialEvents(connection: Deno.Conn): Promise<void> {
   const head = encoder.encode(`{"type":"ADDED","object":`);
   const tail = encoder.encode("}\n");
@@ -199,7 +199,7 @@ async function serve(connection: Deno.Conn): Promise<void> {
       await respond(connection, method, target, head);
     }
   } catch (error) {
-    if (!isGone(error)) throw error; // the client has gone: nothing to tell, and nobody to tell it to
+    if (!isGone(error)) throw error; // the client has gone: nothing to report, and nobody to report it to
   } finally {
     connection.close();
   }
@@ -217,7 +217,7 @@ const accepting = (async () => {
     void serve(connection);
   }
 })();
-for await (const _ of Deno.stdin.readable); // until whoever started this goes away
+for await (const _ of Deno.stdin.readable); // until the program that started this ends
 listener.close();
 await accepting;
 Deno.exit(0); // connections that still wait are of no interest

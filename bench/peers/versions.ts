@@ -18,7 +18,7 @@ const CLIENTS = PEERS.filter(({ id, mode }) => id === mode);
 /** The programs of the harness, which are the same for both versions wherever the older one can run them. */
 const HARNESS = ["clients/ours.ts", "job.ts", "progress.ts"].map((name) => `bench/peers/${name}`);
 
-/** Where the code of a version is, beside what {@linkcode HARNESS} needs of the project. */
+/** The files and folders with the code of a version, beside what {@linkcode HARNESS} needs of the project. */
 const SOURCES = ["mod.ts", "deno.json", "src", "standins"];
 
 /** The measured figures, and which direction is better. */

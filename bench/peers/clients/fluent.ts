@@ -36,7 +36,7 @@ const seen = new Map<unknown, string>();
 const watcher = K8s(kind.Pod).Watch((object) => {
   const { uid, resourceVersion } = object.metadata as { uid?: string; resourceVersion: string };
   const known = seen.get(uid);
-  if (known === resourceVersion) return; // it tells everything again with each of its relists
+  if (known === resourceVersion) return; // it delivers everything again with each of its relists
   seen.set(uid, resourceVersion);
   if (known === undefined) progress.added();
   else progress.updated();

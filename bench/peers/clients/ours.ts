@@ -65,7 +65,7 @@ function followFields(): SharedIndexInformer<KubernetesObject> {
 function addHandler(pods: SharedIndexInformer<KubernetesObject>, mode: string, progress: Progress): void {
   if (mode === "keys") {
     const queue = new WorkQueue();
-    // A key that waits already is not queued again, so events are counted where they are told.
+    // A key that waits already is not queued again, so events are counted where they are delivered.
     pods.addEventHandler({
       onAdd: ({ key }) => {
         queue.add(key);
