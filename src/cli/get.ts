@@ -11,7 +11,7 @@ import { nothingFound } from "./terminal/text/nothing_found.ts";
 import { resourcesFor } from "./target/resources_for.ts";
 import { checkSelection, explainRefusal, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
 import { formOf, type OutputFormat } from "./terminal/output_format.ts";
-import { redactObject } from "../api/redact_object.ts";
+import { redactObject } from "./terminal/redact_object.ts";
 import { tableLines } from "./terminal/table/growing_table.ts";
 import { qualifiedName } from "./terminal/table/qualified_name.ts";
 import { rowCells, rowHeads } from "./terminal/table/row_cells.ts";

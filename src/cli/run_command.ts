@@ -128,7 +128,8 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .reset()
     .command("serve <resources...:string>", "Serve caches of resources over HTTP on loopback.")
     .description(
-      "Serves /api/NAME as JSON and /events/NAME as server-sent events to any number of clients on this machine, from one watch " +
+      "Serves a page that shows the resources, /api/NAME as JSON and /events/NAME as server-sent events, to any number of " +
+        "clients on this machine, from one watch " +
         "of each resource, which follows demand; /healthz, /readyz and /metrics, too. Prints its address, and runs until " +
         `interrupted. Permissions: ${CONNECTED}; and --allow-net=127.0.0.1.`,
     )

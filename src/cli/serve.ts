@@ -1,3 +1,4 @@
+import { isSecret } from "../api/is_secret.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { InformerRelay, type RelayedCollection } from "../edge/informer_relay.ts";
@@ -64,7 +65,7 @@ export async function serve(
 /** Returns the collections by their plurals, or by their names with the group where another has the same plural. */
 function collectionsOf(
   resources: readonly Resource<KubernetesObject>[],
-  showSecrets: boolean,
+  keepsData: boolean,
   terminal: Terminal,
 ): Record<string, RelayedCollection> {
   const collections: Record<string, RelayedCollection> = {};
@@ -73,7 +74,7 @@ function collectionsOf(
     const failures = new FailureReporter(resourceName(resource), (line) => terminal.say(line));
     collections[name] = {
       resource,
-      showSecrets,
+      keep: keepsData && isSecret(resource) ? "data" : undefined,
       reflector: {
         onPhase: (phase: ReflectorPhase): void => {
           if (phase.name === "watching" && phase.open) failures.recovered();

@@ -23,7 +23,7 @@ import { LiveView } from "./terminal/live_view.ts";
 import { GrowingTable } from "./terminal/table/growing_table.ts";
 import { nothingFound } from "./terminal/text/nothing_found.ts";
 import { objectIn } from "./terminal/table/row_cells.ts";
-import { redactObject } from "../api/redact_object.ts";
+import { redactObject } from "./terminal/redact_object.ts";
 import { formOf, type OutputFormat } from "./terminal/output_format.ts";
 import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
 import { resourcesFor } from "./target/resources_for.ts";

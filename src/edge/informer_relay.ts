@@ -2,8 +2,8 @@ import { eTag, ifNoneMatch } from "@std/http/etag";
 import { accepts } from "@std/http/negotiation";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Selection } from "../api/options.ts";
-import { redactObject } from "../api/redact_object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import { isSecret } from "../api/is_secret.ts";
 import type { TableRow } from "../api/table_row.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { nextTurn } from "../async/next_turn.ts";
@@ -26,12 +26,13 @@ import { objectTexts } from "./snapshot.ts";
 import type { CollectionList } from "./view_events.ts";
 import { ViewHub } from "./view_hub.ts";
 
-/** One collection that a relay serves: its resource, and the options of its informer. */
+/**
+ * One collection that a relay serves: its resource, and the options of its informer. The data of Secrets is served if
+ * `keep: "data"` asks for it.
+ */
 export interface RelayedCollection extends Selection, SharedIndexInformerOptions<KubernetesObject> {
   /** The kind, or the table of it: then views have its rows, and lists and event streams the objects in them. */
   readonly resource: Resource;
-  /** Serves the data of Secrets; without it their keys alone. @default {false} */
-  readonly showSecrets?: boolean;
 }
 
 /** An answer of `authorize`: whether the request is answered, and until when a stream stays open; a response is sent as it is. */
@@ -52,8 +53,8 @@ export interface RelayOptions {
   ) => Authorization | Promise<Authorization>;
   /**
    * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same object, and
-   * changes nothing. Selectors and `fields` see its result alone. The data of Secrets is taken out before that. An object for
-   * which it throws is left out, and the error is reported.
+   * changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their collection keeps it. An object
+   * for which it throws is left out, and the error is reported.
    *
    * @default {the object}
    */
@@ -312,11 +313,11 @@ export class InformerRelay implements AsyncDisposable {
       );
     }
     const collection = "resource" in given ? given : { resource: given };
-    const { resource, showSecrets = false } = collection;
+    const { resource } = collection;
     const { redact } = this.#options;
     const showRow = readable(
       ({ object }) => {
-        const shown = shownOf(object, resource, showSecrets);
+        const shown = isSecret(resource) ? withoutGetters(object) : object;
         return redact === undefined ? shown : redact(shown, resource);
       },
       (cause) =>
@@ -571,7 +572,7 @@ export class InformerRelay implements AsyncDisposable {
   }
 
   #acquire({ collection }: Served): AcquiredInformer<KubernetesObject> {
-    const { resource, showSecrets: _shown, ...options } = collection;
+    const { resource, ...options } = collection;
     return this.#informers.acquire(resource, options);
   }
 
@@ -608,18 +609,10 @@ export class InformerRelay implements AsyncDisposable {
   }
 }
 
-/** Returns an object without the data of Secrets, also where it is the row of a table. */
-function shownOf(
-  object: KubernetesObject,
-  resource: Resource,
-  showSecrets: boolean,
-): KubernetesObject {
-  const shown = redactObject(object, resource, showSecrets);
-  if (resource.representation !== "table" || showSecrets) return shown;
-  return {
-    ...shown,
-    object: redactObject((object as TableRow).object, resource, false),
-  } as KubernetesObject;
+/** Copies a Secret, or the row of one: members whose reading throws an error are absent from the copy. */
+function withoutGetters(object: KubernetesObject): KubernetesObject {
+  const { object: inner } = object as Partial<TableRow>;
+  return (inner === undefined ? { ...object } : { ...object, object: { ...inner } }) as KubernetesObject;
 }
 
 /** Returns a list as a body, which is written as it is read. */

@@ -51,7 +51,7 @@ Deno.test("a cache that was paused because nobody reads it does not count", asyn
   assertEquals(await ask(relayed, "/readyz"), [200, "ok\n"]);
 });
 
-Deno.test("the metrics are those of the informers, in the OpenMetrics format", async () => {
+Deno.test("the metrics are those of the informers, in the OpenMetrics format [F37]", async () => {
   await using relayed = new Relayed();
   using pods = relayed.informers.acquire(Pod);
   await pods.waitForCacheSync();

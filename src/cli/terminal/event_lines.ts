@@ -5,7 +5,7 @@ import { plain } from "./text/plain.ts";
 import { qualifiedName } from "./table/qualified_name.ts";
 import { objectIn, rowCells } from "./table/row_cells.ts";
 import type { GrowingTable } from "./table/growing_table.ts";
-import { redactObject } from "../../api/redact_object.ts";
+import { redactObject } from "./redact_object.ts";
 import type { OutputFormat } from "./output_format.ts";
 
 /** Options for {@linkcode EventLines}. */

@@ -1,6 +1,6 @@
-import { isSecret } from "./is_secret.ts";
-import type { KubernetesObject } from "./object.ts";
-import type { Resource } from "./resource.ts";
+import { isSecret } from "../../api/is_secret.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import type { Resource } from "../../api/resource.ts";
 
 const REDACTED = "[redacted]";
 

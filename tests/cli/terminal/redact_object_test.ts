@@ -1,8 +1,8 @@
 import { assertEquals, assertStrictEquals } from "@std/assert";
-import type { KubernetesObject } from "../../src/api/object.ts";
-import { defineResource, metadataOf, type Resource } from "../../src/api/resource.ts";
-import { redactObject } from "../../src/api/redact_object.ts";
-import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import { defineResource, metadataOf, type Resource } from "../../../src/api/resource.ts";
+import { redactObject } from "../../../src/cli/terminal/redact_object.ts";
+import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 
 const Secret: Resource = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
 
