@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { UsageError } from "./errors/usage_error.ts";
-import { folderPermissions, temporaryPath } from "./replace_file.ts";
+import { folderPermissions, temporaryPath } from "../deno/host/replace_file.ts";
 
 /**
  * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.

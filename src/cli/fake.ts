@@ -7,7 +7,7 @@ import { listen } from "./target/listen.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
 import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
-import { folderPermissions, replaceFile } from "./replace_file.ts";
+import { folderPermissions, replaceFile } from "../deno/host/replace_file.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `fake`. */

@@ -9,7 +9,7 @@ import { basename } from "node:path";
 import { checkOutputFile } from "./check_output_file.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
 import { UsageError } from "./errors/usage_error.ts";
-import { replaceFile } from "./replace_file.ts";
+import { replaceFile } from "../deno/host/replace_file.ts";
 import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
 import { definitionsIn } from "./target/definitions_in.ts";
 import type { Terminal } from "./terminal/terminal.ts";

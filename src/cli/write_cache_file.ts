@@ -1,5 +1,5 @@
 import type { KubernetesObject } from "../api/object.ts";
-import { replaceFile } from "./replace_file.ts";
+import { replaceFile } from "../deno/host/replace_file.ts";
 
 /**
  * Writes objects as a JSON array, in the given order and atomically: to a temporary file, which then replaces the file.

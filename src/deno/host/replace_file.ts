@@ -31,7 +31,8 @@ export async function replaceFile(
       await Deno.remove(beside);
     } catch (second) {
       // It was never created, or the folder cannot be written.
-      if (!(second instanceof Deno.errors.NotFound)) throw new AggregateError([error, second], failure);
+      const isAbsent = second instanceof Deno.errors.NotFound || second instanceof Deno.errors.NotCapable;
+      if (!isAbsent) throw new AggregateError([error, second], failure);
     }
     throw error;
   }
