@@ -6,9 +6,10 @@ import { credentialsProblem } from "../kubeconfig/entry/credentials_problem.ts";
 import type { ConnectOptions } from "./connect_options.ts";
 import { BearerToken } from "./credentials/bearer_token.ts";
 import type { Host } from "./host/host.ts";
-import type { ExplainFileProblem } from "./host/read_checked_file.ts";
+import { type ExplainFileProblem, FileProblem } from "./host/read_checked_file.ts";
 import type { Login, Plan } from "./plan.ts";
 import { filePemSource, type PemSource } from "./pem_source.ts";
+import { tokenLogin } from "./credentials/token_login.ts";
 import { TokenFile } from "./credentials/token_file.ts";
 
 /**
@@ -17,11 +18,13 @@ import { TokenFile } from "./credentials/token_file.ts";
  * @throws {TypeError} when options contradict each other or are invalid.
  */
 export function checkOptions(options: ConnectOptions): void {
-  const { server, token, tokenFile } = options;
-  if (token !== undefined && tokenFile !== undefined) {
-    throw new TypeError(`Cannot connect: "token" and "tokenFile" are both given, expected one of them`);
+  const { server } = options;
+  for (const [one, other] of [["token", "tokenFile"], ["ca", "caFile"]] as const) {
+    if (options[one] !== undefined && options[other] !== undefined) {
+      throw new TypeError(`Cannot connect: "${one}" and "${other}" are both given, expected one of them`);
+    }
   }
-  for (const name of ["context", "kubeconfig", "server", "token", "tokenFile", "caFile"] as const) {
+  for (const name of ["context", "kubeconfig", "server", "token", "tokenFile", "ca", "caFile"] as const) {
     if (options[name] === "") {
       throw new TypeError(`Cannot connect: "${name}" is empty, leave it out or give it a value`);
     }
@@ -55,6 +58,7 @@ export function givenLogin(
   if (problem !== undefined) {
     throw new TypeError(`Cannot connect: "${login}" ${problem}; use an "https://" server`);
   }
+  if (typeof token === "function") return { type: "token", credentials: tokenLogin(token) };
   if (token !== undefined) return { type: "token", credentials: new BearerToken(token) };
   const path = pathOfOption("tokenFile", tokenFile!);
   const explain = explainOption("tokenFile", path);
@@ -62,18 +66,27 @@ export function givenLogin(
 }
 
 /**
- * Returns the certificates of `caFile`; `undefined` if it is not given.
+ * Returns the certificates of `caFile` or `ca`; `undefined` if neither is given.
  *
- * @throws {TypeError} when the server has no TLS.
+ * @throws {TypeError} when the server has no TLS, or `ca` has no certificates.
  */
 export function givenCa(options: ConnectOptions, server: URL, host: Host): PemSource | undefined {
-  if (options.caFile === undefined) return undefined;
+  const { ca } = options;
+  if (options.caFile === undefined && ca === undefined) return undefined;
   if (server.protocol !== "https:") {
+    const name = ca === undefined ? "caFile" : "ca";
     throw new TypeError(
-      `Cannot connect: "caFile" does not apply to "${server.origin}", which has no TLS; leave it out`,
+      `Cannot connect: "${name}" does not apply to "${server.origin}", which has no TLS; leave it out`,
     );
   }
-  const path = pathOfOption("caFile", options.caFile);
+  if (ca !== undefined) {
+    const explain: ExplainFileProblem = (cause) =>
+      new TypeError(`Cannot connect: "ca" cannot be used: ${cause.message}`);
+    const problem = certificateProblem(ca);
+    if (problem !== undefined) throw explain(new FileProblem(problem));
+    return { isFile: false, read: () => Promise.resolve(ca), explain };
+  }
+  const path = pathOfOption("caFile", options.caFile!);
   return filePemSource(path, host, certificateProblem, explainOption("caFile", path));
 }
 

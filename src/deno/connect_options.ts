@@ -1,3 +1,5 @@
+import type { Abortable } from "../api/options.ts";
+
 /** Options for {@linkcode inCluster}, and common options of {@linkcode connect}. */
 export interface InClusterOptions {
   /**
@@ -43,8 +45,13 @@ export interface ConnectOptions extends InClusterOptions {
    * address.
    */
   readonly server?: string | URL;
-  /** A bearer token, instead of the credentials of the kubeconfig or pod. */
-  readonly token?: string;
+  /**
+   * A bearer token, instead of the credentials of the kubeconfig or pod; or a function that returns one. The function is called
+   * for the first request, 10 s before the token expires, where it is a JSON Web Token that says so (after half of its life, if
+   * that is later), and when the server answers 401. Requests share a call. After a failure it is called again 1 s later at the
+   * earliest, then 2 s, up to a minute.
+   */
+  readonly token?: string | ((options: Required<Abortable>) => string | Promise<string>);
   /**
    * Path or `file:` URL of a file with a bearer token, instead of all other credentials; read again when it changes.
    */
@@ -54,4 +61,6 @@ export interface ConnectOptions extends InClusterOptions {
    * again when it changes. @default {those of the configuration, and those that Deno trusts}
    */
   readonly caFile?: string | URL;
+  /** The trusted CA certificates, as PEM text, instead of `caFile`: for programs without files. */
+  readonly ca?: string;
 }

@@ -15,7 +15,7 @@ import { DenoTransport, type TlsMaterial } from "./transport/deno_transport.ts";
 
 /** The credentials sent as `Authorization`. */
 export type Login =
-  | { readonly type: "token"; readonly credentials: BearerToken }
+  | { readonly type: "token"; readonly credentials: BearerToken | ExecLogin }
   | { readonly type: "tokenFile"; readonly credentials: TokenFile }
   | { readonly type: "basic"; readonly credentials: BasicLogin }
   | { readonly type: "exec"; readonly credentials: ExecLogin; readonly command: string };

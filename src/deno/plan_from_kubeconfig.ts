@@ -63,7 +63,7 @@ function planFromContext(config: Kubeconfig, options: ConnectOptions, host: Host
     ...(cluster.tlsServerName !== undefined && { tlsServerName: cluster.tlsServerName }),
     ...(cluster.proxy && { proxy: cluster.proxy }),
     // A CA given as an option enables verification again (clientcmd overrides).
-    insecure: cluster.insecureSkipTlsVerify && options.caFile === undefined,
+    insecure: cluster.insecureSkipTlsVerify && options.caFile === undefined && options.ca === undefined,
     ...(impersonation && { headers: impersonationHeaders(impersonation) }),
     origin: {
       source: "kubeconfig",

@@ -1,7 +1,7 @@
 import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import { ConnectError } from "../../src/deno/connect_error.ts";
-import { connect, denoTransport, inCluster, KubeconfigError } from "../../src/deno/mod.ts";
+import { connect, type ConnectOptions, denoTransport, inCluster, KubeconfigError } from "../../src/deno/mod.ts";
 import { findConnection } from "../../src/deno/find_connection.ts";
 import { isUnauthorized, UnreachableError } from "../../src/api/errors.ts";
 import { makeCertificates } from "../support/certificates.ts";
@@ -53,6 +53,40 @@ Deno.test("connect makes a client that reads its token file again when the serve
   expected = "Bearer third";
   const error = await assertRejects(() => get(client));
   assertEquals(isUnauthorized(error), true);
+});
+
+Deno.test("connect takes the authority as text and the token from a function, which is called again after a 401", async () => {
+  await using certificates = await makeCertificates();
+  let expected = "Bearer token-1";
+  await using server = await serve({ certificates, authorization: () => expected });
+  const ca = await Deno.readTextFile(certificates.path("ca.crt"));
+  let calls = 0;
+  using client = await connect({ server: server.url, ca, token: () => Promise.resolve(`token-${++calls}`) });
+  assertEquals(calls, 0);
+  await get(client);
+  assertEquals(values(await get(client), "authorization"), ["Bearer token-1"]);
+  expected = "Bearer token-2";
+  assertEquals(values(await get(client), "authorization"), ["Bearer token-2"]);
+  assertEquals(calls, 2);
+});
+
+Deno.test("connect refuses an authority that is no certificate, is given twice, or is of no use", async () => {
+  const refused = async (options: ConnectOptions): Promise<string> =>
+    (await assertRejects(() => connect(options), TypeError)).message;
+  assertEquals(
+    [
+      await refused({ server: "https://x", ca: "ca.crt" }),
+      await refused({ server: "http://127.0.0.1", ca: "x" }),
+      await refused({ server: "https://x", ca: "x", caFile: "y" }),
+      await refused({ server: "http://example.com", token: () => "x" }),
+    ].map((message) => message.slice("Cannot connect: ".length, 58)),
+    [
+      '"ca" cannot be used: it holds no PEM certi',
+      '"ca" does not apply to "http://127.0.0.1",',
+      '"ca" and "caFile" are both given, expected',
+      '"token" is not sent to "http://example.com"',
+    ].map((text) => text.slice(0, 42)),
+  );
 });
 
 Deno.test("connect to a server of an unknown authority ends in an UnreachableError that says so", async () => {

@@ -1,7 +1,8 @@
 import type { FoundConnection } from "../../../deno/found_connection.ts";
 import { ExecLogin } from "../../../deno/credentials/exec_login.ts";
 import type { Checkup, Finding } from "../checkup/checkup.ts";
-import { type Expiry, expiryOf, span, termOfToken } from "../checkup/expiry.ts";
+import { termOfToken } from "../../../kubeconfig/text/term_of_token.ts";
+import { type Expiry, expiryOf, span } from "../checkup/expiry.ts";
 import { EXIT_CODE } from "../../errors/exit_code.ts";
 import type { ServerAccess } from "./server_access.ts";
 

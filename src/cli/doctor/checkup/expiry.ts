@@ -1,12 +1,5 @@
+import type { Term } from "../../../kubeconfig/text/term_of_token.ts";
 import type { StepStatus } from "./checkup.ts";
-
-/** A validity period, in milliseconds since 1970. */
-export interface Term {
-  /** Not before this. @default {any time} */
-  readonly fromMs?: number;
-  /** Not after this. */
-  readonly untilMs: number;
-}
 
 /** The status of a validity period, and words that follow the name of its subject in a sentence. */
 export interface Expiry {
@@ -51,23 +44,4 @@ function day(ms: number): string {
   const near = Math.abs(ms - Date.now()) < 2 * 86_400_000;
   const text = new Date(ms).toISOString();
   return near ? `${text.slice(0, 10)} ${text.slice(11, 16)} UTC` : text.slice(0, 10);
-}
-
-/**
- * Returns the validity period of a bearer token, if it is a JSON Web Token that states it (RFC 7519 4.1). The signature
- * is not verified.
- */
-export function termOfToken(token: string): Term | undefined {
-  const [, payload] = token.split(".");
-  if (payload === undefined || token.split(".").length !== 3) return undefined;
-  let claims: { readonly exp?: unknown; readonly nbf?: unknown; readonly iat?: unknown };
-  try {
-    claims = JSON.parse(atob(payload.replaceAll("-", "+").replaceAll("_", "/")));
-  } catch {
-    // Not a JSON Web Token, though it has two dots.
-    return undefined;
-  }
-  if (typeof claims?.exp !== "number") return undefined;
-  const from = [claims.nbf, claims.iat].find((claim) => typeof claim === "number");
-  return { untilMs: claims.exp * 1_000, ...(typeof from === "number" && { fromMs: from * 1_000 }) };
 }

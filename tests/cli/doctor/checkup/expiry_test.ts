@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { expiryOf, span, termOfToken } from "../../../../src/cli/doctor/checkup/expiry.ts";
+import { expiryOf, span } from "../../../../src/cli/doctor/checkup/expiry.ts";
+import { termOfToken } from "../../../../src/kubeconfig/text/term_of_token.ts";
 import { webToken } from "../_doctor.ts";
 
 const DAY = 86_400_000;
