@@ -42,6 +42,11 @@ class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
     return (this.#entry as { readonly text?: string | Uint8Array }).text;
   }
 
+  /** The entry that this one freezes. */
+  get unfrozen(): Entry<T> {
+    return this.#entry;
+  }
+
   get error(): DecodeError | undefined {
     return this.#entry.error;
   }

@@ -60,6 +60,20 @@ export function brokenEntry<T extends KubernetesObject>(identity: Identity, erro
   return new JsonEntry<T>(identity, undefined, 0, BROKEN, NO_POSITION, NO_POSITION, error);
 }
 
+/** The JSON text of an object; the positions are those of {@linkcode unreadEntry}. */
+export interface UnreadText {
+  /** The object, as text or as UTF-8 bytes. */
+  readonly text: string | Uint8Array;
+  /** The position of the value of `metadata`. */
+  readonly metadataStart: number;
+  /** The position behind that value. */
+  readonly metadataEnd: number;
+  /** The position of the value of `metadata.labels`; -1 if it is not known. */
+  readonly labelsStart: number;
+  /** The position behind that value; equal to `labelsStart` when there are no labels. */
+  readonly labelsEnd: number;
+}
+
 /** Labels that were parsed without the rest of the metadata. */
 class LabelsAlone {
   readonly labels: Labels;
@@ -145,6 +159,31 @@ export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
   /** The unread text; `undefined` once it has been parsed, and for an error. */
   get text(): string | Uint8Array | undefined {
     return this.#metadataEnd > READ ? this.#body as string | Uint8Array : undefined;
+  }
+
+  /** The unread text and the positions in it; `undefined` once it has been parsed, and for an error. */
+  get unread(): UnreadText | undefined {
+    if (this.#metadataEnd <= READ) return undefined;
+    return {
+      text: this.#body as string | Uint8Array,
+      metadataStart: this.#metadataStart,
+      metadataEnd: this.#metadataEnd,
+      labelsStart: this.#labelsStart,
+      labelsEnd: this.#labelsEnd,
+    };
+  }
+
+  /**
+   * Replaces unread bytes that are part of a larger buffer, which they keep alive, by a text of their own. Returns their number;
+   * 0 if there is nothing to do.
+   */
+  detach(): number {
+    const body = this.#body;
+    if (this.#metadataEnd <= READ || !(body instanceof Uint8Array) || body.length === body.buffer.byteLength) return 0;
+    const text = decoder.decode(body);
+    // Equal lengths: all ASCII. Else a copy of the bytes is smaller, and the positions hold.
+    this.#body = text.length === body.length ? text : body.slice();
+    return body.length;
   }
 
   /** See {@linkcode Entry.metadata}. */

@@ -40,6 +40,21 @@ export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> 
     this.resourceVersion = entry.resourceVersion;
   }
 
+  /** The entry of the row's object. */
+  get inner(): Entry<T> {
+    return this.#entry;
+  }
+
+  /** The columns. */
+  get columns(): readonly TableColumn[] {
+    return this.#columns;
+  }
+
+  /** The server's cells; `undefined` if it sent none. */
+  get cells(): readonly unknown[] | undefined {
+    return this.#cells;
+  }
+
   /** See {@linkcode Entry.name}. */
   get name(): string {
     return this.#entry.name;

@@ -1,4 +1,5 @@
 import type { ApiResource } from "../api/api_resource.ts";
+import type { Identity } from "../api/entry.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, namespacesOf, type Selection } from "../api/options.ts";
 import { checkSelectors } from "../api/check_selectors.ts";
@@ -6,6 +7,7 @@ import type { SecretLike, WithoutData } from "../api/is_secret.ts";
 import { fieldsOf } from "../api/fields_of.ts";
 import type { FieldPaths, Picked } from "../api/picked.ts";
 import { pathOf, type Resource, resourceName } from "../api/resource.ts";
+import type { SnapshotStore } from "../api/snapshot_store.ts";
 import type { Client } from "../client/client.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { errorLine } from "../errors/error_line.ts";
@@ -21,6 +23,10 @@ import type { InformerStatus } from "./status.ts";
 import { sameOption } from "./same_option.ts";
 import { FactoryRun } from "./factory_run.ts";
 import { parsesObjects } from "../entry/path.ts";
+import { isOfServer } from "./snapshot/is_of_server.ts";
+import { SnapshotKeeper } from "./snapshot/snapshot_keeper.ts";
+import { snapshotName } from "./snapshot/snapshot_name.ts";
+import type { SnapshotOptions } from "./snapshot/snapshot_options.ts";
 import { joined } from "./wait_error.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 
@@ -46,6 +52,29 @@ export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
    * @default {300_000}
    */
   readonly forgetMs?: number;
+  /**
+   * Keeps the caches beyond the life of the process. An informer begins with the snapshot of its cache, if there is one: it can
+   * be read before any request, is `stale` until its watch has resumed, and lists only where the server has the version of the
+   * snapshot no longer, or not its objects, of which one is read to see that. Snapshots are written while the caches change, and
+   * when an informer stops, so dispose the factory. Those that cannot be used or written are reported. Caches with the data
+   * of Secrets are left out, unless `secrets` is set.
+   *
+   * A snapshot is of one resource and selection, which its name says, and of the server's address, or of `cluster`.
+   *
+   * @default {nothing is kept}
+   */
+  readonly snapshots?: FactorySnapshots;
+}
+
+/** The snapshots that a factory keeps of its caches. */
+export interface FactorySnapshots extends SnapshotOptions {
+  /** The place of the snapshots. */
+  readonly store: SnapshotStore;
+  /**
+   * The time between two snapshots of a cache that changes, in milliseconds; `Infinity` writes only when the informer stops.
+   * @default {60_000}
+   */
+  readonly everyMs?: number;
 }
 
 /** The status of one informer of a factory. */
@@ -76,6 +105,8 @@ interface Shared {
   /** Has a holder that stays once `isKept` is `true`. */
   readonly demand: Demand;
   readonly informer: SharedIndexInformer<KubernetesObject, string>;
+  /** Keeps snapshots of the cache, if the factory keeps some, and the objects do not have the data of Secrets. */
+  readonly keeper: SnapshotKeeper | undefined;
   readonly indexers: Map<string, unknown>;
   /** The options that the informer was made with, defaults included. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -144,6 +175,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   #run: FactoryRun | undefined;
   /** The error that `run()` has rejected with; a shutdown does not reject with it again. */
   #thrown: unknown;
+  /** Has a promise if and only if an informer with a keeper runs, or its last snapshot is being written. */
+  readonly #kept = new Set<Promise<void>>();
   /** `#overlapping` has the kinds of which overlapping caches were reported. */
   readonly #overlapping = new Set<string>();
   /** `true` from `shutdown()` on. */
@@ -154,12 +187,13 @@ export class SharedInformerFactory implements AsyncDisposable {
    *
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`.
    * @throws {SyntaxError} when a selector does not parse.
-   * @throws {RangeError} when `idleMs` or `forgetMs` is out of range.
+   * @throws {RangeError} when `idleMs`, `forgetMs` or `everyMs` is out of range.
    */
   constructor(client: Client, options: SharedInformerFactoryOptions = {}) {
     namespacesOf(options);
     checkSelectors(options);
     checkDurations("make a factory", { idleMs: options.idleMs, forgetMs: options.forgetMs });
+    checkDurations("make a factory", { everyMs: options.snapshots?.everyMs }, { min: 1 });
     this.#client = client;
     this.#options = options;
   }
@@ -372,7 +406,10 @@ export class SharedInformerFactory implements AsyncDisposable {
   shutdown(): Promise<void> {
     this.#isShutDown = true;
     this.#run?.stop();
-    for (const { demand } of this.#informers.values()) demand.end();
+    for (const { demand, keeper } of this.#informers.values()) {
+      demand.end();
+      keeper?.abandon();
+    }
     return this.#stopAll(); // each time: a call from inside a handler waits for fewer calls
   }
 
@@ -385,6 +422,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const results = await Promise.allSettled(
       [...this.#informers.values()].map(({ informer }) => informer[Symbol.asyncDispose]()),
     );
+    while (this.#kept.size > 0) await Promise.all(this.#kept);
     const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason)
       .filter((error) => error !== this.#thrown);
     if (errors.length === 1) throw errors[0];
@@ -397,7 +435,26 @@ export class SharedInformerFactory implements AsyncDisposable {
 
   /** Starts an informer, unless it was started; resolves when it has stopped, with its failure, if any. */
   #start(shared: Shared, options: Abortable): NonNullable<Shared["running"]> {
-    return shared.running ??= shared.informer.run(options).then(() => undefined, (error) => ({ error }));
+    return shared.running ??= this.#runKept(shared, options).then(() => undefined, (error) => ({ error }));
+  }
+
+  /** Runs an informer, from its snapshot and to its next one, if the factory keeps them. */
+  #runKept({ informer, keeper }: Shared, options: Abortable): Promise<void> {
+    if (keeper === undefined) return informer.run(options);
+    const run = async (): Promise<void> => {
+      await keeper.restore();
+      if (informer.status().state === "stopped") return;
+      keeper.begin();
+      try {
+        await informer.run(options);
+      } finally {
+        await keeper.end();
+      }
+    };
+    const running = run();
+    const settled = running.then(() => {}, () => {}).finally(() => this.#kept.delete(settled));
+    this.#kept.add(settled);
+    return running;
   }
 
   /** Starts an informer, unless it was started, and reports its failure, for a caller that does not wait for its end. */
@@ -458,7 +515,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     selected: Selected,
     own: SharedIndexInformerOptions<T, Name>,
   ): Shared {
-    const { onError: _factory, idleMs = 30_000, forgetMs = 300_000, ...defaults } = this.#options;
+    const { onError: _factory, snapshots: _snapshots, idleMs = 30_000, forgetMs = 300_000, ...defaults } =
+      this.#options;
     const { indexers: _indexers, ...rest } = defined(own);
     const reduction = resource.fields === undefined ? {} : { unchanged: "skip" as const };
     const options = { ...CACHE_DEFAULTS, ...defined(defaults), ...reduction, ...rest };
@@ -484,6 +542,7 @@ export class SharedInformerFactory implements AsyncDisposable {
         onForget: () => this.#forget(shared),
       }),
       informer: informer as unknown as SharedIndexInformer<KubernetesObject, string>,
+      keeper: this.#keeperOf(informer, selected),
       indexers: new Map(),
       options,
       running: undefined,
@@ -493,6 +552,41 @@ export class SharedInformerFactory implements AsyncDisposable {
     this.#checkOverlap(selected);
     this.#informers.set(id, shared);
     return shared;
+  }
+
+  #keeperOf<T extends KubernetesObject>(
+    informer: SharedIndexInformer<T>,
+    { resource, namespaces, selectors }: Selected,
+  ): SnapshotKeeper | undefined {
+    const { snapshots } = this.#options;
+    if (snapshots === undefined || (informer.hasSecrets && !snapshots.secrets)) return undefined;
+    const { everyMs = 60_000, cluster = this.#client.server.href } = snapshots;
+    return new SnapshotKeeper(informer, {
+      ...snapshots,
+      everyMs,
+      cluster,
+      isOfServer: () =>
+        isOfServer(
+          informer.entries,
+          informer.lastSyncResourceVersion,
+          (object, version, signal) => this.#uidOf(resource, object, version, signal),
+        ),
+      name: snapshotName(resource, { ...selectors, namespaces }, informer.hasSecrets),
+      report: (error) => this.#report(resource, error),
+    });
+  }
+
+  async #uidOf(
+    resource: Resource,
+    { key, namespace }: Pick<Identity, "key" | "namespace">,
+    version: string,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const name = namespace === "" ? key : key.slice(namespace.length + 1);
+    const path = `${pathOf(resource, { namespace, name })}?resourceVersion=${version}`;
+    const headers = { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json" };
+    const { metadata } = await (await this.#client.fetch(path, { headers, signal })).json() as KubernetesObject;
+    return metadata.uid ?? "";
   }
 
   /** Adds a caller's indexers to a shared informer. @throws {Error} when its options contradict those of the first caller. */

@@ -30,7 +30,7 @@ import type { ListingPhase, Outcome, ReflectorPhase, WatchFacts, WatchingPhase }
 import type { ReflectorStore } from "./reflector_store.ts";
 import { readStreamingList } from "./streaming_list.ts";
 import { SyncedStore } from "./synced_store.ts";
-import { firstPhase, RequestRateError, transition, type TransitionRules } from "./transition.ts";
+import { firstPhase, RequestRateError, resumedPhase, transition, type TransitionRules } from "./transition.ts";
 import { readWatch } from "./watch.ts";
 import { WatchStream } from "./watch_stream.ts";
 
@@ -88,6 +88,8 @@ export class Reflector<T extends KubernetesObject> {
   #pause: Latch | undefined;
   /** Ends the current request or wait. Set by `run()` and after each pause, aborted with `Paused` by `pause()`. */
   #work: DerivedController | undefined;
+  /** True if and only if the store was restored since the last run. */
+  #isRestored = false;
   /** The error that `onPhase` threw during this run, if it threw one: it ends the run and is no failure of a phase. */
   #thrown: { readonly error: unknown } | undefined;
 
@@ -137,6 +139,25 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
+   * Replaces the contents of the store as a list at `resourceVersion` would. The next {@linkcode run} begins with a watch from
+   * that version instead of a list.
+   *
+   * @throws {Error} when the reflector is running.
+   */
+  restore(entries: readonly Entry<T>[], resourceVersion: string): void {
+    if (this.#isRunning) throw new Error("Cannot restore the store: the reflector is running");
+    using list = this.#store.stage();
+    list.add(entries);
+    list.commit(resourceVersion);
+    this.#isRestored = true;
+  }
+
+  /** Lets the next {@linkcode run} begin with a list although the store was restored. */
+  listFirst(): void {
+    this.#isRestored = false;
+  }
+
+  /**
    * Ends the current request or wait; the store keeps its contents. No request is sent until {@linkcode resume}, also by a
    * later `run()`. A list that is interrupted leaves the store as it was.
    */
@@ -168,7 +189,9 @@ export class Reflector<T extends KubernetesObject> {
     try {
       this.#rules.admitMs();
       this.#work = new DerivedController(job.signal);
-      const first = firstPhase(this.#store.version, this.#rules);
+      // mutant: restored-lists
+      const first = (this.#isRestored ? resumedPhase : firstPhase)(this.#store.version, this.#rules);
+      this.#isRestored = false;
       this.#enter(this.#pause === undefined ? first : { name: "paused", next: first });
       while (this.#phase.name !== "stopped") {
         const outcome = await this.#perform(this.#phase, job.signal);

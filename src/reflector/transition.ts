@@ -91,6 +91,11 @@ export function firstPhase(resourceVersion: string, rules: TransitionRules): Lis
   return relisting(resourceVersion, { ...NO_HISTORY, pagesOnly: rules.streamingList === "off" });
 }
 
+/** Returns the first phase of a reflector whose store has everything up to `resourceVersion`: a watch from there. */
+export function resumedPhase(resourceVersion: string, rules: TransitionRules): WatchingPhase {
+  return watching(resourceVersion, { ...NO_HISTORY, pagesOnly: rules.streamingList === "off" });
+}
+
 /** Returns `next`, or a wait before it where its request would begin without one and there were too many of those. */
 function admitted(
   phase: ReflectorPhase,

@@ -96,6 +96,16 @@ export class Controller<T extends KubernetesObject> {
     this.#reflector.relist(reason);
   }
 
+  /** Processes `entries` as a list at `resourceVersion`, from which the next {@linkcode run} watches. */
+  restore(entries: readonly Entry<T>[], resourceVersion: string): void {
+    this.#reflector.restore(entries, resourceVersion);
+  }
+
+  /** Lets the next {@linkcode run} begin with a list although there was a {@linkcode restore}. */
+  listFirst(): void {
+    this.#reflector.listFirst();
+  }
+
   /** Ends the list or watch until {@linkcode resume}; queue and version stay. */
   pause(): void {
     this.#reflector.pause();

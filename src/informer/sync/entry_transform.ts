@@ -53,6 +53,20 @@ export class EntryTransform<T extends KubernetesObject> {
     return taken;
   }
 
+  /** Prepares an entry of a snapshot, which has been transformed before; {@linkcode take} returns it unchanged. */
+  restored(entry: Entry<T>, originalKey: ObjectKey): Entry<T> {
+    const { transform, freeze } = this.#options;
+    const taken = this.#read(freeze ? frozenEntry(entry) : entry);
+    if (transform !== undefined) this.#made.add(taken);
+    if (taken.key !== originalKey) (this.#originals ??= new WeakMap()).set(taken, originalKey);
+    return taken;
+  }
+
+  /** Returns the server's key of an entry of {@linkcode take}, if a transform changed it. */
+  originalKey(entry: Entry<T>): ObjectKey | undefined {
+    return this.#originals?.get(entry);
+  }
+
   /** Records that the cache stored an entry of {@linkcode take}. */
   kept(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);

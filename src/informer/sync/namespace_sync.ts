@@ -190,6 +190,28 @@ export class NamespaceSync<T extends KubernetesObject> {
     }
   }
 
+  /** The cached entries of this part. */
+  get entries(): Entry<T>[] {
+    const objects = this.#objects;
+    const { store } = this.#options;
+    if (objects === undefined) return store.list();
+    return Array.from(objects.keys(), (key) => store.getByKey(key)!);
+  }
+
+  /**
+   * Fills the cache with the entries of a snapshot, as a first list would: those of {@linkcode EntryTransform.restored}, at
+   * `resourceVersion` and the time `at`. {@linkcode run} resumes the watch from there.
+   */
+  restore(entries: readonly Entry<T>[], resourceVersion: string, at: number): void {
+    this.#controller.restore(entries, resourceVersion);
+    this.state.restored(at);
+  }
+
+  /** Lets {@linkcode run} begin with a list although there was a {@linkcode restore}. */
+  listFirst(): void {
+    this.#controller.listFirst();
+  }
+
   /** Ends the list or watch until {@linkcode resume}. */
   pause(): void {
     this.#check?.abort(new Error("Cannot go on with the check: the informer was paused"));

@@ -136,6 +136,12 @@ export class StateKeeper {
     this.#retryAt = undefined;
   }
 
+  /** Enters the state `stale`: the cache is that of `at`, in milliseconds since 1970. */
+  restored(at: number): void {
+    this.#set("stale", undefined);
+    this.#notLiveSince = new Date(at);
+  }
+
   /** Leaves the state `paused`, before the reflector enters its next phase. */
   resumed(hasSynced: boolean): void {
     if (this.#state === "paused") this.#set(hasSynced ? "stale" : "listing", undefined);

@@ -1,0 +1,183 @@
+import type { Entry, Identity } from "../../api/entry.ts";
+import { DecodeError } from "../../api/errors.ts";
+import type { ObjectKey } from "../../api/key.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import type { TableColumn, TableRow } from "../../api/table_row.ts";
+import { brokenEntry, type JsonEntry, unreadEntry } from "../../entry/json_entry.ts";
+import { ReducedEntry } from "../../entry/reduced_entry.ts";
+import type { Reduction } from "../../entry/reduction.ts";
+import { RowEntry } from "../../entry/row_entry.ts";
+import { checksum } from "./checksum.ts";
+import { SnapshotError } from "./snapshot_error.ts";
+import { SNAPSHOT_FORMAT, type SnapshotHeader } from "./snapshot_header.ts";
+import type { FrameHead, ObjectHead } from "./snapshot_stream.ts";
+
+/** An entry of a snapshot, and the key that the server has for it. */
+export interface RestoredEntry<T extends KubernetesObject> {
+  /** The entry, which is not parsed. */
+  readonly entry: Entry<T>;
+  /** The entry of its text: the same, or that of the row's object. Its bytes are part of a larger buffer until it is detached. */
+  readonly text: JsonEntry<KubernetesObject>;
+  /** The key that the server has for it. */
+  readonly originalKey: ObjectKey;
+}
+
+/** The contents of a snapshot. */
+export interface SnapshotContents<T extends KubernetesObject> {
+  /** The head of the snapshot. */
+  readonly header: SnapshotHeader;
+  /** The entries of each part, in the order of the versions. */
+  readonly parts: readonly (readonly RestoredEntry<T>[])[];
+}
+
+/** The longest line of a frame: three numbers. */
+const MAX_LINE = 48;
+/** The largest part of a frame: a text has at most what one string can have. */
+const MAX_BYTES = 2 ** 29;
+
+const NEWLINE = 10;
+
+/**
+ * Reads a snapshot of objects that were reduced by `reduction`. The entries keep the chunks of `bytes` until they are detached. `check` throws for a header that is not wanted; then nothing more is read.
+ *
+ * @throws {SnapshotError} when it is not complete, not as it was written, or of another format.
+ * @throws what `bytes` throws.
+ */
+export async function readSnapshot<T extends KubernetesObject>(
+  bytes: AsyncIterable<Uint8Array>,
+  reduction: Reduction | undefined,
+  check: (header: SnapshotHeader) => void,
+): Promise<SnapshotContents<T>> {
+  const source = new ByteSource(bytes);
+  try {
+    const format = await source.take(SNAPSHOT_FORMAT.length);
+    if (format === undefined || decoder.decode(format) !== SNAPSHOT_FORMAT) {
+      throw new SnapshotError("format", `it does not begin with ${JSON.stringify(SNAPSHOT_FORMAT)}`);
+    }
+    const { head: header } = await nextFrame(source) as { readonly head: SnapshotHeader };
+    check(header);
+    const parts: RestoredEntry<T>[][] = header.versions.map(() => []);
+    for (let count = 0;;) {
+      const { head, texts } = await nextFrame(source);
+      if ("count" in head) {
+        if (head.count !== count || await source.take(1) !== undefined) {
+          throw damaged("objects are missing, or too many");
+        }
+        return { header, parts };
+      }
+      const { part, objects, columns = [] } = head as FrameHead;
+      let at = 0;
+      for (const object of objects) {
+        const text = entryOf(object, texts, at, reduction);
+        const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as Entry<KubernetesObject>;
+        parts[part].push({ entry: entry as Entry<T>, text, originalKey: object[4] || object[0] });
+        if (typeof object[5] === "number") at += object[5];
+      }
+      count += objects.length;
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function entryOf(
+  object: ObjectHead,
+  texts: Uint8Array,
+  at: number,
+  reduction: Reduction | undefined,
+): JsonEntry<KubernetesObject> {
+  const identity: Identity = { key: object[0], namespace: object[1], uid: object[2], resourceVersion: object[3] };
+  if (object.length === 6) return brokenEntry(identity, new DecodeError(object[5], { key: object[0] }));
+  const text = texts.subarray(at, at + object[5]);
+  if (reduction === undefined) return unreadEntry(identity, text, object[6], object[7], object[8], object[9]);
+  return new ReducedEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
+}
+
+function rowOf(
+  entry: Entry<KubernetesObject>,
+  object: ObjectHead & { readonly length: 12 },
+  columns: readonly (readonly TableColumn[])[],
+): Entry<TableRow> {
+  return new RowEntry(entry, columns[object[10]], object[11] === 0 ? undefined : object[11]);
+}
+
+interface Frame {
+  readonly head: SnapshotHeader | FrameHead | { readonly count: number };
+  readonly texts: Uint8Array;
+}
+
+async function nextFrame(source: ByteSource): Promise<Frame> {
+  const numbers = /^(\d+) (\d+) (\d+) *$/.exec(await source.line());
+  const [headLength, textLength, sum] = (numbers ?? []).slice(1).map(Number);
+  if (numbers === null || headLength + textLength > MAX_BYTES) throw damaged("a frame has no lengths");
+  const body = await source.take(headLength + textLength);
+  if (body === undefined) throw damaged("it is cut off");
+  if (checksum(body) !== sum) throw damaged("a checksum is wrong");
+  return { head: JSON.parse(decoder.decode(body.subarray(0, headLength))), texts: body.subarray(headLength) };
+}
+
+function damaged(found: string): SnapshotError {
+  return new SnapshotError("damaged", `it is damaged: ${found}`);
+}
+
+const decoder = new TextDecoder();
+
+/** Takes bytes off the front of a stream of chunks. */
+class ByteSource {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #chunk: Uint8Array = new Uint8Array();
+  /** The position in `#chunk` of what was not taken. */
+  #at = 0;
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.#chunks = bytes[Symbol.asyncIterator]();
+  }
+
+  /** Returns this many bytes; `undefined` if there are fewer. */
+  async take(length: number): Promise<Uint8Array | undefined> {
+    const there = this.#chunk.length - this.#at;
+    if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length);
+    const taken = new Uint8Array(length);
+    for (let filled = 0;;) {
+      const part = this.#chunk.subarray(this.#at, this.#at + length - filled);
+      taken.set(part, filled);
+      filled += part.length;
+      this.#at += part.length;
+      if (filled === length) return taken;
+      if (!await this.#next()) return undefined;
+    }
+  }
+
+  /** Returns the text before the next end of a line, which is taken too; `""` if there is none nearby. */
+  async line(): Promise<string> {
+    let text = "";
+    while (text.length <= MAX_LINE) {
+      const end = this.#chunk.indexOf(NEWLINE, this.#at);
+      const part = this.#chunk.subarray(
+        this.#at,
+        end === -1 ? this.#at + MAX_LINE + 1 : Math.min(end, this.#at + MAX_LINE + 1),
+      );
+      text += decoder.decode(part);
+      this.#at += part.length;
+      if (end !== -1 && this.#at === end) {
+        this.#at++;
+        return text;
+      }
+      if (this.#at >= this.#chunk.length && !await this.#next()) return "";
+    }
+    return "";
+  }
+
+  /** Ends the stream. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+
+  async #next(): Promise<boolean> {
+    const { value, done } = await this.#chunks.next();
+    if (done) return false;
+    this.#chunk = value;
+    this.#at = 0;
+    return true;
+  }
+}

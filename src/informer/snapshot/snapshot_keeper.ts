@@ -1,0 +1,144 @@
+import { isOlder } from "../../api/resource_version.ts";
+import type { SnapshotStore } from "../../api/snapshot_store.ts";
+import { LongTimer } from "../../async/time/long_timer.ts";
+import { monotonicMs } from "../../async/time/monotonic_ms.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+import type { SnapshotOptions } from "./snapshot_options.ts";
+
+/** The parts of an informer that a {@linkcode SnapshotKeeper} uses. */
+export interface KeptCache {
+  /** `true` once the cache has been equal to the server. */
+  readonly hasSynced: boolean;
+  /** Returns the version of the cache and the number of changes received. */
+  status(): { readonly resourceVersion: string; readonly events: number };
+  /** Returns the cache as bytes. */
+  snapshot(options: SnapshotOptions): AsyncIterable<Uint8Array>;
+  /** Fills the cache. */
+  restore(snapshot: AsyncIterable<Uint8Array>, options: SnapshotOptions): Promise<void>;
+  /** Lets the cache be listed first although it was restored. */
+  listFirst(): void;
+}
+
+/** Options of a {@linkcode SnapshotKeeper}. */
+export interface SnapshotKeeperOptions extends SnapshotOptions {
+  /** The place of the snapshots. */
+  readonly store: SnapshotStore;
+  /** The name of the snapshot there. */
+  readonly name: string;
+  /** The time between two snapshots, in milliseconds; `Infinity` writes only at the end. */
+  readonly everyMs: number;
+  /** Returns `false` if the restored objects are not those of the server; never rejects. */
+  readonly isOfServer: () => Promise<boolean>;
+  /** Receives errors of reading and writing. */
+  readonly report: (error: unknown) => void;
+}
+
+/** The longest wait for a snapshot at the start, in milliseconds. A list may take less. */
+const RESTORE_MS = 10_000;
+
+/**
+ * The age of a snapshot at which it is written again although bookmarks alone have come since, in milliseconds: a server keeps
+ * the versions of 5 minutes.
+ */
+const BOOKMARKS_MS = 240_000;
+
+/** Restores the cache of one informer from its snapshot, and writes the snapshot while and after the informer runs. */
+export class SnapshotKeeper {
+  readonly #cache: KeptCache;
+  readonly #options: SnapshotKeeperOptions;
+  readonly #timer = new LongTimer(() => void this.#tick());
+  /** The state of the cache that the store has, as far as this process knows, and the monotonic time at which it was written. */
+  #kept = { resourceVersion: "", events: 0, atMs: -Infinity };
+  /** `true` if and only if the snapshot of the store cannot be used, however new it is. */
+  #isUseless = false;
+  /** `true` from {@linkcode begin} until {@linkcode end}. */
+  #isRunning = false;
+  /** The write under way; `undefined` if and only if there is none. */
+  #writing: Promise<void> | undefined;
+  /** Ends the wait of {@linkcode restore}. */
+  readonly #abandoned = Promise.withResolvers<void>();
+
+  /** Does nothing before {@linkcode restore}. */
+  constructor(cache: KeptCache, options: SnapshotKeeperOptions) {
+    this.#cache = cache;
+    this.#options = options;
+  }
+
+  /** Restores the cache, if the store has a snapshot that can be used; else it stays empty, and the reason is reported. */
+  async restore(): Promise<void> {
+    const { name, report } = this.#options;
+    const late = new LongTimer(() => {
+      report(new InformerError(`Cannot restore "${name}": its snapshot has not come within ${RESTORE_MS / 1_000} s`));
+      this.abandon();
+    });
+    late.arm(RESTORE_MS);
+    try {
+      await Promise.race([this.#restore(), this.#abandoned.promise]);
+    } catch (cause) {
+      this.#isUseless = true;
+      report(new InformerError(`Cannot restore "${name}", which is listed instead`, { cause }));
+    } finally {
+      late[Symbol.dispose]();
+    }
+  }
+
+  /** Ends the wait of {@linkcode restore}. */
+  abandon(): void {
+    this.#abandoned.resolve();
+  }
+
+  /** Writes a snapshot from time to time, if something has changed. */
+  begin(): void {
+    this.#isRunning = true;
+    this.#timer.arm(this.#options.everyMs);
+  }
+
+  /** Writes the last snapshot, if anything has changed, versions alone included. Errors are reported. */
+  async end(): Promise<void> {
+    this.#isRunning = false;
+    this.#timer[Symbol.dispose]();
+    await this.#writing;
+    if (this.#changed !== "nothing") await this.#write();
+  }
+
+  async #restore(): Promise<void> {
+    const { store, name, cluster } = this.#options;
+    const bytes = await store.get(name);
+    if (bytes === undefined) return;
+    await this.#cache.restore(bytes, { cluster });
+    this.#kept = { ...this.#cache.status(), atMs: -Infinity };
+    if (await this.#options.isOfServer()) return;
+    this.#cache.listFirst();
+    throw new InformerError("the server has not these objects; was the cluster made anew, or restored from a backup?");
+  }
+
+  async #tick(): Promise<void> {
+    const changed = this.#changed;
+    const isDue = changed === "objects" || (changed === "version" && monotonicMs() - this.#kept.atMs >= BOOKMARKS_MS);
+    if (isDue) await (this.#writing = this.#write());
+    this.#writing = undefined;
+    if (this.#isRunning) this.#timer.arm(this.#options.everyMs);
+  }
+
+  get #changed(): "nothing" | "version" | "objects" {
+    if (!this.#cache.hasSynced) return "nothing";
+    const { resourceVersion, events } = this.#cache.status();
+    if (events !== this.#kept.events || this.#kept.resourceVersion === "") return "objects";
+    return resourceVersion === this.#kept.resourceVersion ? "nothing" : "version";
+  }
+
+  /** Never rejects. */
+  async #write(): Promise<void> {
+    const { store, name, cluster, secrets, report } = this.#options;
+    const { resourceVersion, events } = this.#cache.status();
+    const replacesNewer = this.#isUseless || isOlder(resourceVersion, this.#kept.resourceVersion);
+    try {
+      const bytes = this.#cache.snapshot({ cluster, secrets });
+      await store.set(name, { bytes, version: resourceVersion, replacesNewer });
+      this.#kept = { resourceVersion, events, atMs: monotonicMs() };
+      this.#isUseless = false;
+    } catch (cause) {
+      report(new InformerError(`Cannot keep a snapshot of "${name}"`, { cause }));
+    }
+  }
+}

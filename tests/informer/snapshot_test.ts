@@ -1,0 +1,324 @@
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import type { Entry } from "../../src/api/entry.ts";
+import { Client } from "../../src/client/client.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
+import { SnapshotError } from "../../src/informer/snapshot/snapshot_error.ts";
+import { Pod, Secret } from "../../src/kinds/core/v1.ts";
+import { fieldsOf } from "../../src/api/fields_of.ts";
+import { reduced } from "../../src/api/reduced.ts";
+import { metadataOf, tableOf } from "../../src/api/resource.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import {
+  added,
+  bookmark,
+  deleted,
+  entry,
+  expired,
+  modified,
+  part,
+  spoilt,
+  type Thing,
+  thing,
+  unread,
+} from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { holding, Notes, Run } from "../support/informer.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
+
+type Options = SharedIndexInformerOptions<Thing>;
+
+/** Reads the bytes of a snapshot. */
+async function bytesOf(snapshot: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await new Response(ReadableStream.from(snapshot)).arrayBuffer());
+}
+
+/** Cuts bytes into chunks of a size. */
+async function* cut(bytes: Uint8Array, size = bytes.length): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** The snapshot of an informer that has these objects, and has done `use`. */
+async function snapshotOf(
+  time: FakeTime,
+  entries: readonly Entry<Thing>[],
+  options?: Options,
+  use?: (run: Run) => void,
+): Promise<Uint8Array> {
+  await using run = await new Run(time, holding(...entries), options).start();
+  use?.(run);
+  return await bytesOf(run.informer.snapshot());
+}
+
+Deno.test("SharedIndexInformer that restores a snapshot has its objects at once, and resumes the watch at its version without a list", async () => {
+  using time = new FakeTime();
+  const bytes = await snapshotOf(time, [unread("a", 1, { labels: { app: "web" } }), entry("b", 2, { size: 7 })]);
+  await time.tickAsync(60_000);
+  const source = new ScriptedSource().watch([], [modified("a", 11), bookmark(20)]);
+  await using run = new Run(time, source);
+  const { informer } = run;
+  const notes = new Notes();
+  informer.addEventHandler(notes);
+  await informer.restore(cut(bytes));
+  assertEquals(run.cached, ["default/a@1", "default/b@2"]);
+  assertEquals(informer.indexer.getByKey("default/b")!, thing("b", 2, { size: 7 }));
+  assertEquals(informer.lister.list("app=web"), [thing("a", 1, { labels: { app: "web" } })]);
+  const { state, staleMs, resourceVersion } = informer.status();
+  assertEquals([state, staleMs, resourceVersion, informer.hasSynced], ["stale", 60_000, "10", true]);
+  await time.tickAsync(0);
+  assertEquals(notes.take(), ["+ default/a@1 (initial)", "+ default/b@2 (initial)", "= 2 at 10"]);
+  await run.start();
+  assertEquals(source.calls.map(({ type, options }) => `${type} ${options.resourceVersion}`), ["watch 10"]);
+  assertEquals(source.calls[0].options.sendInitialEvents, undefined);
+  assertEquals(notes.take(), ["~ default/a@1→11"]);
+  assertEquals([informer.status().state, informer.lastSyncResourceVersion], ["live", "20"]);
+});
+
+Deno.test("SharedIndexInformer whose restored version has expired lists, and handlers receive tombstones and previous objects", async () => {
+  using time = new FakeTime();
+  const bytes = await snapshotOf(time, [unread("a", 1), unread("b", 2), unread("c", 3)]);
+  const source = new ScriptedSource().watch(expired()).list(
+    part(30, [unread("b", 2), unread("c", 25), unread("d", 26)]),
+    END,
+  ).watch([]);
+  await using run = new Run(time, source);
+  const notes = new Notes();
+  run.informer.addEventHandler(notes);
+  const previous: unknown[] = [];
+  run.informer.addEventHandler({ onUpdate: (event) => void previous.push(event.previous) });
+  await run.informer.restore(cut(bytes));
+  await run.start();
+  assertEquals(run.informer.status().state, "stale");
+  await time.tickAsync(1_600);
+  assertEquals(notes.take().slice(4), ["- default/a@1 (unknown)", "~ default/c@3→25", "+ default/d@26"]);
+  assertEquals(previous, [thing("c", 3)]);
+  assertEquals(source.lists.map(({ options }) => options.resourceVersion), ["10"]);
+  assertEquals([run.informer.status().state, run.errors], ["live", []]);
+});
+
+Deno.test("SharedIndexInformer writes objects that were read, transformed, frozen or beyond ASCII as it has them", async () => {
+  using time = new FakeTime();
+  const objects = [
+    unread("a", 1, { labels: { word: "größe", app: "web", dino: "🦕" } }),
+    unread("b", 2),
+    entry("c", 3),
+  ];
+  for (const options of [{}, { freeze: true }, { parse: "eager" }] as Options[]) {
+    let cached: readonly Thing[] = [];
+    const bytes = await snapshotOf(time, objects, options, ({ informer }) => {
+      void informer.indexer.getByKey("default/b");
+      queueMicrotask(() => cached = informer.indexer.list());
+    });
+    await using second = new Run(time, new ScriptedSource(), options);
+    await second.informer.restore(cut(bytes, 7));
+    assertEquals(second.informer.indexer.list(), cached);
+    assertEquals(second.informer.lister.list("app=web").length, 1);
+    assertEquals([...second.informer.entries].map(({ metadata }) => metadata.name), ["a", "b", "c"]);
+    assertEquals(Object.isFrozen(second.informer.indexer.list()[0]), options.freeze ?? false);
+  }
+});
+
+Deno.test("SharedIndexInformer does not transform restored objects again, and deletes and relists them by the server's keys", async () => {
+  using time = new FakeTime();
+  let calls = 0;
+  const transform = (object: Thing): Thing => {
+    calls++;
+    return { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-x` }, spec: { size: 9 } };
+  };
+  const bytes = await snapshotOf(time, [unread("a", 1), unread("b", 2)], { transform });
+  calls = 0;
+  const source = new ScriptedSource().watch([], [deleted("a", 11)], expired())
+    .list(part(30, [unread("b", 2)]), END).watch([]);
+  await using run = new Run(time, source, { transform });
+  await run.informer.restore(cut(bytes));
+  assertEquals([calls, run.cached], [0, ["default/a-x@1", "default/b-x@2"]]);
+  await run.start();
+  assertEquals([calls, run.cached], [1, ["default/b-x@2"]]); // the deleted object is transformed, for its key
+  const kept = run.informer.indexer.getByKey("default/b-x");
+  await time.tickAsync(1_600);
+  assertEquals(source.lists.length, 1);
+  assert(run.informer.indexer.getByKey("default/b-x") !== undefined);
+  assertEquals(kept?.spec, { size: 9 });
+});
+
+Deno.test("SharedIndexInformer restores an object that could not be read as one that cannot be read, and a list repairs it", async () => {
+  using time = new FakeTime();
+  const bytes = await snapshotOf(time, [unread("a", 1), spoilt("b", 2)], {}, ({ informer }) => {
+    assertEquals(informer.indexer.list().length, 1);
+  });
+  const source = new ScriptedSource().watch([], expired()).list(part(30, [unread("a", 1), unread("b", 2)]), END).watch(
+    [],
+  );
+  await using run = new Run(time, source);
+  await run.informer.restore(cut(bytes));
+  assertEquals([run.informer.status().objects, run.informer.status().quarantined], [2, 1]);
+  assertEquals(run.complaints.map((line) => line.slice(0, 50)), ['DecodeError: Cannot parse "default/b" at version 2']);
+  await run.start();
+  await time.tickAsync(1_600);
+  assertEquals([run.informer.indexer.list().length, run.informer.status().quarantined], [2, 0]);
+});
+
+Deno.test("SharedIndexInformer restores each of several namespaces at its own version", async () => {
+  using time = new FakeTime();
+  const make = (a: ScriptedSource, b: ScriptedSource): SharedIndexInformer<Thing> =>
+    new SharedIndexInformer<Thing>(
+      [{ namespace: "a", source: a }, { namespace: "b", source: b }],
+      { onError: () => {}, reflector: { streamingList: "off" } },
+    );
+  const lists = [["a", 10], ["b", 20]].map(([namespace, version]) =>
+    new ScriptedSource().list(part(version, [unread("x", 5, { namespace: String(namespace) })]), END).watch([])
+  );
+  let bytes: Uint8Array;
+  {
+    await using first = make(lists[0], lists[1]);
+    void first.run();
+    await time.tickAsync(0);
+    bytes = await bytesOf(first.snapshot());
+  }
+  const [a, b] = [
+    new ScriptedSource().watch([]),
+    new ScriptedSource().watch([], [deleted("x", 21, { namespace: "b" })]),
+  ];
+  await using second = make(a, b);
+  await second.restore(cut(bytes));
+  assertEquals([second.hasSynced, second.lastSyncResourceVersion], [true, "10"]);
+  assertEquals([...second.entries.keys()], ["a/x", "b/x"]);
+  void second.run();
+  await time.tickAsync(0);
+  assertEquals([a, b].map(({ calls }) => `${calls[0].type} ${calls[0].options.resourceVersion}`), [
+    "watch 10",
+    "watch 20",
+  ]);
+  assertEquals([...second.entries.keys()], ["a/x"]);
+});
+
+Deno.test("SharedIndexInformer refuses a snapshot that is cut off anywhere, or of which any byte was changed, and then lists", async () => {
+  using time = new FakeTime();
+  const bytes = await snapshotOf(time, [unread("a", 1), unread("b", 2)]);
+  await using run = new Run(time, holding(unread("c", 3)));
+  for (let length = 0; length < bytes.length; length++) {
+    await assertRejects(() => run.informer.restore(cut(bytes.subarray(0, length))), SnapshotError, "Cannot restore");
+  }
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = bytes.slice();
+    changed[at] ^= 1 << (at % 8);
+    await assertRejects(() => run.informer.restore(cut(changed, 1 + at % 50)), SnapshotError, "Cannot restore");
+  }
+  await assertRejects(() => run.informer.restore(cut(new Uint8Array([...bytes, 32]))), SnapshotError, "damaged");
+  assertEquals([run.informer.hasSynced, run.cached], [false, []]);
+  await run.start();
+  assertEquals([run.cached, run.source.lists.length], [["default/c@3"], 1]);
+});
+
+Deno.test("SharedIndexInformer names what a snapshot of something else is of", async () => {
+  const server = new FakeApiServer();
+  using client = new Client({ server: "http://fake", transport: server });
+  await using pods = new SharedIndexInformer(client.resource(Pod, { namespace: "shop" }));
+  void pods.run();
+  await pods.waitForCacheSync();
+  const bytes = await bytesOf(pods.snapshot({ cluster: "blue" }));
+  const refused = async (
+    resource: typeof Pod,
+    selection: { namespace?: string; labelSelector?: string },
+    options: SharedIndexInformerOptions<Pod> = {},
+    cluster = "blue",
+  ): Promise<string> => {
+    await using informer = new SharedIndexInformer(client.resource(resource, selection), options);
+    const error = await assertRejects(() => informer.restore(cut(bytes), { cluster }), SnapshotError);
+    assertEquals(error.reason, "other");
+    return error.message.slice(error.message.indexOf("it is of"));
+  };
+  const shop = { namespace: "shop" };
+  assertEquals(
+    [
+      await refused(Secret as unknown as typeof Pod, shop),
+      await refused(metadataOf(Pod) as typeof Pod, shop),
+      await refused(Pod, { ...shop, labelSelector: "a=b" }),
+      await refused(Pod, shop, { managedFields: "keep" }),
+      await refused(Pod, shop, { transform: (pod) => pod }),
+      await refused(Pod, shop, {}, "green"),
+    ],
+    [
+      'it is of another resource: found "pods/v1", expected "secrets/v1"',
+      'it is of another representation: found "object", expected "metadata"',
+      'it is of another selections: found [{"namespace":"shop","labelSelector":"","fieldSelector":""}], expected ' +
+      '[{"namespace":"shop","labelSelector":"a=b","fieldSelector":""}]',
+      'it is of another managedFields: found "drop", expected "keep"',
+      "it is of another transformed: found false, expected true",
+      'it is of another cluster: found "blue", expected "green"',
+    ],
+  );
+});
+
+Deno.test("SharedIndexInformer restores rows with their cells and columns, and objects of named fields as reduced ones", async () => {
+  const server = new FakeApiServer();
+  for (const name of ["a", "b", "c"]) server.create(Pod, pod({ name, node: "n1" }));
+  using client = new Client({ server: "http://fake", transport: server });
+  for (const resource of [tableOf(Pod), fieldsOf(Pod, ["spec.nodeName"]), metadataOf(Pod)] as (typeof Pod)[]) {
+    let bytes: Uint8Array;
+    let cached: readonly Pod[];
+    {
+      await using first = new SharedIndexInformer(client.resource(resource));
+      void first.run();
+      await first.waitForCacheSync();
+      void first.indexer.getByKey("default/b");
+      bytes = await bytesOf(first.snapshot());
+      cached = first.indexer.list();
+    }
+    await using second = new SharedIndexInformer(client.resource(resource));
+    await second.restore(cut(bytes));
+    assertEquals(second.indexer.list(), cached);
+    // deno-lint-ignore no-explicit-any
+    const marks = second.indexer.list().map((object: any) => object[reduced]);
+    // deno-lint-ignore no-explicit-any
+    assertEquals(marks, cached.map((object: any) => object[reduced]));
+    assert(marks[0] !== undefined);
+  }
+});
+
+Deno.test("SharedIndexInformer writes no data of Secrets unless asked to, and restores Secrets without it as such", async () => {
+  const server = new FakeApiServer();
+  const metadata = { name: "a", namespace: "shop" };
+  server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata, data: { key: "c2VjcmV0" } });
+  using client = new Client({ server: "http://fake", transport: server });
+  await using secrets = new SharedIndexInformer(client.resource(Secret), { keep: "data" });
+  await using without = new SharedIndexInformer(client.resource(Secret));
+  assertThrows(() => secrets.snapshot(), Error, "it has not synced");
+  for (const informer of [secrets, without]) {
+    void informer.run();
+    await informer.waitForCacheSync();
+  }
+  assertThrows(() => secrets.snapshot(), TypeError, 'set "secrets" to write it');
+  assertStringIncludes(await new Response(secrets.snapshot({ secrets: true })).text(), "c2VjcmV0");
+  const bytes = await bytesOf(without.snapshot());
+  await using restored = new SharedIndexInformer(client.resource(Secret));
+  await restored.restore(cut(bytes));
+  assertThrows(() => restored.indexer.getByKey("shop/a")!.data, TypeError, 'Cannot read "data" of a Secret');
+  await using other = new SharedIndexInformer(client.resource(Secret), { keep: "data" });
+  await assertRejects(() => other.restore(cut(bytes)), SnapshotError, "it is of another secretData");
+});
+
+Deno.test("SharedIndexInformer writes the moment of the call, whatever changes while the bytes are read", async () => {
+  using time = new FakeTime();
+  let snapshot: ReadableStream<Uint8Array>;
+  {
+    await using run = await new Run(time, holding(unread("a", 1), unread("b", 2))).start();
+    snapshot = run.informer.snapshot();
+    await run.tell(modified("a", 11), deleted("b", 12), added("c", 13));
+  }
+  await using second = new Run(time);
+  await second.informer.restore(snapshot);
+  assertEquals([second.cached, second.informer.lastSyncResourceVersion], [["default/a@1", "default/b@2"], "10"]);
+});
+
+Deno.test("SharedIndexInformer restores only before it runs, and once", async () => {
+  using time = new FakeTime();
+  const bytes = await snapshotOf(time, [unread("a", 1)]);
+  {
+    await using run = await new Run(time, holding(entry("a", 1))).start();
+    await assertRejects(() => run.informer.restore(cut(bytes)), Error, "it is running already");
+  }
+  await using twice = new Run(time);
+  await twice.informer.restore(cut(bytes));
+  await assertRejects(() => twice.informer.restore(cut(bytes)), Error, "it has objects already");
+});
