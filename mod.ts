@@ -141,7 +141,12 @@ export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
 export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
 export { UnknownFieldsError } from "./src/informer/cache/unknown_fields.ts";
 export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
+export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/snapshot_store.ts";
+export { MemorySnapshots } from "./src/informer/snapshot/memory_snapshots.ts";
+export { SnapshotError } from "./src/informer/snapshot/snapshot_error.ts";
+export type { SnapshotOptions } from "./src/informer/snapshot/snapshot_options.ts";
 export {
+  type FactorySnapshots,
   type FieldsOption,
   type InformerOfFactory,
   type MemoryOfInformer,

@@ -20,6 +20,14 @@
 export { connect, inCluster } from "./connect.ts";
 export { CredentialPluginError } from "./credentials/credential_plugin_error.ts";
 export { runManager, type RunManagerOptions, type RunnableManager } from "./run_manager.ts";
+export { FileSnapshots } from "./snapshots/file_snapshots.ts";
+export {
+  KvSnapshots,
+  type KvSnapshotsOptions,
+  type SnapshotKv,
+  type SnapshotKvKey,
+  type SnapshotKvWrite,
+} from "./snapshots/kv_snapshots.ts";
 export { shutdownSignal } from "./shutdown_signal.ts";
 export { requiredPermissions } from "./required_permissions.ts";
 export type { ConnectOptions, InClusterOptions } from "./connect_options.ts";

@@ -1,0 +1,246 @@
+import { isOlder } from "../../api/resource_version.ts";
+import {
+  limitedSnapshot,
+  type SnapshotLimit,
+  type SnapshotStore,
+  type StoredSnapshot,
+} from "../../api/snapshot_store.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+
+/** A key of Deno KV, as {@linkcode KvSnapshots} uses them. */
+export type SnapshotKvKey = readonly (string | number)[];
+
+/** The parts of `Deno.Kv` that {@linkcode KvSnapshots} uses. */
+export interface SnapshotKv {
+  /** Returns the value of a key and its stamp; `null` for both if there is none. */
+  get(key: SnapshotKvKey): Promise<{ readonly value: unknown; readonly versionstamp: string | null }>;
+  /** Yields the values of the keys that begin with `prefix`. */
+  list(
+    selector: { readonly prefix: SnapshotKvKey },
+  ): AsyncIterable<{ readonly key: readonly unknown[]; readonly value: unknown }>;
+  /** Begins an atomic write. */
+  atomic(): SnapshotKvWrite;
+}
+
+/** The parts of `Deno.AtomicOperation` that {@linkcode KvSnapshots} uses. */
+export interface SnapshotKvWrite {
+  /** Writes only if the key has this stamp. */
+  check(check: { readonly key: SnapshotKvKey; readonly versionstamp: string | null }): SnapshotKvWrite;
+  /** Writes a value. */
+  set(key: SnapshotKvKey, value: unknown): SnapshotKvWrite;
+  /** Removes a value. */
+  delete(key: SnapshotKvKey): SnapshotKvWrite;
+  /** Does all of it, or nothing. */
+  commit(): Promise<{ readonly ok: boolean }>;
+}
+
+/** Options of {@linkcode KvSnapshots}. */
+export interface KvSnapshotsOptions extends SnapshotLimit {
+  /** The beginning of the keys. @default {["informer-snapshots"]} */
+  readonly prefix?: readonly string[];
+}
+
+/** The head of a snapshot. */
+interface Head {
+  /** The part of the keys of its chunks that no other snapshot has. */
+  readonly id: string;
+  /** The version of the cache. */
+  readonly version: string;
+  /** The number of chunks. */
+  readonly chunks: number;
+}
+
+/** The number of bytes of a chunk: a value of Deno KV has 65,536 at most, with what describes it. */
+const CHUNK_BYTES = 60_000;
+
+/** The number of chunks that are written at once: an atomic write has 800 KiB at most. */
+const BATCH = 12;
+
+/** The age from which a write counts as given up, in milliseconds. */
+const GIVEN_UP_MS = 600_000;
+
+/** All values are bytes: other values are written as V8 of the moment writes them, and an older version may be unable to read that. */
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** The number of times that a snapshot is read which is replaced meanwhile. */
+const READS = 3;
+
+/**
+ * Keeps snapshots in Deno KV, for any number of processes: an older one never replaces a newer one, and one that is there already
+ * is not written again.
+ *
+ * A snapshot is written in chunks under keys of its own; then one atomic write makes it the current one and removes the chunks of
+ * the one before. Chunks of a process that was stopped while it wrote are removed by the first snapshot that is written 10 minutes
+ * later.
+ *
+ * @example
+ * ```ts ignore
+ * import { SharedInformerFactory } from "@kube/informer";
+ * import { connect, KvSnapshots } from "@kube/informer/deno";
+ *
+ * using store = await KvSnapshots.open(); // deno run --unstable-kv; on Deno Deploy without the flag
+ * using client = await connect();
+ * await using informers = new SharedInformerFactory(client, { snapshots: { store } });
+ * ```
+ */
+export class KvSnapshots implements SnapshotStore, Disposable {
+  readonly #kv: SnapshotKv;
+  readonly #prefix: readonly string[];
+  readonly #maxBytes: number;
+
+  /** `#opened` is the database if {@linkcode open} has opened it. */
+  #opened: Disposable | undefined;
+
+  /**
+   * Opens the default database of the program, or the one of a path or address, and keeps snapshots in it. The disposal closes it.
+   *
+   * @throws {Error} when Deno has no KV: run it with `--unstable-kv`.
+   */
+  static async open(options: KvSnapshotsOptions & { readonly path?: string } = {}): Promise<KvSnapshots> {
+    const { openKv } = Deno as { readonly openKv?: (path?: string) => Promise<SnapshotKv & Disposable> };
+    if (openKv === undefined) throw new InformerError("Cannot open Deno KV: run Deno with --unstable-kv");
+    const kv = await openKv(options.path);
+    const snapshots = new KvSnapshots(kv, options);
+    snapshots.#opened = kv;
+    return snapshots;
+  }
+
+  /** Keeps snapshots in a database that the caller closes. The default of `maxBytes` is 16 MiB. */
+  constructor(kv: SnapshotKv, options: KvSnapshotsOptions = {}) {
+    const { prefix = ["informer-snapshots"], maxBytes = 16 * 1_024 * 1_024 } = options;
+    this.#kv = kv;
+    this.#prefix = prefix;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Closes the database if {@linkcode open} has opened it. */
+  [Symbol.dispose](): void {
+    this.#opened?.[Symbol.dispose]();
+    this.#opened = undefined;
+  }
+
+  /** Returns the current snapshot of a name, if there is one. It has been read by then. @throws {Error} when it cannot be read. */
+  async get(name: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    for (let read = 0; read < READS; read++) {
+      const { head } = await this.#head(name);
+      if (head === undefined) return undefined;
+      const { id, chunks } = head;
+      const found: Uint8Array[] = [];
+      for await (const { value } of this.#kv.list({ prefix: this.#key(name, "chunk", id) })) {
+        found.push(value as Uint8Array);
+      }
+      if (found.length === chunks) return chunksOf(found);
+    }
+    throw new InformerError(`Cannot read the snapshot "${name}": chunks of it are missing`);
+  }
+
+  /**
+   * Writes a snapshot, unless there is a newer one, or one of the same version.
+   *
+   * @throws {RangeError} when it is larger than `maxBytes`; then nothing was written.
+   */
+  async set(name: string, { bytes, version, replacesNewer }: StoredSnapshot): Promise<boolean> {
+    const { head } = await this.#head(name);
+    const choice = replacesNewer ? "replace" : compare(version, head);
+    if (choice !== "replace") return choice === "same";
+    const chunks = await chunked(limitedSnapshot(name, bytes, this.#maxBytes));
+    await this.#removeGivenUp(name);
+    const id = crypto.randomUUID();
+    await this.#kv.atomic().set(this.#key(name, "writing", id), bytesOf(Date.now())).commit();
+    for (let first = 0; first < chunks.length; first += BATCH) {
+      const write = this.#kv.atomic();
+      for (let at = first; at < Math.min(first + BATCH, chunks.length); at++) {
+        write.set(this.#key(name, "chunk", id, at), chunks[at]);
+      }
+      await write.commit();
+    }
+    return await this.#switch(name, { id, version, chunks: chunks.length }, replacesNewer);
+  }
+
+  /** Makes a snapshot, whose chunks are written, the current one, unless there is a newer one now. */
+  async #switch(name: string, next: Head, replacesNewer: boolean): Promise<boolean> {
+    const [key, writing] = [this.#key(name, "head"), this.#key(name, "writing", next.id)];
+    for (;;) {
+      const { head: last, versionstamp } = await this.#head(name);
+      const mark = await this.#kv.get(writing);
+      // Another process has given this write up, and removes its chunks.
+      if (mark.value === null) {
+        throw new InformerError(`Cannot write the snapshot "${name}": it took longer than 10 minutes`);
+      }
+      const choice = replacesNewer ? "replace" : compare(next.version, last);
+      if (choice !== "replace") {
+        await this.#remove(name, next.id);
+        return choice === "same";
+      }
+      const write = this.#kv.atomic().check({ key, versionstamp }).check({
+        key: writing,
+        versionstamp: mark.versionstamp,
+      })
+        .set(key, bytesOf(next)).delete(writing);
+      for (let at = 0; at < (last?.chunks ?? 0); at++) write.delete(this.#key(name, "chunk", last!.id, at));
+      if ((await write.commit()).ok) return true;
+    }
+  }
+
+  /** Removes the chunks of writes that were given up. */
+  async #removeGivenUp(name: string): Promise<void> {
+    for await (const { key, value } of this.#kv.list({ prefix: this.#key(name, "writing") })) {
+      if (Date.now() - (valueOf(value) as number) > GIVEN_UP_MS) await this.#remove(name, key.at(-1) as string);
+    }
+  }
+
+  /** Removes the mark of a write, and then its chunks. */
+  async #remove(name: string, id: string): Promise<void> {
+    await this.#kv.atomic().delete(this.#key(name, "writing", id)).commit();
+    for await (const { key } of this.#kv.list({ prefix: this.#key(name, "chunk", id) })) {
+      await this.#kv.atomic().delete(key as SnapshotKvKey).commit();
+    }
+  }
+
+  async #head(name: string): Promise<{ readonly head: Head | undefined; readonly versionstamp: string | null }> {
+    const { value, versionstamp } = await this.#kv.get(this.#key(name, "head"));
+    return { head: value === null ? undefined : valueOf(value) as Head, versionstamp };
+  }
+
+  #key(name: string, ...rest: SnapshotKvKey): SnapshotKvKey {
+    return [...this.#prefix, name, ...rest];
+  }
+}
+
+function bytesOf(value: Head | number): Uint8Array {
+  return encoder.encode(JSON.stringify(value));
+}
+
+function valueOf(bytes: unknown): unknown {
+  return JSON.parse(decoder.decode(bytes as Uint8Array));
+}
+
+function compare(version: string, head: Head | undefined): "replace" | "same" | "leave" {
+  if (head === undefined || version === "") return "replace";
+  return version === head.version ? "same" : isOlder(version, head.version) ? "leave" : "replace";
+}
+
+/** Returns bytes as chunks of the same length, but for the last one. */
+async function chunked(bytes: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const chunks: Uint8Array[] = [];
+  let used = CHUNK_BYTES;
+  for await (const part of bytes) {
+    for (let at = 0; at < part.length;) {
+      if (used === CHUNK_BYTES) {
+        chunks.push(new Uint8Array(CHUNK_BYTES));
+        used = 0;
+      }
+      const taken = part.subarray(at, at + CHUNK_BYTES - used);
+      chunks.at(-1)!.set(taken, used);
+      used += taken.length;
+      at += taken.length;
+    }
+  }
+  if (chunks.length > 0) chunks[chunks.length - 1] = chunks.at(-1)!.slice(0, used);
+  return chunks;
+}
+
+async function* chunksOf(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
+  yield* chunks;
+}

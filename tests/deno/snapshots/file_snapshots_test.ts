@@ -1,0 +1,64 @@
+import { assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { FileSnapshots } from "../../../src/deno/snapshots/file_snapshots.ts";
+import { Folder } from "../../support/serve.ts";
+
+/** Writes a text, or chunks of it and then an error. */
+function set(store: FileSnapshots, name: string, chunks: readonly (string | Error)[]): Promise<boolean> {
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    for (const chunk of chunks) {
+      if (typeof chunk !== "string") throw chunk;
+      yield await Promise.resolve(new TextEncoder().encode(chunk));
+    }
+  }
+  return store.set(name, { bytes: bytes(), version: "1", replacesNewer: false });
+}
+
+async function textOf(store: FileSnapshots, name: string): Promise<string | undefined> {
+  const found = await store.get(name);
+  return found && await new Response(ReadableStream.from(found)).text();
+}
+
+Deno.test("FileSnapshots keeps each snapshot in a file of its own, which others cannot read", async () => {
+  await using folder = new Folder();
+  const store = new FileSnapshots(folder.path);
+  assertEquals(await textOf(store, "pods/v1"), undefined);
+  const long = "x".repeat(9_000_000);
+  await set(store, "pods/v1", ["old"]);
+  await set(store, "pods/v1", [long, "end"]);
+  await set(store, "pods/v1?labelSelector=a", ["other"]);
+  assertEquals(await textOf(store, "pods/v1"), `${long}end`);
+  const names = Array.from(Deno.readDirSync(folder.path), ({ name }) => name).sort();
+  assertEquals(names, ["pods%2Fv1%3FlabelSelector%3Da.snapshot", "pods%2Fv1.snapshot"]);
+  assertEquals((await Deno.stat(folder.file(names[1]))).mode! & 0o777, 0o600);
+});
+
+Deno.test("FileSnapshots leaves the old file where the writing fails, or the snapshot is too large", async () => {
+  await using folder = new Folder();
+  const store = new FileSnapshots(() => folder.file("pods"), { maxBytes: 6 });
+  await set(store, "pods/v1", ["old"]);
+  const error = await assertRejects(() => set(store, "pods/v1", ["new", new Error("broken")]), Error, "Cannot write");
+  assertEquals((error.cause as Error).message, "broken");
+  await assertRejects(() => set(store, "pods/v1", ["1234", "567"]), RangeError, "more than 6 bytes");
+  assertEquals(await textOf(store, "pods/v1"), "old");
+  assertEquals([...Deno.readDirSync(folder.path)].length, 1);
+});
+
+Deno.test("FileSnapshots names the flags of Deno that are missing", async () => {
+  await using folder = new Folder();
+  const program = `
+    import { FileSnapshots } from "${import.meta.resolve("../../../src/deno/snapshots/file_snapshots.ts")}";
+    const store = new FileSnapshots("${folder.path}");
+    const bytes = (async function* () {})();
+    for (const call of [store.get("pods"), store.set("pods", { bytes, version: "", replacesNewer: false })]) {
+      await call.catch((error) => console.log(error.message));
+    }`;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-check", "--no-prompt", `data:text/typescript,${encodeURIComponent(program)}`],
+    stderr: "inherit",
+  }).output();
+  const flags = `--allow-read=${folder.path} --allow-write=${folder.path}`;
+  assertMatch(
+    new TextDecoder().decode(stdout),
+    new RegExp(`^Cannot read "[^"]*"; run Deno with ${flags}\nCannot write "[^"]*"; run Deno with ${flags}\n$`),
+  );
+});
