@@ -131,7 +131,8 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
       "Serves a page that shows the resources, /api/NAME as JSON and /events/NAME as server-sent events, to any number of " +
         "clients on this machine, from one watch " +
         "of each resource, which follows demand; /healthz, /readyz and /metrics, too. Prints its address, and runs until " +
-        `interrupted. Permissions: ${CONNECTED}; and --allow-net=127.0.0.1.`,
+        `interrupted. Permissions: ${CONNECTED}; and --allow-net=127.0.0.1; for --snapshot, --allow-read and --allow-write of ` +
+        "the folder of that file.",
     )
     .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
     .option("-n, --namespace <namespace:string>", "Serve one namespace.")
@@ -139,6 +140,10 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
     .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
     .option("--show-secrets", "Serve the data of Secrets.")
+    .option(
+      "--snapshot <file:string>",
+      "Begin with the cache in this file, without a list, and write it there; of several resources to FILE.NAME each.",
+    )
     .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
     .option("--context <name:string>", "The context in it.")
     .option("--server <url:string>", "The API server's address.")

@@ -2,9 +2,12 @@ import { isSecret } from "../api/is_secret.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { InformerRelay, type RelayedCollection } from "../edge/informer_relay.ts";
-import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import { FileSnapshots } from "../deno/snapshots/file_snapshots.ts";
+import { type FactorySnapshots, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
+import { checkOutputFile } from "./check_output_file.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
+import { UsageError } from "./errors/usage_error.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { answerPage } from "./page/answer_page.ts";
 import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
@@ -20,6 +23,8 @@ export interface ServeFlags extends ConnectionFlags, SelectionFlags {
   readonly port: number;
   /** If `true`, serves the data of Secrets. */
   readonly showSecrets?: boolean;
+  /** The file from which caches begin, and to which they are written. */
+  readonly snapshot?: string;
 }
 
 /** Serves caches of resources over HTTP on loopback until the signal aborts. Returns the exit code. */
@@ -31,9 +36,10 @@ export async function serve(
 ): Promise<number> {
   checkSelection(flags, names);
   checkCounts({ port: flags.port });
+  const snapshots = await snapshotsFor(flags, names);
   using client = await clientFor(flags, terminal);
   const resources = await resourcesFor(client, names, "watch", { form: "table", signal, terminal });
-  await using informers = new SharedInformerFactory(client, selectionFor(flags, client));
+  await using informers = new SharedInformerFactory(client, { ...selectionFor(flags, client), snapshots });
   const collections = collectionsOf(resources, flags.showSecrets ?? false, terminal);
   await using relay = new InformerRelay(informers, {
     collections,
@@ -60,6 +66,19 @@ export async function serve(
     await http.shutdown();
   }
   return EXIT_CODE.done;
+}
+
+/** Returns the place of snapshots, which never have the data of Secrets. @throws {UsageError} when the file cannot be written, or is of no use. */
+async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promise<FactorySnapshots | undefined> {
+  const { snapshot, fake } = flags;
+  if (snapshot === undefined) return undefined;
+  if (fake) {
+    throw new UsageError("--snapshot is of no use with --fake, whose objects end with this program; leave one out");
+  }
+  await checkOutputFile("--snapshot", snapshot);
+  const isOnly = names.join(",").split(",").length === 1;
+  const store = new FileSnapshots((name) => isOnly ? snapshot : `${snapshot}.${name.split("/", 1)[0]}`);
+  return { store };
 }
 
 /** Returns the collections by their plurals, or by their names with the group where another has the same plural. */

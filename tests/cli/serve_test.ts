@@ -1,4 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
+import { Folder, serve } from "../support/serve.ts";
 import { run, Session } from "../support/session.ts";
 
 /** A session that serves, and the address that it has printed. */
@@ -40,10 +43,56 @@ Deno.test("informer serve names collections of one plural by their groups", asyn
   await session.code;
 });
 
+Deno.test("informer serve --snapshot begins with the cache that it wrote at its end, without a list", async () => {
+  await using folder = new Folder();
+  const server = new FakeApiServer();
+  server.create(Pod, pod({ name: "a" }));
+  await using served = await serve(server);
+  const file = folder.file("pods.snapshot");
+  const listOf = async (): Promise<[string, string[]]> => {
+    const { session, address } = await serving("pods", "-A", "--server", served.url, "--snapshot", file);
+    const { state, items } = await (await fetch(`${address}/api/pods`)).json();
+    session.interrupt();
+    assertEquals(await session.code, 0);
+    // deno-lint-ignore no-explicit-any
+    return [state, items.map(({ metadata }: any) => metadata.name)];
+  };
+  await listOf();
+  const before = server.requests.length;
+  const [state, names] = await listOf();
+  assert(["stale", "live"].includes(state));
+  assertEquals(names, ["a"]);
+  const later = server.requests.slice(before).filter(({ url }) => url.includes("/pods"));
+  assertEquals(later.map(({ url }) => new URL(url, served.url).searchParams.get("resourceVersion")), ["2"]);
+});
+
+Deno.test("informer serve --snapshot keeps several resources in a file each, and no data of Secrets", async () => {
+  await using folder = new Folder();
+  const server = new FakeApiServer();
+  await using served = await serve(server);
+  const { session, address } = await serving(
+    "pods,deployments,secrets",
+    ...["-n", "shop", "--show-secrets", "--server", served.url, "--snapshot", folder.file("all")],
+  );
+  for (const name of ["pods", "deployments", "secrets"]) await (await fetch(`${address}/api/${name}`)).text();
+  session.interrupt();
+  await session.code;
+  assertEquals(Array.from(Deno.readDirSync(folder.path), ({ name }) => name).sort(), [
+    "all.deployments.apps",
+    "all.pods",
+  ]);
+});
+
 Deno.test("informer serve refuses what it cannot serve", async () => {
   assertEquals((await run("serve", "podz", "--fake")).code, 2);
   assertEquals((await run("serve", "pods", "--fake", "--port", "70000")).err, [
     "error: --port must be at most 65535, found 70000",
   ]);
   assertEquals((await run("serve")).code, 2);
+  assertEquals((await run("serve", "pods", "--fake", "--snapshot", "x")).err, [
+    "error: --snapshot is of no use with --fake, whose objects end with this program; leave one out",
+  ]);
+  assertEquals((await run("serve", "pods", "--snapshot", "/nowhere/x")).err, [
+    'error: --snapshot: folder "/nowhere" does not exist; make it first',
+  ]);
 });

@@ -35,7 +35,7 @@ export interface CompletedCommand {
 }
 
 /** Flags whose value is the path of a file. */
-const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out"];
+const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out", "--snapshot"];
 
 /**
  * Returns the words that can stand in place of the last of `words`, which may be empty; `"files"` for paths. `words` are
