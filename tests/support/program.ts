@@ -23,14 +23,15 @@ export class Program implements AsyncDisposable {
   /** The number of lines up to the one that `until()` has found. */
   #passed = 0;
 
-  /** Runs `path`, which is relative to the repository, with these flags of `deno run`. */
+  /** Runs `path`, which is relative to the repository, with these flags of `deno run`, by this Deno or the one at a path. */
   constructor(
     path: string,
     args: readonly string[] = [],
     env: Readonly<Record<string, string>> = {},
     flags: readonly string[] = ["-A"],
+    deno: string = Deno.execPath(),
   ) {
-    this.#child = new Deno.Command(Deno.execPath(), {
+    this.#child = new Deno.Command(deno, {
       args: ["run", "--quiet", ...flags, path, ...args],
       cwd: ROOT,
       env: { NO_COLOR: "1", ...env },
