@@ -22,6 +22,7 @@ import { LARGE, LISTS } from "./limits/lists.ts";
 import { PIPELINE } from "./limits/pipeline.ts";
 import * as relists from "./limits/relists.ts";
 import { RELAY } from "./limits/relay.ts";
+import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
 import { STORE } from "./limits/store.ts";
 import { VIEW } from "./limits/view.ts";
@@ -52,6 +53,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   FIELDS_HEAP,
   RELAY,
   VIEW,
+  RESTORE,
 ];
 
 /**
