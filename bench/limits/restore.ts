@@ -14,6 +14,7 @@ const PODS = 10_000;
 /** S1 to S3: a restore of 10,000 pods from a file against a list of them, and the time to write the file. */
 export const RESTORE: Measurement = {
   ids: ["S1", "S1m", "S2", "S3"],
+  name: "restore",
   measure: async ({ repetitions }) => {
     await using server = await Server.start({ pods: PODS });
     const file = await Deno.makeTempFile({ prefix: "informer-snapshot-" });

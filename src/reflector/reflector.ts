@@ -189,7 +189,6 @@ export class Reflector<T extends KubernetesObject> {
     try {
       this.#rules.admitMs();
       this.#work = new DerivedController(job.signal);
-      // mutant: restored-lists
       const first = (this.#isRestored ? resumedPhase : firstPhase)(this.#store.version, this.#rules);
       this.#isRestored = false;
       this.#enter(this.#pause === undefined ? first : { name: "paused", next: first });
