@@ -43,6 +43,32 @@ Deno.test("FileSnapshots leaves the old file where the writing fails, or the sna
   assertEquals([...Deno.readDirSync(folder.path)].length, 1);
 });
 
+Deno.test("FileSnapshots leaves the old file when the process is killed while it writes", async () => {
+  await using folder = new Folder();
+  const store = new FileSnapshots(() => folder.file("pods"));
+  await set(store, "pods/v1", ["old"]);
+  const program = `
+    import { FileSnapshots } from "${import.meta.resolve("../../../src/deno/snapshots/file_snapshots.ts")}";
+    const bytes = (async function* () {
+      yield new Uint8Array(1_000_000);
+      console.log("writing");
+      await new Promise((resolve) => setTimeout(resolve, 60_000));
+    })();
+    await new FileSnapshots(() => "${
+    folder.file("pods")
+  }").set("pods/v1", { bytes, version: "2", replacesNewer: false });`;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", `data:text/typescript,${encodeURIComponent(program)}`],
+    stdout: "piped",
+  }).spawn();
+  const reader = child.stdout.getReader();
+  assertEquals(new TextDecoder().decode((await reader.read()).value), "writing\n");
+  child.kill("SIGKILL");
+  await child.status;
+  await reader.cancel();
+  assertEquals(await textOf(store, "pods/v1"), "old");
+});
+
 Deno.test("FileSnapshots names the flags of Deno that are missing", async () => {
   await using folder = new Folder();
   const program = `
