@@ -225,6 +225,28 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
   }
 });
 
+Deno.test("SharedInformerFactory writes one snapshot at a time, and what has changed meanwhile at its end", async () => {
+  using world = new World();
+  const written: string[] = [];
+  const slow = Promise.withResolvers<boolean>();
+  const store: SnapshotStore = {
+    get: () => Promise.resolve(undefined),
+    set: (_name, { version }) => written.push(version) === 1 ? slow.promise : Promise.resolve(true),
+  };
+  const informers = world.factory({ store, everyMs: 60_000 });
+  informers.forResource(Pod);
+  informers.start();
+  await world.time.tickAsync(180_000);
+  world.server.create(Pod, pod({ name: "c" }));
+  await world.time.tickAsync(0);
+  const shutdown = informers.shutdown();
+  await world.time.tickAsync(0);
+  assertEquals(written, ["3"]);
+  slow.resolve(true);
+  await shutdown;
+  assertEquals(written, ["3", "4"]);
+});
+
 Deno.test("SharedInformerFactory that is shut down while its store does not answer ends", async () => {
   using world = new World();
   const store: SnapshotStore = { get: () => new Promise(() => {}), set: () => Promise.resolve(true) };

@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { Entry } from "../../src/api/entry.ts";
+import type { Change } from "../../src/api/lister_watcher.ts";
+import type { JsonEntry } from "../../src/entry/json_entry.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
@@ -141,6 +143,34 @@ Deno.test("SharedIndexInformer does not transform restored objects again, and de
   assertEquals(kept?.spec, { size: 9 });
 });
 
+Deno.test("SharedIndexInformer keeps the server's keys of objects that a transform has renamed, over two snapshots", async () => {
+  using time = new FakeTime();
+  const transform = (object: Thing): Thing => {
+    return { ...object, metadata: { ...object.metadata, name: `${object.metadata.name}-x` } };
+  };
+  let bytes = await snapshotOf(time, [unread("a", 1)], { transform });
+  {
+    await using run = new Run(time, new ScriptedSource(), { transform });
+    await run.informer.restore(cut(bytes));
+    bytes = await bytesOf(run.informer.snapshot());
+  }
+  const broken: Change<Thing> = { type: "MODIFIED", entry: spoilt("a", 11) };
+  await using run = new Run(time, new ScriptedSource().watch([], [broken]), { transform });
+  await run.informer.restore(cut(bytes));
+  await run.start();
+  assertEquals([...run.informer.entries.keys()], ["default/a-x"]); // what cannot be read has the key of its last state
+});
+
+Deno.test("SharedIndexInformer gives restored objects texts of their own, so that they do not keep the bytes of the snapshot", async () => {
+  using time = new FakeTime();
+  const bytes = await snapshotOf(time, [unread("a", 1), unread("b", 2, { labels: { word: "größe" } })]);
+  await using run = new Run(time, new ScriptedSource());
+  await run.informer.restore(cut(bytes));
+  const [a, b] = [...run.informer.entries].map((entry) => (entry as JsonEntry<Thing>).unread!.text);
+  assertEquals(typeof a, "string");
+  assert(b instanceof Uint8Array && b.length === b.buffer.byteLength);
+});
+
 Deno.test("SharedIndexInformer restores an object that could not be read as one that cannot be read, and a list repairs it", async () => {
   using time = new FakeTime();
   const bytes = await snapshotOf(time, [unread("a", 1), spoilt("b", 2)], {}, ({ informer }) => {
@@ -182,6 +212,7 @@ Deno.test("SharedIndexInformer restores each of several namespaces at its own ve
   await using second = make(a, b);
   await second.restore(cut(bytes));
   assertEquals([second.hasSynced, second.lastSyncResourceVersion], [true, "10"]);
+  assertEquals(second.status().namespaces?.map(({ state, objects }) => [state, objects]), [["stale", 1], ["stale", 1]]);
   assertEquals([...second.entries.keys()], ["a/x", "b/x"]);
   void second.run();
   await time.tickAsync(0);
