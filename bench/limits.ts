@@ -19,6 +19,7 @@ import { IMPORT } from "./limits/imported.ts";
 import { LARGE as LARGE_LIST } from "./limits/large_list.ts";
 import { LATENCY } from "./limits/latency.ts";
 import { LARGE, LISTS } from "./limits/lists.ts";
+import { MILLION } from "./limits/million.ts";
 import { PIPELINE } from "./limits/pipeline.ts";
 import * as relists from "./limits/relists.ts";
 import { RELAY } from "./limits/relay.ts";
@@ -54,6 +55,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   RELAY,
   VIEW,
   RESTORE,
+  MILLION,
 ];
 
 /**
@@ -81,7 +83,7 @@ async function report(args: readonly string[]): Promise<number> {
   let missed = 0;
   for (const measurement of MEASUREMENTS) {
     const wanted = measurement.ids.filter((id) => isWanted(id, measurement.name));
-    if (wanted.length === 0) continue;
+    if (wanted.length === 0 || (only === undefined && measurement.isLong)) continue;
     console.error(`measuring ${wanted.join(", ")} …`);
     try {
       for (const limit of await measurement.measure({ repetitions })) {

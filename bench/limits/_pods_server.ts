@@ -1,0 +1,97 @@
+/**
+ * A server of many pods, a process of its own: `deno run -A _pods_server.ts PODS`. It prints its address, and ends when its
+ * standard input does. It makes the pods of 9.5 kB while it sends them, and keeps none; its watch is silent.
+ */
+import { podItem } from "../_data.ts";
+
+const encoder = new TextEncoder();
+/** Pods that differ in more than their name, uid and version. */
+const TEMPLATES = 1_000;
+const PART_BYTES = 131_072;
+const FIRST_VERSION = 1_000_000;
+const DIGITS = encoder.encode("0123456789abcdefghijklmnopqrstuvwxyz");
+
+/** The bytes of a pod, and the places of what differs. */
+interface Template {
+  readonly bytes: Uint8Array;
+  /** End of `metadata.name`. */
+  readonly name: number;
+  /** End of the first part of `metadata.uid`. */
+  readonly uid: number;
+  /** End of `metadata.resourceVersion`. */
+  readonly version: number;
+}
+
+const templates = Array.from({ length: TEMPLATES }, (_, index): Template => {
+  const pod = podItem(index);
+  const metadata = pod.metadata as Record<string, unknown>;
+  metadata.name = `${metadata.name}-00000`;
+  const json = JSON.stringify(pod);
+  const behind = (text: string): number => json.indexOf(text) + text.length;
+  return {
+    bytes: encoder.encode(`,${json}`),
+    name: behind("-00000") + 1,
+    uid: behind(`"uid":"`) + 9,
+    version: behind(`"resourceVersion":"`) + 8,
+  };
+});
+
+/** Writes the last digits of a number, so many that they end at `end`. */
+function write(bytes: Uint8Array, end: number, count: number, number: number, base: number): void {
+  for (let at = end - 1; at >= end - count; at--) {
+    bytes[at] = DIGITS[number % base];
+    number = Math.floor(number / base);
+  }
+}
+
+function podBytes(index: number): Uint8Array {
+  const { bytes, name, uid, version } = templates[index % TEMPLATES];
+  write(bytes, name, 5, index, 36);
+  write(bytes, uid, 8, index, 16);
+  write(bytes, version, 7, FIRST_VERSION + index, 10);
+  return index === 0 ? bytes.subarray(1) : bytes;
+}
+
+function list(count: number): ReadableStream<Uint8Array> {
+  const head = `{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"${
+    FIRST_VERSION + count
+  }"},"items":[`;
+  let index = 0;
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode(head)),
+    pull(controller): void {
+      const part = new Uint8Array(PART_BYTES);
+      let length = 0;
+      for (; index < count; index++) {
+        const pod = podBytes(index);
+        if (length + pod.length > part.length) break;
+        part.set(pod, length);
+        length += pod.length;
+      }
+      controller.enqueue(part.subarray(0, length));
+      if (index < count) return;
+      controller.enqueue(encoder.encode("]}\n"));
+      controller.close();
+    },
+  });
+}
+
+const pods = Number(Deno.args[0]);
+
+function answer(request: Request): Response {
+  const { searchParams } = new URL(request.url);
+  if (searchParams.has("sendInitialEvents")) {
+    const status = { kind: "Status", apiVersion: "v1", status: "Failure", reason: "Invalid", code: 422 };
+    return Response.json(status, { status: 422 });
+  }
+  const body = searchParams.has("watch") ? new ReadableStream<Uint8Array>() : list(pods);
+  return new Response(body, { headers: { "content-type": "application/json" } });
+}
+
+const server = Deno.serve(
+  { hostname: "127.0.0.1", port: 0, onListen: ({ port }) => console.log(`http://127.0.0.1:${port}`) },
+  answer,
+);
+for await (const _ of Deno.stdin.readable); // until whoever started this goes away
+server.unref();
+Deno.exit(0); // silent watches are of no interest
