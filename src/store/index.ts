@@ -17,6 +17,14 @@ const NO_VALUES: readonly string[] = [];
 /** The index values of a row that has not been filed; compared by identity. */
 const NOT_FILED: readonly string[] = [];
 
+/** The rows under one index value. */
+interface Bucket {
+  /** Their numbers by key; not empty. */
+  readonly rows: Map<string, number>;
+  /** The index value alone: the array of all rows that have no other value, so that each needs none of its own. */
+  readonly alone: readonly string[];
+}
+
 /** One index: buckets of rows by index value. A row is the place of a value in a table, and stays when the value changes. */
 export class Index<V> implements IndexDefinition<V> {
   /** See {@linkcode IndexDefinition}. */
@@ -25,8 +33,8 @@ export class Index<V> implements IndexDefinition<V> {
   readonly byKey: boolean;
   /** `#filed[row]` has the index values of a filed row, remembered because a value can change in place; else `NOT_FILED`. */
   #filed: (readonly string[])[];
-  /** `#buckets` has, under each index value in some `#filed[row]`, the key and number of that row; no bucket is empty. */
-  readonly #buckets = new Map<string, Map<string, number>>();
+  /** `#buckets` has, under each index value in some `#filed[row]`, the key and number of that row. */
+  readonly #buckets = new Map<string, Bucket>();
 
   /** An index of a table of `rows` rows, none of which is filed. */
   constructor({ valuesOf, byKey }: IndexDefinition<V>, rows: number) {
@@ -37,7 +45,7 @@ export class Index<V> implements IndexDefinition<V> {
 
   /** The rows with an index value, by key. */
   bucket(value: string): ReadonlyMap<string, number> {
-    return this.#buckets.get(value) ?? NO_ROWS;
+    return this.#buckets.get(value)?.rows ?? NO_ROWS;
   }
 
   /** The row has been filed, if only under no index value. */
@@ -72,10 +80,13 @@ export class Index<V> implements IndexDefinition<V> {
     const before = this.#filed[row];
     if (before === after) return; // survives: unchanged-index
     this.#filed[row] = after;
-    if (before.length === 0) return this.#put(key, row, after); // survives: unchanged-index
-    // mutant: index-keeps-old-value
-    this.#take(key, before.filter((value) => !after.includes(value)));
-    this.#put(key, row, after.filter((value) => !before.includes(value)));
+    if (before.length === 0) this.#put(key, row, after); // survives: unchanged-index
+    else {
+      // mutant: index-keeps-old-value
+      this.#take(key, before.filter((value) => !after.includes(value)));
+      this.#put(key, row, after.filter((value) => !before.includes(value)));
+    }
+    if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone;
   }
 
   /** Removes a row from its buckets. */
@@ -89,22 +100,22 @@ export class Index<V> implements IndexDefinition<V> {
     const filed = this.#filed;
     this.#filed = from.map((row) => filed[row]);
     for (const bucket of this.#buckets.values()) {
-      for (const key of bucket.keys()) bucket.set(key, rows.get(key)!);
+      for (const key of bucket.rows.keys()) bucket.rows.set(key, rows.get(key)!);
     }
   }
 
   #put(key: string, row: number, values: readonly string[]): void {
     for (const value of values) {
       const bucket = this.#buckets.get(value);
-      if (bucket === undefined) this.#buckets.set(value, new Map([[key, row]]));
-      else bucket.set(key, row);
+      if (bucket !== undefined) bucket.rows.set(key, row);
+      else this.#buckets.set(value, { rows: new Map([[key, row]]), alone: values.length === 1 ? values : [value] });
     }
   }
 
   #take(key: string, values: readonly string[]): void {
     for (const value of values) {
       const bucket = this.#buckets.get(value);
-      if (bucket !== undefined && bucket.delete(key) && bucket.size === 0) this.#buckets.delete(value);
+      if (bucket?.rows.delete(key) && bucket.rows.size === 0) this.#buckets.delete(value);
     }
   }
 }

@@ -163,7 +163,7 @@ export class ObjectReader<T extends KubernetesObject> {
     }
     if (this.#projector !== undefined) {
       if (!projected && !this.#project(this.#projector, bytes, start, end)) return this.parse(bytes, start, end, text);
-      return this.#reduced(this.#projector, this.#identity(bytes, key, namespace));
+      return this.#reduced(this.#projector, bytes, key, namespace);
     }
     const cut = this.#cuts && walker.cutStart !== -1;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
@@ -205,13 +205,25 @@ export class ObjectReader<T extends KubernetesObject> {
   }
 
   /** The entry of the walked object with its named fields alone, of which the projector has the copy. */
-  #reduced(copy: Projector, identity: Identity): Entry<T> {
+  #reduced(copy: Projector, bytes: Uint8Array, key: ObjectKey, namespace: string): Entry<T> {
     const prefix = this.#walker.metadataFirst ? this.#typeMeta.length : 0;
     const own = prefix === 0
       ? copy.bytes.subarray(0, copy.length)
       : this.#rewrite(copy.bytes, 0, copy.length, false, prefix);
     const text = utf8.decode(own);
-    const body = text.length === own.length ? text : own.slice();
+    const isAscii = text.length === own.length;
+    const body = isAscii ? text : own.slice();
+    const { uidStart, uidEnd, versionStart, versionEnd } = this.#walker;
+    const ending = (end: number, length: number): string => text.slice(prefix + end - 1 - length, prefix + end - 1);
+    const identity = isAscii && uidStart !== -1 && copy.uidEnd !== -1 && versionStart !== -1 && copy.versionEnd !== -1
+      // Slices of the entry's own text, which they are replaced with when that is parsed.
+      ? {
+        key,
+        namespace,
+        uid: ending(copy.uidEnd, uidEnd - uidStart),
+        resourceVersion: ending(copy.versionEnd, versionEnd - versionStart),
+      }
+      : this.#identity(bytes, key, namespace);
     const [start, end] = [copy.metadataStart + prefix, copy.metadataEnd + prefix];
     if (copy.keepsMetadata) return this.#unread(identity, body, start, end, NO_POSITION, NO_POSITION);
     if (copy.labelsStart === -1) return this.#unread(identity, body, start, end, 0, 0);

@@ -39,6 +39,8 @@ export class Projector {
   readonly #root: Node;
   readonly #metadata: Node | undefined;
   readonly #labels: Node | undefined;
+  readonly #uid: Node | undefined;
+  readonly #version: Node | undefined;
   /** The copy of the latest object, up to {@linkcode length}. */
   bytes: Uint8Array = new Uint8Array(4_096);
   /** The length of the copy. */
@@ -51,6 +53,10 @@ export class Projector {
   labelsStart = -1;
   /** The position behind it. */
   labelsEnd = -1;
+  /** The position behind the copied `metadata.uid`, which ends with a quote; -1 if its position is not known. */
+  uidEnd = -1;
+  /** As `uidEnd`, of `metadata.resourceVersion`. */
+  versionEnd = -1;
   /** True if labels are not copied by their name; then their position is not known. */
   readonly keepsMetadata: boolean;
   readonly #copies: "named" | "others";
@@ -71,7 +77,11 @@ export class Projector {
     this.#metadata = memberOf(tree, this.#root, "metadata");
     this.keepsMetadata = copies === "others" || (this.#metadata?.isLeaf ?? false);
     const metadata = tree.members.get("metadata");
-    this.#labels = metadata && this.#metadata && memberOf(metadata, this.#metadata, "labels");
+    const nodeOfMember = (key: string): Node | undefined =>
+      metadata && this.#metadata && memberOf(metadata, this.#metadata, key);
+    this.#labels = nodeOfMember("labels");
+    this.#uid = nodeOfMember("uid");
+    this.#version = nodeOfMember("resourceVersion");
   }
 
   /**
@@ -101,6 +111,8 @@ export class Projector {
       this.metadataEnd =
       this.labelsStart =
       this.labelsEnd =
+      this.uidEnd =
+      this.versionEnd =
         -1;
     if (source[start] !== OPEN_BRACE) return -1;
     return this.#object(start, this.#root, stopsEarly && this.#copies === "named");
@@ -139,7 +151,7 @@ export class Projector {
         if (this.length === copied) this.length = before; // nothing is kept of it
         else {
           isFirst = false;
-          if (child === this.#metadata || child === this.#labels) this.#note(child, copied);
+          this.#note(child, copied);
         }
         if (this.#hasStopped || (isLast && left === 0)) {
           this.#hasStopped = true;
@@ -193,12 +205,14 @@ export class Projector {
     }
   }
 
-  /** Remembers the position of a copied member if it is the object's metadata, or its labels. */
+  /** Remembers the position of a copied member if it is the object's metadata, or its labels, uid or version. */
   #note(member: Node, start: number): void {
-    if (member === this.#metadata) {
+    if (member === this.#uid) this.uidEnd = this.length;
+    else if (member === this.#version) this.versionEnd = this.length;
+    else if (member === this.#metadata) {
       this.metadataStart = start;
       this.metadataEnd = this.length;
-    } else {
+    } else if (member === this.#labels) {
       this.labelsStart = start;
       this.labelsEnd = this.length;
     }
