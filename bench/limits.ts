@@ -3,8 +3,9 @@
  * table: each value beside the accepted one.
  *
  * `deno task bench:limits [--only L7,M6] [--reps 3]`; ends with 1 when a limit is not held. Ids with a letter behind the
- * number, or behind a dash, come from the same case: `--only L16` and `--only fields` mean all of them. Each file in `limits` is a case: it declares its limits,
- * and is the program that is run for each side.
+ * number, or behind a dash, come from the same case: `--only L16` and `--only fields` mean all of them. Cases
+ * that take long, or programs that may not be there, are measured only when they are named: `--only million,metadata`. Each
+ * file in `limits` is a case: it declares its limits, and is the program that is run for each side.
  */
 import { Flags } from "./flags.ts";
 import { isHeld, type Limit, type Measurement } from "./limits/_measurement.ts";
@@ -13,7 +14,7 @@ import { CHURN } from "./limits/churned.ts";
 import { COLLECTIONS } from "./limits/collections.ts";
 import { COMMIT } from "./limits/commit.ts";
 import * as decoding from "./limits/decoding.ts";
-import { CLIENT_NODE, EVENTS, FIELDS_EVENTS } from "./limits/events.ts";
+import { CLIENT_NODE, EVENTS, FIELDS_EVENTS, METADATA } from "./limits/events.ts";
 import { HANDLERS } from "./limits/handlers.ts";
 import { IMPORT } from "./limits/imported.ts";
 import { LARGE as LARGE_LIST } from "./limits/large_list.ts";
@@ -55,6 +56,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   RELAY,
   VIEW,
   RESTORE,
+  METADATA,
   MILLION,
 ];
 
@@ -83,7 +85,7 @@ async function report(args: readonly string[]): Promise<number> {
   let missed = 0;
   for (const measurement of MEASUREMENTS) {
     const wanted = measurement.ids.filter((id) => isWanted(id, measurement.name));
-    if (wanted.length === 0 || (only === undefined && measurement.isLong)) continue;
+    if (wanted.length === 0 || (only === undefined && measurement.onlyNamed)) continue;
     console.error(`measuring ${wanted.join(", ")} …`);
     try {
       for (const limit of await measurement.measure({ repetitions })) {

@@ -28,8 +28,8 @@ export interface Measurement {
   readonly ids: readonly string[];
   /** A word that stands for all of them on the command line. @default {none} */
   readonly name?: string;
-  /** True if it is left out unless the command line names it. @default {false} */
-  readonly isLong?: boolean;
+  /** True if it is measured only when the command line names it: it takes long, or programs that may not be there. @default {false} */
+  readonly onlyNamed?: boolean;
   /** Takes the measurements. @throws {Error} when something could not be measured. */
   measure(options: MeasureOptions): Promise<readonly Limit[]>;
 }

@@ -15,7 +15,7 @@ const SERVER = new URL("./_pods_server.ts", import.meta.url).href;
 /** An informer of 1,000,000 pods of 9.5 kB, of which it keeps three fields; once, for that takes a minute. */
 export const MILLION: Measurement = {
   ids: ["million-rss", "million-sync", "million-delay"],
-  isLong: true,
+  onlyNamed: true,
   measure: async () => {
     await using server = new Child(caseCommand(SERVER, { args: [PODS], v8Flags: [] }));
     const url = await server.line(30_000);
