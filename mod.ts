@@ -91,6 +91,7 @@ export type {
 } from "./src/reflector/phase.ts";
 export { RequestRateError, ShortWatchError } from "./src/reflector/transition.ts";
 export type { ReflectorOptions } from "./src/reflector/options.ts";
+export type * from "./src/reflector/request_observer.ts";
 export type { ReflectorCounters, WatchEnd } from "./src/reflector/counters.ts";
 export * from "./src/reflector/reflector.ts";
 

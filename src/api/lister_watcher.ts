@@ -1,6 +1,7 @@
 import type { Entry } from "./entry.ts";
 import type { KubernetesObject } from "./object.ts";
-import type { ListOptions, WatchOptions } from "./options.ts";
+import type { ListOptions, Selection, WatchOptions } from "./options.ts";
+import type { Resource } from "./resource.ts";
 
 /**
  * The two calls that a reflector needs. Both yield a batch for each chunk of the body, which is empty where the chunk completes
@@ -16,6 +17,10 @@ export interface ListerWatcher<T> {
    * nothing else for them. @default {complete objects are listed}
    */
   readonly identities?: IdentitySource;
+  /** The resource, for observers of requests. @default {unknown} */
+  readonly resource?: Resource;
+  /** The part of the collection, for observers of requests. @default {unknown} */
+  readonly selection?: Selection;
 }
 
 /** Lists the identities of the objects of a collection. */

@@ -103,8 +103,15 @@ export interface KnownEntries {
   readonly knownNext?: () => Entry<unknown> | undefined;
 }
 
+/** Measures decoding. */
+export interface DecodeObserver {
+  /** Called for each chunk of the answer, with the time that decoding it took, in milliseconds. @default {nothing is measured} */
+  readonly onDecoded?: (ms: number) => void;
+}
+
 /** Options for a list. */
-export interface ListOptions extends Selection, DecodeOptions, KnownEntries, Projection, RequestOptions {
+export interface ListOptions
+  extends Selection, DecodeOptions, KnownEntries, Projection, DecodeObserver, RequestOptions {
   /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** `"0"`: any state the server has at hand; another: see `resourceVersionMatch`. @default {the newest state} */
@@ -119,7 +126,7 @@ export interface ListOptions extends Selection, DecodeOptions, KnownEntries, Pro
 
 /** Options for a watch. */
 export interface WatchOptions
-  extends Selection, DecodeOptions, KnownEntries, Projection, Abortable, Pick<RequestOptions, "query"> {
+  extends Selection, DecodeOptions, KnownEntries, Projection, DecodeObserver, Abortable, Pick<RequestOptions, "query"> {
   /** Not allowed here: a single request is of one namespace, or of all. */
   readonly namespaces?: undefined;
   /** The watch delivers changes after this version. @default {the existing objects, and then changes} */

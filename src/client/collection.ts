@@ -4,7 +4,16 @@ import type { Apply } from "../api/apply.ts";
 import type { Draft } from "../api/draft.ts";
 import type { Mutable } from "../api/mutable.ts";
 import type { DynamicObject, KubernetesObject } from "../api/object.ts";
-import type { DecodeOptions, KnownEntries, ListOptions, Projection, Selection, WatchOptions } from "../api/options.ts";
+import type {
+  Abortable,
+  DecodeObserver,
+  DecodeOptions,
+  KnownEntries,
+  ListOptions,
+  Projection,
+  Selection,
+  WatchOptions,
+} from "../api/options.ts";
 import type { Whole } from "../api/reduced.ts";
 import { isSecret } from "../api/is_secret.ts";
 import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
@@ -143,13 +152,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.listEntries}. */
   listEntries(options: ListOptions = {}): AsyncIterableIterator<ListPart<T>> {
     const spec = listRequest(this.#target, options, false, this.#isBinary(options));
-    return this.#parts(spec, this.#reading(options, "later"), options.signal);
+    return this.#parts(spec, this.#reading(options, "later"), options);
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
     const spec = watchRequest(this.#target, options, this.#isBinary(options));
-    return this.#changes(spec, this.#reading(options, "later"), options.signal);
+    return this.#changes(spec, this.#reading(options, "later"), options);
   }
 
   /** As {@linkcode ResourceClient.create}. */
@@ -235,7 +244,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const items: T[] = [];
     let last: ListPart<T> = { entries: [] };
     const spec = listRequest(this.#target, options, true);
-    for await (const part of this.#parts(spec, this.#reading(options, "now"), signal)) {
+    for await (const part of this.#parts(spec, this.#reading(options, "now"), { ...options, signal })) {
       for (const entry of part.entries) items.push(entry.object);
       if (part.continue !== undefined) onContinue?.(part.continue);
       last = part;
@@ -244,21 +253,31 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return { items, resourceVersion, ...rest };
   }
 
-  #parts(spec: RequestSpec, read: ReadOptions, signal?: AbortSignal): CancellableStream<ListPart<T>> {
+  #parts(
+    spec: RequestSpec,
+    read: ReadOptions,
+    { signal, onDecoded }: Abortable & DecodeObserver,
+  ): CancellableStream<ListPart<T>> {
     return this.#stream<ListPart<T>>(spec, signal, {
       first: { entries: [] },
       json: () => new ListReader<T>(read),
       protobuf: this.#isMetadata ? () => new MetadataListReader<T>(read) : undefined,
       plain: false,
+      onDecoded,
     });
   }
 
-  #changes(spec: RequestSpec, read: ReadOptions, signal?: AbortSignal): CancellableStream<readonly Change<T>[]> {
+  #changes(
+    spec: RequestSpec,
+    read: ReadOptions,
+    { signal, onDecoded }: Abortable & DecodeObserver,
+  ): CancellableStream<readonly Change<T>[]> {
     return this.#stream<readonly Change<T>[]>(spec, signal, {
       first: [],
       json: () => new WatchReader<T>(read),
       protobuf: this.#isMetadata ? () => new MetadataWatchReader<T>(read) : undefined,
       plain: true,
+      onDecoded,
     });
   }
 
@@ -279,7 +298,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     options: WatchOptions,
     signal: AbortSignal,
   ): AsyncGenerator<WatchEvent<T>, void, undefined> {
-    for await (const batch of this.#changes(spec, this.#reading(options, "now"), signal)) {
+    for await (const batch of this.#changes(spec, this.#reading(options, "now"), { ...options, signal })) {
       for (const change of batch) {
         yield change.type === "BOOKMARK" ? change : { type: change.type, object: change.entry.object };
       }

@@ -1,6 +1,7 @@
 import { type BackoffOptions, checkBackoff } from "../async/time/backoff.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import type { ReflectorPhase } from "./phase.ts";
+import type { ObserveRequest } from "./request_observer.ts";
 
 /** Options for `Reflector`. */
 export interface ReflectorOptions {
@@ -41,6 +42,8 @@ export interface ReflectorOptions {
   readonly reconnectMs?: number;
   /** Called with each phase as it is entered. */
   readonly onPhase?: (phase: ReflectorPhase) => void;
+  /** Observes each list and watch: `observeRequests` of `./otel` makes spans of them. @default {nothing is observed} */
+  readonly observe?: ObserveRequest;
   /**
    * Called with each error that does not end a phase: an object that has no key, a resync that failed. An error that it
    * throws is reported as an uncaught error, and changes nothing else.

@@ -5,6 +5,8 @@ import { DerivedController } from "../async/derived_controller.ts";
 import { ReadAhead } from "../async/read_ahead.ts";
 import type { LiveCounters } from "./counters.ts";
 import { ListDeadline } from "./list_deadline.ts";
+import { ObservedPage } from "./observed_page.ts";
+import type { ListWatchObserver } from "./request_observer.ts";
 import type { SyncedStore } from "./synced_store.ts";
 
 /** Options for {@linkcode readPageList}. */
@@ -17,6 +19,8 @@ export interface PageListOptions {
   readonly pageSize: number;
   /** The longest wait for the first or next object, in milliseconds. */
   readonly listIdleMs: number;
+  /** Observes the list. @default {nothing} */
+  readonly observer?: ListWatchObserver;
 }
 
 /**
@@ -33,7 +37,7 @@ export async function readPageList<T>(
   counters: LiveCounters,
   options: PageListOptions,
 ): Promise<string> {
-  const { version, pageSize, listIdleMs } = options;
+  const { version, pageSize, listIdleMs, observer } = options;
   using job = new DerivedController(options.signal);
   using deadline = new ListDeadline(job, { beginMs: listIdleMs, progressMs: listIdleMs });
   using staged = store.stage();
@@ -48,6 +52,9 @@ export async function readPageList<T>(
     },
     open: (list) => {
       counters.pages++;
+      if (observer !== undefined) {
+        return new ObservedPage(source, list, { signal: job.signal, stop: options.signal, observer });
+      }
       return new ReadAhead((signal) => source.listEntries({ ...list, signal }), job.signal);
     },
     sizeOf: (part) => part.entries.length,
@@ -72,6 +79,7 @@ export async function readPageList<T>(
       "Cannot take the list: it has no resourceVersion from which a watch could resume; list the collection periodically",
     );
   }
-  staged.commit(listedAt);
+  const commitMs = staged.commit(listedAt);
+  observer?.committed(commitMs);
   return listedAt;
 }

@@ -28,6 +28,7 @@ import { checkReflectorOptions, type ReflectorOptions, type ReflectorSettings } 
 import { readPageList } from "./page_list.ts";
 import type { ListingPhase, Outcome, ReflectorPhase, WatchFacts, WatchingPhase } from "./phase.ts";
 import type { ReflectorStore } from "./reflector_store.ts";
+import type { ListWatchObserver, RequestEnd } from "./request_observer.ts";
 import { readStreamingList } from "./streaming_list.ts";
 import { SyncedStore } from "./synced_store.ts";
 import { firstPhase, RequestRateError, resumedPhase, transition, type TransitionRules } from "./transition.ts";
@@ -84,6 +85,8 @@ export class Reflector<T extends KubernetesObject> {
   #stream: WatchStream<T> | undefined;
   /** Receives errors where there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
+  /** The observer of the list or watch under way; `undefined` outside of these, and where there is none. */
+  #observer: ListWatchObserver | undefined;
   /** Defined if and only if the reflector is to be paused; `resume()` opens it. */
   #pause: Latch | undefined;
   /** Ends the current request or wait. Set by `run()` and after each pause, aborted with `Paused` by `pause()`. */
@@ -193,7 +196,7 @@ export class Reflector<T extends KubernetesObject> {
       this.#isRestored = false;
       this.#enter(this.#pause === undefined ? first : { name: "paused", next: first });
       while (this.#phase.name !== "stopped") {
-        const outcome = await this.#perform(this.#phase, job.signal);
+        const outcome = await this.#observe(this.#phase, job.signal);
         const next = transition(this.#phase, outcome, this.#rules);
         if (outcome.type === "failed" && !fallsBack(this.#phase, next)) this.#counters.failures++;
         this.#enter(next);
@@ -215,6 +218,33 @@ export class Reflector<T extends KubernetesObject> {
     } catch (error) {
       this.#thrown = { error };
       throw error;
+    }
+  }
+
+  /** Performs a phase; a list or watch with its observer, if it has one. */
+  async #observe(phase: ReflectorPhase, stop: AbortSignal): Promise<Outcome> {
+    const { observe } = this.#settings;
+    const isRequest = phase.name === "listing" || phase.name === "watching";
+    if (observe === undefined || !isRequest || this.#work!.signal.aborted) return await this.#perform(phase, stop);
+    this.#observer = observe({
+      type: phase.name === "watching" ? "watch" : phase.by,
+      resourceVersion: phase.resourceVersion,
+      resource: this.#source.resource,
+      selection: this.#source.selection,
+    });
+    const { events } = this.#counters;
+    let end: RequestEnd = { outcome: "stopped" };
+    try {
+      const outcome = await this.#perform(phase, stop);
+      end = endOf(outcome);
+      return outcome;
+    } finally {
+      const count = phase.name === "watching"
+        ? { events: this.#counters.events - events }
+        : { objects: this.#counters.listed };
+      const observer = this.#observer;
+      this.#observer = undefined;
+      observer?.ended({ ...end, ...count });
     }
   }
 
@@ -256,7 +286,7 @@ export class Reflector<T extends KubernetesObject> {
     const { pageSize, listIdleMs } = this.#settings;
     const version = phase.resourceVersion;
     this.#counters.lists++;
-    const options = { version, signal, pageSize, listIdleMs };
+    const options = { version, signal, pageSize, listIdleMs, observer: this.#observer };
     const resourceVersion = await readPageList(this.#source, this.#store, this.#counters, options);
     return { type: "listed", resourceVersion };
   }
@@ -269,7 +299,7 @@ export class Reflector<T extends KubernetesObject> {
     this.#stream = stream;
     let outcome: Outcome | undefined;
     try {
-      const options = { version, signal, listIdleMs, initialEventsTimeoutMs };
+      const options = { version, signal, listIdleMs, initialEventsTimeoutMs, observer: this.#observer };
       outcome = await readStreamingList(stream, this.#store, this.#counters, options);
       return outcome;
     } finally {
@@ -335,8 +365,10 @@ export class Reflector<T extends KubernetesObject> {
           allowBookmarks: true,
           ...(version === "" ? {} : { resourceVersion: version }),
           ...(sendInitialEvents ? { sendInitialEvents } : {}),
+          // The watch after a streaming list has another observer.
+          ...(this.#observer === undefined ? {} : { onDecoded: (ms) => this.#observer?.decoded(ms) }),
         }),
-      { signal, timeoutMs: timeoutSeconds * 1_000 },
+      { signal, timeoutMs: timeoutSeconds * 1_000, observer: this.#observer },
     );
   }
 
@@ -363,6 +395,12 @@ export class Reflector<T extends KubernetesObject> {
     if (resyncMs > 0) timer.arm(resyncMs);
     return timer;
   }
+}
+
+/** The end of a list or watch, for its observer. */
+function endOf(outcome: Outcome): RequestEnd {
+  if (outcome.type === "elapsed" || outcome.type === "resumed") return { outcome: "stopped" }; // of waits alone
+  return { outcome: outcome.type, ...(outcome.type === "failed" ? { error: outcome.error } : {}) };
 }
 
 /** True if a streaming list is followed by a list in pages at once: that is no failure. */

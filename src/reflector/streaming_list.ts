@@ -4,6 +4,7 @@ import { failed } from "./classify.ts";
 import type { LiveCounters } from "./counters.ts";
 import { ListDeadline } from "./list_deadline.ts";
 import type { FailedOutcome, Outcome, StreamFailure } from "./phase.ts";
+import type { ListWatchObserver } from "./request_observer.ts";
 import type { StagedList, SyncedStore } from "./synced_store.ts";
 import type { WatchStream } from "./watch_stream.ts";
 
@@ -23,6 +24,8 @@ export interface StreamingListOptions {
   readonly listIdleMs: number;
   /** The longest wait for the next object or the end, in milliseconds. */
   readonly initialEventsTimeoutMs: number;
+  /** Observes the list. @default {nothing} */
+  readonly observer?: ListWatchObserver;
 }
 
 /**
@@ -57,7 +60,8 @@ export async function readStreamingList<T>(
       // mutant: list-seen-before-end
       if (end === -1) continue;
       const bookmark = batch[end] as Change<T> & { readonly type: "BOOKMARK" };
-      staged.commit(bookmark.resourceVersion);
+      const commitMs = staged.commit(bookmark.resourceVersion);
+      options.observer?.committed(commitMs);
       counters.lastBookmarkAt = Date.now();
       // The rest of the batch belongs to the watch, which reads on from the same stream.
       // mutant: events-after-end-dropped

@@ -1,6 +1,7 @@
 import type { Entry } from "../api/entry.ts";
 import type { Change } from "../api/lister_watcher.ts";
 import { isOlder } from "../api/resource_version.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import type { LiveCounters } from "./counters.ts";
 import type { ReflectorStore, Replacement } from "./reflector_store.ts";
 
@@ -107,11 +108,13 @@ export class StagedList<T> implements Disposable {
     this.#replacement.delete(entry);
   }
 
-  /** Replaces the contents of the store in one step. */
-  commit(version: string): void {
+  /** Replaces the contents of the store in one step. Returns the time that this took, in milliseconds. */
+  commit(version: string): number {
+    const beganMs = monotonicMs();
     this.#replacement.commit(version);
     this.#isCommitted = true;
     this.#flush(version);
+    return monotonicMs() - beganMs;
   }
 
   /** Abandons the list unless it is committed. */

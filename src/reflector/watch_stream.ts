@@ -6,6 +6,7 @@ import { cancellable, type CancellableStream } from "../async/cancellable.ts";
 import { TimeLimit } from "../async/time/time_limit.ts";
 import { Pacer } from "../async/pacer.ts";
 import type { WatchFacts } from "./phase.ts";
+import type { RequestObserver } from "./request_observer.ts";
 
 /** Options for {@linkcode WatchStream}. */
 export interface WatchStreamOptions {
@@ -13,6 +14,8 @@ export interface WatchStreamOptions {
   readonly signal: AbortSignal;
   /** The timeout that the server was asked for, in milliseconds. The watch fails 10 s later, even if it delivers. */
   readonly timeoutMs: number;
+  /** Observes the request. @default {nothing} */
+  readonly observer?: RequestObserver;
 }
 
 /** An open watch with a deadline. A phase of the reflector may open it, and the following one read on. */
@@ -24,6 +27,8 @@ export class WatchStream<T> {
   readonly #pacer = new Pacer(0, 64);
   readonly #startedAtMs: number = monotonicMs();
   readonly #timeoutMs: number;
+  /** Sends the request, until it is sent; `undefined` after that, and where nobody observes it. */
+  #send: RequestObserver["send"] | undefined;
   /** True once the server has answered. */
   open = false;
   /** The number of changes and bookmarks so far. */
@@ -34,8 +39,9 @@ export class WatchStream<T> {
     open: (signal: AbortSignal) => AsyncIterable<readonly Change<T>[]>,
     options: WatchStreamOptions,
   ) {
-    const { signal, timeoutMs } = options;
+    const { signal, timeoutMs, observer } = options;
     this.#timeoutMs = timeoutMs;
+    if (observer !== undefined) this.#send = (send) => observer.send(send);
     // mutant: stop-misses-watch
     this.#controller = new DerivedController(signal);
     try {
@@ -63,7 +69,13 @@ export class WatchStream<T> {
 
   /** The next result, to be given to {@linkcode accept}: the stream's own promise, without another one per chunk. */
   next(): Promise<IteratorResult<readonly Change<T>[], void>> {
+    if (this.#send !== undefined) return this.#request(this.#send);
     return this.#pacer.step() ? this.#pacer.turn().then(this.#readOn) : this.#batches.next();
+  }
+
+  #request(send: RequestObserver["send"]): Promise<IteratorResult<readonly Change<T>[], void>> {
+    this.#send = undefined;
+    return send(this.#readOn);
   }
 
   /** Counts the changes in a result of {@linkcode next}, and returns them; `undefined` at the end. */

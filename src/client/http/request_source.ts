@@ -1,4 +1,5 @@
 import type { StreamSource } from "../../async/cancellable.ts";
+import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { type BodyDecoder, BodyReader } from "../decode/body_reader.ts";
 import type { Exchange } from "./exchange.ts";
 import { checkJsonResponse, checkPlainResponse, isProtobuf } from "./response.ts";
@@ -15,6 +16,8 @@ export interface RequestSourceOptions<P> {
   readonly protobuf?: () => BodyDecoder<P>;
   /** True if a body with a content encoding is refused. */
   readonly plain: boolean;
+  /** Called for each chunk of the body, with the time that decoding it took, in milliseconds. */
+  readonly onDecoded?: (ms: number) => void;
 }
 
 /**
@@ -45,7 +48,10 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
   /** Decodes a chunk; `undefined` is the answer's headers. */
   decode(result: ReadableStreamReadResult<Uint8Array> | undefined): IteratorResult<P, void> {
     if (result === undefined) return { done: false, value: this.#options.first };
+    const { onDecoded } = this.#options;
+    const beganMs = onDecoded === undefined ? 0 : monotonicMs();
     const part = this.#body!.decode(result);
+    onDecoded?.(monotonicMs() - beganMs);
     if (part.done) this.#exchange!.finish();
     return part;
   }

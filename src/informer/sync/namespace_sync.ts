@@ -272,6 +272,8 @@ function withDecodeOptions<T>(
   decode: DecodeOptions & KnownEntries & Projection,
 ): ListerWatcher<T> {
   return {
+    resource: source.resource,
+    selection: source.selection,
     listEntries: (options: ListOptions = {}) => source.listEntries({ ...decode, ...options }),
     watchChanges: (options: WatchOptions = {}) => source.watchChanges({ ...decode, ...options }),
   };
