@@ -38,6 +38,10 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     testing: { folders: ["api", "entry", "async", "kinds"], packages: ["js-yaml"] },
     perturb: { folders: ["api", "async", "client", "testing"], packages: [] },
     subscribe: { folders: ["api", "async", "edge", "informer"], packages: [] },
+    otel: {
+      folders: ["api", "async", "errors", "client", "reflector", "informer", "workqueue", "reconcile"],
+      packages: ["@opentelemetry/api"],
+    },
     cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:path", "node:tls"] },
   };
 
@@ -56,6 +60,7 @@ const ENTRY_POINTS = [
   "reconcile/mod.ts",
   "testing/mod.ts",
   "perturb/mod.ts",
+  "otel/mod.ts",
   "workqueue/mod.ts",
   "subscribe/mod.ts",
   "cli/main.ts",

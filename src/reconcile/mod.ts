@@ -41,6 +41,7 @@ export type {
   ReconcilerOptions,
   WatchedKindOptions,
 } from "./options.ts";
+export type { ObserveReconcile, ReconcileObserver, StartedReconcile } from "./reconcile_observer.ts";
 export type { MapFunction } from "./event_source.ts";
 export type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
 export {

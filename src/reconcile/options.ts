@@ -8,6 +8,7 @@ import type { Cause } from "../workqueue/cause.ts";
 import type { RateLimiter } from "../workqueue/rate_limiter.ts";
 import type { Result } from "../workqueue/result.ts";
 import type { Predicate } from "./predicate.ts";
+import type { ObserveReconcile } from "./reconcile_observer.ts";
 
 /**
  * Brings the server from its present state to the desired one, for one object.
@@ -83,4 +84,6 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
   readonly rateLimiter?: RateLimiter<ObjectKey>;
   /** Called with each failed reconcile, each event error and each stale cache, and the key that it concerns. */
   readonly onError?: (error: unknown, key: ObjectKey) => void;
+  /** Observes each call: `observeReconciles` of `./otel` makes spans of them. @default {nothing is observed} */
+  readonly observe?: ObserveReconcile;
 }

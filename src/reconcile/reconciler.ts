@@ -32,6 +32,7 @@ import { EventSource, type MapFunction } from "./event_source.ts";
 import type { InformerSelection, ReconcileFunction, ReconcilerOptions, WatchedKindOptions } from "./options.ts";
 import { PendingWrites } from "./pending_writes.ts";
 import { ReconcileCall } from "./reconcile_call.ts";
+import type { ObserveReconcile, ReconcileObserver } from "./reconcile_observer.ts";
 import type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
 import { TerminalError } from "./terminal_error.ts";
 
@@ -95,6 +96,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "timeoutMs" | "graceMs" | "staleMs">
   >;
   readonly #onError: ((error: unknown, key: ObjectKey) => void) | undefined;
+  readonly #observe: ObserveReconcile | undefined;
   readonly #ownsFactory: boolean;
   readonly #queue: WorkQueue;
   readonly #writes = new PendingWrites((key, { resource, object }) => {
@@ -161,6 +163,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#reconcile = reconcile;
     this.#options = { concurrency, debounceMs, timeoutMs, graceMs, staleMs };
     this.#onError = options.onError;
+    this.#observe = options.observe;
     this.#ownsFactory = options.informers === undefined;
     this.informers = options.informers ?? new SharedInformerFactory(client);
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
@@ -408,26 +411,32 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       retries,
       causes,
     }, monotonicMs() + timeoutMs);
+    const observer = this.#observe?.({ reconciler: this.name, resource: this.#resource, key, retries, causes });
+    const reconcile: ReconcileFunction<T> = observer === undefined
+      ? this.#reconcile
+      : (key, context) => observer.call(() => this.#reconcile(key, context));
     this.#calls.add(call);
     if (!this.#timer.isArmed) this.#timer.arm(timeoutMs);
     for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
     try {
-      const result = await call.run(this.#reconcile, (failure) => this.#returned(call, failure));
+      const result = await call.run(reconcile, (failure) => this.#returned(call, failure));
       if (result !== undefined && !(result instanceof Result)) {
         throw new TypeError(
           `A reconcile must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
         );
       }
-      this.#record(call, result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued");
+      const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
+      this.#record(call, observer, outcome);
       return result;
     } catch (thrown) {
       if (isAbortOf(stop, thrown)) {
-        this.#record(call, "stopped");
+        this.#record(call, observer, "stopped");
         throw thrown;
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;
-      this.#record(call, isTerminal ? "terminal" : this.#abandoned.has(key) ? "timedOut" : "failed", error);
+      const outcome = isTerminal ? "terminal" : this.#abandoned.has(key) ? "timedOut" : "failed";
+      this.#record(call, observer, outcome, error);
       this.#report(error, key);
       if (!isTerminal) throw error;
     } finally {
@@ -468,11 +477,18 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (this.#held.has(key)) this.#release(key, this.#held.get(key));
   }
 
-  #record(call: ReconcileCall<T>, outcome: ReconcileOutcome, error?: unknown): void {
+  #record(
+    call: ReconcileCall<T>,
+    observer: ReconcileObserver | undefined,
+    outcome: ReconcileOutcome,
+    error?: unknown,
+  ): void {
     this.#outcomes[outcome]++;
     const { key, causes } = call;
-    this.#recent.push({ key, causes, outcome, at: new Date(), ...(error === undefined ? {} : { error }) });
+    const record = { key, causes, outcome, at: new Date(), ...(error === undefined ? {} : { error }) };
+    this.#recent.push(record);
     if (this.#recent.length > RECENT) this.#recent.shift();
+    callObserver(() => observer?.ended(record));
   }
 
   #report(error: unknown, key: ObjectKey): void {

@@ -244,7 +244,7 @@ export class Reflector<T extends KubernetesObject> {
         : { objects: this.#counters.listed };
       const observer = this.#observer;
       this.#observer = undefined;
-      observer?.ended({ ...end, ...count });
+      callObserver(() => observer?.ended({ ...end, ...count }));
     }
   }
 

@@ -1,0 +1,27 @@
+/**
+ * Spans and metrics by OpenTelemetry: of the lists and watches of informers, of reconciles, and of their status.
+ *
+ * Programs choose the provider: in Deno, `OTEL_DENO=true` sets one up, and makes spans of `fetch`; elsewhere an SDK does, whose
+ * context manager has to be registered. Without a provider nothing is recorded.
+ *
+ * @example
+ * ```ts
+ * import { Client, SharedInformerFactory } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { observeReconciles, observeRequests, observeStatus } from "@kube/informer/otel";
+ * import { Manager, Reconciler } from "@kube/informer/reconcile";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+ * const informers = new SharedInformerFactory(client, { reflector: { observe: observeRequests() } });
+ * const maps = new Reconciler(client, ConfigMap, (key) => console.log(key), { informers, observe: observeReconciles() });
+ * await using manager = new Manager({ reconcilers: [maps] });
+ * using _observed = observeStatus(manager);
+ * ```
+ *
+ * @module
+ */
+export { observeRequests } from "./observe_requests.ts";
+export { observeReconciles } from "./observe_reconciles.ts";
+export { observeStatus } from "./observe_status.ts";
+export type { TelemetryOptions } from "./telemetry_options.ts";
