@@ -1,0 +1,99 @@
+import { type Attributes, context, type Meter, trace, type Tracer } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  MetricReader,
+} from "@opentelemetry/sdk-metrics";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import type { Transport } from "../../src/api/transport.ts";
+
+/** Spans and metrics in memory, and a context manager that follows promises and timers, until it is disposed. */
+export class Recorder implements Disposable {
+  readonly #spans = new InMemorySpanExporter();
+  readonly #reader = new CollectedReader();
+  readonly tracer: Tracer;
+  readonly meter: Meter;
+  /** The spans that were active when requests were sent, by method and path. */
+  readonly activeOf = new Map<string, string | undefined>();
+
+  constructor() {
+    const spans = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.#spans)] });
+    this.tracer = spans.getTracer("tests");
+    this.meter = new MeterProvider({ readers: [this.#reader] }).getMeter("tests");
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  }
+
+  /** The spans that have ended, in that order. */
+  get spans(): readonly ReadableSpan[] {
+    return this.#spans.getFinishedSpans();
+  }
+
+  /** The only span of a name that has ended. */
+  span(name: string): ReadableSpan {
+    const found = this.spans.filter((span) => span.name === name);
+    if (found.length !== 1) throw new Error(`found ${found.length} of ${this.spans.map(({ name }) => name)}`);
+    return found[0];
+  }
+
+  /** The last span of a name that has ended. */
+  last(name: string): ReadableSpan {
+    const found = this.spans.findLast((span) => span.name === name);
+    if (found === undefined) throw new Error(`found ${this.spans.map(({ name }) => name)}`);
+    return found;
+  }
+
+  /** A transport that notes the active span of each request. */
+  noting(transport: Transport): Transport {
+    return {
+      fetch: (request) => {
+        const { pathname, searchParams } = new URL(request.url);
+        const kind = searchParams.has("watch") ? "watch" : searchParams.has("continue") ? "next page" : "";
+        this.activeOf.set(`${request.method} ${pathname} ${kind}`.trimEnd(), activeSpan());
+        return transport.fetch(request);
+      },
+    };
+  }
+
+  /** The values of a metric: numbers, or counts of a histogram, with their attributes. */
+  async metric(name: string): Promise<{ readonly unit: string; readonly values: [Attributes, number][] }> {
+    const { resourceMetrics, errors } = await this.#reader.collect();
+    if (errors.length > 0) throw errors[0];
+    const found = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics)
+      .find(({ descriptor }) => descriptor.name === name);
+    if (found === undefined) throw new Error(`no metric "${name}"`);
+    return {
+      unit: found.descriptor.unit,
+      values: found.dataPoints.map(({ attributes, value }) => [
+        attributes,
+        typeof value === "number" ? value : (value as { readonly count: number }).count,
+      ]),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    context.disable();
+  }
+}
+
+/** The id of the active span; `undefined` where there is none. */
+export function activeSpan(): string | undefined {
+  return trace.getActiveSpan()?.spanContext().spanId;
+}
+
+/** Reads metrics when it is asked to. */
+class CollectedReader extends MetricReader {
+  protected override onShutdown(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  protected override onForceFlush(): Promise<void> {
+    return Promise.resolve();
+  }
+}

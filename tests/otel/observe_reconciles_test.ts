@@ -1,0 +1,153 @@
+import { context, ROOT_CONTEXT, SpanStatusCode, trace } from "@opentelemetry/api";
+import { assertEquals } from "@std/assert";
+import { Client } from "../../src/client/client.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
+import { observeReconciles } from "../../src/otel/observe_reconciles.ts";
+import { observeRequests } from "../../src/otel/observe_requests.ts";
+import type { ReconcileFunction, ReconcilerOptions } from "../../src/reconcile/options.ts";
+import { Reconciler } from "../../src/reconcile/reconciler.ts";
+import { TerminalError } from "../../src/reconcile/terminal_error.ts";
+import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
+import { requeueAfter, retry } from "../../src/workqueue/result.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { activeSpan, Recorder } from "./_recorder.ts";
+
+/** A reconciler of config maps on a fake server, whose reconciles, lists and watches are recorded. */
+class World implements AsyncDisposable {
+  readonly time = new FakeTime();
+  readonly recorder = new Recorder();
+  readonly server = new FakeApiServer();
+  readonly client = new Client({ server: "http://fake", transport: this.recorder.noting(this.server) });
+  readonly informers = new SharedInformerFactory(this.client, {
+    reflector: { observe: observeRequests(this.recorder) },
+  });
+  readonly reconciler: Reconciler<ConfigMap>;
+
+  constructor(reconcile: ReconcileFunction<ConfigMap>, options: ReconcilerOptions<ConfigMap> = {}) {
+    const { informers, recorder } = this;
+    const observe = observeReconciles(recorder);
+    this.reconciler = new Reconciler(this.client, ConfigMap, reconcile, {
+      ...{ name: "maps", informers, observe, onError: () => undefined },
+      ...options,
+    });
+    this.server.create(ConfigMap, { metadata: { name: "a", namespace: "shop" } });
+  }
+
+  /** Runs the reconciler below a span, which ends before the first reconcile. */
+  async start(): Promise<void> {
+    const request = this.recorder.tracer.startSpan("start of the program");
+    context.with(trace.setSpan(ROOT_CONTEXT, request), () => void this.reconciler.run());
+    request.end();
+    await this.pass();
+  }
+
+  async pass(ms = 0): Promise<void> {
+    for (let i = 0; i < 12; i++) await this.time.tickAsync(0);
+    await this.time.tickAsync(ms);
+    for (let i = 0; i < 12; i++) await this.time.tickAsync(0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const stopped = this.reconciler[Symbol.asyncDispose]().then(() => this.informers.shutdown());
+    await this.pass();
+    await stopped;
+    this.client[Symbol.dispose]();
+    this.recorder[Symbol.dispose]();
+    this.time[Symbol.dispose]();
+  }
+}
+
+Deno.test("observeReconciles makes a root span of a reconcile, which is active throughout it and above its requests", async () => {
+  const active: (string | undefined)[] = [];
+  await using world = new World(async (_key, { client }) => {
+    active.push(activeSpan());
+    await client.resource(Secret, { namespace: "shop" }).create({ metadata: { name: "b" } });
+    active.push(activeSpan());
+  });
+  await world.start();
+  const span = world.recorder.span("reconcile maps");
+  const { spanId } = span.spanContext();
+  assertEquals(active, [spanId, spanId]);
+  assertEquals(world.recorder.activeOf.get("POST /api/v1/namespaces/shop/secrets"), spanId);
+  assertEquals(span.parentSpanContext, undefined);
+  assertEquals(span.attributes, {
+    "reconciler.name": "maps",
+    "reconciler.resource": "configmaps",
+    "reconciler.key": "shop/a",
+    "k8s.namespace.name": "shop",
+    "reconciler.retries": 0,
+    "reconciler.causes": ["event"],
+    "reconciler.outcome": "succeeded",
+  });
+  const { unit, values } = await world.recorder.metric("reconciler.reconcile.duration");
+  assertEquals(unit, "s");
+  assertEquals(values, [[{ "reconciler.name": "maps", "reconciler.outcome": "succeeded" }, 1]]);
+});
+
+Deno.test("what a reconcile leads to, other reconciles and informers that it starts, is not below its span", async () => {
+  await using world = new World(async (key, { client }) => {
+    if (key !== "shop/a") return;
+    world.reconciler.enqueue("shop/enqueued");
+    world.informers.acquire(Secret);
+    await client.resource(ConfigMap, { namespace: "shop" }).create({ metadata: { name: "written" } });
+  });
+  await world.start();
+  await world.pass(1_000);
+  const { recorder } = world;
+  const reconciles = recorder.spans.filter(({ name }) => name === "reconcile maps");
+  assertEquals(reconciles.map(({ attributes }) => attributes["reconciler.key"]), [
+    "shop/a",
+    "shop/enqueued",
+    "shop/written",
+  ]);
+  const list = recorder.span("list secrets");
+  assertEquals([...reconciles, list].map(({ parentSpanContext }) => parentSpanContext), [
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  assertEquals(new Set(recorder.spans.map((span) => span.spanContext().traceId)).size, recorder.spans.length);
+  const watch = recorder.activeOf.get("GET /api/v1/secrets watch");
+  assertEquals(watch, list.spanContext().spanId); // a streaming list
+});
+
+Deno.test("observeReconciles records each outcome, and errors by their type", async () => {
+  const answers: ReconcileFunction<ConfigMap>[] = [
+    () => requeueAfter(1_000),
+    () => retry(),
+    () => {
+      throw new TypeError("no such colour");
+    },
+    (_key, { client }) => client.resource(ConfigMap, { namespace: "shop" }).delete("none").then(() => undefined),
+    () => new Promise((resolve) => setTimeout(resolve, 70_000)),
+    () => Promise.reject(new TerminalError("never")),
+  ];
+  await using world = new World((key, context) => answers.shift()?.(key, context), { timeoutMs: 60_000 });
+  await world.start();
+  for (let i = 0; i < 100 && answers.length > 0; i++) await world.pass(1_000);
+  await world.pass(1_000);
+  const spans = world.recorder.spans.filter(({ name }) => name === "reconcile maps");
+  assertEquals(
+    spans.map(({ attributes, status }) => [
+      attributes["reconciler.outcome"],
+      attributes["error.type"],
+      status.code === SpanStatusCode.ERROR,
+      status.message,
+    ]),
+    [
+      ["requeued", undefined, false, undefined],
+      ["retried", undefined, false, undefined],
+      ["failed", "TypeError", true, "no such colour"],
+      [
+        "failed",
+        "404",
+        true,
+        `Cannot delete "configmaps/none" in namespace "shop": 404 NotFound: configmaps "none" not found`,
+      ],
+      ["timedOut", "TimeoutError", true, `The reconcile of "shop/a" has not returned within 60000 ms`],
+      ["terminal", "TerminalError", true, "never"],
+    ],
+  );
+});

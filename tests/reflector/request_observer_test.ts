@@ -1,0 +1,114 @@
+import { assertEquals } from "@std/assert";
+import { UnreachableError } from "../../src/api/errors.ts";
+import type { ListWatchObserver, ObserveRequest, RequestObserver } from "../../src/reflector/request_observer.ts";
+import { entry, modified, part } from "../support/fixtures.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import { Follow, PAGES } from "../support/followed_source.ts";
+import { END, ScriptedSource } from "../support/scripted_source.ts";
+
+/** Notes each call, with the number of the list or watch. */
+function noting(notes: string[]): ObserveRequest {
+  let lists = 0;
+  return ({ type, resourceVersion }) => {
+    const id = `${type} ${++lists}`;
+    notes.push(`${id} from ${JSON.stringify(resourceVersion)}`);
+    const request = (id: string): RequestObserver => ({
+      send: (send) => {
+        notes.push(`${id} sent`);
+        return send();
+      },
+      decoded: () => void notes.push(`${id} decoded`),
+      ended: ({ outcome, objects, events, error }) => {
+        const facts = [outcome, objects, events, error instanceof Error ? error.name : undefined];
+        notes.push(`${id} ${facts.filter((fact) => fact !== undefined).join(" ")}`);
+      },
+    });
+    let pages = 0;
+    const list: ListWatchObserver = {
+      ...request(id),
+      page: () => request(`${id} page ${++pages}`),
+      committed: () => void notes.push(`${id} committed`),
+    };
+    return list;
+  };
+}
+
+Deno.test("a reflector observes pages, commits and watches, and a page is sent before the one before it has ended", async () => {
+  using time = new FakeTime();
+  const notes: string[] = [];
+  const source = new ScriptedSource()
+    .list(part(1, [entry("a", 1), entry("b", 1)], { continue: "next" }), END)
+    .list(part(1, [entry("c", 1)]), END)
+    .watch([], [modified("a", 2)], [modified("b", 3)], END)
+    .watch([]);
+  {
+    await using _follow = new Follow(time, source, { ...PAGES, observe: noting(notes) });
+    await time.tickAsync(0);
+    await time.tickAsync(1_000);
+  }
+  assertEquals(notes, [
+    `pages 1 from "0"`,
+    "pages 1 page 1 sent",
+    "pages 1 page 2 sent",
+    "pages 1 page 1 listed 2",
+    "pages 1 page 2 listed 1",
+    "pages 1 committed",
+    "pages 1 listed 3",
+    `watch 2 from "1"`,
+    "watch 2 sent",
+    "watch 2 ended 2",
+    `watch 3 from "3"`,
+    "watch 3 sent",
+    "watch 3 stopped 0",
+  ]);
+});
+
+Deno.test("a list that fails, takes too long or is paused says so, and its page too", async () => {
+  using time = new FakeTime();
+  const notes: string[] = [];
+  const source = new ScriptedSource()
+    .list(part(1, [entry("a", 1)]), new UnreachableError("reset"))
+    .list(part(1, []))
+    .list(part(1, []));
+  await using follow = new Follow(time, source, { ...PAGES, listIdleMs: 1_000, observe: noting(notes) });
+  await time.tickAsync(0);
+  await time.tickAsync(800);
+  await time.tickAsync(1_000);
+  await time.tickAsync(800);
+  follow.reflector.pause();
+  await time.tickAsync(0);
+  assertEquals(notes.filter((note) => !note.includes("sent") && !note.includes("from")), [
+    "pages 1 page 1 failed 1 UnreachableError",
+    "pages 1 failed 1 UnreachableError",
+    "pages 2 page 1 failed 0 UnreachableError",
+    "pages 2 failed 0 UnreachableError",
+    "pages 3 page 1 stopped 0",
+    "pages 3 paused 0",
+  ]);
+});
+
+Deno.test("a watch that is paused or ended by relist() says so, and waits and pauses are not observed", async () => {
+  using time = new FakeTime();
+  const notes: string[] = [];
+  const source = new ScriptedSource()
+    .list(part(1, []), END)
+    .watch([])
+    .watch([])
+    .list(part(4, []), END)
+    .watch([]);
+  await using follow = new Follow(time, source, { ...PAGES, observe: noting(notes) });
+  await time.tickAsync(0);
+  follow.reflector.pause();
+  await time.tickAsync(5_000);
+  follow.reflector.resume();
+  await time.tickAsync(1_000);
+  follow.reflector.relist(new Error("on purpose"));
+  await time.tickAsync(1_000);
+  assertEquals(notes.filter((note) => note.startsWith("watch") && !note.includes("sent")), [
+    `watch 2 from "1"`,
+    "watch 2 paused 0",
+    `watch 3 from "1"`,
+    "watch 3 relist 0",
+    `watch 5 from "4"`,
+  ]);
+});
