@@ -49,7 +49,7 @@ import { findConnection, findInClusterConnection } from "./find_connection.ts";
  * ```
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
-  return clientOf(await findConnection(options));
+  return clientOf(await findConnection(options), options);
 }
 
 /**
@@ -61,12 +61,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
  * @throws {ConnectError} outside a pod, or in one without a service account; the error names the missing part.
  */
 export async function inCluster(options: InClusterOptions = {}): Promise<Client> {
-  return clientOf(await findInClusterConnection(options));
+  return clientOf(await findInClusterConnection(options), options);
 }
 
-function clientOf(connection: FoundConnection): Client {
+function clientOf(connection: FoundConnection, { wrapTransport }: InClusterOptions): Client {
   try {
-    return new Client(connection);
+    return new Client({ ...connection, transport: wrapTransport?.(connection.transport) ?? connection.transport });
   } catch (error) {
     connection.transport[Symbol.dispose]();
     throw error;

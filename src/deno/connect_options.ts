@@ -1,4 +1,5 @@
 import type { Abortable } from "../api/options.ts";
+import type { Transport } from "../api/transport.ts";
 
 /** Options for {@linkcode inCluster}, and common options of {@linkcode connect}. */
 export interface InClusterOptions {
@@ -28,6 +29,11 @@ export interface InClusterOptions {
    * @default {60_000}
    */
   readonly pluginTimeoutMs?: number;
+  /**
+   * Returns a transport that sends requests by the one that connects, such as `observeTransport` of `./otel`. The client
+   * disposes it, and it disposes the other one. @default {none}
+   */
+  readonly wrapTransport?: (transport: Transport) => Transport;
 }
 
 /** Options for {@linkcode connect}. */

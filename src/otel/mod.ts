@@ -1,8 +1,9 @@
 /**
  * Spans and metrics by OpenTelemetry: of the lists and watches of informers, of reconciles, and of their status.
  *
- * Programs choose the provider: in Deno, `OTEL_DENO=true` sets one up, and makes spans of `fetch`; elsewhere an SDK does, whose
- * context manager has to be registered. Without a provider nothing is recorded.
+ * All go to the global providers of `@opentelemetry/api`, which have to be there when a function of this module is called. In Deno,
+ * `OTEL_DENO=true` sets them up, and makes spans of `fetch`; elsewhere an SDK does, with a context manager. Without a provider
+ * nothing is recorded.
  *
  * @example
  * ```ts
@@ -24,4 +25,4 @@
 export { observeRequests } from "./observe_requests.ts";
 export { observeReconciles } from "./observe_reconciles.ts";
 export { observeStatus } from "./observe_status.ts";
-export type { TelemetryOptions } from "./telemetry_options.ts";
+export { observeTransport } from "./observe_transport.ts";

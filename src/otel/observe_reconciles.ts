@@ -2,7 +2,7 @@ import { resourceName } from "../api/resource.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import type { ObserveReconcile } from "../reconcile/reconcile_observer.ts";
 import { errorType, RootSpan } from "./root_span.ts";
-import { type TelemetryOptions, withGlobalProviders } from "./telemetry_options.ts";
+import { globalProviders } from "./global_providers.ts";
 
 /** The boundaries of buckets of durations, in seconds: those that the semantic conventions advise for requests, and longer ones. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300];
@@ -31,8 +31,8 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 
  * await using _maps = new Reconciler(client, ConfigMap, (key) => console.log(key), { observe: observeReconciles() });
  * ```
  */
-export function observeReconciles(options: TelemetryOptions = {}): ObserveReconcile {
-  const { tracer, meter } = withGlobalProviders(options);
+export function observeReconciles(): ObserveReconcile {
+  const { tracer, meter } = globalProviders();
   const durations = meter.createHistogram("reconciler.reconcile.duration", {
     description: "The time of a call of a reconcile.",
     unit: "s",

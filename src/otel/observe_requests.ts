@@ -3,7 +3,7 @@ import { resourceName } from "../api/resource.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import type { ListWatchObserver, ObserveRequest, RequestEnd, RequestObserver } from "../reflector/request_observer.ts";
 import { errorType, RootSpan } from "./root_span.ts";
-import { type TelemetryOptions, withGlobalProviders } from "./telemetry_options.ts";
+import { globalProviders } from "./global_providers.ts";
 
 /** The boundaries of buckets of durations of lists, in seconds: those of the semantic conventions, and longer ones. */
 const LIST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60];
@@ -41,8 +41,8 @@ const WATCH_SECONDS = [1, 5, 15, 30, 60, 120, 180, 240, 300, 600, 1_800, 3_600];
  * await informers.waitForCacheSync();
  * ```
  */
-export function observeRequests(options: TelemetryOptions = {}): ObserveRequest {
-  const { tracer, meter } = withGlobalProviders(options);
+export function observeRequests(): ObserveRequest {
+  const { tracer, meter } = globalProviders();
   const lists = meter.createHistogram("informer.list.duration", {
     description: "The time from the begin of a list to its commit or failure.",
     unit: "s",

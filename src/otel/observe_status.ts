@@ -3,7 +3,7 @@ import type { SharedInformerFactory } from "../informer/shared_informer_factory.
 import type { Manager } from "../reconcile/manager.ts";
 import { managerMetrics } from "../reconcile/manager_metrics.ts";
 import type { MetricFamily } from "../reconcile/metrics/open_metrics.ts";
-import { type TelemetryOptions, withGlobalProviders } from "./telemetry_options.ts";
+import { globalProviders } from "./global_providers.ts";
 
 /** The instruments of one family: that of its values, or sum, and that of its number of observations. */
 interface Instruments {
@@ -33,9 +33,8 @@ interface Instruments {
  */
 export function observeStatus(
   source: Pick<Manager, "status"> | Pick<SharedInformerFactory, "status">,
-  options: Pick<TelemetryOptions, "meter"> = {},
 ): Disposable {
-  const { meter } = withGlobalProviders(options);
+  const { meter } = globalProviders();
   const instruments = new Map(familiesOf(source).map((family) => [family.name, instrumentsOf(meter, family)]));
   const observables = [...instruments.values()].flatMap(({ values, counts = [] }) => [values].concat(counts));
   const observe = (result: BatchObservableResult): void => {

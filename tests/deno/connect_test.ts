@@ -89,6 +89,32 @@ Deno.test("connect refuses an authority that is no certificate, is given twice, 
   );
 });
 
+Deno.test("connect sends requests by the transport that wraps its own, and disposes that alone", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  const sent: string[] = [];
+  let disposed = 0;
+  {
+    using client = await connect({
+      server: server.url,
+      caFile: certificates.path("ca.crt"),
+      wrapTransport: (transport) => ({
+        fetch: (request) => {
+          sent.push(new URL(request.url).pathname);
+          return transport.fetch(request);
+        },
+        [Symbol.dispose]: () => {
+          disposed++;
+          transport[Symbol.dispose]?.();
+        },
+      }),
+    });
+    await get(client);
+  }
+  assertEquals(sent, ["/version"]);
+  assertEquals(disposed, 1);
+});
+
 Deno.test("connect to a server of an unknown authority ends in an UnreachableError that says so", async () => {
   await using certificates = await makeCertificates();
   await using server = await serve({ certificates });

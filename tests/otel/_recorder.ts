@@ -1,11 +1,6 @@
-import { type Attributes, context, type Meter, trace, type Tracer } from "@opentelemetry/api";
+import { type Attributes, context, metrics, trace, type Tracer } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  MetricReader,
-} from "@opentelemetry/sdk-metrics";
+import { MeterProvider, MetricReader } from "@opentelemetry/sdk-metrics";
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -14,20 +9,23 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import type { Transport } from "../../src/api/transport.ts";
 
-/** Spans and metrics in memory, and a context manager that follows promises and timers, until it is disposed. */
+/** Global providers that keep spans and metrics in memory, and a context manager that follows promises and timers; until it is disposed. */
 export class Recorder implements Disposable {
   readonly #spans = new InMemorySpanExporter();
   readonly #reader = new CollectedReader();
-  readonly tracer: Tracer;
-  readonly meter: Meter;
   /** The spans that were active when requests were sent, by method and path. */
   readonly activeOf = new Map<string, string | undefined>();
 
   constructor() {
     const spans = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.#spans)] });
-    this.tracer = spans.getTracer("tests");
-    this.meter = new MeterProvider({ readers: [this.#reader] }).getMeter("tests");
+    trace.setGlobalTracerProvider(spans);
+    metrics.setGlobalMeterProvider(new MeterProvider({ readers: [this.#reader] }));
     context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  }
+
+  /** Makes spans of a program. */
+  get tracer(): Tracer {
+    return trace.getTracer("program");
   }
 
   /** The spans that have ended, in that order. */
@@ -79,6 +77,8 @@ export class Recorder implements Disposable {
 
   [Symbol.dispose](): void {
     context.disable();
+    trace.disable();
+    metrics.disable();
   }
 }
 

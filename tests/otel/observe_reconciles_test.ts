@@ -20,13 +20,13 @@ class World implements AsyncDisposable {
   readonly server = new FakeApiServer();
   readonly client = new Client({ server: "http://fake", transport: this.recorder.noting(this.server) });
   readonly informers = new SharedInformerFactory(this.client, {
-    reflector: { observe: observeRequests(this.recorder) },
+    reflector: { observe: observeRequests() },
   });
   readonly reconciler: Reconciler<ConfigMap>;
 
   constructor(reconcile: ReconcileFunction<ConfigMap>, options: ReconcilerOptions<ConfigMap> = {}) {
-    const { informers, recorder } = this;
-    const observe = observeReconciles(recorder);
+    const { informers } = this;
+    const observe = observeReconciles();
     this.reconciler = new Reconciler(this.client, ConfigMap, reconcile, {
       ...{ name: "maps", informers, observe, onError: () => undefined },
       ...options,

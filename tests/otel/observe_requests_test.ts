@@ -22,7 +22,7 @@ class World implements AsyncDisposable {
 
   constructor(reflector: ReflectorOptions, options: SharedInformerFactoryOptions = {}) {
     this.informers = new SharedInformerFactory(this.client, {
-      reflector: { observe: observeRequests(this.recorder), backoff: { initialMs: 1_000, jitter: 0 }, ...reflector },
+      reflector: { observe: observeRequests(), backoff: { initialMs: 1_000, jitter: 0 }, ...reflector },
       onError: () => undefined,
       ...options,
     });

@@ -13,7 +13,7 @@ Deno.test("observeStatus collects the status of a manager: units, attributes by 
   using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
   const maps = new Reconciler(client, ConfigMap, () => {}, { name: "maps" });
   await using manager = new Manager({ reconcilers: [maps] });
-  using _observed = observeStatus(manager, recorder);
+  using _observed = observeStatus(manager);
   maps.enqueue("shop/a");
   assertEquals(await recorder.metric("manager.phase"), { unit: "", values: [[{ "manager.phase": "created" }, 1]] });
   assertEquals(await recorder.metric("informer.objects"), {
@@ -47,7 +47,7 @@ Deno.test("observeStatus collects the status of the informers of a factory, made
   server.create(ConfigMap, { metadata: { name: "a", namespace: "shop" } });
   using client = new Client({ server: "http://fake", transport: server });
   await using informers = new SharedInformerFactory(client);
-  using _observed = observeStatus(informers, recorder);
+  using _observed = observeStatus(informers);
   informers.forResource(ConfigMap);
   informers.start();
   await informers.waitForCacheSync();
@@ -58,7 +58,7 @@ Deno.test("observeStatus collects the status of the informers of a factory, made
 Deno.test("observeStatus asks for the status when metrics are collected, until it is disposed", async () => {
   using recorder = new Recorder();
   let asked = 0;
-  const observed = observeStatus({ status: () => (asked++, []) }, recorder);
+  const observed = observeStatus({ status: () => (asked++, []) });
   asked = 0;
   await assertRejects(() => recorder.metric("informer.objects"));
   assertEquals(asked, 1);
