@@ -180,3 +180,21 @@ Deno.test("ResourceClient.watch rejects at once on a transport that ignores its 
   await turn();
   assertEquals(live.ended, "cancelled");
 });
+
+Deno.test("lists and watches report the time that decoding takes, for each chunk and at the end", async () => {
+  const lines = [line("ADDED", pod("a", "1")), line("MODIFIED", pod("a", "2"))];
+  const answer = new Response(ReadableStream.from(lines.map((text) => new TextEncoder().encode(text))), {
+    headers: { "content-type": "application/json;stream=watch" },
+  });
+  const list = Response.json({ kind: "PodList", apiVersion: "v1", metadata: {}, items: [] });
+  const { client } = setUp(answer, list, watchOf());
+  const times: number[] = [];
+  const onDecoded = (ms: number): void => void times.push(ms);
+  await collect(client.resource(Pod).watchChanges({ onDecoded }));
+  assertEquals(times.length, 3);
+  await collect(client.resource(Pod).listEntries({ onDecoded }));
+  assertEquals(times.length, 6);
+  assert(times.every((ms) => ms >= 0 && ms < 60_000), String(times));
+  await collect(client.resource(Pod).watchChanges());
+  assertEquals(times.length, 6);
+});

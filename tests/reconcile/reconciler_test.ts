@@ -9,6 +9,7 @@ import { TerminalError } from "../../src/reconcile/terminal_error.ts";
 import { pod } from "../../src/testing/objects/pod.ts";
 import type { Cause } from "../../src/workqueue/cause.ts";
 import { requeueAfter, retry } from "../../src/workqueue/result.ts";
+import { Uncaught } from "../support/informer.ts";
 import { Session } from "./_session.ts";
 
 Deno.test("a reconciler calls its function for each object, and again for each that changes or is deleted", async () => {
@@ -593,4 +594,46 @@ Deno.test("an observer that throws does not end the reconciler", async () => {
   assertEquals([calls, uncaught], [2, ["the observer fails"]]);
   await session.stop(maps);
   await running;
+});
+
+Deno.test("an observer is called around each reconcile with its facts, and its errors at the end change nothing", async () => {
+  using session = new Session();
+  using uncaught = new Uncaught();
+  session.create("a", "b");
+  const notes: string[] = [];
+  const maps = session.reconciler((key) => {
+    notes.push(`reconcile ${key}`);
+    if (key.endsWith("b")) throw new TerminalError("never");
+  }, {
+    name: "maps",
+    observe: ({ reconciler, resource, key, retries, causes }) => {
+      notes.push(`${reconciler} ${resource.plural} ${key} ${retries} ${causes.map(({ type }) => type)}`);
+      return {
+        call: (reconcile) => {
+          notes.push("call");
+          return reconcile();
+        },
+        ended: ({ key, outcome, error }) => {
+          notes.push(`${key} ${outcome} ${error}`);
+          throw new Error(`observer of ${key}`);
+        },
+      };
+    },
+  });
+  const running = maps.run();
+  await session.pass(10);
+  await session.stop(maps);
+  await running;
+  assertEquals(notes, [
+    "maps configmaps default/a 0 event",
+    "call",
+    "reconcile default/a",
+    "default/a succeeded undefined",
+    "maps configmaps default/b 0 event",
+    "call",
+    "reconcile default/b",
+    "default/b terminal TerminalError: never",
+  ]);
+  assertEquals(uncaught.errors.map(String), ["Error: observer of default/a", "Error: observer of default/b"]);
+  assertEquals(session.errors, ["default/b: never"]);
 });

@@ -4,6 +4,7 @@ import type { ListWatchObserver, ObserveRequest, RequestObserver } from "../../s
 import { entry, modified, part } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { Follow, PAGES } from "../support/followed_source.ts";
+import { Uncaught } from "../support/informer.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
 /** Notes each call, with the number of the list or watch. */
@@ -111,4 +112,27 @@ Deno.test("a watch that is paused or ended by relist() says so, and waits and pa
     "watch 3 relist 0",
     `watch 5 from "4"`,
   ]);
+});
+
+Deno.test("an observer that throws at the end is reported as uncaught, and observe() may leave a request unobserved", async () => {
+  using time = new FakeTime();
+  using uncaught = new Uncaught();
+  const source = new ScriptedSource().list(part(1, [entry("a", 1)]), END).watch([]);
+  await using follow = new Follow(time, source, {
+    ...PAGES,
+    observe: ({ type }) => {
+      if (type === "watch") return undefined;
+      const request: RequestObserver = {
+        send: (send) => send(),
+        decoded: () => {},
+        ended: ({ outcome }) => {
+          throw new Error(outcome);
+        },
+      };
+      return { ...request, page: () => ({ ...request, ended: () => {} }), committed: () => {} };
+    },
+  });
+  await time.tickAsync(0);
+  assertEquals(follow.reflector.phase.name, "watching");
+  assertEquals([follow.stored, uncaught.errors.map(String)], [["default/a@1"], ["Error: listed"]]);
 });
