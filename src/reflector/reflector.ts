@@ -85,7 +85,7 @@ export class Reflector<T extends KubernetesObject> {
   #stream: WatchStream<T> | undefined;
   /** Receives errors where there is no `onError`. */
   readonly #reporter = new ConsoleReporter();
-  /** The observer of the list or watch under way; `undefined` outside of these, and where there is none. */
+  /** The observer of the latest list or watch; `undefined` where it has none. */
   #observer: ListWatchObserver | undefined;
   /** Defined if and only if the reflector is to be paused; `resume()` opens it. */
   #pause: Latch | undefined;
@@ -242,9 +242,7 @@ export class Reflector<T extends KubernetesObject> {
       const count = phase.name === "watching"
         ? { events: this.#counters.events - events }
         : { objects: this.#counters.listed };
-      const observer = this.#observer;
-      this.#observer = undefined;
-      callObserver(() => observer?.ended({ ...end, ...count }));
+      callObserver(() => this.#observer?.ended({ ...end, ...count }));
     }
   }
 

@@ -48,10 +48,14 @@ class World implements AsyncDisposable {
     for (let i = 0; i < 12; i++) await this.time.tickAsync(0);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  async stop(): Promise<void> {
     const stopped = this.reconciler[Symbol.asyncDispose]().then(() => this.informers.shutdown());
     await this.pass();
     await stopped;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
     this.client[Symbol.dispose]();
     this.recorder[Symbol.dispose]();
     this.time[Symbol.dispose]();
@@ -150,4 +154,16 @@ Deno.test("observeReconciles records each outcome, and errors by their type", as
       ["terminal", "TerminalError", true, "never"],
     ],
   );
+});
+
+Deno.test("a reconcile that is stopped ends its span without an error", async () => {
+  await using world = new World((_key, { signal }) =>
+    new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
+  );
+  await world.start();
+  assertEquals(world.recorder.spans.filter(({ name }) => name === "reconcile maps"), []);
+  await world.stop();
+  const { attributes, status } = world.recorder.span("reconcile maps");
+  assertEquals([attributes["reconciler.outcome"], attributes["error.type"]], ["stopped", undefined]);
+  assertEquals(status.code, SpanStatusCode.UNSET);
 });

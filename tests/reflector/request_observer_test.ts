@@ -136,3 +136,29 @@ Deno.test("an observer that throws at the end is reported as uncaught, and obser
   assertEquals(follow.reflector.phase.name, "watching");
   assertEquals([follow.stored, uncaught.errors.map(String)], [["default/a@1"], ["Error: listed"]]);
 });
+
+Deno.test("a page that was requested and not read has stopped, and a list that was paused before its request is not observed", async () => {
+  using time = new FakeTime();
+  const notes: string[] = [];
+  const source = new ScriptedSource()
+    .list(part(1, [entry("a", 1)], { continue: "next" }), new UnreachableError("reset"))
+    .list(part(1, [entry("b", 1)]));
+  await using follow = new Follow(time, source, {
+    ...PAGES,
+    observe: noting(notes),
+    onPhase: (phase) => {
+      if (phase.name === "listing" && notes.length > 0) follow.reflector.pause();
+    },
+  });
+  await time.tickAsync(0);
+  await time.tickAsync(800);
+  assertEquals(follow.reflector.phase.name, "paused");
+  assertEquals(notes, [
+    `pages 1 from "0"`,
+    "pages 1 page 1 sent",
+    "pages 1 page 2 sent",
+    "pages 1 page 1 failed 1 UnreachableError",
+    "pages 1 page 2 stopped 0",
+    "pages 1 failed 1 UnreachableError",
+  ]);
+});
