@@ -44,7 +44,7 @@ const WATCH_SECONDS = [1, 5, 15, 30, 60, 120, 180, 240, 300, 600, 1_800, 3_600];
 export function observeRequests(): ObserveRequest {
   const { tracer, meter } = globalProviders();
   const lists = meter.createHistogram("informer.list.duration", {
-    description: "The time from the begin of a list to its commit or failure.",
+    description: "The time from the start of a list to its commit or failure.",
     unit: "s",
     advice: { explicitBucketBoundaries: LIST_SECONDS },
   });
