@@ -39,7 +39,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     perturb: { folders: ["api", "async", "client", "testing"], packages: [] },
     subscribe: { folders: ["api", "async", "edge", "informer"], packages: [] },
     otel: {
-      folders: ["api", "async", "errors", "client", "reflector", "informer", "reconcile"],
+      folders: ["api", "async", "errors", "client", "reflector", "informer", "metrics", "reconcile"],
       packages: ["@opentelemetry/api"],
     },
     cli: { folders: ["*"], packages: ["@cliffy/command", "js-yaml", "node:path", "node:tls"] },

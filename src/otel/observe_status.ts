@@ -2,7 +2,7 @@ import type { Attributes, BatchObservableResult, Meter, Observable } from "@open
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { Manager } from "../reconcile/manager.ts";
 import { managerMetrics } from "../reconcile/manager_metrics.ts";
-import type { MetricFamily } from "../reconcile/metrics/open_metrics.ts";
+import type { MetricFamily } from "../metrics/metric_family.ts";
 import { globalProviders } from "./global_providers.ts";
 
 /** The instruments of one family: that of its values, or sum, and that of its number of observations. */
