@@ -92,6 +92,6 @@ const server = Deno.serve(
   { hostname: "127.0.0.1", port: 0, onListen: ({ port }) => console.log(`http://127.0.0.1:${port}`) },
   answer,
 );
-for await (const _ of Deno.stdin.readable); // until whoever started this goes away
+for await (const _ of Deno.stdin.readable); // until the process that started this ends
 server.unref();
 Deno.exit(0); // silent watches are of no interest

@@ -81,7 +81,7 @@ async function main(): Promise<void> {
   const syncMs = performance.now() - began;
   await new Promise((resolve) => setTimeout(resolve, 10)); // a delay that is not over yet is not counted
   console.log(JSON.stringify({ objects, syncMs, ...delays.take("list"), ...await statOf("self") }));
-  Deno.exit(0); // an informer goes on for ever
+  Deno.exit(0); // an informer runs until it is stopped
 }
 
 if (import.meta.main) await main();
