@@ -9,8 +9,8 @@ const NEWLINE = 10;
 const SPACE = 32;
 /** The most regions in a row that are cut as bytes, without a check for ASCII. */
 const MOST_AS_BYTES = 63;
-/** Larger regions are cut as bytes: the size of a decoded text must not depend on the size of chunks. */
-const LARGEST_TEXT = 1_048_576;
+/** Larger regions are searched as bytes: the size of a decoded text must not depend on the size of chunks. */
+export const LARGEST_TEXT = 1_048_576;
 
 /**
  * Receives the line in `bytes[start, end)`, which are valid during the call. If the bytes around it are all ASCII, `text` is

@@ -7,10 +7,10 @@ import { statusFrom } from "../../api/status.ts";
 import type { BodyDecoder } from "./body_reader.ts";
 import { ByteBuffer } from "./byte_buffer.ts";
 import { ItemScanner } from "./item_scanner.ts";
-import { MAX_OBJECT_BYTES } from "./line_splitter.ts";
+import { LARGEST_TEXT, MAX_OBJECT_BYTES } from "./line_splitter.ts";
 import { ObjectReader, type ReadOptions } from "./object_reader.ts";
 import { isTable, RowReader } from "./row_reader.ts";
-import { utf8 } from "./utf8.ts";
+import { asciiOf, utf8 } from "./utf8.ts";
 
 /** A list without its items. */
 interface Outline {
@@ -41,6 +41,10 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
   /** The reader of rows, if a table was asked for. */
   readonly #rows: RowReader<KubernetesObject> | undefined;
   readonly #scanner: ItemScanner;
+  /** True if items may be projected, which looks for managedFields in the chunk's text. */
+  readonly #projects: boolean;
+  /** The text of the current chunk, if it is searched and all ASCII. */
+  #text: string | undefined;
   /** The bytes of the list so far, without its items. */
   readonly #outline = new ByteBuffer();
   /** The beginning of an item that continues in the next chunk. */
@@ -59,10 +63,11 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
     if (options.resource.representation === "table") this.#rows = new RowReader(options, "broken");
     this.#objects = this.#rows as ItemReader<KubernetesObject> as ItemReader<T> | undefined ??
       new ObjectReader<T>(options, "broken");
+    this.#projects = this.#objects instanceof ObjectReader && this.#objects.projects;
     this.#scanner = new ItemScanner({
       outline: (bytes, start, end) => this.#append(this.#outline, bytes, start, end),
       itemsBegin: () => this.#begin(),
-      all: (bytes, start, end) => this.#objects.project(bytes, start, end),
+      all: (bytes, start, end) => this.#objects.project(bytes, start, end, this.#text),
       head: (bytes, start, end) => this.#objects.walk(bytes, start, end),
       part: (bytes, start, end) => this.#append(this.#carry, bytes, start, end),
       item: (bytes, start, end) => this.#item(bytes, start, end),
@@ -76,10 +81,13 @@ export class ListReader<T extends KubernetesObject> implements BodyDecoder<ListP
    */
   push(chunk: Uint8Array): ListPart<T> {
     const before = this.#metadata;
+    if (this.#projects && chunk.length <= LARGEST_TEXT) this.#text = asciiOf(chunk, 0, chunk.length);
     try {
       this.#scanner.push(chunk);
     } catch (error) {
       throw this.#named(error);
+    } finally {
+      this.#text = undefined;
     }
     const entries = this.#entries;
     this.#entries = [];

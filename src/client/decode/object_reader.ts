@@ -105,13 +105,19 @@ export class ObjectReader<T extends KubernetesObject> {
     return this.#walker.metadataEnd;
   }
 
+  /** True if {@linkcode project} may copy an object. */
+  get projects(): boolean {
+    return this.#projector !== undefined && !this.#cutsFirst;
+  }
+
   /**
    * Copies the named fields of the object that begins at `start`, if objects are reduced to them. Returns the end of the
-   * object if it is found before `end`; else -1. A following {@linkcode read} of the same bytes uses this copy.
+   * object if it is found before `end`; else -1. A following {@linkcode read} of the same bytes uses this copy. `text` is as
+   * in `read`.
    */
-  project(bytes: Uint8Array, start: number, end: number): number {
+  project(bytes: Uint8Array, start: number, end: number, text?: string): number {
     if (this.#projector === undefined || this.#cutsFirst) return -1;
-    const behind = this.#projector.project(bytes, start, end);
+    const behind = this.#projector.project(bytes, start, end, text);
     if (behind === -1) return -1;
     this.#projected = bytes;
     this.#projectedStart = start;
@@ -135,9 +141,11 @@ export class ObjectReader<T extends KubernetesObject> {
     this.#walked = undefined;
     const projected = this.#projected === bytes && this.#projectedStart === start;
     this.#projected = undefined;
-    // A known object needs no further walk.
+    // A known object needs no further walk, and neither does one that is copied by the projector.
     const named = walked ||
-      (known === undefined ? walker.walk(bytes, start, end, text) : walker.identify(bytes, start, end, text));
+      (known === undefined && this.#projector === undefined
+        ? walker.walk(bytes, start, end, text)
+        : walker.identify(bytes, start, end, text));
     if (!named || walker.nameStart === -1 || walker.nameStart === walker.nameEnd) {
       return this.parse(bytes, start, end, text);
     }
@@ -159,12 +167,14 @@ export class ObjectReader<T extends KubernetesObject> {
         this.#following = true;
         return entry as Entry<T>;
       }
-      if (!walker.finish(bytes, end, text)) return this.parse(bytes, start, end, text);
     }
     if (this.#projector !== undefined) {
-      if (!projected && !this.#project(this.#projector, bytes, start, end)) return this.parse(bytes, start, end, text);
+      if (!projected && !this.#project(this.#projector, bytes, start, end, text)) {
+        return this.parse(bytes, start, end, text);
+      }
       return this.#reduced(this.#projector, bytes, key, namespace);
     }
+    if (!walker.finish(bytes, end, text)) return this.parse(bytes, start, end, text);
     const cut = this.#cuts && walker.cutStart !== -1;
     const prefix = walker.metadataFirst ? this.#typeMeta.length : 0;
     const shift = prefix - start;
@@ -197,9 +207,11 @@ export class ObjectReader<T extends KubernetesObject> {
       : this.#unread(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
   }
 
-  /** Copies the named fields of the walked object. Returns false if the projector declines. */
-  #project(projector: Projector, bytes: Uint8Array, start: number, end: number): boolean {
-    if (!this.#cutsFirst || this.#walker.cutStart === -1) return projector.projectWhole(bytes, start, end);
+  /** Copies the named fields of the identified object. Returns false if the walker or the projector declines. */
+  #project(projector: Projector, bytes: Uint8Array, start: number, end: number, text: string | undefined): boolean {
+    if (!this.#cutsFirst) return projector.projectWhole(bytes, start, end, text);
+    if (!this.#walker.finish(bytes, end, text)) return false;
+    if (this.#walker.cutStart === -1) return projector.projectWhole(bytes, start, end, text);
     const rest = this.#rewrite(bytes, start, end, true, 0);
     return projector.projectWhole(rest, 0, rest.length);
   }
