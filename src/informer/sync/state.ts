@@ -171,7 +171,7 @@ export class StateKeeper {
         this.#set(stateOf(phase.error, hasSynced), phase.error);
         return; // survives: exhaustive
       case "stopped":
-        return; // survives: exhaustive
+        return;
       default:
         phase satisfies never; // survives: exhaustive
     }
