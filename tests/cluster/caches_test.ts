@@ -180,7 +180,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     for (const object of informer.indexer.list()) {
       const pod = whole.get(object.metadata.name);
       assert(pod !== undefined);
-      assertEquals(object, {
+      assertEquals(structuredClone(object), {
         kind: "PartialObjectMetadata",
         apiVersion: "meta.k8s.io/v1",
         metadata: pod.metadata,
