@@ -12,15 +12,15 @@ export interface IndexDefinition<V> {
   readonly byKey: boolean;
 }
 
-const NO_ROWS: ReadonlyMap<string, number> = new Map<string, number>();
+const NO_ROWS: ReadonlySet<number> = new Set<number>();
 const NO_VALUES: readonly string[] = [];
 /** The index values of a row that has not been filed; compared by identity. */
 const NOT_FILED: readonly string[] = [];
 
 /** The rows under one index value. */
 interface Bucket {
-  /** Their numbers by key; not empty. */
-  readonly rows: Map<string, number>;
+  /** Their numbers; not empty. */
+  rows: Set<number>;
   /** The index value alone: the array of all rows that have no other value, so that each needs none of its own. */
   readonly alone: readonly string[];
 }
@@ -33,7 +33,7 @@ export class Index<V> implements IndexDefinition<V> {
   readonly byKey: boolean;
   /** `#filed[row]` has the index values of a filed row, remembered because a value can change in place; else `NOT_FILED`. */
   #filed: (readonly string[])[];
-  /** `#buckets` has, under each index value in some `#filed[row]`, the key and number of that row. */
+  /** `#buckets` has, under each index value in some `#filed[row]`, the number of that row. */
   readonly #buckets = new Map<string, Bucket>();
 
   /** An index of a table of `rows` rows, none of which is filed. */
@@ -43,8 +43,8 @@ export class Index<V> implements IndexDefinition<V> {
     this.#filed = Array.from({ length: rows }, () => NOT_FILED);
   }
 
-  /** The rows with an index value, by key. */
-  bucket(value: string): ReadonlyMap<string, number> {
+  /** The rows with an index value. */
+  bucket(value: string): ReadonlySet<number> {
     return this.#buckets.get(value)?.rows ?? NO_ROWS;
   }
 
@@ -75,47 +75,47 @@ export class Index<V> implements IndexDefinition<V> {
   }
 
   /** Files a row, which may be the table's next new one, under `after`. Touches only the buckets that gain or lose it. */
-  file(key: string, row: number, after: readonly string[]): void {
+  file(row: number, after: readonly string[]): void {
     if (row === this.#filed.length) this.#filed.push(NOT_FILED);
     const before = this.#filed[row];
     if (before === after) return; // survives: unchanged-index
     this.#filed[row] = after;
-    if (before.length === 0) this.#put(key, row, after); // survives: unchanged-index
+    if (before.length === 0) this.#put(row, after); // survives: unchanged-index
     else {
       // mutant: index-keeps-old-value
-      this.#take(key, before.filter((value) => !after.includes(value)));
-      this.#put(key, row, after.filter((value) => !before.includes(value)));
+      this.#take(row, before.filter((value) => !after.includes(value)));
+      this.#put(row, after.filter((value) => !before.includes(value)));
     }
     if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone;
   }
 
   /** Removes a row from its buckets. */
-  unfile(key: string, row: number): void {
-    this.#take(key, this.#filed[row]);
+  unfile(row: number): void {
+    this.#take(row, this.#filed[row]);
     this.#filed[row] = NOT_FILED;
   }
 
-  /** Renumbers all rows: `rows` has the new row of each key, `from` the old row of each new one. */
-  renumber(rows: ReadonlyMap<string, number>, from: readonly number[]): void {
+  /** Renumbers all rows: `from` has the old row of each new one. */
+  renumber(from: readonly number[]): void {
     const filed = this.#filed;
     this.#filed = from.map((row) => filed[row]);
-    for (const bucket of this.#buckets.values()) {
-      for (const key of bucket.rows.keys()) bucket.rows.set(key, rows.get(key)!);
+    const to = new Int32Array(filed.length);
+    from.forEach((before, row) => to[before] = row);
+    for (const bucket of this.#buckets.values()) bucket.rows = new Set(Array.from(bucket.rows, (row) => to[row]));
+  }
+
+  #put(row: number, values: readonly string[]): void {
+    for (const value of values) {
+      const bucket = this.#buckets.get(value);
+      if (bucket !== undefined) bucket.rows.add(row);
+      else this.#buckets.set(value, { rows: new Set([row]), alone: values.length === 1 ? values : [value] });
     }
   }
 
-  #put(key: string, row: number, values: readonly string[]): void {
+  #take(row: number, values: readonly string[]): void {
     for (const value of values) {
       const bucket = this.#buckets.get(value);
-      if (bucket !== undefined) bucket.rows.set(key, row);
-      else this.#buckets.set(value, { rows: new Map([[key, row]]), alone: values.length === 1 ? values : [value] });
-    }
-  }
-
-  #take(key: string, values: readonly string[]): void {
-    for (const value of values) {
-      const bucket = this.#buckets.get(value);
-      if (bucket?.rows.delete(key) && bucket.rows.size === 0) this.#buckets.delete(value);
+      if (bucket?.rows.delete(row) && bucket.rows.size === 0) this.#buckets.delete(value);
     }
   }
 }

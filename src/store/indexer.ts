@@ -152,7 +152,7 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
    * @throws {RangeError} if there is no such index.
    */
   indexKeys(name: Name, value: string): string[] {
-    return [...this.#index(name).bucket(value).keys()].sort();
+    return this.byIndex(name, value).map((stored) => this.#keyOf(stored)).sort();
   }
 
   /**
@@ -171,9 +171,9 @@ export class Indexer<V, Name extends string = never> implements ReadonlyIndexer<
    */
   index(name: Name, value: V): V[] {
     const index = this.#index(name);
-    const found = new Map<string, number>();
+    const found = new Set<number>();
     for (const under of index.valuesOf(value)) {
-      for (const [key, row] of index.bucket(under)) found.set(key, row);
+      for (const row of index.bucket(under)) found.add(row);
     }
     return this.#table.list(found);
   }

@@ -60,9 +60,9 @@ export class Table<V> {
     return this.#rows.keys();
   }
 
-  /** The values of rows by key. Spreading a Map and mapping the array is several times faster than iterating the Map. */
-  list(rows: ReadonlyMap<string, number> = this.#rows): V[] {
-    const list: unknown[] = [...rows.values()];
+  /** The values of rows. Spreading them and mapping the array is several times faster than iterating them. */
+  list(rows: Iterable<number> = this.#rows.values()): V[] {
+    const list: unknown[] = [...rows];
     for (let i = 0; i < list.length; i++) list[i] = this.#values[list[i] as number];
     return list as V[];
   }
@@ -102,7 +102,7 @@ export class Table<V> {
   delete(key: string, row: number): void {
     this.#rows.delete(key);
     // mutant: index-keeps-deleted-key
-    for (const index of this.#indexes) index.unfile(key, row);
+    for (const index of this.#indexes) index.unfile(row);
     this.#values[row] = undefined as V;
     this.#free.push(row);
     if (this.#free.length > FEW_ROWS && this.#free.length > this.#rows.size) this.#shrink();
@@ -144,7 +144,7 @@ export class Table<V> {
     if (indexes.length === 0) return; // survives: complete-indexes
     const rows = [...this.#rows];
     const filed = rows.map(([key, row]) => indexes.map((index, i) => valuesFor(index, key, row, i)));
-    rows.forEach(([key, row], n) => indexes.forEach((index, i) => index.file(key, row, filed[n][i])));
+    rows.forEach(([, row], n) => indexes.forEach((index, i) => index.file(row, filed[n][i])));
   }
 
   /** The index values, in the index of a number, of a value whose key has this row here. */
@@ -161,7 +161,7 @@ export class Table<V> {
       this.#rows.set(key, row);
     }
     this.#values[row] = value;
-    for (let i = 0; i < filed.length; i++) this.#indexes[i].file(key, row, filed[i]);
+    for (let i = 0; i < filed.length; i++) this.#indexes[i].file(row, filed[i]);
     return row;
   }
 
@@ -172,6 +172,6 @@ export class Table<V> {
     for (const key of this.#rows.keys()) this.#rows.set(key, row++);
     this.#values = from.map((row) => this.#values[row]);
     this.#free = [];
-    for (const index of this.#indexes) index.renumber(this.#rows, from);
+    for (const index of this.#indexes) index.renumber(from);
   }
 }
