@@ -13,6 +13,7 @@ export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "plain-delay": "Without it a delay without options is kept like one with options: more memory, with the same result.",
   "same-key": "Without it an equal key is computed: slower, and with one more string for each object.",
   "settled-wait": "Without it a wait that is over stays in memory for as long as the informer, with the same result.",
+  "shared-values": "Without it each row keeps an array of its index value: more memory, with the same result.",
   "started-by-run": "Without it an informer that ends by the signal of its run is also disposed then: the same end.",
   "unchanged-index": "Without it index values are compared that cannot differ: slower, with the same result.",
 };

@@ -86,7 +86,7 @@ export class Index<V> implements IndexDefinition<V> {
       this.#take(row, before.filter((value) => !after.includes(value)));
       this.#put(row, after.filter((value) => !before.includes(value)));
     }
-    if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone;
+    if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone; // survives: shared-values
   }
 
   /** Removes a row from its buckets. */
