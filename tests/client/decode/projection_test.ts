@@ -128,7 +128,14 @@ Deno.test("Projector finds no end in an object that is cut off anywhere", () => 
 });
 
 Deno.test("WatchReader with fields drops managedFields if asked to, unless a path names them", () => {
-  const metadata = { name: "a", uid: "u", resourceVersion: "5", managedFields: [{ manager: "x" }], labels: { a: "b" } };
+  const metadata = {
+    name: "a",
+    namespace: "b",
+    uid: "u",
+    resourceVersion: "5",
+    managedFields: [{ manager: "x" }],
+    labels: { a: "b" },
+  };
   const read = (text: string, managedFields: "drop" | "keep", fields: readonly string[]): unknown => {
     const reader = new WatchReader({ resource: Pod, managedFields, fields });
     const [change] = reader.push(utf8Of(`{"type":"ADDED","object":${text}}\n`));
