@@ -55,3 +55,9 @@ Deno.test("WorkQueue idle gives handlers a turn to add keys", async () => {
   queue.shutDown();
   await running;
 });
+
+Deno.test("WorkQueue idle rejects with the reason of its signal, also where the queue is idle already", async () => {
+  await using queue = new WorkQueue<string>();
+  const reason = new Error("enough");
+  assertEquals(await assertRejects(() => queue.idle({ signal: AbortSignal.abort(reason) })), reason);
+});
