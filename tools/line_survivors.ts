@@ -7,6 +7,7 @@ export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "exhaustive": "The cases behind it do nothing: they let the type checker fail when one is missing.",
   "last-row":
     "Without it a key is looked up again by the change that follows its look-up: slower, with the same result.",
+  "later-stop": "Without it a stop is noticed by the list, watch or wait that begins: the same end.",
   "no-row": "Without it an array is read at index -1, which is undefined: slower, with the same result.",
   "no-renamed": "Without it each entry is looked up among those that were renamed: slower, with the same result.",
   "places-of-many": "Without it a key is looked for among all that wait, one by one: slower, with the same result.",

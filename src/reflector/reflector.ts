@@ -247,7 +247,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   async #perform(phase: ReflectorPhase, stop: AbortSignal): Promise<Outcome> {
-    if (stop.aborted) return { type: "stopped" };
+    if (stop.aborted) return { type: "stopped" }; // survives: later-stop
     const beganMs = monotonicMs();
     const { signal } = this.#work!;
     try {

@@ -80,7 +80,7 @@ export class Index<V> implements IndexDefinition<V> {
     const before = this.#filed[row];
     if (before === after) return; // survives: unchanged-index
     this.#filed[row] = after;
-    if (before.length === 0) this.#put(row, after); // survives: unchanged-index
+    if (before.length === 0) this.#put(row, after);
     else {
       // mutant: index-keeps-old-value
       this.#take(row, before.filter((value) => !after.includes(value)));
