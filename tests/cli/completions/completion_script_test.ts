@@ -35,6 +35,12 @@ async function installed(shell: string): Promise<boolean> {
   }
 }
 
+/** Returns the folder of Deno's packages, which does not depend on the home folder of a test. */
+async function packagesFolder(): Promise<string> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json"] }).output();
+  return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
+}
+
 for (const [shell, argsOf] of Object.entries(SHELLS)) {
   Deno.test(`informer completions ${shell} completes commands, contexts, kinds, namespaces and names in ${shell}`, {
     ignore: !await installed(shell),
@@ -50,7 +56,10 @@ for (const [shell, argsOf] of Object.entries(SHELLS)) {
     const offered = async (...words: string[]): Promise<string[]> => {
       const { stdout } = await new Deno.Command(shell, {
         args: argsOf(script, words),
-        env: { PATH: `${folder.path}:${Deno.env.get("PATH")}`, HOME: folder.path, XDG_DATA_HOME: folder.path },
+        env: {
+          ...{ PATH: `${folder.path}:${Deno.env.get("PATH")}`, DENO_DIR: await packagesFolder() },
+          ...{ HOME: folder.path, XDG_DATA_HOME: folder.path },
+        },
         stdin: "null",
         stderr: "null",
       }).output();
