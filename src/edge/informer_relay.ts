@@ -589,7 +589,7 @@ export class InformerRelay implements AsyncDisposable {
     { status, reason }: Refusal,
     more: Readonly<Record<string, string>> = {},
   ): Response {
-    void request.body?.cancel().catch(() => {}); // nothing is read of a request
+    void request.body?.cancel().catch(() => {}); // the answer does not depend on the rest of the body
     const headers = {
       ...HEADERS,
       "cache-control": "no-store",

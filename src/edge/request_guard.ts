@@ -1,4 +1,4 @@
-/** The connection of a request, as `Deno.serve` passes it in the second argument. */
+/** The connection of a request, which servers pass beside it. */
 export interface ConnectionInfo {
   /** The address of the other end. */
   readonly remoteAddr: { readonly hostname?: string };

@@ -89,7 +89,7 @@ export function ofEntries<T, R>(ofObjects: (object: T) => R): (entry: Entry<T>) 
   return (ofObjects as Partial<EntryFunction<R>>)[OF_ENTRY] ?? ((entry) => ofObjects(entry.object));
 }
 
-/** Returns `true` if a function of objects reads the whole object: if {@linkcode path} has not made it. */
+/** Returns `true` if a function of objects has to parse them: if it was not made by {@linkcode path}. */
 export function parsesObjects(ofObjects: (object: never) => unknown): boolean {
   return !(OF_ENTRY in ofObjects);
 }

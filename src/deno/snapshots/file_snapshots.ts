@@ -94,7 +94,7 @@ async function* chunksOf(file: Deno.FsFile): AsyncGenerator<Uint8Array, void> {
       yield chunk;
     }
   } finally {
-    await next.catch(() => {}); // has failed above, or nobody wants it
+    await next.catch(() => {}); // an error was thrown above, or is of a chunk behind the part that the reader wanted
   }
 }
 
