@@ -148,6 +148,7 @@ export class Client implements ResourceClients, Disposable {
       namespace: this.namespace,
       maxObjectBytes: this.#maxObjectBytes,
       onWrite: options.onWrite,
+      signal: options.signal,
     });
   }
 

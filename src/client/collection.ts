@@ -65,6 +65,8 @@ export interface CollectionOptions {
   readonly maxObjectBytes?: number;
   /** See {@linkcode ResourceClientOptions.onWrite}. */
   readonly onWrite?: (write: ObjectWrite) => void;
+  /** See {@linkcode ResourceClientOptions.signal}. */
+  readonly signal?: AbortSignal;
 }
 
 /** A {@linkcode ResourceClient} over a {@linkcode Connection}. */
@@ -99,7 +101,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.get}. */
   async get(name: string, options: GetOptions = {}): Promise<T> {
-    const answer = await this.#connection.json(getRequest(this.#target, name, options), options.signal);
+    const answer = await this.#connection.json(getRequest(this.#target, name, options), this.#until(options));
     if (options.subresource) return answer as T;
     if (this.resource.representation !== "table") {
       const reduction = Reduction.of(this.resource);
@@ -122,20 +124,20 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.list}. */
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
-    return await this.#page(options, options.signal);
+    return await this.#page(options, this.#until(options));
   }
 
   /** As {@linkcode ResourceClient.pages}. */
   pages(options: ListOptions = {}): AsyncIterableIterator<ObjectList<T>> {
     listRequest(this.#target, options, true); // throws at once for an invalid option
     const fetchPage: FetchPage<T> = (page, signal, onContinue) => this.#page(page, signal, onContinue);
-    return streamOf(options.signal, (signal) => pagesOf(resourceName(this.resource), fetchPage, options, signal));
+    return streamOf(this.#until(options), (signal) => pagesOf(resourceName(this.resource), fetchPage, options, signal));
   }
 
   /** As {@linkcode ResourceClient.watch}. */
   watch(options: WatchOptions = {}): AsyncIterableIterator<WatchEvent<T>> {
     const spec = watchRequest(this.#target, options);
-    return streamOf(options.signal, (signal) => this.#events(spec, options, signal));
+    return streamOf(this.#until(options), (signal) => this.#events(spec, options, signal));
   }
 
   /** As {@linkcode ResourceClient.follow}. */
@@ -144,7 +146,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     checkRetryWatch(name, options);
     watchRequest(this.#target, options); // throws at once for an invalid option
     return streamOf(
-      options.signal,
+      this.#until(options),
       (signal) => retryWatch(name, (options) => this.watchChanges(options), options, signal),
     );
   }
@@ -152,13 +154,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.listEntries}. */
   listEntries(options: ListOptions = {}): AsyncIterableIterator<ListPart<T>> {
     const spec = listRequest(this.#target, options, false, this.#isBinary(options));
-    return this.#parts(spec, this.#reading(options, "later"), options);
+    return this.#parts(spec, this.#reading(options, "later"), { ...options, signal: this.#until(options) });
   }
 
   /** As {@linkcode ResourceClient.watchChanges}. */
   watchChanges(options: WatchOptions = {}): AsyncIterableIterator<readonly Change<T>[]> {
     const spec = watchRequest(this.#target, options, this.#isBinary(options));
-    return this.#changes(spec, this.#reading(options, "later"), options);
+    return this.#changes(spec, this.#reading(options, "later"), { ...options, signal: this.#until(options) });
   }
 
   /** As {@linkcode ResourceClient.create}. */
@@ -189,7 +191,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
 
   /** As {@linkcode ResourceClient.delete}. */
   async delete(name: string, options: DeleteOptions = {}): Promise<T | Status> {
-    const answer = await this.#connection.json(deleteRequest(this.#target, name, options), options.signal);
+    const answer = await this.#connection.json(deleteRequest(this.#target, name, options), this.#until(options));
     // A deletion of a subresource evicts, or says nothing of the object.
     if (!options.dryRun && !options.subresource) this.#reportDeletion(name, answer);
     return isStatus(answer) ? statusFrom(answer, 200) : answer as T;
@@ -199,17 +201,17 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   async deleteCollection(options: DeleteCollectionOptions = {}): Promise<void> {
     const spec = deleteCollectionRequest(this.#target, options);
     if (this.#options.onWrite !== undefined && !options.dryRun) {
-      const { items } = await this.#connection.json(spec, options.signal) as { readonly items?: readonly T[] };
+      const { items } = await this.#connection.json(spec, this.#until(options)) as { readonly items?: readonly T[] };
       for (const item of items ?? []) this.#reportDeletion(item.metadata.name, item, item.metadata.namespace);
       return;
     }
-    using exchange = await this.#connection.open(spec, options.signal);
+    using exchange = await this.#connection.open(spec, this.#until(options));
     // The server answers when it has deleted the objects. The answer lists them, and is not needed.
     await exchange.response.body?.cancel();
   }
 
   async #write(spec: RequestSpec, options: WriteOptions): Promise<T> {
-    const answer = await this.#connection.json(spec, options.signal) as T;
+    const answer = await this.#connection.json(spec, this.#until(options)) as T;
     const { onWrite } = this.#options;
     if (onWrite !== undefined && !options.dryRun) reportWrite(onWrite, this.resource, answer);
     return answer;
@@ -221,6 +223,12 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     const namespaced = this.resource.scope === "Namespaced";
     const namespace = namespaced ? ofObject ?? (this.selection.namespace || defaultNamespace) : "";
     reportDeletion(onWrite, this.resource, { namespace, name }, answer);
+  }
+
+  /** The signal that ends a request: that of its options, and that of this client. */
+  #until({ signal }: Abortable): AbortSignal | undefined {
+    const { signal: all } = this.#options;
+    return signal === undefined || all === undefined ? signal ?? all : AbortSignal.any([signal, all]);
   }
 
   get #target(): Target<T> {

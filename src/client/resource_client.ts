@@ -85,6 +85,8 @@ export interface ResourceClientOptions {
    * have taken effect without a call.
    */
   readonly onWrite?: (write: ObjectWrite) => void;
+  /** Ends all requests and streams of this client, beside the signal of each: they reject with its reason. */
+  readonly signal?: AbortSignal;
 }
 
 /** Gives clients for kinds: a `Client`, or the client that a reconcile receives. */

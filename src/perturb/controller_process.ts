@@ -1,3 +1,4 @@
+import { abortable } from "@std/async/abortable";
 import { isAbortOf } from "../async/is_abort_of.ts";
 import { Client } from "../client/client.ts";
 import type { ControllerFunction } from "./options.ts";
@@ -24,7 +25,8 @@ export class ControllerProcess {
     this.identity = identity;
     this.#client = new Client({
       server: "http://fake",
-      transport: { fetch: (request) => answer(this, request) },
+      // As over a network, a process that aborts a request waits for nothing.
+      transport: { fetch: (request) => abortable(answer(this, request), request.signal) },
       userAgent: identity,
     });
   }

@@ -56,7 +56,7 @@ export type PerturbStep =
   | { readonly do: "jump"; readonly ms: number }
   /** A second process runs for `ms`. */
   | { readonly do: "second"; readonly ms: number; readonly end: "crash" | "stop" }
-  /** The network of the process is cut off for `ms`; its requests arrive afterwards. A second process starts meanwhile. */
+  /** The network of the process is cut off for `ms`; requests that it has not aborted arrive afterwards. A second process starts meanwhile. */
   | { readonly do: "pause"; readonly ms: number }
   /** The requests of the process about Leases do not arrive for `ms`, or their answers do not. A second process starts meanwhile. */
   | { readonly do: "loseRenewals"; readonly ms: number; readonly lost: "requests" | "answers" };

@@ -300,12 +300,14 @@ class Trial<World> {
 
   // ── requests ───────────────────────────────────────────────────────────
 
+  /** Answers a request. One that its process aborts before it arrives does not arrive. */
   async #answer(process: ControllerProcess, request: Request): Promise<Response> {
     if (process.hasCrashed || this.#failure !== undefined || !this.#mayAsk(process)) {
       return await neverAnswered(request.signal);
     }
     await process.connected();
     // A process that has ended meanwhile sends nothing more.
+    request.signal.throwIfAborted();
     if (!process.isRunning) return await neverAnswered(request.signal);
     const url = new URL(request.url);
     const route = parseRoute(url.pathname);
@@ -348,6 +350,7 @@ class Trial<World> {
           break;
       }
     }
+    request.signal.throwIfAborted();
     if (!process.isRunning) return await neverAnswered(request.signal);
     await this.#travel();
     const response = await this.#server.fetch(verb === "list" ? this.#staleList(request, url) : request);

@@ -19,6 +19,7 @@ import type { EventRecorder } from "./events/event_recorder.ts";
 import { answerProbe } from "../metrics/answer_probe.ts";
 import { managerMetrics } from "./manager_metrics.ts";
 import type { ManagerPhase, ManagerStatus } from "./manager_status.ts";
+import type { ReconcilerRunOptions } from "./options.ts";
 import type { Reconciler } from "./reconciler.ts";
 
 /** The parts of a manager. It runs them and disposes them; the client belongs to the caller. */
@@ -44,7 +45,7 @@ export interface ManagerOptions {
  * - **Start**: the informers of all parts start and sync; then the process waits for leadership, where there is an elector, with
  *   complete caches; then the reconcilers run.
  * - **Stop**, by the signal, a failure of a part, or lost leadership: reconcilers take no further key, reconciles in flight
- *   have the signal and `graceMs` of their reconciler; then recorders write what waits, the lease is released, and the
+ *   have the signal and `graceMs` of their reconciler, and their requests end at once when leadership is lost; then recorders write what waits, the lease is released, and the
  *   informers stop. It takes at most the longest `graceMs` (30 s), the longest `flushMs` of a recorder (5 s) and the
  *   `renewDeadlineMs` of the elector (10 s), one after the other, and then the `graceMs` of handlers of informers.
  * - **A reconcile that does not return in time** is reported by an {@linkcode UnfinishedWorkError}, and the lease is not released:
@@ -183,13 +184,13 @@ export class Manager implements AsyncDisposable {
 
   /** Reconciles until the signal aborts, while this process leads. */
   async #lead(signal: AbortSignal): Promise<void> {
-    if (this.#elector === undefined) return await this.#reconcile(signal);
+    if (this.#elector === undefined) return await this.#reconcile({ signal });
     this.#enter("standby");
-    await this.#elector.run((leadership) => this.#reconcile(leadership.signal), { signal });
+    await this.#elector.run((leadership) => this.#reconcile(leadership), { signal });
   }
 
   /** Runs the reconcilers until the signal aborts or one of them fails, and then writes the events that wait. */
-  async #reconcile(signal: AbortSignal): Promise<void> {
+  async #reconcile({ signal, lost }: ReconcilerRunOptions): Promise<void> {
     this.#enter("running");
     using work = new DerivedController(signal);
     const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
@@ -201,7 +202,7 @@ export class Manager implements AsyncDisposable {
     else work.signal.addEventListener("abort", stopping, { once: true });
     let failure: { readonly error: unknown } | undefined;
     const ends = this.#reconcilers.map((reconciler) =>
-      reconciler.run({ signal: work.signal }).catch((error) => {
+      reconciler.run({ signal: work.signal, lost }).catch((error) => {
         const { queue, abandoned } = reconciler.status();
         const isUnfinished = queue.processing > 0 || abandoned.length > 0;
         if (isUnfinished) failure = { error: new UnfinishedWorkError(errorLine(error), { cause: error }) };

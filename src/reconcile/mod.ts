@@ -39,6 +39,7 @@ export type {
   ReconcileContext,
   ReconcileFunction,
   ReconcilerOptions,
+  ReconcilerRunOptions,
   WatchedKindOptions,
 } from "./options.ts";
 export type { ObserveReconcile, ReconcileObserver, StartedReconcile } from "./reconcile_observer.ts";

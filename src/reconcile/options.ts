@@ -1,6 +1,6 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { ObjectKey } from "../api/key.ts";
-import type { Selection } from "../api/options.ts";
+import type { Abortable, Selection } from "../api/options.ts";
 import type { ResourceClients } from "../client/resource_client.ts";
 import type { SharedIndexInformerOptions } from "../informer/options.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
@@ -27,7 +27,8 @@ export interface ReconcileContext<T extends KubernetesObject> {
   readonly object: T | undefined;
   /**
    * The client for the writes of this reconcile. They are remembered, and the key is reconciled again only when the caches have
-   * seen them. Requests are not aborted with `signal` unless it is passed to them.
+   * seen them. Its requests end when the time of this call is over, when `graceMs` has passed after a stop, and at once when
+   * leadership is lost; they reject with the reason of `signal`. A stop alone does not end them unless `signal` is passed to them.
    */
   readonly client: ResourceClients;
   /** Aborts when the reconciler stops, and with a `TimeoutError` when the time of this call is over. */
@@ -47,6 +48,12 @@ export interface WatchedKindOptions<T extends KubernetesObject> {
   readonly when?: Predicate<T> | readonly Predicate<T>[];
   /** The options of the informer. @default {those of the factory: all objects of the kind} */
   readonly informer?: InformerSelection<T>;
+}
+
+/** Options for `Reconciler.run`: a `Leadership` is one. */
+export interface ReconcilerRunOptions extends Abortable {
+  /** Stops the reconciler as `signal` does, and ends the requests of running reconciles at once. See `Leadership.lost`. */
+  readonly lost?: AbortSignal;
 }
 
 /** Options for `Reconciler`. */

@@ -1,5 +1,8 @@
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { LazyController } from "../async/lazy_controller.ts";
+import type { Client } from "../client/client.ts";
+import type { ObjectWrite } from "../client/object_write.ts";
 import type { ResourceClients } from "../client/resource_client.ts";
 import type { Cause } from "../workqueue/cause.ts";
 import type { Result } from "../workqueue/result.ts";
@@ -9,15 +12,17 @@ import type { ReconcileContext, ReconcileFunction } from "./options.ts";
 export interface ReconcileCallOptions<T extends KubernetesObject> {
   /** Reads the cache. */
   readonly get: (key: ObjectKey) => T | undefined;
-  /** See {@linkcode ReconcileContext.client}. */
-  readonly client: ResourceClients;
+  /** Sends the requests of the call. */
+  readonly client: Client;
+  /** Called with each write of the call. */
+  readonly onWrite: (write: ObjectWrite) => void;
   /** See {@linkcode ReconcileContext.retries}. */
   readonly retries: number;
   /** See {@linkcode ReconcileContext.causes}. */
   readonly causes: readonly Cause[];
 }
 
-/** One call of a reconcile: its context, its signal, and its end by time or by stopping. */
+/** One call of a reconcile: its context, its signal, its requests, and its end by time or by stopping. */
 export class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
   /** The key. */
   readonly key: ObjectKey;
@@ -27,17 +32,21 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   /** The time at which the call must have returned, of the monotonic clock. */
   readonly dueMs: number;
   readonly #get: (key: ObjectKey) => T | undefined;
-  /** Created when the signal is first read. */
-  #controller: AbortController | undefined;
-  /** Set by the first `abort()`. */
-  #aborted: { readonly reason: unknown } | undefined;
+  readonly #stop = new LazyController();
+  /** Ends the requests. */
+  readonly #requests = new LazyController();
   /** Rejects the promise of `run`, while it waits. */
   #reject: ((reason: unknown) => void) | undefined;
 
   /** Does not call yet. */
   constructor(key: ObjectKey, options: ReconcileCallOptions<T>, dueMs: number) {
     this.key = key;
-    this.client = options.client;
+    const { client, onWrite } = options;
+    this.client = {
+      namespace: client.namespace,
+      resource: (resource, selection) =>
+        client.resource(resource, selection, { onWrite, signal: this.#requests.signal }),
+    };
     this.retries = options.retries;
     this.causes = options.causes;
     this.dueMs = dueMs;
@@ -49,11 +58,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
-    }
-    return this.#controller.signal;
+    return this.#stop.signal;
   }
 
   /**
@@ -80,11 +85,15 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     });
   }
 
-  /** Aborts the signal. */
+  /** Aborts the signal; requests that it was not passed to continue. */
   abort(reason: unknown): void {
-    if (this.#aborted !== undefined) return;
-    this.#aborted = { reason };
-    this.#controller?.abort(reason);
+    this.#stop.abort(reason);
+  }
+
+  /** Aborts the signal and the requests of the call, which sends no more. */
+  endRequests(reason: unknown): void {
+    this.#stop.abort(reason);
+    this.#requests.abort(reason);
   }
 
   /** Rejects the promise of `run` with `error`; false when the call has returned. */

@@ -8,7 +8,6 @@
  */
 import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, OwnerReference } from "../api/object.ts";
-import type { Abortable } from "../api/options.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { isAbortOf } from "../async/is_abort_of.ts";
@@ -17,8 +16,6 @@ import { checkDurations } from "../async/time/duration.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import type { Client } from "../client/client.ts";
-import type { ObjectWrite } from "../client/object_write.ts";
-import type { ResourceClients } from "../client/resource_client.ts";
 import type { Lister } from "../informer/cache/lister.ts";
 import type { HandlerRegistration } from "../informer/events/handler.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
@@ -29,7 +26,13 @@ import { Result, SETTLED } from "../workqueue/result.ts";
 import type { WorkContext } from "../workqueue/run.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
 import { EventSource, type MapFunction } from "./event_source.ts";
-import type { InformerSelection, ReconcileFunction, ReconcilerOptions, WatchedKindOptions } from "./options.ts";
+import type {
+  InformerSelection,
+  ReconcileFunction,
+  ReconcilerOptions,
+  ReconcilerRunOptions,
+  WatchedKindOptions,
+} from "./options.ts";
 import { PendingWrites } from "./pending_writes.ts";
 import { ReconcileCall } from "./reconcile_call.ts";
 import type { ObserveReconcile, ReconcileObserver } from "./reconcile_observer.ts";
@@ -52,6 +55,8 @@ const RECENT = 16;
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one that always
  *   fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that never returns keeps its
  *   key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
+ * - A call that is no longer waited for writes nothing more: after `timeoutMs`, after the `graceMs` of a stop, and at once when
+ *   leadership is lost, requests by `context.client` reject, pending ones too. A write that was sent before may still take effect.
  * - An event whose predicate or map function throws is reported, and leads to no reconcile. Keys that are enqueued after the
  *   end are dropped and counted.
  * - While nothing happens it has no timer.
@@ -236,12 +241,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /**
    * Starts the informers, waits until all of them have synced, and reconciles until the signal aborts or the reconciler is disposed.
    * Then it takes no further key, the signals of running reconciles abort, and it resolves when they have returned. A reconciler
-   * runs once. Informers of a shared factory continue.
+   * runs once. Informers of a shared factory continue. In a process that elects a leader, pass the `Leadership`.
    *
    * @throws {Error} when it runs or has run already; when an informer does not sync, because the server refuses it (401, 403, 404);
    * when a reconcile has not returned within `graceMs`.
    */
-  run(options: Abortable = {}): Promise<void> {
+  run(options: ReconcilerRunOptions = {}): Promise<void> {
     if (this.#running !== undefined || this.#state === "stopped") {
       const state = this.#state === "stopped" ? "has stopped" : "is running";
       return Promise.reject(new Error(`Cannot run the reconciler of "${this.name}": it ${state} already`));
@@ -292,8 +297,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     else this.#queue.add(key, options);
   }
 
-  async #run(options: Abortable): Promise<void> {
-    using stop = new DerivedController(options.signal);
+  async #run(options: ReconcilerRunOptions): Promise<void> {
+    using stop = new DerivedController(options.signal, options.lost);
     const { signal } = stop;
     const abort = (): void => stop.abort(this.#job.signal.reason);
     if (this.#job.signal.aborted) abort();
@@ -306,7 +311,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       await Promise.all(this.#sources.map(({ informer }) => informer.waitForCacheSync({ signal })));
       await Promise.all(registrations.map((registration) => registration.waitForSync({ signal })));
       this.#state = "running";
-      await this.#work(signal);
+      await this.#work(signal, options.lost);
     } catch (error) {
       if (!isAbortOf(signal, error)) throw error;
     } finally {
@@ -315,14 +320,18 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }
   }
 
-  /** Reconciles until the signal aborts, and then waits for running calls. */
-  async #work(signal: AbortSignal): Promise<void> {
+  /** Reconciles until the signal aborts, and then waits for running calls. Their requests end when `lost` aborts. */
+  async #work(signal: AbortSignal, lost: AbortSignal | undefined): Promise<void> {
     const { concurrency, graceMs } = this.#options;
+    using requests = new DerivedController(lost);
+    requests.signal.addEventListener("abort", () => {
+      for (const call of this.#unreturned()) call.endRequests(requests.signal.reason);
+    }, { once: true });
     const late = Promise.withResolvers<void>();
     using grace = new LongTimer(late.resolve);
     const stop = (): void => {
       this.#state = "stopping";
-      for (const call of [...this.#calls, ...this.#abandoned.values()]) call.abort(signal.reason);
+      for (const call of this.#unreturned()) call.abort(signal.reason);
       grace.arm(graceMs);
     };
     if (signal.aborted) stop();
@@ -331,12 +340,20 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#take(key, context, signal);
     const working = this.#queue.run(worker, { signal, concurrency });
     await Promise.race([working.then(() => this.#allReturned()), late.promise]);
-    const left = [...this.#calls, ...this.#abandoned.values()].map(({ key }) => `"${key}"`);
-    if (left.length === 0) return;
-    throw new Error(
+    const calls = this.#unreturned();
+    if (calls.length === 0) return;
+    const left = calls.map(({ key }) => `"${key}"`);
+    const error = new Error(
       `Cannot stop the reconciler of "${this.name}" in time: after ${graceMs} ms these reconciles have not returned: ` +
         `${left.slice(0, 10).join(", ")}${left.length > 10 ? ` and ${left.length - 10} more` : ""}`,
     );
+    requests.abort(error);
+    throw error;
+  }
+
+  /** The calls that have not returned, those that are no longer waited for too. */
+  #unreturned(): ReconcileCall<T>[] {
+    return [...this.#calls, ...this.#abandoned.values()];
   }
 
   /** Resolves when all abandoned calls have returned. */
@@ -404,10 +421,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
 
   async #call(key: ObjectKey, { retries, causes }: WorkContext, stop: AbortSignal): Promise<void | Result> {
     const { timeoutMs } = this.#options;
-    const record = (write: ObjectWrite): void => this.#writes.record(key, write);
     const call = new ReconcileCall<T>(key, {
       get: (key) => this.informer.lister.get(key),
-      client: recording(this.#client, record),
+      client: this.#client,
+      onWrite: (write) => this.#writes.record(key, write),
       retries,
       causes,
     }, monotonicMs() + timeoutMs);
@@ -462,7 +479,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       );
       this.#abandoned.set(call.key, call);
       if (!call.giveUp(error)) this.#abandoned.delete(call.key);
-      call.abort(error);
+      call.endRequests(error);
     }
   }
 
@@ -494,13 +511,6 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #report(error: unknown, key: ObjectKey): void {
     callObserver(() => this.#onError?.(error, key));
   }
-}
-
-function recording(client: Client, onWrite: (write: ObjectWrite) => void): ResourceClients {
-  return {
-    namespace: client.namespace,
-    resource: (resource, selection) => client.resource(resource, selection, { onWrite }),
-  };
 }
 
 function armed(ms: number, fire: () => void): LongTimer {

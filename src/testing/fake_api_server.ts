@@ -1,3 +1,4 @@
+import { abortable } from "@std/async/abortable";
 import type { Fixture } from "./objects/fixture.ts";
 import { StatusError } from "../api/errors.ts";
 import { keyOf, type ObjectKey } from "../api/key.ts";
@@ -87,7 +88,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
   readonly fetch = (request: Request, info?: unknown): Promise<Response> => {
     if (info !== undefined) return this.#backend.handler.answer(request, undefined);
     const { signal } = request;
-    return untilAborted(this.#backend.handler.answer(request, signal), signal);
+    return abortable(this.#backend.handler.answer(request, signal), signal);
   };
 
   /** The latest requests, up to 10,000, oldest first, without their credentials. */
@@ -331,13 +332,4 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
       throw new StatusError(`Cannot ${action}: ${cause.status.message}`, cause.status, { cause });
     }
   }
-}
-
-/** Settles like the promise, or rejects with the signal's reason if that aborts first. */
-function untilAborted<R>(promise: Promise<R>, signal: AbortSignal): Promise<R> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import { abortable } from "@std/async/abortable";
 import { StatusError } from "../../src/api/errors.ts";
 import { copyOf } from "../../src/api/mutable.ts";
 import { Client } from "../../src/client/client.ts";
@@ -88,4 +89,54 @@ Deno.test("onWrite has each object that was deleted with its collection", async 
   for (const name of ["a", "b"]) it.server.create(ConfigMap, { metadata: { name, namespace: "shop" } });
   await it.of(ConfigMap).deleteCollection();
   assertEquals(lines(it.writes).sort(), ["configmaps shop/a -", "configmaps shop/b -"]);
+});
+
+Deno.test("the signal of a client for a kind ends its requests and streams, beside the signal of each", async () => {
+  let sent = 0;
+  const fetch = (request: Request): Promise<Response> => {
+    sent++;
+    return abortable(new Promise(() => {}), request.signal);
+  };
+  using client = new Client({ server: "http://fake", transport: { fetch } });
+  for (const options of [{}, { signal: new AbortController().signal }]) {
+    sent = 0;
+    const all = new AbortController();
+    const maps = client.resource(ConfigMap, { namespace: "shop" }, { signal: all.signal });
+    const body = { metadata: { name: "a" } };
+    const calls: (() => Promise<unknown>)[] = [
+      () => maps.get("a", options),
+      () => maps.list(options),
+      () => maps.pages(options).next(),
+      () => maps.watch({ resourceVersion: "1", ...options }).next(),
+      () => maps.follow({ resourceVersion: "1", ...options }).next(),
+      () => maps.listEntries(options).next(),
+      () => maps.watchChanges({ resourceVersion: "1", ...options }).next(),
+      () => maps.create(body, options),
+      () => maps.patch("a", { type: "merge", body }, options),
+      () => maps.delete("a", options),
+      () => maps.deleteCollection(options),
+    ];
+    const results = (): Promise<string[]> =>
+      Promise.all(calls.map((call) => call().then(() => "answered", (error) => error.message)));
+    const pending = results();
+    all.abort(new Error("the job is over"));
+    const ended = Array(calls.length).fill("the job is over");
+    assertEquals(await pending, ended);
+    assertEquals(sent, calls.length);
+    assertEquals(await results(), ended);
+    assertEquals(sent, calls.length);
+  }
+});
+
+Deno.test("the signal of a call ends it where the client for a kind has another one", async () => {
+  const fetch = (request: Request): Promise<Response> => abortable(new Promise(() => {}), request.signal);
+  using client = new Client({ server: "http://fake", transport: { fetch } });
+  const maps = client.resource(ConfigMap, { namespace: "shop" }, { signal: new AbortController().signal });
+  const stop = new AbortController();
+  const pending = [
+    maps.get("a", { signal: stop.signal }),
+    maps.watch({ resourceVersion: "1", signal: stop.signal }).next(),
+  ];
+  stop.abort(new Error("not wanted any more"));
+  for (const call of pending) await assertRejects(() => call, Error, "not wanted any more");
 });

@@ -6,9 +6,6 @@ import { cronTabs } from "../../examples/crontab_controller.ts";
 import { sleep } from "../../src/async/time/sleep.ts";
 import type { ElectionClock } from "../../src/reconcile/election/election_clock.ts";
 
-/** The default `graceMs` of a reconciler, and the time that a request may be on its way. */
-const GRACE_MS = 30_000 + 100;
-
 /** The rates of the clocks of processes: they differ by less than the documented factor of 1.5. */
 const RATES = [0.85, 1, 1.2] as const;
 
@@ -19,31 +16,33 @@ export type ElectionBug = "reconciles on after its leadership was lost" | "measu
 export class Electorate {
   /** The schedules of the CronTabs. */
   readonly schedules: Map<string, string> = new Map();
-  /** The time at which each process ended to lead; undefined while it leads. */
-  readonly #endedMs = new Map<string, number | undefined>();
+  /** The processes that lead. */
+  readonly #leaders = new Set<string>();
+  /** The process that has begun to lead last. */
+  #last: string | undefined;
   /** The number of requests that were checked. */
   #checked = 0;
 
   /** Notes that a process leads from now on, or no longer does. */
   note(identity: string, leads: boolean): void {
-    this.#endedMs.set(identity, leads ? undefined : performance.now());
+    if (!leads) return void this.#leaders.delete(identity);
+    this.#leaders.add(identity);
+    this.#last = identity;
   }
 
   /** The processes that lead. */
   get leaders(): string[] {
-    return [...this.#endedMs].filter(([, endedMs]) => endedMs === undefined).map(([identity]) => identity);
+    return [...this.#leaders];
   }
 
-  /** Returns a description of a write that has arrived too late after the end of its process's leadership, or before it. */
-  lateWrite(server: FakeApiServer): string | undefined {
+  /** Returns a description of a write by a process that has never led, or after which another process began to lead. */
+  foreignWrite(server: FakeApiServer): string | undefined {
     const { requests } = server;
     for (; this.#checked < requests.length; this.#checked++) {
       const { headers, resource, method, path } = requests[this.#checked];
       if (method === "GET" || resource === "leases") continue;
       const identity = headers.get("user-agent")!;
-      if (!this.#endedMs.has(identity)) return `${identity} has never led, and sends ${method} ${path}`;
-      const lateMs = performance.now() - (this.#endedMs.get(identity) ?? Infinity);
-      if (lateMs > GRACE_MS) return `${identity} sends ${method} ${path} ${lateMs} ms after its leadership`;
+      if (identity !== this.#last) return `${identity} sends ${method} ${path}, and ${this.#last ?? "nobody"} leads`;
     }
   }
 }
@@ -65,8 +64,7 @@ export function elected(
     controller: ({ client, signal, identity, world }) => run(client, signal, identity, world, bug),
     invariants: {
       "one process leads at most": (_server, { leaders }) => leaders.length <= 1 || `${leaders.join(" and ")} lead`,
-      "only a leader writes, and reconciles in flight at its end for graceMs": (server, world) =>
-        world.lateWrite(server),
+      "nobody writes but the process that led last": (server, world) => world.foreignWrite(server),
     },
     converges: (server, { schedules }) => converges(server, schedules),
   };

@@ -239,6 +239,22 @@ Deno.test("a second process, and one whose network is cut off", async () => {
   assertEquals(cut, ["a-1 starts", "b-1 starts", "b-1 created", "a-1 409"]);
 });
 
+Deno.test("a request that a process aborts rejects at once, and does not arrive later", async () => {
+  const gives = once(async (client) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const at = performance.now();
+    await client.resource(ConfigMap).namespace("default").create(MAP, { timeoutMs: 500 }).catch(() => {});
+    return `gives up after ${performance.now() - at}`;
+  });
+  for (const fault of [{ do: "pause", ms: 3_000 }, { do: "delayWrite", ms: 3_000 }] as const) {
+    const log = await logOf(gives, [fault, { do: "wait", ms: 30_000 }], {
+      converges: (server) => server.keys(ConfigMap).length === (fault.do === "pause" ? 1 : 0), // that of "b" arrives
+    });
+    assertEquals(log[0], "a-1 starts");
+    assert(log.includes("a-1 gives up after 500"), log.join());
+  }
+});
+
 Deno.test("clocks: the server's is ahead, and the controller's jumps", async () => {
   const log = await logOf(
     once(async (client) => {

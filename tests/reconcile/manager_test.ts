@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { Pod } from "../../src/kinds/core/v1.ts";
+import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../src/informer/wait_error.ts";
@@ -100,6 +100,30 @@ Deno.test("Manager rejects when leadership is lost, after reconciles in flight h
   const error = await end;
   assert(error instanceof LeadershipLostError, String(error));
   assertEquals([ended, session.phases.at(-1), session.holder], [true, "stopped", "thief"]);
+});
+
+Deno.test("Manager ends the requests of reconciles when leadership is lost, also while it stops", async () => {
+  for (const stops of [false, true]) {
+    using session = new ManagedSession();
+    session.create("a");
+    session.server.stallNext(1, ({ verb }) => verb === "patch");
+    let ended: unknown;
+    const maps = session.reconciler(async (_key, { client }) => {
+      const body = { data: { colour: "red" } };
+      await client.resource(ConfigMap, { namespace: "default" }).patch("a", { type: "merge", body }).catch(
+        (error) => ended = error,
+      );
+    });
+    const { end } = session.run(session.manager({ reconcilers: [maps], elector: session.elector }));
+    await session.pass(1_000);
+    if (stops) session.stopper.abort();
+    await session.pass(1_000);
+    assertEquals(ended, undefined);
+    session.server.patch(Lease, "default/lead", { spec: { holderIdentity: "thief" } });
+    await session.pass(5_000);
+    assert(ended instanceof LeadershipLostError, String(ended));
+    assert(await end instanceof LeadershipLostError);
+  }
 });
 
 Deno.test("Manager reports a reconcile that does not return, and leaves the lease to expire", async () => {

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { abortable } from "@std/async/abortable";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../src/informer/wait_error.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
@@ -9,6 +10,10 @@ import { TerminalError } from "../../src/reconcile/terminal_error.ts";
 import { pod } from "../../src/testing/objects/pod.ts";
 import type { Cause } from "../../src/workqueue/cause.ts";
 import { requeueAfter, retry } from "../../src/workqueue/result.ts";
+import { LeadershipLostError } from "../../src/reconcile/election/leadership.ts";
+import type { ReconcileFunction } from "../../src/reconcile/options.ts";
+import type { Transport } from "../../src/api/transport.ts";
+import type { FakeApiServer } from "../../src/testing/fake_api_server.ts";
 import { Uncaught } from "../support/informer.ts";
 import { Session } from "./_session.ts";
 
@@ -636,4 +641,77 @@ Deno.test("an observer is called around each reconcile with its facts, and its e
   ]);
   assertEquals(uncaught.errors.map(String), ["Error: observer of default/a", "Error: observer of default/b"]);
   assertEquals(session.errors, ["default/b: never"]);
+});
+
+/** A network on which creates do not arrive. */
+function withoutCreates(server: FakeApiServer): Transport {
+  return {
+    fetch: (request) =>
+      request.method === "POST" ? abortable(new Promise(() => {}), request.signal) : server.fetch(request),
+  };
+}
+
+/** A reconcile whose write is not answered, and which then tries another one. Its log has how they ended. */
+function unanswered(log: string[]): ReconcileFunction<ConfigMap> {
+  return async (_key, { client }) => {
+    const maps = client.resource(ConfigMap, { namespace: "default" });
+    for (const name of ["first", "second"]) {
+      await maps.create({ metadata: { name } }).then(
+        () => log.push(`${name} created`),
+        (error) => log.push(`${name}: ${error.name}`),
+      );
+    }
+  };
+}
+
+Deno.test("requests of a reconcile end when its time is over, and its key is free again", async () => {
+  using session = new Session(withoutCreates);
+  session.create("a");
+  const log: string[] = [];
+  const maps = session.reconciler(unanswered(log), { timeoutMs: 1_000 });
+  const running = maps.run();
+  await session.pass(999);
+  assertEquals(log, []);
+  await session.pass(1);
+  assertEquals(log, ["first: TimeoutError", "second: TimeoutError"]);
+  assertEquals(maps.status().abandoned, []);
+  assertEquals(session.server.keys(ConfigMap), ["default/a"]);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("requests of a reconcile go on after a stop, and end when the time for it is over", async () => {
+  using session = new Session(withoutCreates);
+  session.create("a");
+  const log: string[] = [];
+  const maps = session.reconciler(unanswered(log), { graceMs: 2_000 });
+  const running = maps.run();
+  await session.pass();
+  const late = assertRejects(() => maps[Symbol.asyncDispose](), Error, "after 2000 ms");
+  const rejected = assertRejects(() => running, Error, "after 2000 ms");
+  await session.pass(1_999);
+  assertEquals(log, []);
+  await session.pass(1);
+  await Promise.all([late, rejected]);
+  assertEquals(log, ["first: Error", "second: Error"]);
+});
+
+Deno.test("requests of a reconcile end at once when leadership is lost, during a stop too", async () => {
+  for (const stops of [false, true]) {
+    using session = new Session(withoutCreates);
+    session.create("a");
+    const log: string[] = [];
+    const [stop, lost] = [new AbortController(), new AbortController()];
+    const maps = session.reconciler(unanswered(log));
+    const running = maps.run({ signal: stop.signal, lost: lost.signal });
+    await session.pass();
+    if (stops) stop.abort();
+    await session.pass();
+    assertEquals(log, []);
+    lost.abort(new LeadershipLostError("another leads"));
+    await session.pass();
+    await running;
+    assertEquals(log, ["first: LeadershipLostError", "second: LeadershipLostError"]);
+    assertEquals(session.server.keys(ConfigMap), ["default/a"]);
+  }
 });

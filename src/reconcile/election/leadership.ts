@@ -32,6 +32,8 @@ export interface Leadership {
    * signal; and when the work has ended.
    */
   readonly signal: AbortSignal;
+  /** Aborts when leadership is lost, and not when the elector is stopped: from then on another process may lead. */
+  readonly lost: AbortSignal;
   /** The marks of this term. */
   readonly fencing: FencingToken;
   /**
@@ -65,7 +67,7 @@ export class LeadershipTerm implements Leadership {
     return this.#controller.signal;
   }
 
-  /** Aborts when leadership is lost, and not when the elector is stopped. */
+  /** See {@linkcode Leadership.lost}. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
