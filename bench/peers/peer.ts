@@ -20,9 +20,9 @@ export function pathOf(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** A module beside this one, as a process on this Deno with default flags. */
-export function denoRun(name: string): Command {
-  return [Deno.execPath(), "run", "-A", "--quiet", "--no-lock", pathOf(name)];
+/** A module beside this one, as a process on this Deno with default flags and the given ones. */
+export function denoRun(name: string, ...flags: readonly string[]): Command {
+  return [Deno.execPath(), "run", "-A", "--quiet", "--no-lock", ...flags, pathOf(name)];
 }
 
 function ours(mode: string, name: string): Peer {

@@ -14,6 +14,11 @@ import { denoRun, goProgram, type Peer, rustProgram } from "./peer.ts";
 export const RECONCILERS: readonly Pick<Peer, "id" | "name" | "command">[] = [
   { id: "ours", name: "our Reconciler", command: () => Promise.resolve(denoRun("clients/reconciler.ts")) },
   {
+    id: "ours-small",
+    name: "our Reconciler, a semi-space of 8 MB",
+    command: () => Promise.resolve(denoRun("clients/reconciler.ts", "--v8-flags=--max-semi-space-size=8")),
+  },
+  {
     id: "controller-runtime",
     name: "controller-runtime 0.24.1",
     command: async () => [await goProgram("reconcile", "./reconcile")],
@@ -103,6 +108,7 @@ export async function raceReconcilers(args: readonly string[]): Promise<void> {
     ["share of the server's CPU", of("ours", "share"), 0.25],
     ["CPU : controller-runtime", of("ours", "share") / of("controller-runtime", "share"), 0.75],
     ["peak RSS MB", of("ours", "peakRssMb"), 150],
+    ["peak RSS MB, a semi-space of 8 MB", of("ours-small", "peakRssMb"), 150],
   ] as const;
   console.log(`\n${
     table([
