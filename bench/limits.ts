@@ -1,13 +1,9 @@
 /**
  * Measures the limits of the toolkit, most of them ratios of ours to a named baseline from the same run, and prints one
- * table: each value beside the accepted one.
- *
- * `deno task bench:limits [--only L7,M6] [--reps 3]`; ends with 1 when a limit is not held. Ids with a letter behind the
- * number, or behind a dash, come from the same case: `--only L16` and `--only fields` mean all of them. Cases
- * that take long, or programs that may not be there, are measured only when they are named: `--only million,metadata`. Each
- * file in `limits` is a case: it declares its limits, and is the program that is run for each side.
+ * table: each value beside the accepted one. `--help` prints its flags. Each file in `limits` is a case: it declares its
+ * limits, and is the program that is run for each side.
  */
-import { Flags } from "./flags.ts";
+import { count, list, readFlags } from "../tools/flags.ts";
 import { isHeld, type Limit, type Measurement } from "./limits/_measurement.ts";
 import { FIELDS_HEAP, HEAP, WEIGHTS } from "./limits/cached.ts";
 import { CHURN } from "./limits/churned.ts";
@@ -60,27 +56,31 @@ const MEASUREMENTS: readonly Measurement[] = [
   MILLION,
 ];
 
-/**
- * Takes the measurements that a command line asks for, prints them, and returns how many limits are not held.
- *
- * @throws {RangeError} when the command line names an id that does not exist.
- */
-async function report(args: readonly string[]): Promise<number> {
-  const flags = new Flags(args, ["only", "reps"]);
-  const only = flags.list("only");
-  const repetitions = flags.count("reps", 3);
-  const isNamed = (id: string, name: string): boolean =>
-    name === id || name === id.replace(/[a-z]$/, "") || id.startsWith(`${name}-`);
+/** The names of a limit on the command line: its id, and what stands for several. */
+function namesOf(id: string, caseName?: string): string[] {
+  return [id, id.replace(/(?<=\d)[a-z]$/, ""), id.split("-")[0], ...caseName === undefined ? [] : [caseName]];
+}
+
+const { only, reps: repetitions } = readFlags({
+  task: "bench:limits",
+  summary: "Measures speed, memory and stalls beside baselines, and prints each value beside the accepted one.",
+  flags: {
+    only: list(
+      "IDS",
+      "limits to measure, comma separated; default all but those of cases that take long, or need\n" +
+        "programs that may not be there. L16 is L16t to L16m; fields, million and others are whole cases",
+      [...new Set(MEASUREMENTS.flatMap(({ ids, name }) => ids.flatMap((id) => namesOf(id, name))))],
+    ),
+    reps: count("runs of each side, of which there are medians", 3),
+  },
+  examples: ["--only L7,M6", "--only million,metadata"],
+  exits: "Exits with 1 when a limit is not held, with 2 when the command line is wrong.",
+});
+
+/** Takes the measurements, prints them, and returns how many limits are not held. */
+async function report(): Promise<number> {
   const isWanted = (id: string, caseName?: string): boolean =>
-    only === undefined || only.some((name) => name === caseName || isNamed(id, name));
-
-  const ids = MEASUREMENTS.flatMap((measurement) => measurement.ids);
-  const names = MEASUREMENTS.flatMap(({ name }) => name ?? []);
-  const unknown = only?.find((name) => !names.includes(name) && !ids.some((id) => isNamed(id, name)));
-  if (unknown !== undefined) {
-    throw new RangeError(`Cannot measure "${unknown}": there are ${[...ids, ...names].join(", ")}`);
-  }
-
+    only === undefined || namesOf(id, caseName).some((name) => only.includes(name));
   const rows: string[][] = [];
   let missed = 0;
   for (const measurement of MEASUREMENTS) {
@@ -119,4 +119,4 @@ function accepted(limit: Limit): string {
   return "most" in accept ? `<= ${text(accept.most, limit)}` : `>= ${text(accept.least, limit)}`;
 }
 
-Deno.exit(await report(Deno.args) === 0 ? 0 : 1);
+Deno.exit(await report() === 0 ? 0 : 1);

@@ -1,8 +1,6 @@
 /**
  * Caches behind a flaky network: ours and client-go's behind proxies that play the same random faults at the same time.
  *
- * `deno task recovery [--seeds 10] [--from 1] [--seconds 60] [--server fake|cluster]`
- *
  * All seeds run at the same time. A marker is written every 200 ms past the proxies; a cache is current while it holds
  * one that is at most 1 s old. `current %` is the share of the time until the last fault has ended, `recovery s` the time
  * from then until the cache is current and stays so for 3 s. Lists and watches count requests of informers.
@@ -15,7 +13,7 @@ import { FaultProxy } from "../tests/recovery/_fault_proxy.ts";
 import { faultSchedule } from "../tests/recovery/_fault_schedule.ts";
 import { MarkerWriter } from "../tests/recovery/_marker.ts";
 import { InformerFollower, recoveriesOf, type Recovery } from "../tests/recovery/_recovery.ts";
-import { Flags } from "./flags.ts";
+import { choice, count, quit, readFlags } from "../tools/flags.ts";
 import { ClientGo } from "./recovery/client_go.ts";
 import { median } from "./statistics.ts";
 import { rounded, table } from "./table.ts";
@@ -26,14 +24,25 @@ const PATIENCE_MS = 90_000;
 /** The greatest accepted ratio of ours to client-go: times to recover. */
 const MOST = 1.2;
 
-const flags = new Flags(Deno.args, ["seeds", "from", "seconds", "server"]);
-const from = flags.count("from", 1);
-const seeds = Array.from({ length: flags.count("seeds", 10) }, (_, i) => from + i);
-const seconds = flags.count("seconds", 60);
-const server = flags.text("server", "fake");
-if (server !== "fake" && server !== "cluster") {
-  throw new RangeError(`Cannot use --server "${server}": it must be "fake" or "cluster"`);
-}
+const flags = readFlags({
+  task: "recovery",
+  summary:
+    "Measures caches behind a flaky network: ours and, where there is Go, client-go's, behind proxies that play the\n" +
+    "same random faults at the same time.",
+  flags: {
+    seeds: count("number of schedules of faults, all at the same time", 10),
+    from: count("seed of the first one", 1),
+    seconds: count("time of the faults; caches then have 90 s to recover", 60),
+    server: choice(
+      ["fake", "cluster"],
+      "a fake server over HTTP/1.1, or kube-apiserver of the folder KUBEBUILDER_ASSETS",
+      "fake",
+    ),
+  },
+  examples: ["--seeds 2 --seconds 20", "--server cluster"],
+});
+const { seconds, server } = flags;
+const seeds = Array.from({ length: flags.seeds }, (_, i) => flags.from + i);
 
 await using target = await (server === "fake" ? fakeTarget() : clusterTarget());
 await using stack = new AsyncDisposableStack();
@@ -47,6 +56,7 @@ if (clientGo !== undefined) stack.use(clientGo);
 const writer = stack.use(await connect({ ...login, server: target.url }));
 const marker = stack.use(new MarkerWriter(writer));
 
+console.error(`${seeds.length} schedules of ${seconds} s each, at the same time …`);
 const runs = await Promise.all(seeds.map(async (seed, i) => {
   const schedule = faultSchedule(seed, { totalMs: seconds * 1_000 });
   const followers = [ours[i], ...clientGo === undefined ? [] : [clientGo.followers[i]]];
@@ -141,9 +151,9 @@ function fakeTarget(): Promise<Target> {
   return serve(new FakeApiServer());
 }
 
-/** kube-apiserver over TLS and HTTP/2. @throws {Error} when `KUBEBUILDER_ASSETS` names no folder with its programs. */
+/** kube-apiserver over TLS and HTTP/2. Ends this process where there is none. */
 async function clusterTarget(): Promise<Target> {
   const assets = Deno.env.get("KUBEBUILDER_ASSETS");
   if (assets !== undefined) return await ControlPlane.start(assets);
-  throw new Error("Cannot start a cluster: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver");
+  quit("Cannot start a cluster: set KUBEBUILDER_ASSETS to a folder with etcd and kube-apiserver", 1);
 }

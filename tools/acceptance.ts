@@ -11,6 +11,7 @@
  * @module
  */
 import { join } from "node:path";
+import { readFlags } from "./flags.ts";
 import { edited, markersIn } from "./markers.ts";
 import { MUTANTS } from "./mutants_list.ts";
 
@@ -26,6 +27,13 @@ const LISTS: readonly List[] = [
   { page: "tests/conformance/acceptance.md", letter: "C", count: 159, most: 1 },
   { page: "tests/conformance/failure_classes.md", letter: "F", count: 40, most: Infinity },
 ];
+readFlags({
+  task: "acceptance",
+  summary:
+    "Checks the acceptance cases, failure classes and mutants against the tests and sources that carry their ids.",
+  flags: {},
+  exits: "Exits with 1 when they do not fit together, with 2 when the command line is wrong.",
+});
 const root = join(import.meta.dirname!, "..");
 const problems: string[] = [];
 

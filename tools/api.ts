@@ -1,17 +1,13 @@
 /**
  * The exported names of the package, one line each: entry point, kind, name.
  *
- * ```sh
- * deno task api            # prints them
- * deno task api --update   # writes them to tests/public_api.txt
- * ```
- *
  * `tests/public_api_test.ts` compares them with that file.
  *
  * @module
  */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { readFlags, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 
@@ -54,7 +50,12 @@ export async function publicNames(): Promise<string[]> {
 }
 
 if (import.meta.main) {
+  const { update } = readFlags({
+    task: "api",
+    summary: "Prints the exported names of the package, one line each: entry point, kind, name.",
+    flags: { update: toggle("writes them to tests/public_api.txt instead") },
+  });
   const text = `${(await publicNames()).join("\n")}\n`;
-  if (Deno.args.includes("--update")) await Deno.writeTextFile(API_FILE, text);
+  if (update) await Deno.writeTextFile(API_FILE, text);
   else console.log(text.trimEnd());
 }

@@ -1,34 +1,22 @@
 /**
- * Plays random histories against informers and says which seeds break a promise, each cut down to the steps that matter.
- *
- * ```sh
- * deno task histories --seeds 20000 --from 1
- * ```
- *
- * Exits with 1 when a seed fails, with 2 when the flags make no sense.
+ * Plays random histories against informers. `--help` prints its flags.
  *
  * @module
  */
 import { printed, scriptOf } from "../tests/simulation/histories/_script.ts";
 import { failureOf, shrink } from "../tests/simulation/histories/_shrink.ts";
+import { count, readFlags } from "./flags.ts";
 
-function numberOf(flag: string, fallback: number): number {
-  const at = Deno.args.indexOf(`--${flag}`);
-  if (at < 0) return fallback;
-  const value = Number(Deno.args[at + 1]);
-  if (Number.isInteger(value) && value >= 1) return value;
-  console.error(`error: --${flag} must be a positive integer, found "${Deno.args[at + 1] ?? ""}"`);
-  Deno.exit(2);
-}
-
-for (const [i, arg] of Deno.args.entries()) {
-  if (i % 2 === 0 && !["--seeds", "--from"].includes(arg)) {
-    console.error(`error: there is no flag "${arg}"; there are --seeds N and --from N`);
-    Deno.exit(2);
-  }
-}
-const seeds = numberOf("seeds", 2_000);
-const from = numberOf("from", 1);
+const { seeds, from } = readFlags({
+  task: "histories",
+  summary:
+    "Plays random histories against informers, and prints the seeds that break a promise, each cut down to the\n" +
+    "steps that matter.",
+  flags: { seeds: count("number of histories", 2_000), from: count("the first seed", 1) },
+  examples: ["--seeds 20000", "--seeds 1 --from 17"],
+  exits: "Exits with 1 when a seed fails, with 2 when the command line is wrong.",
+});
+console.warn = () => {}; // errors that informers report are meant: histories are full of faults
 const startedAt = performance.now();
 const failed: number[] = [];
 for (let seed = from; seed < from + seeds; seed++) {
@@ -41,7 +29,8 @@ for (let seed = from; seed < from + seeds; seed++) {
   const done = seed - from + 1;
   if (done % 500 === 0 || done === seeds) {
     const perSecond = Math.round(done / ((performance.now() - startedAt) / 1_000));
-    console.log(`${done} of ${seeds} histories, ${failed.length} failed, ${perSecond} a second`);
+    const print = done === seeds ? console.log : console.error;
+    print(`${done} of ${seeds} histories, ${failed.length} failed, ${perSecond} a second`);
   }
 }
 if (failed.length > 0) console.log(`failed: ${failed.join(" ")}`);

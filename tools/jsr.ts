@@ -5,13 +5,18 @@
  * their contract tests meet the real packages. Other commands work with it as well:
  * `deno check -c deno.jsr.json --no-lock`, `deno publish -c deno.jsr.json`.
  *
- * ```sh
- * deno run -A tools/jsr.ts [arguments of deno test, instead of those of `deno task test`]
- * deno run -A tools/jsr.ts --write-only   # writes the file, and runs nothing
- * ```
- *
  * @module
  */
+import { quit, readFlags, toggle } from "./flags.ts";
+
+const PROGRAM = {
+  task: "test:jsr",
+  summary: "Runs the tests against the real packages from JSR instead of the stand-ins.",
+  flags: { "write-only": toggle("writes deno.jsr.json, and runs nothing") },
+  rest: ["ARGUMENT…", "arguments of deno test, flags too, instead of those of deno task test"],
+  examples: ["--filter Lister tests/store"],
+  exits: "Exits with 1 when JSR cannot be reached, else as deno test does; with 2 when the command line is wrong.",
+} as const;
 
 /** As much of a configuration as this program changes. */
 interface Config extends Record<string, unknown> {
@@ -71,19 +76,19 @@ function reasonOf(error: Error): string {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message.replaceAll(/\s+/g, " ");
 }
 
-async function main(args: string[]): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
+  const isOwn = args[0] === "--help" || args[0] === "--write-only";
+  const { "write-only": writeOnly } = readFlags(PROGRAM, isOwn ? args : []);
   const config: Config = JSON.parse(await Deno.readTextFile(new URL("deno.json", ROOT)));
   const text = JSON.stringify(withoutWorkspace(config, await findMembers()), null, 2);
   await Deno.writeTextFile(new URL(CONFIG, ROOT), `${text}\n`);
-  if (args[0] === "--write-only") return 0;
+  if (writeOnly) return 0;
 
   const registry = Deno.env.get("JSR_URL") ?? "https://jsr.io";
   const reason = await obstacle(registry);
   if (reason !== undefined) {
-    const message = `Cannot test against the real packages: ${registry} cannot be reached (${reason}); ` +
-      `run this on a machine that has a route to it\n`;
-    await Deno.stderr.write(new TextEncoder().encode(message));
-    return 1;
+    const hint = "run this on a machine that has a route to it";
+    quit(`Cannot test against the real packages: ${registry} cannot be reached (${reason}); ${hint}`, 1);
   }
   const tests = new Deno.Command(Deno.execPath(), {
     args: ["test", "-c", CONFIG, "--no-lock", "-A", ...(args.length > 0 ? args : DEFAULT_ARGS)],

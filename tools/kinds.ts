@@ -1,17 +1,10 @@
 /**
  * Writes `src/kinds`, one file for each version of a group, from the kinds of a real kube-apiserver.
  *
- * ```sh
- * deno task kinds                        # starts a control plane of the programs in KUBEBUILDER_ASSETS
- * deno task kinds --server URL           # asks a running one that needs no credentials, or --kubeconfig FILE
- * deno task kinds --check                # writes nothing; prints the files that differ, and exits with 1
- * ```
- *
  * The same server gives the same files. Entry points for them are in `exports` of `deno.json`, which it writes too.
  *
  * @module
  */
-import { parseArgs } from "node:util";
 import { basename, dirname, join } from "node:path";
 import type { Client } from "../mod.ts";
 import { emitModules } from "../src/codegen/emit_modules.ts";
@@ -20,6 +13,7 @@ import type { ModuleModel } from "../src/codegen/model.ts";
 import { type OpenApiDocument, readOpenApi } from "../src/codegen/read_open_api.ts";
 import { connect } from "../src/deno/connect.ts";
 import { isBuiltInGroup } from "../src/testing/storage/built_in.ts";
+import { quit, readFlags, text, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const KINDS = join(ROOT, "src/kinds");
@@ -171,14 +165,23 @@ async function generate(named: { readonly kubeconfig?: string; readonly server?:
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({
-    args: Deno.args,
-    options: { check: { type: "boolean", default: false }, kubeconfig: { type: "string" }, server: { type: "string" } },
+  const { check, ...server } = readFlags({
+    task: "kinds",
+    summary:
+      "Writes src/kinds from the kinds of a real kube-apiserver: one of its own, from the programs in the folder\n" +
+      "KUBEBUILDER_ASSETS, or a running one.",
+    flags: {
+      check: toggle("writes nothing; prints the files that differ"),
+      server: text("URL", "address of a server that needs no credentials"),
+      kubeconfig: text("FILE", "path of a kubeconfig"),
+    },
+    examples: ["--check", "--kubeconfig ~/.kube/config"],
+    exits: "Exits with 1 when it fails or, with --check, files differ; with 2 when the command line is wrong.",
   });
-  const { files, counts } = await generate({ kubeconfig: values.kubeconfig, server: values.server });
+  const { files, counts } = await generate(server).catch((error) => quit(error, 1));
   console.log(`kinds: ${counts.generated} of ${counts.served} that the server has, in ${files.size} files`);
   const different = differences(files);
-  if (!values.check) await write(files);
-  for (const path of different) console.log(`${values.check ? "differs" : "written"}: src/kinds/${path}`);
-  if (values.check && different.length > 0) Deno.exit(1);
+  if (!check) await write(files);
+  for (const path of different) console.log(`${check ? "differs" : "written"}: src/kinds/${path}`);
+  if (check && different.length > 0) Deno.exit(1);
 }

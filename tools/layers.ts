@@ -11,6 +11,7 @@
  * @module
  */
 import { basename, dirname, join, normalize, relative } from "node:path/posix";
+import { readFlags } from "./flags.ts";
 
 /** The folders of `src` and the packages that the files of a folder may import. */
 const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; readonly packages: readonly string[] }>> =
@@ -235,6 +236,12 @@ function read(root: string): Source[] {
 }
 
 if (import.meta.main) {
+  readFlags({
+    task: "layers",
+    summary: "Checks which folder and file of src imports which, and what they export, and prints what is wrong.",
+    flags: {},
+    exits: "Exits with 1 when something is wrong, with 2 when the command line is.",
+  });
   const sources = read(join(import.meta.dirname!, "../src"));
   const found = problems(sources);
   for (const problem of found) console.error(problem);

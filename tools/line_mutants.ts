@@ -1,30 +1,29 @@
 import { join, relative } from "node:path";
-import { parseArgs } from "node:util";
 import { FAILED } from "./first_failure.ts";
+import { count, list, readFlags, toggle } from "./flags.ts";
 import { LINE_SURVIVORS } from "./line_survivors.ts";
 import { type Statement, statementsIn, survivesIdsIn, without } from "./statements.ts";
 import { TypeChecker } from "./type_checker.ts";
 
-const HELP = `Deletes one statement of the sources at a time and runs tests until one of them fails.
-
-  deno task mutants --lines [--only PATH]... [--jobs N]
+const PROGRAM = {
+  task: "mutants --lines",
+  summary: `Deletes one statement of the sources at a time and runs tests until one of them fails.
 
 For each statement that the sources compile without: first the tests of its folder, then, if they all pass, 200 random
 histories. A run that takes four times as long as without the change has exceeded its deadline. That counts as caught, and
 so does a crash. Prints the statements that no test noticed. A statement whose deletion is harmless carries a comment,
 "// survives: ID", and tools/line_survivors.ts has the reason under that id.
 
-Flags:
-  --only PATH  a file or folder, repeated or comma separated; default: ${hotFolders().join(", ")}
-  --jobs N     processes at once; default 2
-
 Outcomes are kept in .line_mutants.jsonl: what is neither changed nor tested otherwise since is not run again. Remove the
-file to run everything. Exits with 1 when an unexplained statement survives, with 2 when it cannot run.
-
-Examples:
-  deno task mutants --lines --only src/queue
-  deno task mutants --lines --only src/store/table.ts,src/store/index.ts --jobs 1
-`;
+file to run everything.`,
+  flags: {
+    lines: toggle("chooses this program"),
+    only: list("PATH,…", `files or folders; default\n${hotFolders().join(", ")}`),
+    jobs: count("number of processes at once", 2),
+  },
+  examples: ["--only src/queue", "--only src/store/table.ts,src/store/index.ts --jobs 1"],
+  exits: "Exits with 1 when an unexplained statement survives, with 2 when it cannot run.",
+};
 
 /** The outcome of a mutant. */
 type Outcome = "tests" | "histories" | "crash" | "deadline" | "survives" | "does not compile";
@@ -64,25 +63,10 @@ function hotFolders(): string[] {
   return ["reflector", "queue", "store", "informer", "workqueue", "async", "client"].map((name) => `src/${name}`);
 }
 
-/** Runs the tool with the arguments of its command line. Returns the exit code. */
-export async function lineMutants(args: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      lines: { type: "boolean" },
-      only: { type: "string", multiple: true },
-      jobs: { type: "string", default: "2" },
-      help: { type: "boolean" },
-    },
-  });
-  if (values.help) {
-    console.log(HELP);
-    return 0;
-  }
-  const jobs = Number(values.jobs);
-  if (!Number.isInteger(jobs) || jobs < 1) throw new RangeError(`Cannot use --jobs "${values.jobs}": not a count`);
-  const paths = values.only?.flatMap((list) => list.split(",").filter((path) => path !== "")) ?? hotFolders();
-  const files = paths.flatMap((path) => sourcesIn(relative(ROOT, join(ROOT, path))));
+/** Does what the command line asks for. Returns the exit code. */
+export async function lineMutants(): Promise<number> {
+  const { only = hotFolders(), jobs } = readFlags(PROGRAM);
+  const files = only.flatMap((path) => sourcesIn(relative(ROOT, join(ROOT, path))));
   const problems = await markerProblems();
   for (const problem of problems) console.log(problem);
   const mutants = (await Promise.all(files.map(mutantsOf))).flat();

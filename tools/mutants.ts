@@ -1,34 +1,34 @@
 /**
- * Shows that the histories catch defects: applies the mutants of `tools/mutants_list.ts` to a copy of the repository, one
- * at a time, and plays histories until one of them fails. Unit tests are left out.
- *
- * ```sh
- * deno task mutants                 # all of them
- * deno task mutants --only bookmark # those whose id contains the word
- * deno task mutants --seeds 5000    # histories for each; 1000 unless given
- * deno task mutants --lines --help  # deletes statements instead: see line_mutants.ts
- * ```
- *
- * Prints for each mutant which history caught it. Only a failed history counts: `SURVIVED`, `CRASHED` (out of memory, for
- * example), `HANGS` and `INVALID` (no marked line) make it exit with 1.
+ * Shows that the histories catch defects: applies the mutants of `tools/mutants_list.ts` to a copy of the repository.
+ * `--help` prints its flags.
  *
  * @module
  */
-import { parseArgs } from "node:util";
 import { join } from "node:path";
 import { FAILED } from "./first_failure.ts";
+import { count, quit, readFlags, text, toggle } from "./flags.ts";
 import { edited } from "./markers.ts";
 import { type Mutant, MUTANTS } from "./mutants_list.ts";
 
 if (Deno.args.includes("--lines")) {
   const { lineMutants } = await import("./line_mutants.ts");
-  const failed = (error: unknown): number => {
-    console.error(error);
-    return 2;
-  };
-  Deno.exit(await lineMutants(Deno.args).catch(failed));
+  Deno.exit(await lineMutants().catch((error) => quit(error, 2)));
 }
 
+const { only = "", seeds } = readFlags({
+  task: "mutants",
+  summary:
+    "Applies the mutants of tools/mutants_list.ts to a copy of the repository, one at a time, plays histories\n" +
+    "until one of them fails, and prints which one did. Unit tests are left out.",
+  flags: {
+    only: text("WORD", "mutants whose id contains the word; default all"),
+    seeds: count("number of histories for each", 1_000),
+    lines: toggle("deletes statements instead: --lines --help"),
+  },
+  examples: ["--only bookmark", "--seeds 5000"],
+  exits: "Exits with 1 when a mutant SURVIVED, CRASHED (out of memory, for example), HANGS or is INVALID (no marked\n" +
+    "line), with 2 when the command line is wrong.",
+});
 const root = join(import.meta.dirname!, "..");
 const PARTS = ["deno.json", "deno.lock", "mod.ts", "src", "standins", "tests", "tools"];
 /** The time limit of the histories of one mutant, in milliseconds. */
@@ -37,10 +37,10 @@ const DEADLINE_MS = 180_000;
 type Verdict = "caught" | "SURVIVED" | "CRASHED" | "HANGS" | "INVALID";
 
 /** Plays the histories in `folder`, and says how that ended. */
-async function play(folder: string, seeds: string): Promise<readonly [Verdict, string]> {
+async function play(folder: string, seeds: number): Promise<readonly [Verdict, string]> {
   const deadline = AbortSignal.timeout(DEADLINE_MS);
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--v8-flags=--max-old-space-size=1024", "tools/first_failure.ts", seeds],
+    args: ["run", "-A", "--no-check", "--v8-flags=--max-old-space-size=1024", "tools/first_failure.ts", `${seeds}`],
     cwd: folder,
     stdout: "piped",
     stderr: "piped",
@@ -65,7 +65,7 @@ async function sourcesIn(folder: string): Promise<Map<string, string>> {
 }
 
 /** Plays the histories against each mutant, in a copy of the repository, and returns how many were caught. */
-async function run(mutants: readonly Mutant[], seeds: string): Promise<number> {
+async function run(mutants: readonly Mutant[], seeds: number): Promise<number> {
   const copy = await Deno.makeTempDir({ prefix: "mutants-" });
   let caught = 0;
   try {
@@ -90,9 +90,6 @@ async function run(mutants: readonly Mutant[], seeds: string): Promise<number> {
   return caught;
 }
 
-const { values: { only, seeds } } = parseArgs({
-  options: { only: { type: "string", default: "" }, seeds: { type: "string", default: "1000" } },
-});
 const chosen = MUTANTS.filter(({ id }) => id.includes(only));
 const caught = await run(chosen, seeds);
 console.log(`${caught} of ${chosen.length} mutants caught`);

@@ -1,14 +1,10 @@
 /**
  * Bundles the page of `informer serve` into one module.
  *
- * ```sh
- * deno task page            # writes src/cli/page/page_html.ts
- * deno task page --check    # fails where that differs
- * ```
- *
  * @module
  */
 import { join } from "node:path";
+import { readFlags, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 const RESULT = join(ROOT, "src/cli/page/page_html.ts");
@@ -55,8 +51,13 @@ async function hashOf(text: string): Promise<string> {
 }
 
 if (import.meta.main) {
+  const { check } = readFlags({
+    task: "page",
+    summary: "Bundles the page of informer serve, from the folder page, into src/cli/page/page_html.ts.",
+    flags: { check: toggle("writes nothing; fails when the file differs") },
+  });
   const text = await bundle();
-  if (!Deno.args.includes("--check")) await Deno.writeTextFile(RESULT, text);
+  if (!check) await Deno.writeTextFile(RESULT, text);
   else if (await Deno.readTextFile(RESULT) !== text) {
     console.error("src/cli/page/page_html.ts differs from the folder page: run deno task page");
     Deno.exit(1);

@@ -1,44 +1,32 @@
 /**
- * Runs the controllers of `examples` against seeds of changes and faults, and prints the steps of a failing seed.
- *
- * ```sh
- * deno task perturb --seeds 2000
- * deno task perturb --only crontab --from 17 --seeds 1
- * ```
- *
- * Exits with 1 when a seed fails, with 2 when a flag is wrong.
+ * Runs the controllers of `examples` against changes and faults. `--help` prints its flags.
  *
  * @module
  */
 import { perturb, PerturbError } from "@kube/informer/testing/perturb";
 import { EXAMPLES } from "../tests/perturb/_examples.ts";
+import { choice, count, readFlags } from "./flags.ts";
 
-const flags: Record<string, string> = { "--seeds": "50", "--from": "1", "--only": "" };
-for (let at = 0; at < Deno.args.length; at += 2) {
-  const [flag, value] = [Deno.args[at], Deno.args[at + 1]];
-  const isNumber = flag !== "--only";
-  const isValid = isNumber ? /^[1-9]\d*$/.test(value ?? "") : value !== undefined && value in EXAMPLES;
-  if (flag in flags && isValid) flags[flag] = value;
-  else {
-    console.error(
-      `error: cannot read "${flag} ${value ?? ""}"; there are --seeds N, --from N and --only ${
-        Object.keys(EXAMPLES).join("|")
-      }`,
-    );
-    Deno.exit(2);
-  }
-}
+const { only, ...plan } = readFlags({
+  task: "perturb",
+  summary:
+    "Runs the controllers of examples against changes and faults by seed, and prints the steps of a failing seed.",
+  flags: {
+    seeds: count("number of seeds for each controller", 50),
+    from: count("the first seed", 1),
+    only: choice(Object.keys(EXAMPLES), "the only controller to run"),
+  },
+  examples: ["--seeds 2000", "--only crontab --seeds 1 --from 17"],
+  exits: "Exits with 1 when a seed fails, with 2 when the command line is wrong.",
+});
 
 let failed = false;
 for (const [name, options] of Object.entries(EXAMPLES)) {
-  if (flags["--only"] !== "" && flags["--only"] !== name) continue;
+  if ((only ?? name) !== name) continue;
+  console.error(`${name}: ${plan.seeds} seeds from ${plan.from} …`);
   const startedAt = performance.now();
   try {
-    const { seeds, steps, writes } = await perturb({
-      ...options,
-      seeds: Number(flags["--seeds"]),
-      from: Number(flags["--from"]),
-    });
+    const { seeds, steps, writes } = await perturb({ ...options, seeds: plan.seeds, from: plan.from });
     const perSecond = (seeds / ((performance.now() - startedAt) / 1_000)).toFixed(1);
     console.log(`${name}: ${seeds} seeds passed, ${steps} steps, ${writes} writes, ${perSecond} seeds a second`);
   } catch (error) {

@@ -1,15 +1,12 @@
 /**
  * Prints what `deno publish` would send, in files and bytes by folder.
  *
- * ```sh
- * deno task size
- * ```
- *
  * @module
  */
 import { join, relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
 import { table } from "../bench/table.ts";
+import { readFlags } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 
@@ -66,6 +63,11 @@ export async function publishedFiles(): Promise<PublishedFile[]> {
 }
 
 if (import.meta.main) {
+  readFlags({
+    task: "size",
+    summary: "Prints what deno publish would send, in files and bytes by folder.",
+    flags: {},
+  });
   const files = await publishedFiles();
   const row = ({ folder, files, bytes }: FolderSize): string[] => [folder, String(files), bytes.toLocaleString("en")];
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);

@@ -2,17 +2,14 @@
  * Checks the comments of `src` and `bench` for words and phrases that only this project uses, and for docstrings that
  * begin with a question word instead of a noun. `src/kinds` has Kubernetes' own texts, and is left out.
  *
- * ```sh
- * deno task words                  # all of src and bench
- * deno task words src/informer …   # some folders or files
- * ```
- *
  * Prints each place, then how many there are of each word, and exits with 1 when there are any. Code in comments is not
  * checked. Real exceptions are listed in `ALLOWED`, each with its reason.
  *
  * @module
  */
+import { existsSync } from "node:fs";
 import { join, relative } from "node:path/posix";
+import { quit, readFlags } from "./flags.ts";
 
 /** A phrase to be avoided. */
 export interface Word {
@@ -160,9 +157,18 @@ function filesAt(path: string): string[] {
 }
 
 if (import.meta.main) {
+  const { rest } = readFlags({
+    task: "words",
+    summary: "Prints private words and phrases in comments, and docstrings that begin with a question word.",
+    flags: {},
+    rest: ["PATH…", "files or folders; default src and bench"],
+    examples: ["src/informer"],
+    exits: "Exits with 1 when there are any, with 2 when the command line is wrong.",
+  });
   const root = join(import.meta.dirname!, "..");
-  const everything = Deno.args.length === 0;
-  const files = (everything ? ["src", "bench"].map((folder) => join(root, folder)) : Deno.args).flatMap(filesAt)
+  const everything = rest.length === 0;
+  const paths = everything ? ["src", "bench"].map((folder) => join(root, folder)) : rest;
+  const files = paths.flatMap((path) => existsSync(path) ? filesAt(path) : quit(`there is no "${path}"`, 2))
     .map((file) => relative(root, join(file.startsWith("/") ? "" : Deno.cwd(), file)))
     .filter((path) => !path.startsWith("src/kinds/"));
   const found = files.flatMap((path) => wordsIn(path, Deno.readTextFileSync(join(root, path))));

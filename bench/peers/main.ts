@@ -1,99 +1,65 @@
 /**
  * The same job for every client on this machine that can do it, side by side: one table, and below it how we stand. With
- * `--against`, two versions of our own client. `--help` prints the flags.
+ * `--against` two versions of our own client, with `--reconcile` controllers. `--help` prints the flags.
  */
-import { Flags } from "../flags.ts";
+import { choice, count, list, quit, readFlags } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
 import { rounded, table } from "../table.ts";
 import { PEERS } from "./peer.ts";
 import { race, type RaceOptions, type Result } from "./race.ts";
 import { raceOnApiServer } from "./real.ts";
-import { raceReconcilers, RECONCILERS } from "./reconcile.ts";
+import { raceReconcilers } from "./reconcile.ts";
 import { compareVersions } from "./versions.ts";
 
-const HELP = `Measures clients at the same job on one server: list, follow events, relist.
-
-  deno task bench:peers [flags]                   every client on this machine, medians
-  deno task bench:peers --against COMMIT [flags]  this checkout and COMMIT, ratios of pairs
-  deno task bench:peers --reconcile N [flags]     controllers that patch the status of N objects
-                                                  on the kube-apiserver of KUBEBUILDER_ASSETS
-
-Flags of both:
-  --only IDS             clients, comma separated: ${PEERS.map(({ id }) => id).join(", ")}
-                         with --against: those before node-keys; default keys,read
-  --pods N               objects in the list; default 10000
-  --events N             events of the watch; default 50000, with --against 60000
-  --timeout-seconds N    deadline of one run; default 180
-
-Flags with --reconcile: --reps, --timeout-seconds, and --only with
-  ${RECONCILERS.map(({ id }) => id).join(", ")}
-
-Flags without --against:
-  --reps N               runs of each client; default 3
-  --streaming-lists on   the server offers streaming lists; default off
-  --api-server off|only  leaves out the real kube-apiserver of KUBEBUILDER_ASSETS, or all else
-
-Flags with --against:
-  --pairs N              pairs of runs; default 15. An interval needs 5
-
-With --against, exits with 1 when the median ratio of events/s (keys) is below 0.97, with 2 when
-the versions cannot be measured.
-
-Examples:
-  deno task bench:peers --only keys,bare --reps 5
-  deno task bench:peers --against HEAD
-  deno task bench:peers --against v0.1.0 --only keys --pairs 25
-`;
-
-if (Deno.args.includes("--help")) {
-  console.log(HELP);
+if (isGiven("against")) Deno.exit(await compareVersions().catch((error) => quit(error, 2)));
+if (isGiven("reconcile")) {
+  await raceReconcilers().catch((error) => quit(error, 1));
   Deno.exit(0);
 }
-if (Deno.args.includes("--against")) {
-  const failed = (error: unknown): number => {
-    console.error(error);
-    return 2;
-  };
-  Deno.exit(await compareVersions(Deno.args).catch(failed));
-}
-if (Deno.args.includes("--reconcile")) {
-  await raceReconcilers(Deno.args);
-  Deno.exit(0);
-}
-
-const flags = new Flags(Deno.args, [
-  "only",
-  "reps",
-  "pods",
-  "events",
-  "streaming-lists",
-  "api-server",
-  "timeout-seconds",
-]);
-const only = flags.list("only");
-const unknown = only?.filter((id) => !PEERS.some((peer) => peer.id === id)) ?? [];
-if (unknown.length > 0) {
-  throw new RangeError(`Cannot measure "${unknown[0]}": there are ${PEERS.map(({ id }) => id).join(", ")}`);
-}
-const peers = PEERS.filter(({ id }) => only === undefined || only.includes(id));
-const pods = flags.count("pods", 10_000);
-const job = { pods, events: flags.count("events", 50_000), changed: Math.max(1, Math.round(pods / 100)) };
-const repetitions = flags.count("reps", 3);
+const ids = PEERS.map(({ id }) => id);
+const flags = readFlags({
+  task: "bench:peers",
+  summary:
+    "Measures clients at the same job on one server, in turns: list, follow events, relist. One table of medians.\n\n" +
+    "--against COMMIT measures two versions of our own client, --reconcile N controllers: --against --help and\n" +
+    "--reconcile --help print their flags.",
+  flags: {
+    only: list("IDS", `clients, comma separated; default all:\n${ids.join(", ")}`, ids),
+    reps: count("runs of each client", 3),
+    pods: count("objects in the list", 10_000),
+    events: count("events of the watch", 50_000),
+    "streaming-lists": choice(["on", "off"], "the server offers streaming lists", "off"),
+    "api-server": choice(
+      ["on", "off", "only"],
+      "lists from the kube-apiserver of KUBEBUILDER_ASSETS too, or these only",
+      "on",
+    ),
+    "timeout-seconds": count("deadline of one run", 180),
+  },
+  examples: ["--only keys,bare --reps 5", "--against HEAD", "--reconcile 5000"],
+});
+const { only, pods, reps: repetitions } = flags;
+const peers = PEERS.filter(({ id }) => only?.includes(id) ?? true);
+const job = { pods, events: flags.events, changed: Math.max(1, Math.round(pods / 100)) };
 const onRun: RaceOptions["onRun"] = (peer, outcome) => {
   const told = outcome instanceof Error
     ? outcome.message
     : `${rounded(outcome.syncMs)} ms, ${rounded(outcome.eventsPerSecond ?? NaN)} events/s`;
   console.error(`${peer.name}: ${told}`);
 };
-const timeoutMs = flags.count("timeout-seconds", 180) * 1_000;
-const apiServer = flags.text("api-server", "on");
+const timeoutMs = flags["timeout-seconds"] * 1_000;
+const apiServer = flags["api-server"];
 const results = apiServer === "only" ? new Map<string, Result[] | Error>() : await race(peers, {
   job,
   repetitions,
-  streamingLists: flags.text("streaming-lists", "off") === "on",
+  streamingLists: flags["streaming-lists"] === "on",
   timeoutMs,
   onRun,
 });
+
+function isGiven(name: string): boolean {
+  return Deno.args.some((arg) => arg === `--${name}` || arg.startsWith(`--${name}=`));
+}
 
 function medianOf(id: string, field: keyof Result): number {
   const runs = results.get(id);

@@ -3,7 +3,7 @@ import { type Client, isNotFound } from "../../mod.ts";
 import { connect } from "../../src/deno/mod.ts";
 import { ControlPlane } from "../../tests/cluster/_control_plane.ts";
 import { Definition, definitionName } from "../../tests/cluster/_definitions.ts";
-import { Flags } from "../flags.ts";
+import { count, list, readFlags } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
 import { rounded, table } from "../table.ts";
 import { Child, type Command, statOf } from "./child.ts";
@@ -54,14 +54,25 @@ interface Run {
  * Prints a table of controllers that write the status of each object once, on a real kube-apiserver. Each is a process of its
  * own, and done when its cache has all the statuses; CPU and memory are those of the process from its start.
  *
- * @throws {Error} when the command line is wrong, or there is no kube-apiserver.
+ * @throws {Error} when there is no kube-apiserver.
  */
-export async function raceReconcilers(args: readonly string[]): Promise<void> {
-  const flags = new Flags(args, ["reconcile", "only", "reps", "timeout-seconds"]);
-  const objects = flags.count("reconcile", 5_000);
-  const repetitions = flags.count("reps", 3);
-  const timeoutMs = flags.count("timeout-seconds", 180) * 1_000;
-  const only = flags.list("only");
+export async function raceReconcilers(): Promise<void> {
+  const ids = RECONCILERS.map(({ id }) => id);
+  const flags = readFlags({
+    task: "bench:peers",
+    summary:
+      "Measures controllers that write the status of each object once, on a real kube-apiserver: CPU, beside the\n" +
+      "server's, and memory. KUBEBUILDER_ASSETS is a folder with etcd and kube-apiserver.",
+    flags: {
+      reconcile: count("number of objects", 5_000),
+      only: list("IDS", `controllers, comma separated; default all:\n${ids.join(", ")}`, ids),
+      reps: count("runs of each controller", 3),
+      "timeout-seconds": count("deadline of one run", 180),
+    },
+    examples: ["--reconcile 5000 --only ours,kube-rs --reps 5"],
+  });
+  const { reconcile: objects, only, reps: repetitions } = flags;
+  const timeoutMs = flags["timeout-seconds"] * 1_000;
   const assets = Deno.env.get("KUBEBUILDER_ASSETS");
   if (assets === undefined) throw new Error("Cannot measure reconcilers: KUBEBUILDER_ASSETS is not set");
   const commands = new Map<string, Command>();

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Flags } from "../flags.ts";
+import { count, list, readFlags, text } from "../../tools/flags.ts";
 import { median, medianInterval } from "../statistics.ts";
 import { rounded, table } from "../table.ts";
 import { Child, type Command, run } from "./child.ts";
@@ -47,32 +47,40 @@ interface Pair {
 }
 
 /**
- * Runs the comparison that a command line asks for and prints one table. Returns the exit code: 1 when events/s with keys
- * are fewer than accepted, else 0.
+ * Runs the comparison that the command line asks for and prints one table. Returns the exit code: 1 when events/s with
+ * keys are fewer than accepted, else 0.
  *
- * @throws {Error} when the command line is wrong, there is no such commit, or a run fails.
+ * @throws {Error} when there is no such commit, or a run fails.
  */
-export async function compareVersions(args: readonly string[]): Promise<number> {
-  const flags = new Flags(args, ["against", "pairs", "only", "pods", "events", "timeout-seconds"]);
-  const commit = flags.text("against", "");
-  const only = flags.list("only") ?? ["keys", "read"];
-  const unknown = only.find((id) => CLIENTS.every((client) => client.id !== id));
-  if (unknown !== undefined) {
-    throw new RangeError(
-      `Cannot compare "${unknown}" with --against: there are ${CLIENTS.map(({ id }) => id).join(", ")}`,
-    );
-  }
-  const pods = flags.count("pods", 10_000);
-  const job: Job = { pods, events: flags.count("events", 60_000), changed: Math.max(1, Math.round(pods / 100)) };
-  const pairs = flags.count("pairs", 15);
-  const timeoutMs = flags.count("timeout-seconds", 180) * 1_000;
+export async function compareVersions(): Promise<number> {
+  const flags = readFlags({
+    task: "bench:peers",
+    summary:
+      "Measures this checkout, changes that are not committed included, beside a commit, in pairs of runs: ratios of\n" +
+      "the pairs, with an interval.",
+    flags: {
+      against: text("COMMIT", "the commit"),
+      only: list("IDS", "clients, comma separated; default keys,read", CLIENTS.map(({ id }) => id)),
+      pairs: count("pairs of runs; an interval needs 5", 15),
+      pods: count("objects in the list", 10_000),
+      events: count("events of the watch", 60_000),
+      "timeout-seconds": count("deadline of one run", 180),
+    },
+    examples: ["--against HEAD", "--against v0.1.0 --only keys --pairs 25"],
+    exits:
+      `Exits with 1 when the median ratio of events/s (keys) is below ${ACCEPTED}, with 2 when the versions cannot be\n` +
+      "measured or the command line is wrong.",
+  });
+  const { only = ["keys", "read"], pairs, pods } = flags;
+  const job: Job = { pods, events: flags.events, changed: Math.max(1, Math.round(pods / 100)) };
+  const timeoutMs = flags["timeout-seconds"] * 1_000;
   const [load] = Deno.loadavg();
   if (load > BUSY) {
     console.error(
       `The load average is ${load.toFixed(1)}: other programs use this machine, and intervals will be wide`,
     );
   }
-  const hash = (await run(["git", "rev-parse", "--short", `${commit}^{commit}`], { cwd: ROOT })).trim();
+  const hash = (await run(["git", "rev-parse", "--short", `${flags.against}^{commit}`], { cwd: ROOT })).trim();
 
   const folder = await Deno.makeTempDir({ prefix: "versions-" });
   try {
