@@ -1,5 +1,6 @@
 import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.ts";
 import { fiveMaps } from "./fake_server.ts";
+import { onServeError } from "./serve.ts";
 
 /** A way to a server: straight into it, or over a port. */
 export interface Wire {
@@ -24,7 +25,8 @@ export function onBoth(
   Deno.test(`${name}, over a port`, async () => {
     using server = new FakeApiServer(options);
     fiveMaps(server);
-    const http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, server.fetch);
+    const listen = { hostname: "127.0.0.1", port: 0, onListen: () => {}, onError: onServeError };
+    const http = Deno.serve(listen, server.fetch);
     const { port } = http.addr;
     try {
       await run(server, {

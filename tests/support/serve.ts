@@ -1,8 +1,15 @@
+import { BrokenConnection } from "../../src/testing/faults/broken_connection.ts";
 import type { FakeApiServer } from "../../src/testing/mod.ts";
 
 /** A fake API server behind a port of this machine. */
 export interface Served extends AsyncDisposable {
   readonly url: string;
+}
+
+/** The `onError` of a fake behind `Deno.serve`, whose default prints a stack for each connection that the fake breaks. */
+export function onServeError(error: unknown): Response {
+  if (!(error instanceof BrokenConnection)) console.error(error);
+  return new Response(null, { status: 500 });
 }
 
 /** Serves over HTTP, or HTTPS with a certificate, until disposed; the objects of the server stay. */
@@ -12,7 +19,7 @@ export async function serve(
 ): Promise<Served> {
   const { promise, resolve } = Promise.withResolvers<Deno.NetAddr>();
   const { cert, key } = options;
-  const listen = { hostname: "127.0.0.1", port: 0, onListen: resolve };
+  const listen = { hostname: "127.0.0.1", port: 0, onListen: resolve, onError: onServeError };
   const handler = (request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> =>
     server.fetch(request, info);
   const http = cert === undefined || key === undefined

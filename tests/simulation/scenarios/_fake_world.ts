@@ -1,6 +1,7 @@
 import { Client, type KubernetesObject, type Resource, type Transport } from "@kube/informer";
 import { Namespace } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
+import { onServeError } from "../../support/serve.ts";
 import type { FragileWorld, Stranger } from "./_world.ts";
 
 const ADMIN = "admin-token";
@@ -23,9 +24,10 @@ export class FakeWorld implements FragileWorld, AsyncDisposable {
       authorize: ({ user, verb, namespace, resource }) =>
         user === "admin" || ((verb === "list" || verb === "watch") && this.#granted.has(`${namespace}/${resource}`)),
     });
-    this.#http = way === "in memory"
-      ? undefined
-      : Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, this.#server.fetch);
+    this.#http = way === "in memory" ? undefined : Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen: () => {}, onError: onServeError },
+      this.#server.fetch,
+    );
     this.client = this.#connect(ADMIN);
     this.#server.create(Namespace, { metadata: { name: this.namespace } });
   }
