@@ -121,10 +121,11 @@ export async function raceReconcilers(): Promise<void> {
     ["peak RSS MB", of("ours", "peakRssMb"), 150],
     ["peak RSS MB, a semi-space of 8 MB", of("ours-small", "peakRssMb"), 150],
   ] as const;
+  const measured = goals.filter(([, value]) => Number.isFinite(value));
   console.log(`\n${
     table([
       ["ours", "measured", "goal", "reached"],
-      ...goals.map(([name, value, goal]) => [name, rounded(value), `<= ${goal}`, value <= goal ? "yes" : "no"]),
+      ...measured.map(([name, value, goal]) => [name, rounded(value), `<= ${goal}`, value <= goal ? "yes" : "no"]),
     ])
   }`);
 }
