@@ -2,8 +2,9 @@
  * Implementations of `Entry`, the form in which objects pass through reflector, queue, store and event log.
  *
  * Entry points: {@linkcode unreadEntry} for JSON text from the server, `entryOf` for an object, {@linkcode brokenEntry}
- * for an object that cannot be read, and `frozenEntry`, which freezes what is read of another entry. This folder parses
- * objects, but does not split bodies into objects (`client/decode` does) and does not store entries.
+ * for an object that cannot be read, `ReducedEntry` for JSON text of some fields, `RowEntry` for a row of a table, and
+ * `frozenEntry`, which freezes what is read of another entry. This folder parses objects, but does not split bodies into
+ * objects (`client/decode` does) and does not store entries.
  *
  * @module
  */
