@@ -1,7 +1,7 @@
 /**
  * The exported names of the package, one line each: entry point, kind, name.
  *
- * `tests/public_api_test.ts` compares them with that file.
+ * `tests/public_api_test.ts` compares them with `tests/public_api.txt`.
  *
  * @module
  */
