@@ -105,7 +105,7 @@ class Observed implements AsyncDisposable {
   get summary(): string {
     return ([["pods", this.pods], ["config maps", this.maps]] as const).map(([name, informer]) => {
       const { completeLists, failures } = name === "pods" ? this.phases.pods : this.phases.maps;
-      return `${name}: ${completeLists} lists, ${informer.status().watches} watches, ${failures} failures`;
+      return `${name}: ${completeLists} lists, ${informer.status().watches} watches, ${failures} waits`;
     }).join("; ");
   }
 

@@ -72,7 +72,7 @@ cluster.withPlane(
     assertEquals(informer.lister.namespace(namespace).get("map-0000"), undefined);
     assertEquals([requests.lists, phases.completeLists, phases.failures], [2, 1, 0]);
     tell(
-      `compacted between pages: synced in ${synced} with ${requests.pages} list requests, ${phases.failures} failures`,
+      `compacted between pages: synced in ${synced} with ${requests.pages} list requests, ${phases.failures} waits`,
     );
   },
 );
@@ -149,7 +149,7 @@ cluster.withPlane(
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
     assertEquals(await story.end(), []);
     assertEquals(phases.completeLists, 1);
-    tell(`killed: server back after ${ready}, cache after ${took}, ${phases.failures} failures, no second list`);
+    tell(`killed: server back after ${ready}, cache after ${took}, ${phases.failures} waits, no second list`);
   },
 );
 
