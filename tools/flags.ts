@@ -48,7 +48,7 @@ export function count(help: string, otherwise: number): Flag<number> {
     value: "N",
     help,
     otherwise,
-    read: (text) => /^\d+$/.test(text) && Number.isSafeInteger(+text) && +text > 0 ? +text : undefined,
+    read: (text) => /^[1-9]\d*$/.test(text) ? Number(text) : undefined,
     expected: "it must be a positive integer",
   };
 }
