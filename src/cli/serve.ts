@@ -1,7 +1,8 @@
 import { isSecret } from "../api/is_secret.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import { InformerRelay, type RelayedCollection } from "../edge/informer_relay.ts";
+import type { RelayedCollection } from "../edge/collection/relayed_collection.ts";
+import { InformerRelay } from "../edge/informer_relay.ts";
 import { FileSnapshots } from "../deno/snapshots/file_snapshots.ts";
 import { type FactorySnapshots, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";

@@ -7,13 +7,11 @@
  * @module
  */
 export { informerProbes, type InformerProbesOptions } from "./informer_probes.ts";
-export {
-  type Authorization,
-  InformerRelay,
-  type RelayedCollection,
-  type RelayOptions,
-  type RelayStatus,
-} from "./informer_relay.ts";
+export { InformerRelay, type RelayStatus } from "./informer_relay.ts";
+export type { RelayOptions } from "./relay_options.ts";
+export type { RelayedCollection } from "./collection/relayed_collection.ts";
+export type { Authorization } from "./http/authorization.ts";
+export type { ConnectionInfo } from "./http/request_guard.ts";
 export type {
   DeletedData,
   EndData,
@@ -22,6 +20,12 @@ export type {
   ResetData,
   SnapshotData,
   StateData,
-} from "./relay_events.ts";
-export type { CollectionData, CollectionList, StreamData, ViewData, ViewEvents, ViewRequest } from "./view_events.ts";
-export type { ConnectionInfo } from "./request_guard.ts";
+} from "./format/relay_events.ts";
+export type {
+  CollectionData,
+  CollectionList,
+  StreamData,
+  ViewData,
+  ViewEvents,
+  ViewRequest,
+} from "./format/view_events.ts";

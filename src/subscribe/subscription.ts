@@ -10,7 +10,7 @@
 import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { Latch } from "../async/latch.ts";
-import type { DeletedData, StateData } from "../edge/relay_events.ts";
+import type { DeletedData, StateData } from "../edge/format/relay_events.ts";
 import type { CacheSelection, Lister } from "../informer/cache/lister.ts";
 import type { InformerState } from "../informer/sync/state.ts";
 import { followRelay, relayAddress, type RelayClientOptions } from "./follow_relay.ts";

@@ -1,4 +1,4 @@
-import type { CollectionData, StreamData, ViewData, ViewRequest } from "../edge/view_events.ts";
+import type { CollectionData, StreamData, ViewData, ViewRequest } from "../edge/format/view_events.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../informer/view/view_update.ts";
 import { askRelay, followRelay, relayAddress, type RelayClientOptions, RelayError } from "./follow_relay.ts";
 import { PolledIterator } from "./polled_iterator.ts";

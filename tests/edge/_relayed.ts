@@ -2,13 +2,14 @@ import { assertEquals } from "@std/assert";
 import { ServerSentEventParseStream } from "@std/http/server-sent-event-parse-stream";
 import { nextTurn } from "../../src/async/next_turn.ts";
 import { Client } from "../../src/client/client.ts";
-import { InformerRelay, type RelayOptions } from "../../src/edge/informer_relay.ts";
+import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import type { RelayOptions } from "../../src/edge/relay_options.ts";
 import {
   SharedInformerFactory,
   type SharedInformerFactoryOptions,
 } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer } from "../../src/testing/mod.ts";
+import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 
 /** A connection from this machine. */
 export const LOCAL = { remoteAddr: { hostname: "127.0.0.1" } };
@@ -115,4 +116,26 @@ export class Relayed implements AsyncDisposable {
     this.#client[Symbol.dispose]();
     this.server[Symbol.dispose]();
   }
+}
+
+/** Returns a server with three pods in two namespaces. */
+export function threePods(): FakeApiServer {
+  const server = new FakeApiServer();
+  server.create(Pod, pod({ name: "cart-0", namespace: "shop", node: "worker-1", labels: { app: "cart" } }));
+  server.create(Pod, pod({ name: "cart-1", namespace: "shop", node: "worker-2", labels: { app: "cart" } }));
+  server.create(Pod, pod({ name: "mail-0", namespace: "mail", node: "worker-1", labels: { app: "mail" } }));
+  return server;
+}
+
+/** The names of the objects of a list, sorted. */
+// deno-lint-ignore no-explicit-any
+export async function names(response: Response): Promise<any> {
+  assertEquals(response.status, 200);
+  // deno-lint-ignore no-explicit-any
+  return (await response.json()).items.map(({ metadata }: any) => metadata.name).sort();
+}
+
+/** The status code and the error of a refused request. */
+export async function refusal(response: Response): Promise<[number, string]> {
+  return [response.status, (await response.json()).error];
 }

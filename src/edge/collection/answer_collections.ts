@@ -1,0 +1,76 @@
+import { accepts } from "@std/http/negotiation";
+import type { CollectionList } from "../format/view_events.ts";
+import { ANSWER_HEADERS } from "../http/answer_headers.ts";
+import { streamResponse, type StreamResponseOptions } from "../http/stream_response.ts";
+import { refuse } from "../http/refuse.ts";
+import { ObjectSelection } from "../objects/object_selection.ts";
+import { answerList, type SyncWait } from "./answer_list.ts";
+import type { ServedCollection } from "./served_collection.ts";
+
+/** The paths of collections: the objects as JSON, or as events. */
+const COLLECTION = /^\/(api|events)\/([^/]+)$/;
+
+/** Options of {@linkcode answerCollections}; the signal aborts when the relay is disposed. */
+export interface AnswerCollectionsOptions extends StreamResponseOptions, SyncWait {
+  /** The collections by their names. */
+  readonly collections: ReadonlyMap<string, ServedCollection>;
+}
+
+/**
+ * Answers a request whose path is `/api`, `/api/<name>` or `/events/<name>`, as `RelayEvents` describes; `undefined` for other
+ * paths.
+ */
+export async function answerCollections(
+  request: Request,
+  options: AnswerCollectionsOptions,
+): Promise<Response | undefined> {
+  const { collections } = options;
+  const { pathname, searchParams } = new URL(request.url);
+  if (pathname === "/api" && request.method === "GET") {
+    return Response.json(listOf(collections), { headers: ANSWER_HEADERS });
+  }
+  const match = COLLECTION.exec(pathname);
+  if (match === null) return undefined;
+  const [, route, name] = match;
+  const collection = collections.get(name);
+  if (collection === undefined) {
+    const names = [...collections.keys()].join(", ");
+    return refuse(request, { status: 404, reason: `found no collection of that name, expected one of ${names}` });
+  }
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    return refuse(request, { status: 405, reason: "use GET" }, { allow: "GET, HEAD" });
+  }
+  const isList = route === "api";
+  const type = isList ? "application/json" : "text/event-stream";
+  if (accepts(request, type) === undefined) return refuse(request, { status: 406, reason: `expected ${type}` });
+  let selection: ObjectSelection;
+  try {
+    selection = ObjectSelection.parse(searchParams, isList ? [] : ["lastEventId"]);
+  } catch (error) {
+    return refuse(request, { status: 400, reason: (error as Error).message });
+  }
+  if (isList) return await answerList(request, collection, selection, options);
+  if (request.method === "HEAD") return new Response(null, { headers: { ...ANSWER_HEADERS, "content-type": type } });
+  return await answerEvents(request, collection, selection, options);
+}
+
+async function answerEvents(
+  request: Request,
+  collection: ServedCollection,
+  selection: ObjectSelection,
+  options: AnswerCollectionsOptions,
+): Promise<Response> {
+  const scope = await collection.scopeOf(selection);
+  if (options.signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });
+  const id = request.headers.get("last-event-id") ?? new URL(request.url).searchParams.get("lastEventId");
+  const lastEventId = id || undefined;
+  return streamResponse((onEnd) => collection.openStream({ selection, scope, lastEventId, onEnd }), options);
+}
+
+function listOf(collections: ReadonlyMap<string, ServedCollection>): CollectionList {
+  return {
+    collections: [...collections].map(([name, { resource: { kind, scope, representation } }]) => {
+      return { name, kind, scope, isTable: representation === "table" };
+    }),
+  };
+}

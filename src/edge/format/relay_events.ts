@@ -1,0 +1,106 @@
+/**
+ * The format in which a relay answers, for the programs that read it.
+ *
+ * **`GET /api/<name>`** answers an {@linkcode RelayList} as JSON, with an entity tag: a request with `If-None-Match` of a list
+ * that has not changed is answered by 304, without a body.
+ *
+ * **`GET /events/<name>`** answers server-sent events, each with a name and one line of JSON as data. Both have the parameters
+ *
+ * | parameter | value |
+ * | --- | --- |
+ * | `namespace` | one namespace. Without it: all that the relay serves |
+ * | `labelSelector`, `fieldSelector` | as in Kubernetes; a field selector may name any field |
+ * | `fields` | the fields that are kept of each object, as paths of `parseFieldPath`, separated by commas or repeated |
+ * | `lastEventId` | of `/events` alone: as the header `Last-Event-ID`, which takes precedence |
+ *
+ * The events of one stream, in order:
+ *
+ * | event | data | meaning |
+ * | --- | --- | --- |
+ * | `state` | {@linkcode StateData} | the state of the informer: first of all, and whenever it changes |
+ * | `reset` | {@linkcode ResetData} | the stream cannot be resumed at `Last-Event-ID`, which is to be forgotten; a snapshot follows |
+ * | `snapshot` | {@linkcode SnapshotData} | a snapshot begins: it replaces everything that the client knows |
+ * | `added` | the object | an object of the snapshot, or one that was created, or begins to match the selectors |
+ * | `synced` | {@linkcode SnapshotData} | the snapshot is complete; changes follow |
+ * | `updated` | the object | the new state of an object |
+ * | `deleted` | {@linkcode DeletedData} | an object was deleted, or no longer matches |
+ * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
+ *
+ * **Resuming.** An `id` is a {@linkcode ResumeToken}: opaque, at most 1,000 characters, of one selection of one cache. A stream that
+ * is opened with it, by the same address, continues behind it, without a snapshot, while the relay holds the changes since then.
+ * Only the last change of a batch has one, and so have `synced` and the heartbeats, which are comments. So changes may come again
+ * after a connection was cut within a batch: `added` and `updated` say what the object is now, and `deleted` of an object that the
+ * client does not have says nothing.
+ *
+ * @module
+ */
+import type { KubernetesObject } from "../../api/object.ts";
+import type { InformerState } from "../../informer/sync/state.ts";
+
+/** The answer to `GET /api/<name>`. */
+export interface RelayList<T extends KubernetesObject = KubernetesObject> extends StateData {
+  /** The name of the collection, as in the path of the request. */
+  readonly name: string;
+  /** The version up to which the list has every change; of several namespaces, the oldest. */
+  readonly resourceVersion: string;
+  /** The objects, in no particular order. */
+  readonly items: readonly T[];
+}
+
+/** The data of `state`. */
+export interface StateData {
+  /** The state of the informer; anything but `"live"` says that the objects may be out of date. */
+  readonly state: InformerState;
+  /** The time since which it is not live, as an ISO text; unset while it is. */
+  readonly notLiveSince?: string;
+}
+
+/** The data of `reset`. */
+export interface ResetData {
+  /** A sentence. */
+  readonly reason: string;
+}
+
+/** The data of `snapshot` and `synced`. */
+export interface SnapshotData {
+  /** The number of objects; that of `snapshot` may be higher, by objects that cannot be shown. */
+  readonly objects: number;
+}
+
+/** The data of `deleted`. */
+export interface DeletedData {
+  /** `"namespace/name"`, or `"name"` of an object without a namespace. */
+  readonly key: string;
+  /** The uid of the object. */
+  readonly uid: string;
+}
+
+/** The data of `end`. */
+export interface EndData {
+  /**
+   * - `slow`: the client did not read for too long, or fell too far behind. It should reconnect, and may have to take a snapshot.
+   * - `expired`: the time for which the request was authorized is over. It should reconnect, and is asked again.
+   * - `closed`: the relay or its informer was stopped. It should reconnect later.
+   */
+  readonly reason: "slow" | "expired" | "closed";
+}
+
+/** The events that a relay sends, and their data. */
+export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
+  /** See {@linkcode StateData}. */
+  readonly state: StateData;
+  /** See {@linkcode ResetData}. */
+  readonly reset: ResetData;
+  /** See {@linkcode SnapshotData}. */
+  readonly snapshot: SnapshotData;
+  /** The object. */
+  readonly added: T;
+  /** See {@linkcode SnapshotData}. */
+  readonly synced: SnapshotData;
+  /** The object. */
+  readonly updated: T;
+  /** See {@linkcode DeletedData}. */
+  readonly deleted: DeletedData;
+  /** See {@linkcode EndData}. */
+  readonly end: EndData;
+}

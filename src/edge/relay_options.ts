@@ -1,0 +1,107 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { Resource } from "../api/resource.ts";
+import { checkDurations } from "../async/time/duration.ts";
+import type { RelayedCollection } from "./collection/relayed_collection.ts";
+import type { Authorization } from "./http/authorization.ts";
+import { LOOPBACK_HOSTS } from "./http/request_guard.ts";
+
+/** The longest time between two heartbeats, in milliseconds: clients give up a stream that is silent for 70 s. */
+const MAX_HEARTBEAT_MS = 30_000;
+
+/** Options of an `InformerRelay`. */
+export interface RelayOptions {
+  /** The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. */
+  readonly collections: Readonly<Record<string, Resource | RelayedCollection>>;
+  /**
+   * Decides whether a request is answered. An open stream ends at `expiresAt`, and its client asks again. An error that it throws
+   * is reported, and answered by 500.
+   *
+   * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
+   */
+  readonly authorize?: (request: Request) => Authorization | Promise<Authorization>;
+  /**
+   * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same object, and
+   * changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their collection keeps it. An object
+   * for which it throws is left out, and the error is reported.
+   *
+   * @default {the object}
+   */
+  readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
+  /**
+   * The names under which this server is reached, without ports; `*.example.com` stands for all names that end so. Requests to other
+   * names are refused, because a page of another site could make its name point here.
+   *
+   * @default {localhost, 127.0.0.1 and [::1]}
+   */
+  readonly hosts?: readonly string[];
+  /** The origins of other sites whose pages may ask and read answers, such as `"https://dash.example.com"`. @default {none} */
+  readonly origins?: readonly string[];
+  /**
+   * The name of the cluster. Relays that name the same cluster resume each other's streams, where their caches are at the same
+   * version; give another name to a cluster that was made anew.
+   *
+   * @default {streams are resumed by the relay that they came from}
+   */
+  readonly cluster?: string;
+  /** The largest number of requests that are answered at one time, open streams included; others are answered by 503. @default {2_000} */
+  readonly maxConnections?: number;
+  /** The largest number of bytes of changes that are kept of each collection. @default {8_388_608} */
+  readonly ringBytes?: number;
+  /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
+  readonly heartbeatMs?: number;
+  /** The time for which a client may leave unread what there is to read, in milliseconds. @default {30_000} */
+  readonly stallMs?: number;
+  /** The time for which a list waits for the first sync, in milliseconds. @default {10_000} */
+  readonly syncMs?: number;
+  /**
+   * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that clients that
+   * reconnect can resume. The informer's own `idleMs` follows.
+   *
+   * @default {10_000}
+   */
+  readonly lingerMs?: number;
+  /** The age from which a cache that is not live makes `/readyz` fail, in milliseconds. @default {60_000} */
+  readonly maxStaleMs?: number;
+  /** Called with errors of `authorize` and `redact`. @default {written to the console} */
+  readonly onError?: (error: unknown) => unknown;
+}
+
+/** The options of a relay with their defaults. */
+export type RelaySettings =
+  & RelayOptions
+  & Required<Omit<RelayOptions, "authorize" | "redact" | "maxStaleMs" | "onError">>;
+
+/**
+ * Returns the options with their defaults.
+ *
+ * @throws {TypeError} when there is no collection.
+ * @throws {RangeError} when a number is out of range.
+ */
+export function relaySettings(options: RelayOptions): RelaySettings {
+  const { hosts = LOOPBACK_HOSTS, origins = [], cluster = crypto.randomUUID() } = options;
+  const { maxConnections = 2_000, ringBytes = 8_388_608, heartbeatMs = 15_000 } = options;
+  const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;
+  if (Object.keys(options.collections).length === 0) {
+    throw new TypeError("Cannot make a relay: found no collection, expected one at least");
+  }
+  checkDurations("make a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
+  checkDurations("make a relay", { heartbeatMs }, { min: 1, finite: true });
+  if (heartbeatMs > MAX_HEARTBEAT_MS) {
+    throw new RangeError(
+      `Cannot make a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, found ${heartbeatMs}`,
+    );
+  }
+  checkLeast({ ringBytes }, 0);
+  checkLeast({ maxConnections }, 1);
+  const times = { heartbeatMs, stallMs, syncMs, lingerMs };
+  return { ...options, hosts, origins, cluster, maxConnections, ringBytes, ...times };
+}
+
+/** Checks options that are counts. @throws {RangeError} when one is less. */
+function checkLeast(counts: Readonly<Record<string, number>>, least: number): void {
+  for (const [name, value] of Object.entries(counts)) {
+    if (!(value >= least)) {
+      throw new RangeError(`Cannot make a relay: ${name} must be at least ${least}, found ${value}`);
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import { assertEquals } from "@std/assert";
+import { names, refusal, Relayed, threePods } from "../_relayed.ts";
+
+Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {
+  await using relayed = new Relayed({ maxConnections: 2 }, { server: threePods() });
+  const first = await relayed.events("/events/pods");
+  await using _second = await relayed.events("/events/pods");
+  const refused = await relayed.get("/api/pods");
+  assertEquals(refused.headers.get("retry-after"), "2");
+  assertEquals(await refusal(refused), [503, "Cannot answer GET: 2 requests are being answered already"]);
+  await first[Symbol.asyncDispose]();
+  await relayed.untilConnections(1);
+  assertEquals((await names(await relayed.get("/api/pods"))).length, 3);
+});

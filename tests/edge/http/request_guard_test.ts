@@ -1,0 +1,106 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { Relayed } from "../_relayed.ts";
+import { answerOf, statusOf } from "./_sent.ts";
+
+Deno.test("without authorize, clients on the same machine alone are answered", async () => {
+  for (const hostname of ["127.0.0.1", "127.1.2.3", "::1", "::ffff:127.0.0.1"]) {
+    assertEquals(await statusOf({}, { info: { remoteAddr: { hostname } } }), 200, hostname);
+  }
+  for (const hostname of ["10.0.0.1", "::2", "127.0.0.1.example.com", "::ffff:10.0.0.1", ""]) {
+    assertEquals(await statusOf({}, { info: { remoteAddr: { hostname } } }), 403, hostname);
+  }
+});
+
+Deno.test("without authorize, a request whose connection is not known is refused", async () => {
+  assertEquals(await statusOf({}, { info: undefined }), 403);
+  assertEquals(await statusOf({}, { info: { remoteAddr: {} } }), 403);
+});
+
+Deno.test("without authorize, a request that a proxy has passed on is refused", async () => {
+  for (const name of ["forwarded", "x-forwarded-for", "x-real-ip"]) {
+    assertEquals(await statusOf({}, { headers: { [name]: "127.0.0.1" } }), 403, name);
+  }
+});
+
+Deno.test("a request to a foreign host is refused", async () => {
+  for (const host of ["evil.example.com", "localhost.evil.com", "127.0.0.1.nip.io", "10.0.0.1", "LOCALHOST.", ""]) {
+    assertEquals(await statusOf({}, { headers: { host } }), 421, host);
+  }
+  for (const host of ["localhost", "LOCALHOST:8080", "127.0.0.1:80", "[::1]:8080"]) {
+    assertEquals(await statusOf({}, { headers: { host } }), 200, host);
+  }
+  assertEquals(await statusOf({ authorize: () => true }, { url: "http://evil.example.com/api/pods" }), 421);
+});
+
+Deno.test("the names of hosts can be given, also of all below a domain", async () => {
+  const hosts = ["dash.example.com", "*.Example.org"];
+  for (const host of ["dash.example.com", "dash.example.com:8443", "a.example.org", "b.a.example.org"]) {
+    assertEquals(await statusOf({ hosts }, { headers: { host } }), 200, host);
+  }
+  for (const host of ["localhost", "example.com", "example.org", ".example.org", "a.example.org.evil.com"]) {
+    assertEquals(await statusOf({ hosts }, { headers: { host } }), 421, host);
+  }
+});
+
+Deno.test("a cross-origin request is refused unless its origin is named", async () => {
+  const headers = { origin: "https://dash.example.com" };
+  assertEquals(await statusOf({}, { headers }), 403);
+  assertEquals(await statusOf({}, { headers: { origin: "null" } }), 403);
+  assertEquals(await statusOf({}, { headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } }), 403);
+  assertEquals(await statusOf({}, { headers: { "sec-fetch-site": "same-origin" } }), 200);
+  assertEquals(await statusOf({}, { headers: { origin: "http://localhost" } }), 200);
+  const response = await answerOf({ origins: ["https://dash.example.com"] }, { headers });
+  assertEquals(response.status, 200);
+  assertEquals(response.headers.get("access-control-allow-origin"), "https://dash.example.com");
+  assertEquals(response.headers.get("vary"), "origin");
+});
+
+Deno.test("refusals can be read by the pages of a named origin", async () => {
+  const sent = { url: "http://localhost/api/unknown", headers: { origin: "https://dash.example.com" } };
+  const response = await answerOf({ origins: ["https://dash.example.com"] }, sent);
+  assertEquals([response.status, response.headers.get("access-control-allow-origin")], [
+    404,
+    "https://dash.example.com",
+  ]);
+});
+
+Deno.test("a preflight is answered without authorization, for named origins alone", async () => {
+  const options = { origins: ["https://dash.example.com"], authorize: () => false };
+  const preflight = await answerOf(options, { method: "OPTIONS", headers: { origin: "https://dash.example.com" } });
+  assertEquals([preflight.status, preflight.headers.get("access-control-allow-methods")], [204, "GET, HEAD, POST"]);
+  assertEquals(await statusOf(options, { method: "OPTIONS", headers: { origin: "https://other.example.com" } }), 403);
+});
+
+Deno.test("a query of more than 4,096 characters is refused", async () => {
+  assertEquals(await statusOf({}, { url: `http://localhost/api/pods?namespace=${"a".repeat(4_096)}` }), 414);
+});
+
+Deno.test("answers forbid frames, scripts, and a guess of their type", async () => {
+  for (const url of ["http://localhost/api/pods", "http://localhost/api/unknown"]) {
+    const { headers } = await answerOf({}, { url });
+    assertEquals(headers.get("x-content-type-options"), "nosniff");
+    assertStringIncludes(headers.get("content-security-policy")!, "default-src 'none'");
+  }
+});
+
+Deno.test("a relay answers the addresses of Deno.serve on loopback, and no others", async () => {
+  await using relayed = new Relayed();
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, relayed.relay.fetch);
+  const { port } = server.addr;
+  const response = await fetch(`http://127.0.0.1:${port}/api/pods`);
+  assertEquals([response.status, (await response.json()).items], [200, []]);
+  const refused = await fetch(`http://127.0.0.1:${port}/api/pods`, { headers: { "x-forwarded-for": "10.0.0.1" } });
+  assertEquals([refused.status, Object.keys(await refused.json())], [403, ["error"]]);
+});
+
+Deno.test("a server of a relay refuses headers of a megabyte, and goes on", async () => {
+  await using relayed = new Relayed();
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, relayed.relay.fetch);
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });
+  const head = `GET /api/pods HTTP/1.1\r\nhost: localhost\r\nx-large: ${"x".repeat(1_000_000)}\r\n\r\n`;
+  await connection.write(new TextEncoder().encode(head)).catch(() => 0);
+  const buffer = new Uint8Array(1_000);
+  const count = await connection.read(buffer).catch(() => 0) ?? 0;
+  assertEquals(new TextDecoder().decode(buffer.subarray(0, count)).includes(" 200 "), false);
+  assertEquals((await (await fetch(`http://127.0.0.1:${server.addr.port}/api/pods`)).json()).items, []);
+});
