@@ -19,21 +19,28 @@ import { ViewHub } from "./views/view_hub.ts";
 export interface RelayStatus {
   /** The number of requests that are being answered, open streams included. */
   readonly connections: number;
-  /** The number of open streams of each collection that has any, or had some a short time ago. */
+  /** The number of event streams of each collection that has any, or had some within `lingerMs`; those of views are not among them. */
   readonly streams: Readonly<Record<string, number>>;
 }
 
 /**
  * Serves the caches of informers to any number of clients, as JSON and as server-sent events, from one upstream watch.
  *
- * `GET /api/<name>` is a list with an entity tag, `GET /events/<name>` a snapshot and then changes, which a client resumes by
- * `Last-Event-ID`; both take `namespace`, `labelSelector`, `fieldSelector` and `fields`. Their format is that of
- * {@linkcode RelayEvents}. `/healthz`, `/readyz` and `/metrics` are those of {@linkcode informerProbes}.
+ * | path | answer |
+ * | --- | --- |
+ * | `/api` | the collections: {@linkcode CollectionList} |
+ * | `/api/<name>` | a list with an entity tag: {@linkcode RelayList} |
+ * | `/events/<name>` | a snapshot and then changes, which a client resumes by `Last-Event-ID`: {@linkcode RelayEvents} |
+ * | `/views`, `/views/<id>` | windows of ordered objects, and their changes: {@linkcode ViewEvents} |
+ * | `/healthz`, `/readyz`, `/metrics` | those of {@linkcode informerProbes} |
  *
  * - The informers are acquired while there are requests, so the upstream watch follows demand.
  * - Each change is written as text once for each selection, and its bytes are shared by all clients. A client that does not read
  *   is disconnected; nothing is kept for it.
- * - Errors are JSON: `{"error": "…"}`.
+ * - Errors are JSON: `{"error": "…"}`. 400 is a parameter that cannot be read, 401 and 403 a request that may not be answered, 404 an
+ *   unknown path, collection or stream of views, 413 and 414 a body or query that is too long, 421 a host that `hosts` lacks, 500 an
+ *   error of `authorize`, 502 an API server that refuses the relay, and 503, with `Retry-After`, a cache that has not synced, too many
+ *   requests, or a relay that was disposed.
  *
  * @example
  * ```ts

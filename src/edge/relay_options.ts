@@ -49,20 +49,20 @@ export interface RelayOptions {
   readonly ringBytes?: number;
   /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
   readonly heartbeatMs?: number;
-  /** The time for which a client may leave unread what there is to read, in milliseconds. @default {30_000} */
+  /** The time for which a client may leave unread what there is to read, in milliseconds; `Infinity` is for ever. @default {30_000} */
   readonly stallMs?: number;
-  /** The time for which a list waits for the first sync, in milliseconds. @default {10_000} */
+  /** The time for which a list waits for the first sync, in milliseconds; `Infinity` is for ever. @default {10_000} */
   readonly syncMs?: number;
   /**
    * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that clients that
-   * reconnect can resume. The informer's own `idleMs` follows.
+   * reconnect can resume; `Infinity` keeps it. The informer's own `idleMs` follows.
    *
    * @default {10_000}
    */
   readonly lingerMs?: number;
-  /** The age from which a cache that is not live makes `/readyz` fail, in milliseconds. @default {60_000} */
+  /** The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never. @default {60_000} */
   readonly maxStaleMs?: number;
-  /** Called with errors of `authorize` and `redact`. @default {written to the console} */
+  /** Called with errors of `authorize` and `redact`, and with the reason of each answer by 500. @default {written to the console} */
   readonly onError?: (error: unknown) => unknown;
 }
 

@@ -1,43 +1,10 @@
-/**
- * The format in which a relay answers, for the programs that read it.
- *
- * **`GET /api/<name>`** answers an {@linkcode RelayList} as JSON, with an entity tag: a request with `If-None-Match` of a list
- * that has not changed is answered by 304, without a body.
- *
- * **`GET /events/<name>`** answers server-sent events, each with a name and one line of JSON as data. Both have the parameters
- *
- * | parameter | value |
- * | --- | --- |
- * | `namespace` | one namespace. Without it: all that the relay serves |
- * | `labelSelector`, `fieldSelector` | as in Kubernetes; a field selector may name any field |
- * | `fields` | the fields that are kept of each object, as paths of `parseFieldPath`, separated by commas or repeated |
- * | `lastEventId` | of `/events` alone: as the header `Last-Event-ID`, which takes precedence |
- *
- * The events of one stream, in order:
- *
- * | event | data | meaning |
- * | --- | --- | --- |
- * | `state` | {@linkcode StateData} | the state of the informer: first of all, and whenever it changes |
- * | `reset` | {@linkcode ResetData} | the stream cannot be resumed at `Last-Event-ID`, which is to be forgotten; a snapshot follows |
- * | `snapshot` | {@linkcode SnapshotData} | a snapshot begins: it replaces everything that the client knows |
- * | `added` | the object | an object of the snapshot, or one that was created, or begins to match the selectors |
- * | `synced` | {@linkcode SnapshotData} | the snapshot is complete; changes follow |
- * | `updated` | the object | the new state of an object |
- * | `deleted` | {@linkcode DeletedData} | an object was deleted, or no longer matches |
- * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
- *
- * **Resuming.** An `id` is a {@linkcode ResumeToken}: opaque, at most 1,000 characters, of one selection of one cache. A stream that
- * is opened with it, by the same address, continues behind it, without a snapshot, while the relay holds the changes since then.
- * Only the last change of a batch has one, and so have `synced` and the heartbeats, which are comments. So changes may come again
- * after a connection was cut within a batch: `added` and `updated` say what the object is now, and `deleted` of an object that the
- * client does not have says nothing.
- *
- * @module
- */
 import type { KubernetesObject } from "../../api/object.ts";
 import type { InformerState } from "../../informer/sync/state.ts";
 
-/** The answer to `GET /api/<name>`. */
+/**
+ * The answer to `GET /api/<name>`, as JSON with an entity tag: a request with `If-None-Match` of a list that has not changed is
+ * answered by 304, without a body. Its parameters are those of {@linkcode RelayEvents}, but for `lastEventId`.
+ */
 export interface RelayList<T extends KubernetesObject = KubernetesObject> extends StateData {
   /** The name of the collection, as in the path of the request. */
   readonly name: string;
@@ -85,7 +52,36 @@ export interface EndData {
   readonly reason: "slow" | "expired" | "closed";
 }
 
-/** The events that a relay sends, and their data. */
+/**
+ * The events of `GET /events/<name>`: server-sent events, each with a name and one line of JSON as data. The parameters of a
+ * request, whose query has at most 4,096 characters, are
+ *
+ * | parameter | value |
+ * | --- | --- |
+ * | `namespace` | one namespace. Without it: all that the relay serves |
+ * | `labelSelector`, `fieldSelector` | as in Kubernetes; a field selector may name any field |
+ * | `fields` | the fields that are kept of each object, as paths of `parseFieldPath`, separated by commas or repeated |
+ * | `lastEventId` | as the header `Last-Event-ID`, which takes precedence |
+ *
+ * The events of one stream, in order:
+ *
+ * | event | data | meaning |
+ * | --- | --- | --- |
+ * | `state` | {@linkcode StateData} | the state of the informer: first of all, and whenever it changes |
+ * | `reset` | {@linkcode ResetData} | the stream cannot be resumed at `Last-Event-ID`, which is to be forgotten; a snapshot follows |
+ * | `snapshot` | {@linkcode SnapshotData} | a snapshot begins: it replaces everything that the client knows |
+ * | `added` | the object | an object of the snapshot, or one that was created, or begins to match the selectors |
+ * | `synced` | {@linkcode SnapshotData} | the snapshot is complete; changes follow |
+ * | `updated` | the object | the new state of an object |
+ * | `deleted` | {@linkcode DeletedData} | an object was deleted, or no longer matches |
+ * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
+ *
+ * **Resuming.** An `id` names a position in the changes of one selection of one cache; it is opaque, and has at most 1,000
+ * characters. A stream that is opened with it, by the same address, continues behind it, without a snapshot, while the relay holds
+ * the changes since then. Only the last change of a batch has one, and so have `synced` and the heartbeats, which are comments. So
+ * changes may come again after a connection was cut within a batch: `added` and `updated` say what the object is now, and `deleted`
+ * of an object that the client does not have says nothing.
+ */
 export interface RelayEvents<T extends KubernetesObject = KubernetesObject> {
   /** See {@linkcode StateData}. */
   readonly state: StateData;

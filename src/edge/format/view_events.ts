@@ -1,25 +1,3 @@
-/**
- * The format in which a relay serves views: windows of the objects of a collection, in order.
- *
- * **`GET /views?views=<JSON>`** answers server-sent events about any number of views, which are an object of
- * {@linkcode ViewRequest}s by their names. **`POST /views/<id>`** with such an object as its body replaces the views of an open
- * stream, whose `id` its first event has: a view that differs in its window alone is moved, and one that is the same is kept. It is
- * answered by 204, and by 404 where the stream is not one of this relay (any more): the client then opens another one.
- *
- * | event | data | meaning |
- * | --- | --- | --- |
- * | `stream` | {@linkcode StreamData} | first of all |
- * | `collection` | {@linkcode CollectionData} | the state of a collection that a view is of: at first, and when it has changed |
- * | `view` | {@linkcode ViewData} | all rows of a window, or changes of it |
- * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
- *
- * **`GET /api`** answers the collections that there are, as a {@linkcode CollectionList}.
- *
- * Events have no ids: a client that reconnects opens its views again, which costs their windows. A client that reads slowly receives
- * fewer updates of a view, and all rows where they would be less than the changes.
- *
- * @module
- */
 import type { ViewUpdate } from "../../informer/view/view_update.ts";
 import type { EndData, StateData } from "./relay_events.ts";
 
@@ -55,9 +33,9 @@ export interface ViewRequest {
    * @default {none}
    */
   readonly search?: string;
-  /** Paths of fields, as in `SortKey`. @default {the order of the object keys} */
+  /** Up to 100 paths of fields, as in `SortKey`. @default {the order of the object keys} */
   readonly sortBy?: readonly string[];
-  /** The paths of the fields that are kept of each object. @default {all} */
+  /** The paths of the fields that are kept of each object, up to 100. @default {all} */
   readonly fields?: readonly string[];
   /** The number of rows before the window. @default {0} */
   readonly offset?: number;
@@ -87,7 +65,25 @@ export interface ViewData<T = unknown> extends ViewUpdate<T> {
   readonly view: string;
 }
 
-/** The events of a stream of views, and their data. */
+/**
+ * The events of `GET /views?views=<JSON>`: server-sent events about views, which are windows of the objects of a collection, in
+ * order. A request names up to 16 views by an object of {@linkcode ViewRequest}s by their names.
+ *
+ * `POST /views/<id>` with such an object as its body, of at most 16,384 bytes, replaces the views of an open stream, whose `id` its
+ * first event has: a view that differs in its window alone is moved, and one that is the same is kept. It is answered by 204, and by
+ * 404 where the stream is not one of this relay (any more): the client then opens another one.
+ *
+ * | event | data | meaning |
+ * | --- | --- | --- |
+ * | `stream` | {@linkcode StreamData} | first of all |
+ * | `collection` | {@linkcode CollectionData} | the state of a collection that a view is of: at first, and when it has changed |
+ * | `view` | {@linkcode ViewData} | all rows of a window, or changes of it |
+ * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
+ *
+ * They have no ids: a client that reconnects opens its views again, which costs their windows. A client that reads slowly receives
+ * fewer updates of a view, and all rows where they would be less than the changes. Changes come at most every 50 ms for each view,
+ * and those of a collection's state at most every 500 ms.
+ */
 export interface ViewEvents {
   /** See {@linkcode StreamData}. */
   readonly stream: StreamData;
