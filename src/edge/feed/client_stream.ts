@@ -1,13 +1,8 @@
 import { nextTurn } from "../../async/next_turn.ts";
-import { LongTimer } from "../../async/time/long_timer.ts";
-import { monotonicMs } from "../../async/time/monotonic_ms.ts";
-import { eventText } from "../format/event_text.ts";
 import type { EndData } from "../format/relay_events.ts";
+import { EventBody } from "../http/event_body.ts";
 import type { Channel, ChannelReader } from "./channel.ts";
 import type { Snapshot } from "./snapshot.ts";
-
-/** The time that a client has to read why its stream ends, in milliseconds. */
-const GRACE_MS = 5_000;
 
 /** The place at which the changes of a stream begin. */
 export interface StreamBeginning {
@@ -40,11 +35,8 @@ const encoder = new TextEncoder();
  * fallen behind what the channel keeps is disconnected with the reason `slow`.
  */
 export class ClientStream implements ChannelReader {
-  /** The body of the response. */
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly #channel: Channel;
-  readonly #onEnd: () => void;
-  #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
+  readonly #body: EventBody;
   #position: number;
   /** Set until it was written. */
   #prelude: string | undefined;
@@ -54,14 +46,8 @@ export class ClientStream implements ChannelReader {
   #snapshot: Snapshot | undefined;
   /** The next part of the snapshot. */
   #part = 0;
-  /** `true` if and only if the client has read everything that was written. */
-  #isReading = false;
   /** `true` if and only if the next part of the snapshot waits for a later turn. */
   #isPaused = false;
-  /** The time of the last write, by the monotonic clock. */
-  #wroteAt: number = monotonicMs();
-  #isOver = false;
-  readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
 
   /** Begins when the body is first read; from now on the channel writes to it. */
   constructor(channel: Channel, { prelude, position, begin, onEnd }: ClientStreamOptions) {
@@ -69,58 +55,37 @@ export class ClientStream implements ChannelReader {
     this.#prelude = prelude;
     this.#position = position;
     this.#begin = begin;
-    this.#onEnd = onEnd;
-    this.body = new ReadableStream({
-      start: (controller): void => void (this.#controller = controller),
-      pull: (): void => {
-        this.#isReading = true;
-        if (this.#isOver) this.#close();
-        else this.write();
+    this.#body = new EventBody({
+      onRead: () => this.write(),
+      onEnd: () => {
+        this.#snapshot = this.#begin = undefined;
+        channel.streams.delete(this);
+        onEnd();
       },
-      cancel: (): void => this.#stop(),
-    }, { highWaterMark: 0 });
+    });
     channel.streams.add(this);
+  }
+
+  /** The body of the response. */
+  get body(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return this.#body.stream;
   }
 
   /** Writes what there is, if the client is reading. */
   write(): void {
-    if (!this.#isReading || this.#isPaused || this.#isOver) return;
+    if (!this.#body.isReading || this.#isPaused) return;
     const bytes = this.#next();
-    if (bytes !== undefined) this.#enqueue(bytes);
+    if (bytes !== undefined) this.#body.write(bytes);
   }
 
   /** Ends the stream if the client has not read for `ms` what there is to read. */
   check(ms: number): void {
-    if (!this.#isReading && monotonicMs() - this.#wroteAt > ms) this.end("slow");
+    this.#body.check(ms);
   }
 
   /** Ends the stream. The client has 5 s to read the reason. */
   end(reason: EndData["reason"]): void {
-    if (this.#isOver) return;
-    this.#stop();
-    this.#enqueue(encoder.encode(eventText("end", JSON.stringify({ reason }))));
-    this.#grace.arm(GRACE_MS);
-  }
-
-  /** Closes the body, whose reader has read everything. */
-  #close(): void {
-    this.#grace[Symbol.dispose]();
-    this.#controller.close();
-  }
-
-  #stop(): void {
-    this.#grace[Symbol.dispose]();
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#snapshot = this.#begin = undefined;
-    this.#channel.streams.delete(this);
-    this.#onEnd();
-  }
-
-  #enqueue(bytes: Uint8Array<ArrayBuffer>): void {
-    this.#isReading = false;
-    this.#wroteAt = monotonicMs();
-    this.#controller.enqueue(bytes);
+    this.#body.end(reason);
   }
 
   #next(): Uint8Array<ArrayBuffer> | undefined {

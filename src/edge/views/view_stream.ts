@@ -1,19 +1,15 @@
 import type { KubernetesObject } from "../../api/object.ts";
-import { LongTimer } from "../../async/time/long_timer.ts";
-import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { sleep } from "../../async/time/sleep.ts";
 import type { ViewUpdates } from "../../informer/view/view_reader.ts";
 import type { RowChange, ViewRow, ViewUpdate } from "../../informer/view/view_update.ts";
-import { eventText } from "../format/event_text.ts";
+import { eventText, heartbeatText } from "../format/event_text.ts";
 import type { EndData } from "../format/relay_events.ts";
+import { EventBody } from "../http/event_body.ts";
 import type { Show } from "../objects/show.ts";
 import type { ViewSelection } from "./view_selection.ts";
 
 /** The time between two updates of a view, in milliseconds: changes in between come together. */
 const INTERVAL_MS = 50;
-
-/** The time that a client has to read why its stream ends, in milliseconds. */
-const GRACE_MS = 5_000;
 
 /** A view that a stream reads. */
 export interface ViewLease extends Disposable {
@@ -40,36 +36,30 @@ const encoder = new TextEncoder();
 export class ViewStream {
   /** The name of the stream, a secret of its client. */
   readonly id: string = crypto.randomUUID();
-  /** The body of the response. */
-  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly #body: EventBody;
   readonly #lease: (selection: ViewSelection) => ViewLease;
-  readonly #onEnd: () => void;
   readonly #views = new Map<string, OpenView>();
   /** The texts that wait for the client, by what they are about. */
   readonly #pending = new Map<string, string>();
   /** Called when the client has taken the texts. */
   #taken: (() => void)[] = [];
-  #controller!: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>;
-  /** `true` if and only if the client has read everything that was written. */
-  #isReading = false;
-  /** The time of the last write, by the monotonic clock. */
-  #wroteAt: number = monotonicMs();
-  #isOver = false;
-  readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
 
   /** A stream without views. `lease` opens one; `onEnd` is called once, when the stream has ended. */
   constructor(lease: (selection: ViewSelection) => ViewLease, onEnd: () => void) {
     this.#lease = lease;
-    this.#onEnd = onEnd;
-    this.body = new ReadableStream({
-      start: (controller): void => void (this.#controller = controller),
-      pull: (): void => {
-        this.#isReading = true;
-        this.#flush();
+    this.#body = new EventBody({
+      onRead: () => this.#flush(),
+      onEnd: () => {
+        for (const name of [...this.#views.keys()]) this.#close(name);
+        onEnd();
       },
-      cancel: (): void => this.#stop(),
-    }, { highWaterMark: 0 });
+    });
     this.offer("stream", eventText("stream", JSON.stringify({ id: this.id })));
+  }
+
+  /** The body of the response. */
+  get body(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return this.#body.stream;
   }
 
   /** The names of the collections that views are of. */
@@ -94,47 +84,27 @@ export class ViewStream {
 
   /** Writes a text when the client reads; a later one about the same replaces it until then. */
   offer(about: string, text: string): void {
-    if (this.#isOver) return;
+    if (this.#body.isOver) return;
     this.#pending.set(about, text);
     this.#flush();
   }
 
   /** Ends the stream if the client has not read for `stallMs`, and writes a comment if nothing was written for `heartbeatMs`. */
   check({ stallMs, heartbeatMs }: { readonly stallMs: number; readonly heartbeatMs: number }): void {
-    const idleMs = monotonicMs() - this.#wroteAt;
-    if (!this.#isReading && idleMs > stallMs) this.end("slow");
-    else if (this.#isReading && idleMs >= heartbeatMs) this.offer("heartbeat", ":\n\n");
+    this.#body.check(stallMs);
+    if (this.#body.isReading && this.#body.idleMs >= heartbeatMs) this.offer("heartbeat", heartbeatText());
   }
 
   /** Ends the stream. The client has 5 s to read the reason. */
   end(reason: EndData["reason"]): void {
-    if (this.#isOver) return;
-    this.#stop();
-    this.#controller.enqueue(encoder.encode(eventText("end", JSON.stringify({ reason }))));
-    if (!this.#isReading) this.#grace.arm(GRACE_MS);
-    else this.#controller.close();
-  }
-
-  #stop(): void {
-    this.#grace[Symbol.dispose]();
-    if (this.#isOver) return;
-    this.#isOver = true;
-    for (const name of [...this.#views.keys()]) this.#close(name);
-    this.#onEnd();
+    this.#body.end(reason);
   }
 
   #flush(): void {
-    if (!this.#isReading) return;
-    if (this.#isOver) {
-      this.#grace[Symbol.dispose]();
-      return this.#controller.close();
-    }
-    if (this.#pending.size === 0) return;
+    if (!this.#body.isReading || this.#pending.size === 0) return;
     const text = [...this.#pending.values()].join("");
     this.#pending.clear();
-    this.#isReading = false;
-    this.#wroteAt = monotonicMs();
-    this.#controller.enqueue(encoder.encode(text));
+    this.#body.write(encoder.encode(text));
     for (const taken of this.#taken.splice(0)) taken();
   }
 
