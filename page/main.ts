@@ -8,7 +8,8 @@
 import type { KubernetesObject } from "../src/api/object.ts";
 import type { TableColumn, TableRow } from "../src/api/table_row.ts";
 import type { CollectionData, CollectionList } from "../src/edge/format/view_events.ts";
-import { type RemoteView, subscribeViews } from "../src/subscribe/view_subscription.ts";
+import type { RemoteView } from "../src/subscribe/remote_view.ts";
+import { subscribeViews } from "../src/subscribe/view_subscription.ts";
 import { humanDuration } from "../src/testing/reads/human_duration.ts";
 import { type Column, Grid } from "./grid.ts";
 import { Rate } from "./rate.ts";

@@ -1,3 +1,9 @@
+/** The error with which an iterator ends. */
+export interface IterationFailure {
+  /** The error. */
+  readonly error: unknown;
+}
+
 /** Options of a {@linkcode PolledIterator}. */
 export interface PolledIteratorOptions<V> {
   /** Returns the next value; `undefined` if there is none yet. */
@@ -15,7 +21,7 @@ export class PolledIterator<V> implements AsyncIterableIterator<V> {
   readonly #options: PolledIteratorOptions<V>;
   #state: "new" | "open" | "over" = "new";
   /** Set from a failure until `next()` has rejected with it. */
-  #failure: { readonly error: unknown } | undefined;
+  #failure: IterationFailure | undefined;
   /** Set if and only if a `next()` waits. */
   #wake: (() => void) | undefined;
 
@@ -30,7 +36,7 @@ export class PolledIterator<V> implements AsyncIterableIterator<V> {
   }
 
   /** Ends the iterator. With a failure, one `next()`, which may be waiting, rejects with it. */
-  end(failure?: { readonly error: unknown }): void {
+  end(failure?: IterationFailure): void {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#failure = failure;

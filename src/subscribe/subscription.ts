@@ -1,21 +1,15 @@
-/**
- * Caches and views of a relay, for browsers and other programs without credentials of the cluster.
- *
- * {@linkcode subscribe} keeps a copy of a collection, with a `Lister` and events as those of an informer; {@linkcode subscribeViews}
- * keeps windows of collections, of which the relay sends nothing else. Both connect again when a connection ends. This folder uses
- * web standards alone, and is small: at most 8 kB, minified and compressed.
- *
- * @module
- */
 import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import { DerivedController } from "../async/derived_controller.ts";
 import { Latch } from "../async/latch.ts";
 import type { DeletedData, StateData } from "../edge/format/relay_events.ts";
 import type { CacheSelection, Lister } from "../informer/cache/lister.ts";
 import type { InformerState } from "../informer/sync/state.ts";
-import { followRelay, relayAddress, type RelayClientOptions } from "./follow_relay.ts";
+import { relayAddress, type RelayClientOptions } from "./ask_relay.ts";
+import { EventReader, type SubscriptionEvent } from "./event_reader.ts";
+import { followRelay } from "./follow_relay.ts";
 import { MapLister } from "./map_lister.ts";
-import { PolledIterator } from "./polled_iterator.ts";
+import type { IterationFailure } from "./polled_iterator.ts";
 import type { ServerEvent } from "./server_events.ts";
 
 /** Options of {@linkcode subscribe}. */
@@ -32,13 +26,6 @@ export interface SubscribeOptions extends RelayClientOptions, CacheSelection {
  */
 export type SubscriptionState = InformerState | "connecting" | "disconnected" | "failed";
 
-/** An event of a subscription; the members are those of an informer's event of that type. */
-export type SubscriptionEvent<T> =
-  | { readonly type: "added"; readonly key: ObjectKey; readonly object: T; readonly initial: boolean }
-  | { readonly type: "updated"; readonly key: ObjectKey; readonly object: T; readonly previous: T }
-  | { readonly type: "deleted"; readonly key: ObjectKey; readonly object: T }
-  | { readonly type: "synced"; readonly objects: number };
-
 /**
  * A copy of a collection of a relay.
  *
@@ -48,7 +35,7 @@ export type SubscriptionEvent<T> =
 export class Subscription<T extends KubernetesObject> implements AsyncIterable<SubscriptionEvent<T>>, Disposable {
   /** Reads the copy. */
   readonly lister: Lister<T>;
-  readonly #job = new AbortController();
+  readonly #job: DerivedController;
   readonly #objects = new Map<ObjectKey, T>();
   readonly #readers = new Set<EventReader<T>>();
   readonly #synced = new Latch();
@@ -57,7 +44,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   #state: SubscriptionState = "connecting";
   #lastEventId = "";
   /** Set when the subscription has ended. */
-  #end: { readonly failure: { readonly error: unknown } | undefined } | undefined;
+  #end: { readonly failure: IterationFailure | undefined } | undefined;
 
   /** Connects at once; see {@linkcode subscribe}. */
   constructor(relay: string | URL, name: string, options: SubscribeOptions = {}) {
@@ -66,9 +53,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
     const query = new URLSearchParams(parameters.filter(([, value]) => value !== ""));
     const address = relayAddress(relay, `events/${encodeURIComponent(name)}${query.size === 0 ? "" : `?${query}`}`);
     this.lister = new MapLister(this.#objects);
-    const stop = (): void => this.#job.abort(signal!.reason);
-    if (signal?.aborted) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
+    this.#job = new DerivedController(signal);
     followRelay({
       request: () => {
         const id = this.#lastEventId;
@@ -77,7 +62,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
       onEvent: (event) => this.#accept(event),
       onDown: () => void (this.#state = "disconnected"),
     }, { ...options, signal: this.#job.signal }).catch((error) => {
-      signal?.removeEventListener("abort", stop);
+      this.#job.release();
       this.#over(this.#end ?? { failure: { error } });
     });
   }
@@ -129,7 +114,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
     this.#job.abort(new DOMException("The subscription was disposed", "AbortError"));
   }
 
-  #over(end: { readonly failure: { readonly error: unknown } | undefined }): void {
+  #over(end: { readonly failure: IterationFailure | undefined }): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     this.#state = "failed";
@@ -174,65 +159,6 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
 
   #changed(key: ObjectKey): void {
     for (const reader of this.#readers) reader.changed(key);
-  }
-}
-
-/** A reader's connection to its subscription. */
-interface EventReaderContext<T> {
-  readonly objects: ReadonlyMap<ObjectKey, T>;
-  readonly hasSynced: () => boolean;
-  readonly onBegin: () => void;
-  readonly onEnd: () => void;
-  readonly signal: AbortSignal | undefined;
-}
-
-/** Makes events of the differences between what a reader knows and what there is. */
-class EventReader<T extends KubernetesObject> {
-  readonly iterator: PolledIterator<SubscriptionEvent<T>>;
-  readonly #context: EventReaderContext<T>;
-  readonly #known = new Map<ObjectKey, T>();
-  /** The keys of objects that may differ from what is known. */
-  readonly #changed = new Set<ObjectKey>();
-  /** `true` once `synced` was delivered. */
-  #isSynced = false;
-
-  constructor(context: EventReaderContext<T>) {
-    this.#context = context;
-    this.iterator = new PolledIterator({
-      poll: () => context.hasSynced() ? this.#next() : undefined,
-      onBegin: () => {
-        for (const key of context.objects.keys()) this.#changed.add(key);
-        context.onBegin();
-      },
-      onEnd: context.onEnd,
-      signal: context.signal,
-    });
-  }
-
-  changed(key: ObjectKey): void {
-    this.#changed.add(key);
-    this.iterator.wake();
-  }
-
-  #next(): SubscriptionEvent<T> | undefined {
-    for (const key of this.#changed) {
-      this.#changed.delete(key);
-      const previous = this.#known.get(key);
-      const object = this.#context.objects.get(key);
-      if (object === previous) continue;
-      if (previous !== undefined && previous.metadata.uid !== object?.metadata.uid) {
-        this.#known.delete(key);
-        this.#changed.add(key); // another object of that name may follow
-        return { type: "deleted", key, object: previous };
-      }
-      this.#known.set(key, object!);
-      return previous === undefined
-        ? { type: "added", key, object: object!, initial: !this.#isSynced }
-        : { type: "updated", key, object: object!, previous };
-    }
-    if (this.#isSynced) return undefined;
-    this.#isSynced = true;
-    return { type: "synced", objects: this.#known.size };
   }
 }
 

@@ -1,7 +1,9 @@
+import { DerivedController } from "../async/derived_controller.ts";
 import type { CollectionData, StreamData, ViewData, ViewRequest } from "../edge/format/view_events.ts";
-import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../informer/view/view_update.ts";
-import { askRelay, followRelay, relayAddress, type RelayClientOptions, RelayError } from "./follow_relay.ts";
-import { PolledIterator } from "./polled_iterator.ts";
+import { askRelay, relayAddress, type RelayClientOptions, RelayError } from "./ask_relay.ts";
+import { followRelay } from "./follow_relay.ts";
+import type { IterationFailure } from "./polled_iterator.ts";
+import { RemoteView } from "./remote_view.ts";
 import type { ServerEvent } from "./server_events.ts";
 
 /** The longest address of a stream with its views; longer ones are sent behind it. */
@@ -23,7 +25,7 @@ export interface SubscribeViewsOptions extends RelayClientOptions {
 export class ViewSubscription implements Disposable {
   readonly #relay: string | URL;
   readonly #options: SubscribeViewsOptions;
-  readonly #job = new AbortController();
+  readonly #job: DerivedController;
   readonly #views = new Map<string, RemoteView<unknown>>();
   /** The number of views so far, which gives the next one its name. */
   #count = 0;
@@ -34,21 +36,19 @@ export class ViewSubscription implements Disposable {
   /** `true` while a request for other views is sent. */
   #isSending = false;
   /** Ends the present connection. */
-  #connection = new AbortController();
+  #connection = new DerivedController();
   /** Set when the subscription has ended. */
-  #end: { readonly failure: { readonly error: unknown } | undefined } | undefined;
+  #end: { readonly failure: IterationFailure | undefined } | undefined;
 
   /** Connects at once; see {@linkcode subscribeViews}. */
   constructor(relay: string | URL, options: SubscribeViewsOptions = {}) {
     const { signal } = options;
     this.#relay = relay;
     this.#options = options;
-    const stop = (): void => this.#job.abort(signal!.reason);
-    if (signal?.aborted) stop();
-    else signal?.addEventListener("abort", stop, { once: true });
+    this.#job = new DerivedController(signal);
     // Views that are opened in this turn are in the first request.
     Promise.resolve().then(() => this.#follow()).catch((error) => {
-      signal?.removeEventListener("abort", stop);
+      this.#job.release();
       this.#over({ failure: { error } });
     });
   }
@@ -99,9 +99,8 @@ export class ViewSubscription implements Disposable {
   /** Sends the request of a stream, which {@linkcode #connection} ends too. */
   #fetch(input: string, init: RequestInit): Promise<Response> {
     const { fetch = globalThis.fetch.bind(globalThis) } = this.#options;
-    const connection = this.#connection = new AbortController();
-    init.signal?.addEventListener("abort", () => connection.abort(init.signal!.reason), { once: true });
-    return fetch(input, { ...init, signal: connection.signal });
+    this.#connection = new DerivedController(init.signal ?? undefined);
+    return fetch(input, { ...init, signal: this.#connection.signal });
   }
 
   #accept({ event, data }: ServerEvent): void {
@@ -139,126 +138,22 @@ export class ViewSubscription implements Disposable {
         await askRelay(address, this.#options, init);
       } catch (error) {
         if (error instanceof RelayError && error.status === 400) this.#options.onError?.(error);
-        // Another instance of the relay answers, or none: the next stream begins with the views.
-        else {connection.abort(
-            new Error("Cannot change the views of the stream; another one follows", { cause: error }),
-          );}
+        else {
+          // Another instance of the relay answers, or none: the next stream begins with the views.
+          const cause = { cause: error };
+          connection.abort(new Error("Cannot change the views of the stream; another one follows", cause));
+        }
       } finally {
         this.#isSending = false;
       }
     }
   }
 
-  #over(end: { readonly failure: { readonly error: unknown } | undefined }): void {
+  #over(end: { readonly failure: IterationFailure | undefined }): void {
     if (this.#end !== undefined) return;
     this.#end = end;
     if (this.#stream !== undefined) this.#connected(undefined);
     for (const view of [...this.#views.values()]) view.end(end.failure);
-  }
-}
-
-/** A view's connection to its subscription. */
-interface RemoteViewContext {
-  readonly onChange: () => void;
-  readonly onEnd: () => void;
-}
-
-/** A window of a collection of a relay. */
-export class RemoteView<T> implements Disposable {
-  readonly #context: RemoteViewContext;
-  readonly #readers = new Map<PolledIterator<ViewUpdate<T>>, ViewUpdate<T> | undefined>();
-  #request: ViewRequest;
-  #rows: ViewRow<T>[] = [];
-  /** The last update; `undefined` before the first one. */
-  #last: ViewUpdate<T> | undefined;
-  /** Set when the view has ended. */
-  #end: { readonly failure: { readonly error: unknown } | undefined } | undefined;
-
-  /** Made by {@linkcode ViewSubscription.view}. */
-  constructor(request: ViewRequest, context: RemoteViewContext) {
-    this.#request = request;
-    this.#context = context;
-  }
-
-  /** The objects and the window that the view asks for. */
-  get request(): ViewRequest {
-    return this.#request;
-  }
-
-  /** `true` once rows have come. */
-  get hasSynced(): boolean {
-    return this.#last !== undefined;
-  }
-
-  /** The number of rows of the view, in the window and outside of it; 0 before the first ones have come. */
-  get total(): number {
-    return this.#last?.total ?? 0;
-  }
-
-  /** The number of rows before those that have come. */
-  get offset(): number {
-    return this.#last?.offset ?? 0;
-  }
-
-  /** The rows of the window that have come last. */
-  rows(): readonly ViewRow<T>[] {
-    return this.#rows;
-  }
-
-  /** Asks for other objects, another order or window; what is not given stays. The rows stay until others have come. */
-  replace(request: Partial<ViewRequest>): void {
-    this.#request = { ...this.#request, ...request };
-    this.#context.onChange();
-  }
-
-  /**
-   * Returns the rows of the window, once they have come, then their changes. The iterator begins at its first `next()`, and ends with
-   * the view, or at `break`. A slow reader receives all rows instead of the changes that it has missed. There is one call of `next()`
-   * at a time.
-   */
-  changes(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ViewUpdate<T>> {
-    const reader: PolledIterator<ViewUpdate<T>> = new PolledIterator<ViewUpdate<T>>({
-      poll: () => {
-        const update = this.#readers.get(reader);
-        if (update !== undefined) this.#readers.set(reader, undefined);
-        return update;
-      },
-      onBegin: () => {
-        if (this.#end !== undefined) return reader.end(this.#end.failure);
-        this.#readers.set(reader, this.#last && this.#all(this.#last));
-      },
-      onEnd: () => this.#readers.delete(reader),
-      signal: options.signal,
-    });
-    return reader;
-  }
-
-  /** Applies an update. */
-  accept({ total, offset, rows, changes }: ViewUpdate<T>): void {
-    const update = rows === undefined ? { total, offset, changes } : { total, offset, rows, changes };
-    this.#last = update;
-    this.#rows = applyViewUpdate(this.#rows, update);
-    for (const [reader, pending] of this.#readers) {
-      this.#readers.set(reader, pending === undefined ? update : this.#all(update));
-      reader.wake();
-    }
-  }
-
-  /** Ends the view. */
-  end(failure?: { readonly error: unknown }): void {
-    if (this.#end !== undefined) return;
-    this.#end = { failure };
-    for (const reader of [...this.#readers.keys()]) reader.end(failure);
-    this.#context.onEnd();
-  }
-
-  /** Ends the view; its rows stay as they are. */
-  [Symbol.dispose](): void {
-    this.end();
-  }
-
-  #all({ total, offset }: ViewUpdate<T>): ViewUpdate<T> {
-    return { total, offset, rows: [...this.#rows], changes: [] };
   }
 }
 

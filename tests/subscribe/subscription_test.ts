@@ -1,12 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import { RelayError } from "../../src/subscribe/follow_relay.ts";
-import {
-  subscribe,
-  type SubscribeOptions,
-  type Subscription,
-  type SubscriptionEvent,
-} from "../../src/subscribe/subscription.ts";
+import { RelayError } from "../../src/subscribe/ask_relay.ts";
+import type { SubscriptionEvent } from "../../src/subscribe/event_reader.ts";
+import { subscribe, type SubscribeOptions, type Subscription } from "../../src/subscribe/subscription.ts";
 import { pod } from "../../src/testing/mod.ts";
 import { CountedController } from "../support/listeners.ts";
 import { Network } from "./_subscribed.ts";

@@ -1,12 +1,12 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Pod } from "../../src/kinds/core/v1.ts";
+import type { ViewUpdate } from "../../src/informer/view/view_update.ts";
+import type { RemoteView } from "../../src/subscribe/remote_view.ts";
 import {
-  type RemoteView,
   subscribeViews,
   type SubscribeViewsOptions,
   type ViewSubscription,
 } from "../../src/subscribe/view_subscription.ts";
-import type { ViewUpdate } from "../../src/informer/view/view_update.ts";
 import { pod } from "../../src/testing/mod.ts";
 import { Network } from "./_subscribed.ts";
 
