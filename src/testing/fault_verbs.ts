@@ -330,12 +330,25 @@ export abstract class FaultVerbs {
    * Restarts the server: all connections break, including half-read responses and waiting requests. The objects stay,
    * as they do in etcd. With `history: "lost"`, the history is compacted as by {@linkcode compact}; otherwise watches
    * can resume.
+   *
+   * With `backup`, a version that the history has, etcd is restored from a backup of that version: later writes are undone,
+   * the version goes back, and the history is lost. Version 1 is a cluster made anew: it has no objects.
+   *
+   * @throws {RangeError} if the history does not have the version of the backup.
    */
-  restart(options: { readonly history?: "kept" | "lost" } = {}): void {
+  restart(options: { readonly history?: "kept" | "lost"; readonly backup?: number | string } = {}): void {
     const { faults, revisions, store } = this.#backend;
+    const { history, backup = store.revision } = options;
+    const revision = Number(backup);
+    const isKnown = revision === 1 || revision >= store.compacted;
+    if (!(Number.isInteger(revision) && isKnown && revision <= store.revision)) {
+      const known = `${store.compacted} to ${store.revision}, or 1`;
+      throw new RangeError(`Cannot restore a backup: its version must be ${known}, found ${backup}`);
+    }
     faults.breakAll();
     revisions.giveUp();
-    if (options.history === "lost") store.compact();
+    if (options.backup !== undefined) store.rollBack(revision);
+    else if (history === "lost") store.compact();
   }
 
   /** Switches support for streaming lists. Without it, they get 422, as from servers before 1.32. */

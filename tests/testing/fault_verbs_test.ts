@@ -446,6 +446,37 @@ onBoth("restart without history expires versions", async (server, wire) => {
   assertEquals((await ask(wire, MAPS)).json.items.length, 4);
 });
 
+onBoth("restart with a backup undoes later writes, and the version goes back", async (server, wire) => {
+  server.delete(ConfigMap, "answers/map-0"); // version 7
+  server.patch(ConfigMap, "answers/map-1", { data: { n: "9" } });
+  const { uid } = server.get(ConfigMap, "answers/map-2")!.metadata;
+  const watch = await Lines.open(wire, WATCH);
+  server.restart({ backup: 6 });
+  await assertRejects(() => watch.all(), TypeError);
+  assertEquals(server.resourceVersion, "6");
+  assertEquals((await ask(wire, MAPS)).json.items.length, 5);
+  assertEquals(server.get(ConfigMap, "answers/map-1")?.metadata.resourceVersion, "3");
+  assertEquals(server.get(ConfigMap, "answers/map-2")?.metadata.uid, uid);
+  const { uid: next } = server.create(ConfigMap, { metadata: { name: "new", namespace: "answers" } }).metadata;
+  server.restart({ backup: 1 });
+  assertEquals([server.resourceVersion, server.keys(ConfigMap)], ["1", []]);
+  assert(server.create(ConfigMap, { metadata: { name: "new", namespace: "answers" } }).metadata.uid !== next);
+  assertEquals(server.resourceVersion, "2");
+  for (const backup of [3, 1.5, "x"]) {
+    assertThrows(() => server.restart({ backup }), RangeError, "must be 1 to 2, or 1");
+  }
+});
+
+onBoth(
+  "a get of a version that the server has not reached fails, as one of a version that it has does not",
+  async (server, wire) => {
+    const { status, json } = await ask(wire, `${MAPS}/map-0?resourceVersion=7`);
+    assertEquals([status, json.message], [504, "Timeout: Too large resource version: 7, current: 6"]);
+    assertEquals((await ask(wire, `${MAPS}/map-0?resourceVersion=6`)).status, 200);
+    assertEquals((await ask(wire, `${MAPS}/map-0?resourceVersion=0`)).status, 200);
+  },
+);
+
 Deno.test("restart breaks waiting requests, and responses that are half read", async () => {
   using time = new FakeTime();
   const server = new FakeApiServer({ chunkBytes: 20 });

@@ -56,7 +56,7 @@ export class CollectionLister {
         throw badRequest("specifying resource version is not allowed when using continue");
       }
       const token = parseContinueToken(options.continue);
-      if (token.revision > 0) await this.#reach(token.revision);
+      if (token.revision > 0) await this.reach(token.revision);
       if (token.revision > 0 && token.revision < this.#store.compacted) {
         throw expired(CONTINUE_EXPIRED, formatContinueToken({ revision: -1, start: token.start }));
       }
@@ -69,7 +69,7 @@ export class CollectionLister {
       const limit = options.resourceVersion === "" ? options.limit : 0;
       return this.#page(collection, selection, { namespace, revision: this.#store.revision }, limit);
     }
-    await this.#reach(asked);
+    await this.reach(asked);
     const exact = options.resourceVersionMatch === "Exact" ||
       (options.resourceVersionMatch === "" && options.limit > 0);
     if (exact && asked < this.#store.compacted) {
@@ -79,7 +79,8 @@ export class CollectionLister {
     return this.#page(collection, selection, { namespace, revision }, options.limit);
   }
 
-  async #reach(revision: number): Promise<void> {
+  /** Waits until the store has reached a revision. @throws {StatusError} 504 if that takes too long, like kube-apiserver. */
+  async reach(revision: number): Promise<void> {
     if (revision > this.#store.revision && !(await this.#until(revision))) {
       throw tooLarge(revision, this.#store.revision);
     }

@@ -10,7 +10,7 @@ import { requireJson } from "../http/media_type.ts";
 import { detailsOf, invalid, noMethod, noPath, noResource, notFound, noVerb, requiredField } from "../http/refusal.ts";
 import { negotiateRepresentation, type Representation } from "../http/representation.ts";
 import type { ResourceRoute } from "../http/route.ts";
-import { parseListOptions, type ServerListOptions } from "../http/server_list_options.ts";
+import { parseListOptions, parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
 import { applyPatch } from "../patches/apply_patch.ts";
 import { patchType } from "../patches/patch_type.ts";
 import type { CollectionLister } from "../reads/collection_lister.ts";
@@ -110,7 +110,7 @@ export class ResourceHandler {
     if (request.route.subresource !== undefined && !["get", "update", "patch"].includes(verb)) throw noMethod();
     switch (verb) {
       case "get":
-        return this.#get(request);
+        return await this.#get(request);
       case "list":
         return await this.#list(request);
       case "watch":
@@ -130,8 +130,10 @@ export class ResourceHandler {
     }
   }
 
-  #get(request: ResourceRequest): Response {
-    const { collection, route } = request;
+  async #get(request: ResourceRequest): Promise<Response> {
+    const { context, collection, route } = request;
+    const asked = context.url.searchParams.get("resourceVersion") ?? "";
+    if (asked !== "") await this.#parts.lister.reach(parseRevision(asked, false));
     const stored = collection.get(keyOf(route));
     if (stored === undefined) throw notFound(collection.definition, route.name!);
     return this.#object(request, stored, 200);

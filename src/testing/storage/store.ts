@@ -129,6 +129,19 @@ export class Store {
     this.#revision = revision;
   }
 
+  /** Returns to the state of an earlier revision, which the history must have; revision 1 is the empty store. Forgets the history. */
+  rollBack(revision: number): void {
+    for (const [id, before] of this.#collections) {
+      const collection = new StoredCollection(before.definition);
+      for (const stored of before.slice({ namespace: "", revision })) {
+        collection.put({ ...stored, previous: undefined });
+      }
+      this.#collections.set(id, collection);
+    }
+    this.#revision = revision;
+    this.compact();
+  }
+
   #commit(event: StoreEvent): void {
     this.#revision = event.stored.revision;
     event.collection.put(event.stored);
