@@ -1,4 +1,4 @@
-import { history, type HistoryStep } from "@kube/informer/testing";
+import { history, type HistoryStep, type WriteStep } from "@kube/informer/testing";
 import { Random } from "../../../src/testing/objects/random.ts";
 
 /** How an informer of a history is set up. */
@@ -16,6 +16,29 @@ export interface InformerPlan {
   readonly unchanged?: "skip" | "deliver";
   /** Whether it has an index, which reads all objects. */
   readonly indexed?: boolean;
+  /** Whether a transform changes each object. */
+  readonly transform?: boolean;
+  /** Whether a factory makes it, which keeps its snapshots. */
+  readonly factory?: boolean;
+}
+
+/** The reason why a snapshot cannot be restored: damage, or an informer of something else. */
+export interface SnapshotFault {
+  readonly kind: "flip" | "cut" | "selection" | "form" | "transform" | "cluster";
+  /** The place of damage: 0 is the first byte, 1 would be the one after the last. */
+  readonly share: number;
+  /** The number of the bit that is flipped. */
+  readonly bit: number;
+}
+
+/** A history of the server that went back, before informers start. */
+export interface WentBack {
+  /** The place in the history from which it goes on: 1 is its end; 0 is a cluster made anew. */
+  readonly share: number;
+  /** What happens before informers start. An object that stays is not written: its versions would be given twice. */
+  readonly writes: readonly WriteStep[];
+  /** The number of versions that the server then jumps. */
+  readonly jump: number;
 }
 
 /** How a listener of a history behaves. */
@@ -45,6 +68,20 @@ export type WorldStep =
   | { readonly do: "earlyBookmark" }
   /** The next watch begins with the last deletion there was, told again. */
   | { readonly do: "lateDeletion" }
+  /** Each informer writes a snapshot, and goes on. */
+  | { readonly do: "keepSnapshots" }
+  /** The process of all informers ends: by a crash, or after a last snapshot. */
+  | { readonly do: "stopProcess"; readonly crash: boolean }
+  /** The process starts again: the same informers and listeners, each informer from its last snapshot. */
+  | {
+    readonly do: "startProcess";
+    /** Whether listeners are added before the restore, and not after it. */
+    readonly listenFirst: boolean;
+    /** The fault of one of the snapshots, if it has one. */
+    readonly fault?: SnapshotFault & { readonly which: number };
+    /** What has happened to the server's history meanwhile. */
+    readonly server?: "compacted" | WentBack;
+  }
   /** Everybody has caught up within this time, having sent no more than so many requests. */
   | { readonly do: "expectWithin"; readonly ms: number; readonly requests?: number };
 
@@ -93,15 +130,57 @@ export function scriptOf(seed: number): Script {
     if (bursts.next() < 0.1) steps.push(...burst(bursts));
     if (random.next() < 0.6) steps.push({ do: "wait", ms: random.pick([0, 1, 30, 700, 5_000, 70_000, 250_000]) });
   }
+  const restarts = new Random(seed ^ 0x4e57a47);
   return {
     seed,
     faults,
     history: faults === "all" ? random.pick([3, 20, 10_000]) : 10_000,
     chunkBytes: random.pick([5, 40, 300, 65_536]),
     streamingList: random.next() < 0.8,
-    steps,
+    steps: restarts.next() < 0.2 ? withRestarts(restarts, steps, faults) : steps,
     checks,
   };
+}
+
+/** Lets the process of the informers end and start again, once or twice. */
+function withRestarts(random: Random, steps: readonly WorldStep[], faults: Script["faults"]): WorldStep[] {
+  const found = steps.map((step): WorldStep => {
+    if (step.do !== "informer") return step;
+    const transform = random.next() < 0.4 && step.plan.fields === undefined;
+    return { ...step, plan: { ...step.plan, transform, factory: random.next() < 0.5 } };
+  });
+  for (let times = 1 + random.below(2); times > 0; times--) {
+    const stop = 1 + random.below(found.length);
+    const start = Math.min(found.length, stop + random.below(8));
+    const crash = random.next() < 0.3;
+    found.splice(start, 0, startProcess(random, faults));
+    found.splice(stop, 0, { do: "stopProcess", crash });
+    if (crash) found.splice(1 + random.below(stop), 0, { do: "keepSnapshots" });
+  }
+  return found;
+}
+
+function startProcess(random: Random, faults: Script["faults"]): WorldStep {
+  const kind = random.pick(["flip", "flip", "cut", "selection", "form", "transform", "cluster"] as const);
+  const fault = { kind, share: random.next(), bit: random.below(8), which: random.below(8) };
+  const server = random.next();
+  return {
+    do: "startProcess",
+    listenFirst: random.next() < 0.5,
+    ...(random.next() < 0.3 ? { fault } : {}),
+    ...(server < 0.25 ? { server: "compacted" as const } : {}),
+    // Other faults would hide whether the history that went back was found.
+    ...(server > 0.6 && faults !== "all" ? { server: wentBack(random) } : {}),
+  };
+}
+
+function wentBack(random: Random): WentBack {
+  const writes = Array.from({ length: random.below(5) }, (): WriteStep => {
+    const object = { namespace: random.pick(["a", "b"]), name: `n${random.below(5)}` };
+    if (random.next() < 0.2) return { do: "delete", ...object };
+    return { do: "write", ...object, tier: random.pick(["web", "db"]), value: random.below(1_000), again: true };
+  });
+  return { share: random.next() < 0.4 ? 0 : random.next(), writes, jump: random.pick([0, 0, 0, 1_000]) };
 }
 
 /** Writes in one turn, on so few objects that several changes of each arrive in one chunk. */

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions, type InformerEvent, type KubernetesObject } from "@kube/informer";
 import type { Truth } from "./_truth.ts";
+import type { Picture } from "./_warm_start.ts";
 
 interface Known {
   readonly uid: string;
@@ -21,12 +22,16 @@ export interface StoryOptions {
   readonly truth: Truth | undefined;
   /** The fields that were kept of each version, if updates that change none of them are skipped. */
   readonly kept: Pick<Truth, "keptAt"> | undefined;
+  /** The cache that the informer began with, if it was restored, and whether the server's history has gone back since. */
+  readonly restored: { readonly picture: Picture; readonly wentBack: boolean } | undefined;
 }
 
 /** What one listener was told, held to the promises as it is told. */
 export class Story {
   readonly #options: StoryOptions;
   readonly #known = new Map<string, Known>();
+  /** The objects of which the version that was told is of a history that went back. */
+  readonly #undone = new Set<string>();
   #synced = 0;
   #events = 0;
   /** The versions it was told of. */
@@ -64,6 +69,11 @@ export class Story {
     return this.#options.every;
   }
 
+  /** Whether the beginning was told from a history that went back. */
+  get wentBack(): boolean {
+    return this.#options.restored?.wentBack ?? false;
+  }
+
   /** Whether the end of the beginning was told. */
   get synced(): boolean {
     return this.#synced > 0;
@@ -93,12 +103,22 @@ export class Story {
   }
 
   #check(event: InformerEvent<KubernetesObject>): void {
-    const { every, reads, resyncs, truth, kept } = this.#options;
+    const { every, reads, resyncs, truth, kept, restored } = this.#options;
     if (event.type === "synced") {
       this.#synced++;
       this.syncedAt = Number(event.resourceVersion);
       assertEquals(this.#synced, 1, "synced is told once");
       if (every) assertEquals(event.objects, this.#known.size, "synced counts what was told");
+      if (restored === undefined) return;
+      if (every) {
+        assertEquals(this.#known, restored.picture.objects, "the restored objects, and no others, are told first");
+        assertEquals(
+          event.resourceVersion,
+          restored.picture.version,
+          "restored objects have the version of the snapshot",
+        );
+      }
+      if (restored.wentBack) { for (const key of this.#known.keys()) this.#undone.add(key); }
       return;
     }
     const { key, uid, resourceVersion: version } = event;
@@ -123,7 +143,8 @@ export class Story {
           this.#same(key, version, known.version, "a resync changes nothing");
           return;
         }
-        assert(compareResourceVersions(version, known.version) > 0, "versions rise");
+        assert(this.#undone.has(key) || compareResourceVersions(version, known.version) > 0, "versions rise");
+        this.#undone.delete(key);
         if (every && reads) {
           this.#same(key, event.previous.metadata.resourceVersion, known.version, "previous is what was told");
         }
@@ -142,6 +163,7 @@ export class Story {
           );
         } else if (every) this.#same(key, version, known.version, "an unknown final state is the last one seen");
         this.#known.delete(key);
+        this.#undone.delete(key);
         return;
       default:
         event satisfies never;

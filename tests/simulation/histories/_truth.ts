@@ -11,6 +11,8 @@ interface Happened {
 export class Truth {
   readonly #objects = new Map<string, Happened[]>();
   readonly #ends = new Set<string>();
+  /** The kept fields of versions that were undone. */
+  readonly #undone = new Map<string, string>();
 
   /** An object went from one state to another, of which one may be none, by versions after `revision`. */
   happened(
@@ -28,6 +30,14 @@ export class Truth {
     }
     // A deletion is the next version; so is the change that takes an object out of a selection.
     if (before !== undefined) this.#ends.add(`${before.metadata.uid}@${revision + 1}`);
+  }
+
+  /** The server's history went back to `version`. */
+  wentBack(version: number): void {
+    for (const [key, story] of this.#objects) {
+      const from = story.findIndex((happened) => happened.version > version);
+      for (const { version, kept } of from < 0 ? [] : story.splice(from)) this.#undone.set(`${key}@${version}`, kept);
+    }
   }
 
   /** Whether an object ended, for somebody, with this version. */
@@ -49,7 +59,9 @@ export class Truth {
 
   /** The fields that reduced informers keep of an object at one of its versions, as text. */
   keptAt(key: string, version: string): string | undefined {
-    return this.#objects.get(key)?.find((happened) => happened.version === Number(version) && !happened.deleted)?.kept;
+    const story = this.#objects.get(key);
+    return story?.find((happened) => happened.version === Number(version) && !happened.deleted)?.kept ??
+      this.#undone.get(`${key}@${version}`);
   }
 
   /** All versions after `version`, of objects in a namespace, or in any; with `changed`, those that changed a kept field. */

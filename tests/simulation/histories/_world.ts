@@ -1,4 +1,4 @@
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import {
   type CheckResult,
   Client,
@@ -9,6 +9,9 @@ import {
   metadataOf,
   type Resource,
   SharedIndexInformer,
+  type SharedIndexInformerOptions,
+  SharedInformerFactory,
+  SnapshotError,
   type SyncedEvent,
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
@@ -18,10 +21,24 @@ import { Random } from "../../../src/testing/objects/random.ts";
 import { FieldTree } from "../../../src/api/field_tree.ts";
 import { pickFields } from "../../../src/entry/pick_fields.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
+import { causesOf } from "../../../src/errors/error_line.ts";
+import type { InformerPlan, ListenerPlan, Script, SnapshotFault, WentBack, WorldStep } from "./_script.ts";
 import { Meddler, MOST_REQUESTS } from "./_meddler.ts";
 import { Story } from "./_story.ts";
 import { Truth } from "./_truth.ts";
+import {
+  bytesOf,
+  chunksOf,
+  CLUSTER,
+  countCalls,
+  objectsOf,
+  oldestUids,
+  OneSnapshot,
+  otherPlan,
+  type Picture,
+  type PicturedSnapshot,
+  spoiled,
+} from "./_warm_start.ts";
 
 /** What a history came to. */
 export interface Outcome {
@@ -44,7 +61,17 @@ interface Listening {
 interface Following {
   readonly plan: InformerPlan;
   readonly informer: SharedIndexInformer<KubernetesObject, "tier">;
-  readonly running: Promise<void>;
+  /** The factory that made it, if one did. */
+  readonly factory: SharedInformerFactory | undefined;
+  /** Where the factory keeps its snapshot. */
+  readonly store: OneSnapshot;
+  /** The errors that the factory has reported. */
+  readonly errors: unknown[];
+  /** The last snapshot that was taken of it without a factory. */
+  kept: PicturedSnapshot | undefined;
+  /** What it began with; nothing if it began with a list. */
+  restored: Restored | undefined;
+  running: Promise<void>;
   readonly listening: Listening[];
   readonly startedAt: number;
   /** Lists begun, by pages or by a stream, since the first sync. */
@@ -61,6 +88,28 @@ interface Following {
   interruptedLists: number;
   /** Lists that checks asked for. */
   checkLists: number;
+}
+
+/** The beginning of an informer that was restored. */
+interface Restored {
+  readonly picture: Picture;
+  /** Whether the server's history has gone back since. */
+  readonly wentBack: boolean;
+  /** Whether the server has the version no longer. */
+  readonly expired: boolean;
+  /** How many lists it needs before it watches. */
+  lists: number;
+  /** The version of the first list. */
+  listedAt: number | undefined;
+  /** Whether the cache may be of a history that went back. */
+  undone: boolean;
+}
+
+/** An informer that has ended, to be started again. */
+interface Stopped {
+  readonly plan: InformerPlan;
+  readonly listeners: readonly ListenerPlan[];
+  readonly snapshot: PicturedSnapshot | undefined;
 }
 
 const QUIET_MS = 30_000;
@@ -111,6 +160,12 @@ class World {
   #lossy = false;
   /** Whether events may have been sent in another order than that of their versions. */
   #reordered = false;
+  /** The informers of the process that has ended; nothing while it runs. */
+  #stopped: Stopped[] | undefined;
+  /** The oldest version that the server has, as far as steps say. */
+  #compacted = 1;
+  /** True while writes whose moment comes are left out. */
+  #isMuted = false;
 
   constructor(script: Script, time: FakeTime) {
     this.#script = script;
@@ -190,6 +245,15 @@ class World {
       case "lateDeletion":
         this.#meddler.lateDeletion = this.#lastDeleted;
         return;
+      case "keepSnapshots":
+        for (const following of this.#live()) {
+          if (following.factory === undefined) following.kept = await this.#snapshot(following);
+        }
+        return;
+      case "stopProcess":
+        return await this.#stopProcess(step.crash);
+      case "startProcess":
+        return await this.#startProcess(step);
       case "expectWithin": {
         const before = this.#meddler.requests;
         await this.#time.tickAsync(step.ms);
@@ -324,14 +388,18 @@ class World {
     for (const following of this.#live()) {
       this.#checkCache(following);
       for (const listening of following.listening) this.#checkStory(following, listening);
+      const { restored } = following;
+      if (restored?.expired) assert(following.lists > 0, "a list follows a version that the server has no longer");
       if (this.#script.faults !== "all") {
-        assert(following.relists <= following.checkLists, "no list that was not needed");
+        const most = following.checkLists + (restored === undefined || restored.lists === 0 ? 0 : Infinity);
+        assert(following.relists <= most, "no list that was not needed");
       } else {
         const most = 4 * this.#harmful + 2 + following.interruptedLists + following.checkLists;
         assert(following.relists <= most, `${following.relists} lists after the first, at most ${most} were needed`);
       }
       if (this.#script.faults === "none") {
-        assertEquals(following.lists, 1 + following.interruptedLists, "one list to a start");
+        const { interruptedLists, lists } = following;
+        assertEquals(lists, (restored?.lists ?? 1) + interruptedLists, "one list to a start without a snapshot");
       }
       this.#checkWatches(following);
     }
@@ -346,7 +414,7 @@ class World {
 
   /** Stops everything, as time goes on. */
   async stop(): Promise<void> {
-    const stopping = this.#following.map(({ informer }) => informer[Symbol.asyncDispose]());
+    const stopping = this.#following.map(({ informer, factory }) => (factory ?? informer)[Symbol.asyncDispose]());
     let over = false;
     const all = Promise.allSettled([...stopping, ...this.#reading, ...this.#checking]).then(() => over = true);
     for (let tries = 0; !over && tries < 50; tries++) await this.#time.tickAsync(100);
@@ -376,33 +444,58 @@ class World {
   }
 
   #follow(plan: InformerPlan, listeners: readonly ListenerPlan[]): void {
-    if (this.#live().length >= 4) return;
+    if (this.#live().length >= 4 || this.#stopped !== undefined) return;
+    const following = this.#add(plan);
+    for (const listener of listeners) this.#listen(following, listener);
+    run(following);
+  }
+
+  /** Adds an informer, which does not run yet; one of a factory begins with `snapshot`, in the cluster of that name. */
+  #add(plan: InformerPlan, snapshot?: PicturedSnapshot, cluster = CLUSTER): Following {
     const { namespace, labelSelector, streamingList, pageSize, watchTimeoutMs, parse, indexed = true } = plan;
-    const source = this.#client.resource(this.#resource(plan), { namespace, labelSelector });
+    const store = new OneSnapshot(() => this.#pictureOf(following), snapshot, cluster);
+    const errors: unknown[] = [];
+    const factory = !plan.factory ? undefined : new SharedInformerFactory(this.#client, {
+      onError: (error) => errors.push(error),
+      snapshots: { store, cluster },
+    });
+    const options: SharedIndexInformerOptions<KubernetesObject, "tier"> = {
+      parse,
+      freeze: true,
+      ...(plan.transform ? { transform: countCalls } : {}),
+      ...(indexed ? { indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] } } : {}),
+      ...(plan.metadataOnly ? {} : { unchanged: plan.unchanged }),
+      reflector: {
+        streamingList,
+        pageSize,
+        watchTimeoutMs,
+        onPhase: (phase) => {
+          following.watching = phase.name === "watching";
+          if (phase.name === "watching" && following.lists > 0 && following.restored !== undefined) {
+            following.restored.listedAt ??= Number(phase.resourceVersion);
+          }
+          if (phase.name === "watching" && !phase.open) cut(following, phase.resourceVersion);
+          if (phase.name === "listing") cut(following);
+          if (phase.name === "paused" && following.listing) following.interruptedLists++;
+          const isNew = phase.name === "listing" && !following.listing;
+          following.listing = phase.name === "listing";
+          if (!isNew) return; // another attempt at the same list: of the newest state, or in pages
+          following.lists++;
+          if (following.informer.hasSynced) following.relists++;
+        },
+      },
+    };
+    const resource = this.#resource(plan);
     const following: Following = {
       plan,
-      informer: new SharedIndexInformer<KubernetesObject, "tier">(source, {
-        parse,
-        freeze: true,
-        ...(indexed ? { indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] } } : {}),
-        ...(plan.metadataOnly ? {} : { unchanged: plan.unchanged }),
-        reflector: {
-          streamingList,
-          pageSize,
-          watchTimeoutMs,
-          onPhase: (phase) => {
-            following.watching = phase.name === "watching";
-            if (phase.name === "watching" && !phase.open) cut(following, phase.resourceVersion);
-            if (phase.name === "listing") cut(following);
-            if (phase.name === "paused" && phase.next.name === "listing") following.interruptedLists++;
-            const isNew = phase.name === "listing" && !following.listing;
-            following.listing = phase.name === "listing";
-            if (!isNew) return; // another attempt at the same list: of the newest state, or in pages
-            following.lists++;
-            if (following.informer.hasSynced) following.relists++;
-          },
-        },
-      }),
+      informer: factory === undefined
+        ? new SharedIndexInformer(this.#client.resource(resource, { namespace, labelSelector }), options)
+        : factory.forResource(resource, { namespace, labelSelector, ...options }),
+      factory,
+      store,
+      errors,
+      kept: undefined,
+      restored: undefined,
       running: Promise.resolve(),
       listening: [],
       startedAt: this.#time.now,
@@ -415,9 +508,200 @@ class World {
       interruptedLists: 0,
       checkLists: 0,
     };
-    for (const listener of listeners) this.#listen(following, listener);
-    (following as { running: Promise<void> }).running = following.informer.run();
     this.#following.push(following);
+    return following;
+  }
+
+  /** Ends all informers, and keeps what they are started with again. */
+  async #stopProcess(crash: boolean): Promise<void> {
+    const stopped = this.#stopped ??= [];
+    for (const following of this.#live()) {
+      const { informer, factory, store, listening, plan } = following;
+      const listeners = listening.filter(({ removed }) => !removed).map(({ plan }) => plan);
+      if (!crash && factory === undefined) following.kept = await this.#snapshot(following) ?? following.kept;
+      let snapshot = factory === undefined ? following.kept : store.last;
+      this.#harmful++; // its version may expire meanwhile
+      await this.#stop(following);
+      if (!crash && factory !== undefined) {
+        snapshot = store.last;
+        if (informer.hasSynced) {
+          assertEquals(
+            snapshot?.picture,
+            this.#pictureOf(following, snapshot?.picture.at),
+            "the last snapshot is the cache",
+          );
+        }
+      }
+      stopped.push({ plan, listeners, snapshot });
+    }
+  }
+
+  /** Starts the informers again, after what happens to the server first. */
+  async #startProcess(step: WorldStep & { readonly do: "startProcess" }): Promise<void> {
+    const { listenFirst, fault, server } = step;
+    const stopped = this.#stopped ?? [];
+    if (stopped.length === 0) return;
+    this.#isMuted = true;
+    if (server === "compacted") {
+      this.#happen({ do: "compact" });
+      this.#compacted = Number(this.#server.resourceVersion);
+    } else if (server !== undefined) this.#goBack(server);
+    const wentBack = server !== undefined && server !== "compacted";
+    for (const [i, each] of stopped.entries()) {
+      const own = fault !== undefined && fault.which % stopped.length === i ? fault : undefined;
+      await this.#restart(each, listenFirst, own, wentBack);
+    }
+    this.#stopped = undefined;
+    this.#isMuted = false;
+  }
+
+  /** The server goes on from an earlier state, in which objects keep their uids. */
+  #goBack({ share, writes, jump }: WentBack): void {
+    const version = share === 0 ? 1 : this.#compacted +
+      Math.floor(share * (Number(this.#server.resourceVersion) - this.#compacted));
+    this.#server.restart({ backup: version });
+    this.#truth.wentBack(version);
+    this.#compacted = version;
+    this.#lastDeleted = undefined;
+    for (const write of writes) this.#happen(write);
+    if (jump > 0) this.#happen({ do: "jump", by: jump });
+  }
+
+  /** Starts an informer from its snapshot, and holds its beginning to what is promised. */
+  async #restart(
+    { plan, listeners, snapshot }: Stopped,
+    listenFirst: boolean,
+    fault: SnapshotFault | undefined,
+    wentBack: boolean,
+  ): Promise<void> {
+    const { cluster: own = CLUSTER } = snapshot ?? {};
+    const cluster = fault?.kind === "cluster" ? `not ${own}` : own;
+    const following = this.#add(fault === undefined ? plan : otherPlan(plan, fault), snapshot, cluster);
+    following.store.fault = fault;
+    const { informer, factory } = following;
+    const isRestored = snapshot !== undefined && fault === undefined;
+    if (isRestored) following.restored = this.#beginningOf(snapshot.picture, factory !== undefined, wentBack);
+    const { restored } = following;
+    const listen = (): void => {
+      for (const listener of listeners) this.#listen(following, listener, restored);
+    };
+    if (factory !== undefined || listenFirst) listen();
+    if (factory === undefined && snapshot !== undefined) {
+      const bytes = chunksOf(fault === undefined ? snapshot.bytes : spoiled(snapshot.bytes, fault));
+      const restoring = informer.restore(bytes, { cluster });
+      if (isRestored) await restoring;
+      else await assertRejects(() => restoring, SnapshotError, "Cannot restore");
+      this.#checkBeginning(following, snapshot.picture);
+    }
+    if (factory === undefined && !listenFirst) listen();
+    const asked = this.#server.requests.length;
+    run(following);
+    if (factory !== undefined) {
+      for (let tries = 0; informer.status().state === "idle" && tries < 20; tries++) await Promise.resolve();
+    }
+    await this.#time.tickAsync(0);
+    if (fault !== undefined && snapshot !== undefined && factory !== undefined) {
+      const refusals = following.errors.flatMap(causesOf).filter((error) => error instanceof SnapshotError);
+      assertEquals(refusals.length, 1, "a snapshot that cannot be restored is reported");
+    }
+    if (restored === undefined) return;
+    if (this.#script.faults === "none") this.#checkRequests(following, restored, asked);
+    if (restored.wentBack) await this.#checkWentBack(following, restored);
+  }
+
+  /** The beginning of an informer that is restored now. */
+  #beginningOf(picture: Picture, asks: boolean, wentBack: boolean): Restored {
+    const present = new Set(this.#server.list(ConfigMap).map(({ metadata }) => metadata.uid));
+    const oldest = oldestUids(picture);
+    const isUnknown = Number(picture.version) > Number(this.#server.resourceVersion) ||
+      !oldest.some((uid) => present.has(uid));
+    const expired = Number(picture.version) < this.#compacted;
+    const lists = expired || (asks && oldest.length > 0 && isUnknown) ? 1 : 0;
+    return { picture, wentBack, expired, lists, listedAt: undefined, undone: wentBack };
+  }
+
+  /** Checks an informer that was restored, or not, and does not run yet. */
+  #checkBeginning({ informer, restored }: Following, picture: Picture): void {
+    const { state, resourceVersion, staleMs } = informer.status();
+    if (restored === undefined) {
+      return assertEquals(
+        [state, informer.hasSynced, informer.indexer.size],
+        ["idle", false, 0],
+        "nothing is restored",
+      );
+    }
+    assertEquals(
+      [state, informer.hasSynced, resourceVersion, staleMs],
+      ["stale", true, picture.version, this.#time.now - picture.at],
+      "a restored informer is stale, with the version and age of the snapshot",
+    );
+    assertEquals(textsOf(informer), picture.texts, "a restored cache equals the one before");
+  }
+
+  /** Checks the first requests of an informer that was restored. */
+  #checkRequests({ factory, informer }: Following, { picture, lists, expired }: Restored, from: number): void {
+    const asked = this.#server.requests.slice(from).map(({ url }) => {
+      const { pathname, searchParams } = new URL(url, "http://fake");
+      const version = searchParams.get("resourceVersion");
+      if (!pathname.endsWith("/configmaps")) return `get at ${version}`;
+      return searchParams.has("watch") && !searchParams.has("sendInitialEvents") ? `watch from ${version}` : "list";
+    });
+    const gets = factory !== undefined && picture.objects.size > 0;
+    const watches = lists === 0 || (expired && !(gets && asked.includes("list")));
+    const expected = [
+      ...(gets ? [`get at ${picture.version}`] : []),
+      ...(watches ? [`watch from ${picture.version}`] : []),
+    ];
+    assertEquals(
+      asked.filter((each, i) => each !== asked[i - 1]).slice(0, expected.length),
+      expected,
+      "first requests",
+    );
+    assert(informer.hasSynced, "a restored informer has synced");
+  }
+
+  /** Holds an informer to finding that the server's history went back: by itself, where that is promised, or by a check. */
+  async #checkWentBack(following: Following, restored: Restored): Promise<void> {
+    const { informer } = following;
+    for (let tries = 0; informer.status().state !== "live" && tries < 2_000; tries++) await this.#time.tickAsync(1_000);
+    if (restored.lists > 0) assert(following.lists > 0, "a history that went back is found");
+    else {
+      const isAhead = Number(restored.picture.version) > Number(this.#server.resourceVersion);
+      const { repair, reason } = await this.#passUntil(this.#untilChecked(following));
+      if (isAhead) assertEquals(repair, "list", "a check finds a history that went back");
+      if (isAhead) assertMatch(reason ?? "", /history went back/);
+      if (repair === "list") {
+        following.checkLists++;
+        restored.lists++;
+      }
+      if (repair === "objects") this.#lossy = true; // what a check repairs has no order
+      for (let tries = 0; informer.status().state !== "live" && tries < 2_000; tries++) {
+        await this.#time.tickAsync(1_000);
+      }
+    }
+    await this.#time.tickAsync(1_000); // slow listeners receive the difference
+    restored.undone = false;
+  }
+
+  /** A snapshot of an informer at this moment, if it has synced. */
+  async #snapshot(following: Following): Promise<PicturedSnapshot | undefined> {
+    const { informer } = following;
+    if (!informer.hasSynced) {
+      assertThrows(() => informer.snapshot(), Error, "has not synced");
+      return undefined;
+    }
+    const picture = this.#pictureOf(following);
+    return { bytes: await bytesOf(informer.snapshot({ cluster: CLUSTER })), picture, cluster: CLUSTER };
+  }
+
+  #pictureOf({ informer }: Following, at?: number): Picture {
+    const { resourceVersion, notLiveSince } = informer.status();
+    return {
+      version: resourceVersion,
+      objects: objectsOf(informer.entries),
+      texts: textsOf(informer),
+      at: at ?? notLiveSince?.getTime() ?? this.#time.now,
+    };
   }
 
   #resume(following: Following): void {
@@ -437,15 +721,20 @@ class World {
 
   async #stopOne(which: number): Promise<void> {
     const following = this.#pick(which);
-    if (following === undefined) return;
+    if (following !== undefined) await this.#stop(following);
+  }
+
+  async #stop(following: Following): Promise<void> {
     following.stopped = true;
     let over = false;
-    const stopping = following.informer[Symbol.asyncDispose]().then(() => over = true);
+    const { factory, informer } = following;
+    const stopping = (factory ?? informer)[Symbol.asyncDispose]().then(() => over = true);
     while (!over) await this.#time.tickAsync(100);
     await stopping;
   }
 
-  #listen(following: Following, plan: ListenerPlan): void {
+  /** Adds a listener, which receives the restored objects first if there are any. */
+  #listen(following: Following, plan: ListenerPlan, restored?: Restored): void {
     const { kind, resyncMs } = plan;
     const number = following.listening.length;
     const story = new Story({
@@ -455,6 +744,7 @@ class World {
       resyncs: resyncMs > 0,
       truth: kind === "filter" ? undefined : this.#truth, // an object that ceases to pass goes on living
       kept: skips(following.plan) ? this.#truth : undefined,
+      restored,
     });
     const stop = new AbortController();
     const options = {
@@ -491,7 +781,7 @@ class World {
   #happen(step: HistoryStep): void {
     if (step.do === "writeAt") {
       return onceAt(this.#server, step.moment, () => {
-        if (!this.#isSettling) step.writes.forEach((write) => this.#happen(write));
+        if (!this.#isSettling && !this.#isMuted) step.writes.forEach((write) => this.#happen(write));
       });
     }
     if (step.do === "forceRelist" && this.#script.checks) return;
@@ -520,7 +810,7 @@ class World {
 
   /** What was there at first is all that the server had at that version. */
   #checkCount({ plan }: Following, { objects, resourceVersion }: SyncedEvent, story: Story): void {
-    if (plan.labelSelector !== undefined || !story.every || this.#lossy) return;
+    if (plan.labelSelector !== undefined || !story.every || this.#lossy || story.wentBack) return;
     const expected = this.#truth.countAt(Number(resourceVersion), plan.namespace);
     if (objects !== expected) {
       story.failure ??= new Error(
@@ -530,7 +820,8 @@ class World {
   }
 
   /** The cache shows, of this object, what the server had at the version that the cache says it has. */
-  #checkSnapshot({ informer, plan }: Following, key: string, story: Story): void {
+  #checkSnapshot({ informer, plan, restored }: Following, key: string, story: Story): void {
+    if (restored?.undone) return;
     const version = informer.lastSyncResourceVersion;
     if (plan.labelSelector !== undefined || version === "" || story.failure !== undefined) return;
     if (this.#lossy) return; // until the relist, a cache lacks what was not told
@@ -552,7 +843,10 @@ class World {
           ? { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata }
           : { ...object, metadata };
         const kept = plan.fields === undefined ? shown : pickFields(shown, FieldTree.of(plan.fields));
-        return [`${metadata.namespace}/${metadata.name}`, canonical(kept)];
+        return [
+          `${metadata.namespace}/${metadata.name}`,
+          canonical(plan.transform ? countCalls(kept as KubernetesObject) : kept),
+        ];
       }),
     );
   }
@@ -624,7 +918,9 @@ class World {
     if (following.informer.status().differences > 0) return;
     // Without a list in between, every version there was is delivered.
     const { namespace } = following.plan;
-    const untold = this.#truth.since(story.syncedAt, namespace, skips(following.plan)).filter((version) =>
+    const { listedAt = 0 } = following.restored ?? {};
+    const from = story.wentBack ? listedAt : Math.max(listedAt, story.syncedAt);
+    const untold = this.#truth.since(from, namespace, skips(following.plan)).filter((version) =>
       !story.told.has(version)
     );
     assertEquals(untold, [], "every version is delivered");
@@ -641,6 +937,16 @@ function cut({ listening }: Following, version?: string): void {
       story.cut(registration.pending, version === undefined ? undefined : Number(version));
     }
   }
+}
+
+/** Runs an informer that was added. */
+function run(following: Following): void {
+  following.running = (following.factory ?? following.informer).run();
+}
+
+/** The objects of a cache, as text. */
+function textsOf({ indexer }: SharedIndexInformer<KubernetesObject, "tier">): string[] {
+  return indexer.list().map(canonical).sort();
 }
 
 /** How many needed lists a step accounts for. */

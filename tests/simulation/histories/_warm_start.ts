@@ -1,0 +1,114 @@
+import type { KubernetesObject, ReadonlyIndexer, SnapshotStore, StoredSnapshot } from "@kube/informer";
+import { isOlder } from "../../../src/api/resource_version.ts";
+import type { InformerPlan, SnapshotFault } from "./_script.ts";
+
+/** The name of the cluster, unless a fault gives it another one. */
+export const CLUSTER = "fake";
+
+/** A cache at one moment. */
+export interface Picture {
+  readonly version: string;
+  /** The objects, by key. */
+  readonly objects: ReadonlyMap<string, { readonly uid: string; readonly version: string }>;
+  /** The objects as text, equal for equal objects, sorted by key. */
+  readonly texts: readonly string[];
+  /** The time at which the cache was up to date. */
+  readonly at: number;
+}
+
+/** A snapshot, and the cache that it is of. */
+export interface PicturedSnapshot {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly picture: Picture;
+  /** The cluster that it is of. */
+  readonly cluster: string;
+}
+
+/** Keeps the snapshot of one informer. */
+export class OneSnapshot implements SnapshotStore {
+  /** The last snapshot. */
+  last: PicturedSnapshot | undefined;
+  /** Changes the bytes that are read. */
+  fault: SnapshotFault | undefined;
+  readonly #picture: () => Picture;
+  readonly #cluster: string;
+
+  /** Takes a picture with each snapshot, of a cache in that cluster. */
+  constructor(picture: () => Picture, last: PicturedSnapshot | undefined, cluster: string) {
+    this.#picture = picture;
+    this.#cluster = cluster;
+    this.last = last;
+  }
+
+  get(): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const { fault, last } = this;
+    return Promise.resolve(last && chunksOf(fault === undefined ? last.bytes : spoiled(last.bytes, fault)));
+  }
+
+  async set(_name: string, { bytes, version, replacesNewer }: StoredSnapshot): Promise<boolean> {
+    const picture = this.#picture();
+    const last = { bytes: await bytesOf(bytes), picture, cluster: this.#cluster };
+    if (!replacesNewer && isOlder(version, this.last?.picture.version ?? "")) return false;
+    this.last = last;
+    return true;
+  }
+}
+
+/** Reads the bytes of a snapshot. */
+export async function bytesOf(snapshot: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: number[] = [];
+  for await (const chunk of snapshot) chunks.push(...chunk);
+  return new Uint8Array(chunks);
+}
+
+/** Cuts bytes into chunks whose ends are in the middle of lines and characters. */
+export async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 1_000) yield bytes.subarray(at, at + 1_000);
+}
+
+/** The bytes of a snapshot with a fault; the same bytes if the fault is of the informer that restores them. */
+export function spoiled(bytes: Uint8Array<ArrayBuffer>, fault: SnapshotFault): Uint8Array<ArrayBuffer> {
+  const at = Math.floor(fault.share * bytes.length);
+  if (fault.kind === "cut") return bytes.slice(0, at);
+  if (fault.kind !== "flip") return bytes;
+  const changed = bytes.slice();
+  changed[at] ^= 1 << fault.bit;
+  return changed;
+}
+
+/** The plan of an informer that a snapshot of `plan` is none of, if that is the fault. */
+export function otherPlan(plan: InformerPlan, { kind }: SnapshotFault): InformerPlan {
+  switch (kind) {
+    case "selection":
+      return { ...plan, namespace: plan.namespace === undefined ? "a" : undefined };
+    case "form":
+      return { ...plan, metadataOnly: !plan.metadataOnly, fields: undefined, unchanged: undefined };
+    case "transform":
+      return { ...plan, transform: !plan.transform };
+    default:
+      return plan;
+  }
+}
+
+/** The oldest three objects of a picture, of which one must be on the server. */
+export function oldestUids({ objects }: Picture): string[] {
+  const sorted = [...objects.values()].sort((a, b) => Number(a.version) - Number(b.version));
+  return sorted.slice(0, 3).map(({ uid }) => uid);
+}
+
+/** Counts its calls for an object in an annotation. */
+export function countCalls<T extends KubernetesObject>(object: T): T {
+  const { annotations } = object.metadata;
+  const calls = String(Number(annotations?.calls ?? 0) + 1);
+  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, calls } } };
+}
+
+/** The objects of a cache. */
+export function objectsOf(
+  entries: Pick<
+    ReadonlyIndexer<{ readonly key: string; readonly uid: string; readonly resourceVersion: string }>,
+    "list"
+  >,
+): Picture["objects"] {
+  return new Map(entries.list().map(({ key, uid, resourceVersion }) => [key, { uid, version: resourceVersion }]));
+}
