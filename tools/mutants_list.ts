@@ -295,4 +295,58 @@ export const MUTANTS: readonly Mutant[] = [
     find: /this\.#objects\.fillIn/,
     replace: "void ",
   },
+  {
+    id: "restored-lists",
+    breaks: "a restored informer lists, although the server has its version",
+    find: /this\.#isRestored \? resumedPhase : firstPhase/,
+    replace: "firstPhase",
+  },
+  {
+    id: "restored-watches-from-now",
+    breaks: "what was deleted while an informer was stopped stays in a restored one",
+    find: /resourceVersion/,
+    replace: '""',
+  },
+  {
+    id: "restored-objects-left-out",
+    breaks: "restored objects are not delivered as initial ones",
+    replace: "",
+  },
+  {
+    id: "restored-checksum-ignored",
+    breaks: "a damaged snapshot is restored",
+    replace: "",
+  },
+  {
+    id: "restored-of-another",
+    breaks: "a snapshot of another selection, form or cluster is restored",
+    find: /found !== expected/,
+    replace: "false",
+  },
+  {
+    id: "restored-of-other-history",
+    breaks: "a snapshot is restored although the server has not its objects",
+    replace: "return;",
+  },
+  {
+    id: "restored-uid-ignored",
+    breaks: "objects of a cluster made anew are taken for those of the snapshot with the same names",
+    find: /=== entry\.uid/,
+    replace: "!== undefined",
+  },
+  {
+    id: "restored-version-unreached",
+    breaks: "a watch begins at a version that the server has not reached",
+    replace: "return true;",
+  },
+  {
+    id: "restored-transformed-again",
+    breaks: "restored objects are transformed again",
+    replace: "",
+  },
+  {
+    id: "last-snapshot-not-written",
+    breaks: "the last snapshot is older than the cache that ended",
+    replace: "",
+  },
 ];

@@ -150,6 +150,7 @@ export class Reflector<T extends KubernetesObject> {
   restore(entries: readonly Entry<T>[], resourceVersion: string): void {
     if (this.#isRunning) throw new Error("Cannot restore the store: the reflector is running");
     using list = this.#store.stage();
+    // mutant: restored-objects-left-out
     list.add(entries);
     list.commit(resourceVersion);
     this.#isRestored = true;
@@ -192,6 +193,7 @@ export class Reflector<T extends KubernetesObject> {
     try {
       this.#rules.admitMs();
       this.#work = new DerivedController(job.signal);
+      // mutant: restored-lists
       const first = (this.#isRestored ? resumedPhase : firstPhase)(this.#store.version, this.#rules);
       this.#isRestored = false;
       this.#enter(this.#pause === undefined ? first : { name: "paused", next: first });

@@ -93,6 +93,7 @@ export function firstPhase(resourceVersion: string, rules: TransitionRules): Lis
 
 /** Returns the first phase of a reflector whose store has everything up to `resourceVersion`: a watch from there. */
 export function resumedPhase(resourceVersion: string, rules: TransitionRules): WatchingPhase {
+  // mutant: restored-watches-from-now
   return watching(resourceVersion, { ...NO_HISTORY, pagesOnly: rules.streamingList === "off" });
 }
 

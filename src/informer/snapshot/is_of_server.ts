@@ -36,9 +36,11 @@ export async function isOfServer(
   timer.arm(WAIT_MS);
   try {
     for (const entry of oldest) {
+      // mutant: restored-uid-ignored
       if (await uidOf(() => getUid(entry, resourceVersion, late.signal)) === entry.uid) return true;
     }
   } catch (error) {
+    // mutant: restored-version-unreached
     return !late.signal.aborted && !isTooLargeResourceVersion(error);
   }
   return oldest.length === 0;

@@ -112,6 +112,7 @@ async function nextFrame(source: ByteSource): Promise<Frame> {
   if (numbers === null || headLength + textLength > MAX_BYTES) throw damaged("a frame has no lengths");
   const body = await source.take(headLength + textLength);
   if (body === undefined) throw damaged("it is cut off");
+  // mutant: restored-checksum-ignored
   if (checksum(body) !== sum) throw damaged("a checksum is wrong");
   return { head: JSON.parse(decoder.decode(body.subarray(0, headLength))), texts: body.subarray(headLength) };
 }

@@ -37,6 +37,7 @@ export interface SnapshotHeader {
 export function checkSnapshotScope({ scope, versions }: SnapshotHeader, needed: SnapshotScope): void {
   for (const name of Object.keys(needed) as (keyof SnapshotScope)[]) {
     const [found, expected] = [JSON.stringify(scope[name]), JSON.stringify(needed[name])];
+    // mutant: restored-of-another
     if (found !== expected) {
       throw new SnapshotError("other", `it is of another ${name}: found ${found}, expected ${expected}`);
     }

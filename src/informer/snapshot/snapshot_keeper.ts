@@ -98,6 +98,7 @@ export class SnapshotKeeper {
     this.#isRunning = false;
     this.#timer[Symbol.dispose]();
     await this.#writing;
+    // mutant: last-snapshot-not-written
     if (this.#changed !== "nothing") await this.#write();
   }
 
@@ -107,6 +108,7 @@ export class SnapshotKeeper {
     if (bytes === undefined) return;
     await this.#cache.restore(bytes, { cluster });
     this.#kept = { ...this.#cache.status(), atMs: -Infinity };
+    // mutant: restored-of-other-history
     if (await this.#options.isOfServer()) return;
     this.#cache.listFirst();
     throw new InformerError("the server has not these objects; was the cluster made anew, or restored from a backup?");

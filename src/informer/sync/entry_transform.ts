@@ -57,6 +57,7 @@ export class EntryTransform<T extends KubernetesObject> {
   restored(entry: Entry<T>, originalKey: ObjectKey): Entry<T> {
     const { transform, freeze } = this.#options;
     const taken = this.#read(freeze ? frozenEntry(entry) : entry);
+    // mutant: restored-transformed-again
     if (transform !== undefined) this.#made.add(taken);
     if (taken.key !== originalKey) (this.#originals ??= new WeakMap()).set(taken, originalKey);
     return taken;

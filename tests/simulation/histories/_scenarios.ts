@@ -38,6 +38,9 @@ function script(steps: readonly WorldStep[], options: Partial<Script> = {}): Scr
 
 const THREE = [write("n0", 0), write("n1", 1), write("n2", 2)];
 
+const STOP: WorldStep = { do: "stopProcess", crash: false };
+const START: WorldStep & { readonly do: "startProcess" } = { do: "startProcess", listenFirst: false };
+
 /** What random histories meet too seldom. */
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -206,6 +209,67 @@ export const SCENARIOS: readonly Scenario[] = [
       informer({}, READS, { kind: "slow", resyncMs: 0 }),
       wait(1_000),
       ...Array.from({ length: 9 }, (_, i) => write(`n${i % 3}`, i)),
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
+  },
+  {
+    name: "a process that starts again receives what happened meanwhile, in the server's order and without a list",
+    script: script([
+      ...THREE,
+      informer({}, READS, { kind: "slow", resyncMs: 0 }),
+      informer({ factory: true, transform: true }),
+      wait(1_000),
+      STOP,
+      remove("n0"),
+      write("n1", 5),
+      write("n1", 7, true),
+      write("n3", 3),
+      wait(100_000),
+      START,
+      write("n3", 5),
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
+  },
+  {
+    name: "all objects that were oldest are deleted while the process is down: an informer of a factory lists once",
+    script: script([
+      ...THREE,
+      informer(),
+      informer({ factory: true }),
+      wait(1_000),
+      write("n3", 3),
+      wait(1_000),
+      STOP,
+      remove("n0"),
+      remove("n1"),
+      remove("n2"),
+      START,
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
+  },
+  {
+    name: "a cluster made anew has objects of the same names at the same versions",
+    script: script([
+      ...THREE,
+      informer({ factory: true }),
+      wait(1_000),
+      STOP,
+      { ...START, server: { share: 0, writes: THREE, jump: 0 } },
+      { do: "expectWithin", ms: 1_000 },
+    ], { faults: "none" }),
+  },
+  {
+    name: "a cluster restored from a backup has not reached the version of the snapshot",
+    script: script([
+      ...THREE,
+      informer({ factory: true }),
+      informer(), // finds it by a check
+      wait(1_000),
+      write("n1", 5),
+      write("n2", 6),
+      wait(1_000),
+      STOP,
+      { ...START, server: { share: 0.6, writes: [], jump: 0 } },
       { do: "expectWithin", ms: 1_000 },
     ], { faults: "none" }),
   },

@@ -152,10 +152,11 @@ function withRestarts(random: Random, steps: readonly WorldStep[], faults: Scrip
   for (let times = 1 + random.below(2); times > 0; times--) {
     const stop = 1 + random.below(found.length);
     const start = Math.min(found.length, stop + random.below(8));
+    const wait = { do: "wait", ms: random.pick([0, 30, 5_000, 70_000]) } as const;
     const crash = random.next() < 0.3;
     found.splice(start, 0, startProcess(random, faults));
-    found.splice(stop, 0, { do: "stopProcess", crash });
-    if (crash) found.splice(1 + random.below(stop), 0, { do: "keepSnapshots" });
+    found.splice(stop, 0, ...crash ? [] : [wait], { do: "stopProcess", crash });
+    if (crash) found.splice(1 + random.below(stop), 0, wait, { do: "keepSnapshots" });
   }
   return found;
 }
