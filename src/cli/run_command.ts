@@ -21,6 +21,24 @@ export const COMMANDS: readonly string[] = ["watch", "get", "serve", "kinds", "d
 /** The permissions of commands that connect. */
 const CONNECTED = "those that informer doctor prints; none with --fake";
 
+// The flags of more than one command, each with its description.
+const SELECTOR = [
+  "-l, --selector <selector:string>",
+  "Only objects with these labels: 'app=web,tier!=cache'.",
+] as const;
+const FIELD_SELECTOR = [
+  "--field-selector <selector:string>",
+  "Only objects with these fields: 'spec.nodeName=worker-1'.",
+] as const;
+const KUBECONFIG = [
+  "--kubeconfig <file:string>",
+  "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)",
+] as const;
+const CONTEXT = ["--context <name:string>", "The context in it."] as const;
+const SERVER = ["--server <url:string>", "The API server's address."] as const;
+const TOKEN_FILE = ["--token-file <file:string>", "A file with a bearer token."] as const;
+const FAKE = ["--fake", "Use a fake API server in this process."] as const;
+
 /** Context of a command. */
 export interface CommandContext {
   /** Output of the command. */
@@ -74,8 +92,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .type("streaming", streaming)
     .option("-n, --namespace <namespace:string>", "Watch one namespace.")
     .option("-A, --all-namespaces", "Watch all namespaces.")
-    .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
-    .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
+    .option(...SELECTOR).option(...FIELD_SELECTOR)
     .option("--resync <duration:string>", "Resync interval: deliver all cached objects again, every 30s or 5m.")
     .option("--metadata-only", "Fetch only the metadata of objects.")
     .option("--streaming-list <mode:streaming>", "Fetch the initial list over the watch (streaming list).", {
@@ -87,11 +104,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("--show-secrets", "Show the data of Secrets.")
     .option("--no-object", "Leave the objects out.")
     .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
-    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
-    .option("--context <name:string>", "The context in it.")
-    .option("--server <url:string>", "The API server's address.")
-    .option("--token-file <file:string>", "A file with a bearer token.")
-    .option("--fake", "Use a fake API server in this process.")
+    .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
     .example("All pods", "informer watch pods -A")
     .example("As JSON, one event per line", "informer watch deployments.apps -n shop -o json")
     .example("Save a snapshot", "informer watch po -A --until-synced --no-object -o json --cache pods.json")
@@ -108,16 +121,11 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .type("format", formats)
     .option("-n, --namespace <namespace:string>", "In one namespace.")
     .option("-A, --all-namespaces", "In all namespaces.")
-    .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
-    .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
+    .option(...SELECTOR).option(...FIELD_SELECTOR)
     .option("--show-secrets", "Show the data of Secrets.")
     .option("--show-managed-fields", "Show metadata.managedFields.")
     .option("-o, --output <format:format>", "How to print.", { default: "table" as const })
-    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
-    .option("--context <name:string>", "The context in it.")
-    .option("--server <url:string>", "The API server's address.")
-    .option("--token-file <file:string>", "A file with a bearer token.")
-    .option("--fake", "Use a fake API server in this process.")
+    .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
     .example("All pods, as kubectl's JSON list", "informer get pods -A -o json")
     .example("Two kinds, with all columns", "informer get pods,deploy -n shop -o wide")
     .example("One object", "informer get deploy web -n shop -o yaml")
@@ -137,18 +145,13 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("--port <port:integer>", "The port; 0 is any free one.", { default: 0 })
     .option("-n, --namespace <namespace:string>", "Serve one namespace.")
     .option("-A, --all-namespaces", "Serve all namespaces.")
-    .option("-l, --selector <selector:string>", "Only objects with these labels: 'app=web,tier!=cache'.")
-    .option("--field-selector <selector:string>", "Only objects with these fields: 'spec.nodeName=worker-1'.")
+    .option(...SELECTOR).option(...FIELD_SELECTOR)
     .option("--show-secrets", "Serve the data of Secrets.")
     .option(
       "--snapshot <file:string>",
       "Begin with the cache in this file, without a list, and write it there; of several resources to FILE.NAME each.",
     )
-    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
-    .option("--context <name:string>", "The context in it.")
-    .option("--server <url:string>", "The API server's address.")
-    .option("--token-file <file:string>", "A file with a bearer token.")
-    .option("--fake", "Use a fake API server in this process.")
+    .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
     .example("All pods and deployments", "informer serve pods deployments.apps -A --port 8080")
     .example("Some fields of them", "curl 'http://127.0.0.1:8080/api/pods?fields=spec.nodeName,status.phase'")
     .example("As they change", "curl -N 'http://127.0.0.1:8080/events/pods?labelSelector=app%3Dweb'")
@@ -170,10 +173,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
       "--out <file:string>",
       "Write to this file; one of other origin is not replaced. (default: standard output)",
     )
-    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
-    .option("--context <name:string>", "The context in it.")
-    .option("--server <url:string>", "The API server's address.")
-    .option("--token-file <file:string>", "A file with a bearer token.")
+    .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE)
     .example("Kinds of one group", "informer kinds --group stable.example.com --out kinds.ts")
     .example("Without a cluster", "informer kinds --file crd.yaml --out kinds.ts")
     .example(
@@ -197,11 +197,7 @@ export async function runCommand(args: string[], { terminal, stop, backoff }: Co
     .option("--rbac", "Print the roles that informers on the resources need, as YAML, and check nothing.")
     .option("--memory", "List the resources, or all kinds, print the sizes of their objects, and check nothing.")
     .option("-o, --output <format:report>", "How to print.", { default: "table" as const })
-    .option("--kubeconfig <file:string>", "The kubeconfig to use. (default: KUBECONFIG, ~/.kube/config, or in-cluster)")
-    .option("--context <name:string>", "The context in it.")
-    .option("--server <url:string>", "The API server's address.")
-    .option("--token-file <file:string>", "A file with a bearer token.")
-    .option("--fake", "Use a fake API server in this process.")
+    .option(...KUBECONFIG).option(...CONTEXT).option(...SERVER).option(...TOKEN_FILE).option(...FAKE)
     .example("Diagnose informers on pods", "informer doctor")
     .example("For a program", "informer doctor pods deployments.apps -A -o json")
     .example("What caches would hold", "informer doctor pods secrets -A --memory")
