@@ -1,5 +1,6 @@
 import { FakeTime } from "../support/fake_time.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import type { ApiResource } from "../../src/api/api_resource.ts";
 import { isForbidden, StatusError } from "../../src/api/errors.ts";
 import { Client } from "../../src/client/client.ts";
 import { type Answer, json, refusal, type Sent, text } from "../support/transport.ts";
@@ -64,6 +65,21 @@ const groups = {
   ],
 };
 
+/** The resource that is read of pods. */
+const POD: ApiResource = {
+  group: "",
+  version: "v1",
+  plural: "pods",
+  kind: "Pod",
+  scope: "Namespaced",
+  singular: "pod",
+  shortNames: ["po"],
+  categories: ["all"],
+  verbs,
+  subresources: ["status"],
+  preferred: true,
+};
+
 Deno.test("Client.discover reads all groups from two responses of a server with aggregated discovery", async () => {
   const asked: Sent[] = [];
   const errors: string[] = [];
@@ -74,19 +90,7 @@ Deno.test("Client.discover reads all groups from two responses of a server with 
   assert(
     asked[0].headers.get("accept")!.startsWith("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscovery"),
   );
-  assertEquals(resources[0], {
-    group: "",
-    version: "v1",
-    plural: "pods",
-    kind: "Pod",
-    scope: "Namespaced",
-    singular: "pod",
-    shortNames: ["po"],
-    categories: ["all"],
-    verbs,
-    subresources: ["status"],
-    preferred: true,
-  });
+  assertEquals(resources[0], POD);
   assertEquals(
     resources.map(({ group, version, plural, scope, singular, preferred }) =>
       `${plural}.${version}.${group} ${singular} ${scope} ${preferred}`
@@ -153,19 +157,7 @@ Deno.test("Client.discover requests each group version from a server without agg
     "deployments.v1.apps true",
     "deployments.v1beta1.apps false",
   ]);
-  assertEquals(resources[0], {
-    group: "",
-    version: "v1",
-    plural: "pods",
-    kind: "Pod",
-    scope: "Namespaced",
-    singular: "pod",
-    shortNames: ["po"],
-    categories: ["all"],
-    verbs,
-    subresources: ["status"],
-    preferred: true,
-  });
+  assertEquals(resources[0], POD);
   assertEquals([resources[1].singular, resources[1].scope], ["node", "Cluster"]);
   assertEquals(errors, ["metrics.k8s.io/v1beta1"]); // 404, and the others are there
 });

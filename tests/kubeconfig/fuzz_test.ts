@@ -1,5 +1,7 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import fc from "fast-check";
+import { ENTRY_FIELDS } from "../../src/kubeconfig/model/entry_fields.ts";
+import type { EntryKind } from "../../src/kubeconfig/model/kubeconfig.ts";
 import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
 import { mergeKubeconfigs } from "../../src/kubeconfig/merge_kubeconfigs.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
@@ -42,49 +44,22 @@ const value = fc.oneof(
   fc.array(scalar, { maxLength: 3 }),
   fc.dictionary(fc.string(), fc.array(scalar, { maxLength: 2 }), { maxKeys: 2 }),
 );
-const fields = (...names: string[]) =>
-  fc.dictionary(fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...names) }, fc.string()), value, { maxKeys: 5 });
-const entries = (kind: string, body: fc.Arbitrary<unknown>) =>
-  fc.array(
-    fc.record({ name: fc.constantFrom("ada", "farm", "home", "x", "__proto__"), [kind]: body }, {
-      requiredKeys: ["name"],
-    }),
+const entries = (kind: EntryKind) => {
+  const field = fc.oneof({ weight: 30, arbitrary: fc.constantFrom(...ENTRY_FIELDS[kind]) }, fc.string());
+  return fc.array(
+    fc.record({
+      name: fc.constantFrom("ada", "farm", "home", "x", "__proto__"),
+      [kind]: fc.dictionary(field, value, { maxKeys: 5 }),
+    }, { requiredKeys: ["name"] }),
     { maxLength: 2 },
   );
+};
 const config = fc.record({
   apiVersion: fc.constantFrom("v1"),
   "current-context": fc.constantFrom("home", "x", ""),
-  clusters: entries(
-    "cluster",
-    fields(
-      "server",
-      "certificate-authority",
-      "certificate-authority-data",
-      "tls-server-name",
-      "proxy-url",
-      "extensions",
-    ),
-  ),
-  contexts: entries("context", fields("cluster", "user", "namespace")),
-  users: entries(
-    "user",
-    fields(
-      "client-certificate",
-      "client-certificate-data",
-      "client-key",
-      "client-key-data",
-      "token",
-      "tokenFile",
-      "username",
-      "password",
-      "as",
-      "as-uid",
-      "as-groups",
-      "as-user-extra",
-      "exec",
-      "auth-provider",
-    ),
-  ),
+  clusters: entries("cluster"),
+  contexts: entries("context"),
+  users: entries("user"),
 }, { requiredKeys: [] });
 
 Deno.test("parseKubeconfig and resolveContext throw only KubeconfigError, for any text", () => {

@@ -6,7 +6,7 @@ import { describeValue } from "../text/describe_value.ts";
 import { suggestion } from "../text/suggestion.ts";
 
 /** The fields of each kind of entry (clientcmd/api/v1 `Cluster`, `Context`, `AuthInfo`). */
-const FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {
+export const ENTRY_FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {
   cluster: [
     "server",
     "certificate-authority",
@@ -69,7 +69,7 @@ export class EntryFields {
   constructor(entry: KubeconfigEntry, section?: Section) {
     this.#entry = entry;
     this.#section = section;
-    const { known, fields } = section ?? { known: FIELDS[entry.kind], fields: entry.fields() };
+    const { known, fields } = section ?? { known: ENTRY_FIELDS[entry.kind], fields: entry.fields() };
     const what = section === undefined ? `a ${entry.kind}` : `"${section.name}"`;
     for (const field of Object.keys(fields)) {
       if (known.includes(field)) continue;

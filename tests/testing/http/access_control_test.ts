@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer, type RequestAttributes } from "../../../src/testing/mod.ts";
 import { ask, MAPS } from "../../support/fake_server.ts";
+import { statusObject } from "../../support/transport.ts";
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
@@ -24,17 +25,15 @@ Deno.test("FakeApiServer answers 401 to unknown tokens and 403 to no token", asy
   const anonymous = await ask(server, MAPS);
   assertEquals(anonymous.status, 403);
   assertEquals(anonymous.headers.get("x-content-type-options"), "nosniff");
-  assertEquals(anonymous.json, {
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    message:
+  assertEquals(
+    anonymous.json,
+    statusObject(
+      403,
+      "Forbidden",
       'configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" in the namespace "answers"',
-    reason: "Forbidden",
-    details: { kind: "configmaps" },
-    code: 403,
-  });
+      { details: { kind: "configmaps" } },
+    ),
+  );
   assertEquals((await ask(server, "/version")).status, 200);
   assertEquals((await ask(server, "/apis")).json.message, 'forbidden: User "system:anonymous" cannot get path "/apis"');
 });

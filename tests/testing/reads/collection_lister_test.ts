@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } fro
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { ask, ConfigMap, fiveMaps, MAPS, Pod, Widget } from "../../support/fake_server.ts";
+import { statusObject } from "../../support/transport.ts";
 
 const NOW = (): number => Date.UTC(2026, 10, 21, 13, 6, 37, 123);
 
@@ -161,15 +162,7 @@ Deno.test("FakeApiServer answers 410 to exact lists and pages of compacted versi
   for (const query of ["resourceVersion=6&resourceVersionMatch=Exact", "resourceVersion=6&limit=1"]) {
     const { status, json } = await ask(server, `${MAPS}?${query}`);
     assertEquals(status, 410);
-    assertEquals(json, {
-      kind: "Status",
-      apiVersion: "v1",
-      metadata: {},
-      status: "Failure",
-      message: "The resourceVersion for the provided list is too old.",
-      reason: "Expired",
-      code: 410,
-    });
+    assertEquals(json, statusObject(410, "Expired", "The resourceVersion for the provided list is too old."));
   }
   const { status, json } = await ask(server, `${MAPS}?limit=2&continue=${token}`);
   assertEquals(status, 410);
@@ -214,19 +207,15 @@ Deno.test("FakeApiServer refuses a version of the future after waiting for it", 
   const { status, json, headers } = await never;
   assertEquals(status, 504);
   assertEquals(headers.get("retry-after"), "1");
-  assertEquals(json, {
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    message: "Timeout: Too large resource version: 99999999, current: 7",
-    reason: "Timeout",
-    details: {
-      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
-      retryAfterSeconds: 1,
-    },
-    code: 504,
-  });
+  assertEquals(
+    json,
+    statusObject(504, "Timeout", "Timeout: Too large resource version: 99999999, current: 7", {
+      details: {
+        causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+        retryAfterSeconds: 1,
+      },
+    }),
+  );
   assertEquals(time.timers, 0);
 });
 

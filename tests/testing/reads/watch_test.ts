@@ -2,6 +2,7 @@ import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { ask, brief, ConfigMap, fiveMaps, Lines, MAPS, Pod, Widget } from "../../support/fake_server.ts";
+import { statusObject } from "../../support/transport.ts";
 
 const STREAM = "watch=1&sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan";
 const END = { "k8s.io/initial-events-end": "true" };
@@ -206,19 +207,12 @@ Deno.test("FakeApiServer answers 504 inside a streaming list from a version of t
   assertEquals(watch.response.status, 200);
   assertEquals(await watch.all(), [{
     type: "ERROR",
-    object: {
-      kind: "Status",
-      apiVersion: "v1",
-      metadata: {},
-      status: "Failure",
-      message: "Timeout: Too large resource version: 99999999, current: 6",
-      reason: "Timeout",
+    object: statusObject(504, "Timeout", "Timeout: Too large resource version: 99999999, current: 6", {
       details: {
         causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
         retryAfterSeconds: 1,
       },
-      code: 504,
-    },
+    }),
   }]);
   assertEquals(server.watches, 0);
 });
@@ -232,15 +226,7 @@ Deno.test("FakeApiServer answers 410 inside a watch from a compacted version", a
   assertEquals(watch.response.status, 200);
   assertEquals(await watch.all(), [{
     type: "ERROR",
-    object: {
-      kind: "Status",
-      apiVersion: "v1",
-      metadata: {},
-      status: "Failure",
-      message: "too old resource version: 6 (7)",
-      reason: "Expired",
-      code: 410,
-    },
+    object: statusObject(410, "Expired", "too old resource version: 6 (7)"),
   }]);
   assertEquals(server.watches, 1);
   await using newest = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=7`);
@@ -286,16 +272,12 @@ Deno.test("FakeApiServer refuses invalid watches as the server does", async () =
   const { status, json, headers } = await ask(server, "/api/v1/componentstatuses?watch=1");
   assertEquals(status, 405);
   assertEquals(headers.get("warning"), '299 - "v1 ComponentStatus is deprecated in v1.19+"');
-  assertEquals(json, {
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    message: 'watch is not supported on resources of kind "componentstatuses"',
-    reason: "MethodNotAllowed",
-    details: { kind: "componentstatuses" },
-    code: 405,
-  });
+  assertEquals(
+    json,
+    statusObject(405, "MethodNotAllowed", 'watch is not supported on resources of kind "componentstatuses"', {
+      details: { kind: "componentstatuses" },
+    }),
+  );
 });
 
 Deno.test("FakeApiServer watches metadata alone, and sends nothing for the kind PartialObjectMetadataList", async () => {

@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ask, Widget } from "../../support/fake_server.ts";
+import { statusObject } from "../../support/transport.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
 
@@ -110,16 +111,10 @@ Deno.test("FakeApiServer answers 404 in plain text or as a Status, as the server
   for (const path of resources) {
     const { status, json } = await ask(server, path);
     assertEquals(status, 404, path);
-    assertEquals(json, {
-      kind: "Status",
-      apiVersion: "v1",
-      metadata: {},
-      status: "Failure",
-      message: "the server could not find the requested resource",
-      reason: "NotFound",
-      details: {},
-      code: 404,
-    });
+    assertEquals(
+      json,
+      statusObject(404, "NotFound", "the server could not find the requested resource", { details: {} }),
+    );
   }
   const object = await ask(server, "/api/v1/namespaces/answers/configmaps/nope");
   assertEquals([object.json.message, object.json.details], ['configmaps "nope" not found', {

@@ -3,6 +3,7 @@ import { isAlreadyExists, isNotFound, StatusError } from "../../../src/api/error
 import { defineResource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ask, brief, ConfigMap, Lines, MAPS, patch, Pod, Widget } from "../../support/fake_server.ts";
+import { statusObject } from "../../support/transport.ts";
 
 const PODS = "/api/v1/namespaces/answers/pods";
 const Lease = defineResource({ group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" });
@@ -74,16 +75,12 @@ Deno.test("FakeApiServer refuses to create an existing or invalid object", async
   const server = oneMap();
   const exists = await post(server, MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "map-0" } });
   assertEquals(exists.status, 409);
-  assertEquals(exists.json, {
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    message: 'configmaps "map-0" already exists',
-    reason: "AlreadyExists",
-    details: { name: "map-0", kind: "configmaps" },
-    code: 409,
-  });
+  assertEquals(
+    exists.json,
+    statusObject(409, "AlreadyExists", 'configmaps "map-0" already exists', {
+      details: { name: "map-0", kind: "configmaps" },
+    }),
+  );
   const why = `Invalid value: "Not A Name": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric ` +
     `characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for ` +
     `validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`;
@@ -175,18 +172,16 @@ Deno.test("FakeApiServer refuses updates with an old version, another uid, or of
   const server = oneMap();
   const old = await put(server, `${MAPS}/map-0`, { metadata: { name: "map-0", resourceVersion: "1" } });
   assertEquals(old.status, 409);
-  assertEquals(old.json, {
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    message:
+  assertEquals(
+    old.json,
+    statusObject(
+      409,
+      "Conflict",
       'Operation cannot be fulfilled on configmaps "map-0": the object has been modified; please apply your changes to the ' +
-      "latest version and try again",
-    reason: "Conflict",
-    details: { name: "map-0", kind: "configmaps" },
-    code: 409,
-  });
+        "latest version and try again",
+      { details: { name: "map-0", kind: "configmaps" } },
+    ),
+  );
   assertEquals((await put(server, `${MAPS}/map-0`, { metadata: { name: "map-1" } })).status, 400);
   assertEquals((await put(server, `${MAPS}/map-0`, { metadata: { uid: "another" } })).status, 409);
   const missing = await put(server, `${MAPS}/nope`, { metadata: { name: "nope" } });
