@@ -1,30 +1,20 @@
 import { context, ROOT_CONTEXT, SpanStatusCode, trace } from "@opentelemetry/api";
 import { assertEquals } from "@std/assert";
-import { Client } from "../../src/client/client.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
 import { observeReconciles } from "../../src/otel/observe_reconciles.ts";
-import { observeRequests } from "../../src/otel/observe_requests.ts";
 import type { ReconcileFunction, ReconcilerOptions } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import { TerminalError } from "../../src/reconcile/terminal_error.ts";
-import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
 import { requeueAfter, retry } from "../../src/workqueue/result.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { activeSpan, Recorder } from "./_recorder.ts";
+import { RecordedWorld } from "./_recorded_world.ts";
+import { activeSpan } from "./_recorder.ts";
 
 /** A reconciler of config maps on a fake server, whose reconciles, lists and watches are recorded. */
-class World implements AsyncDisposable {
-  readonly time = new FakeTime();
-  readonly recorder = new Recorder();
-  readonly server = new FakeApiServer();
-  readonly client = new Client({ server: "http://fake", transport: this.recorder.noting(this.server) });
-  readonly informers = new SharedInformerFactory(this.client, {
-    reflector: { observe: observeRequests() },
-  });
+class World extends RecordedWorld {
   readonly reconciler: Reconciler<ConfigMap>;
 
   constructor(reconcile: ReconcileFunction<ConfigMap>, options: ReconcilerOptions<ConfigMap> = {}) {
+    super();
     const { informers } = this;
     const observe = observeReconciles();
     this.reconciler = new Reconciler(this.client, ConfigMap, reconcile, {
@@ -42,23 +32,9 @@ class World implements AsyncDisposable {
     await this.pass();
   }
 
-  async pass(ms = 0): Promise<void> {
-    for (let i = 0; i < 12; i++) await this.time.tickAsync(0);
-    await this.time.tickAsync(ms);
-    for (let i = 0; i < 12; i++) await this.time.tickAsync(0);
-  }
-
-  async stop(): Promise<void> {
-    const stopped = this.reconciler[Symbol.asyncDispose]().then(() => this.informers.shutdown());
-    await this.pass();
-    await stopped;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
-    this.client[Symbol.dispose]();
-    this.recorder[Symbol.dispose]();
-    this.time[Symbol.dispose]();
+  protected override async end(): Promise<void> {
+    await this.reconciler[Symbol.asyncDispose]();
+    await super.end();
   }
 }
 

@@ -1,51 +1,22 @@
 import { context, ROOT_CONTEXT, SpanStatusCode, trace } from "@opentelemetry/api";
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { SharedInformerFactoryOptions } from "../../src/informer/shared_informer_factory.ts";
-import { Client } from "../../src/client/client.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { observeRequests } from "../../src/otel/observe_requests.ts";
 import type { ReflectorOptions } from "../../src/reflector/options.ts";
-import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
-import { FakeTime } from "../support/fake_time.ts";
-import { activeSpan, Recorder } from "./_recorder.ts";
+import { RecordedWorld } from "./_recorded_world.ts";
+import { activeSpan } from "./_recorder.ts";
 
 const MAPS = "/api/v1/configmaps";
 
-/** A factory on a fake server whose lists and watches are recorded. */
-class World implements AsyncDisposable {
-  readonly time = new FakeTime();
-  readonly recorder = new Recorder();
-  readonly server = new FakeApiServer();
-  readonly client = new Client({ server: "http://fake", transport: this.recorder.noting(this.server) });
-  readonly informers: SharedInformerFactory;
-
+/** A factory on a fake server with three config maps, whose lists and watches are recorded. */
+class World extends RecordedWorld {
   constructor(reflector: ReflectorOptions, options: SharedInformerFactoryOptions = {}) {
-    this.informers = new SharedInformerFactory(this.client, {
-      reflector: { observe: observeRequests(), backoff: { initialMs: 1_000, jitter: 0 }, ...reflector },
+    super({
+      reflector: { backoff: { initialMs: 1_000, jitter: 0 }, ...reflector },
       onError: () => undefined,
       ...options,
     });
     for (const name of ["a", "b", "c"]) this.server.create(ConfigMap, { metadata: { name, namespace: "shop" } });
-  }
-
-  async pass(ms = 0): Promise<void> {
-    for (let i = 0; i < 8; i++) await this.time.tickAsync(0);
-    await this.time.tickAsync(ms);
-    for (let i = 0; i < 8; i++) await this.time.tickAsync(0);
-  }
-
-  async stop(): Promise<void> {
-    const stopped = this.informers.shutdown();
-    await this.pass();
-    await stopped;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop();
-    this.client[Symbol.dispose]();
-    this.recorder[Symbol.dispose]();
-    this.time[Symbol.dispose]();
   }
 }
 
