@@ -11,6 +11,7 @@ import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
+import type { ControlPlane } from "./_control_plane.ts";
 import { Phases } from "./_phases.ts";
 import { Story } from "./_story.ts";
 import { untilStatus, within } from "./_within.ts";
@@ -115,25 +116,68 @@ class Observed implements AsyncDisposable {
   }
 }
 
-cluster.withPlane(
-  "SharedIndexInformer recovers when the API server is killed, with writes before and after",
-  async (setting) => {
-    const { plane } = setting;
-    await using observed = new Observed(setting);
+/** An interruption between writes, after which both caches become equal to the server. */
+interface Outage {
+  readonly name: string;
+  readonly server: "apiserver" | "etcd";
+  readonly http2?: true;
+  /** Ends the server; resolves when it has ended, or the informers have noticed. */
+  readonly end: (plane: ControlPlane, observed: Observed) => Promise<unknown>;
+  /** The prefix of ten pods and config maps that are deleted once the server is back. */
+  readonly deleted?: "first" | "before";
+}
+
+async function kill(plane: ControlPlane, { pods }: Observed): Promise<void> {
+  await plane.kill9("apiserver");
+  await untilStatus(pods, "a state that reports the crash", ({ state }) => state === "unreachable");
+}
+
+const OUTAGES: readonly Outage[] = [
+  {
+    name: "recovers when the API server is killed, with writes before and after",
+    server: "apiserver",
+    end: kill,
+    deleted: "first",
+  },
+  {
+    name: "recovers when etcd is killed, with writes before and after",
+    server: "etcd",
+    end: (plane) => plane.kill9("etcd"),
+    deleted: "before",
+  },
+  {
+    name: "resumes when the API server shuts down in the middle of a watch",
+    server: "apiserver",
+    end: (plane) => plane.terminate("apiserver"),
+  },
+  {
+    name: "recovers over HTTP/2 when the API server is killed",
+    server: "apiserver",
+    http2: true,
+    end: kill,
+    deleted: "first",
+  },
+];
+
+for (const { name, server, http2, end, deleted } of OUTAGES) {
+  cluster.withPlane(`SharedIndexInformer ${name}`, async (setting) => {
+    const { namespace, plane } = setting;
+    const client = http2 ? await setting.connect({ http2 }) : setting.client;
+    await using observed = new Observed({ client, namespace });
     await observed.begin();
     await observed.write("before", 20);
     const startedAt = performance.now();
-    await plane.kill9("apiserver");
-    await untilStatus(observed.pods, "a state that tells of the crash", ({ state }) => state === "unreachable");
-    await plane.start("apiserver");
+    await end(plane, observed);
+    const ended = seconds(startedAt);
+    await plane.start(server);
     const ready = seconds(startedAt);
-    await observed.delete("first", 10);
+    if (deleted !== undefined) await observed.delete(deleted, 10);
     await observed.write("after", 20);
     const took = await observed.check(startedAt);
     observed.assertOneMoreList();
-    tell(`API server killed: back after ${ready}, caches after ${took}. ${observed.summary}`);
-  },
-);
+    tell(`${name}: ended after ${ended}, back after ${ready}, caches after ${took}. ${observed.summary}`);
+  });
+}
 
 cluster.withPlane("SharedIndexInformer recovers from three kills of the API server during writes", async (setting) => {
   const { client, namespace, plane } = setting;
@@ -159,40 +203,6 @@ cluster.withPlane("SharedIndexInformer recovers from three kills of the API serv
   const took = await observed.check(startedAt);
   tell(`three kills in the middle of 1,200 writes, ${refused} refused: recovered after ${took}. ${observed.summary}`);
 });
-
-cluster.withPlane("SharedIndexInformer recovers when etcd is killed, with writes before and after", async (setting) => {
-  const { plane } = setting;
-  await using observed = new Observed(setting);
-  await observed.begin();
-  await observed.write("before", 20);
-  const startedAt = performance.now();
-  await plane.kill9("etcd");
-  await plane.start("etcd");
-  const ready = seconds(startedAt);
-  await observed.write("after", 20);
-  await observed.delete("before", 10);
-  const took = await observed.check(startedAt);
-  observed.assertOneMoreList();
-  tell(`etcd killed: back after ${ready}, caches after ${took}. ${observed.summary}`);
-});
-
-cluster.withPlane(
-  "SharedIndexInformer resumes when the API server shuts down in the middle of a watch",
-  async (setting) => {
-    const { plane } = setting;
-    await using observed = new Observed(setting);
-    await observed.begin();
-    await observed.write("before", 20);
-    const startedAt = performance.now();
-    await plane.terminate("apiserver");
-    const ended = seconds(startedAt);
-    await plane.start("apiserver");
-    await observed.write("after", 20);
-    const took = await observed.check(startedAt);
-    observed.assertOneMoreList();
-    tell(`API server told to end: gone after ${ended}, caches after ${took}. ${observed.summary}`);
-  },
-);
 
 cluster.withPlane("SharedIndexInformer detects a server that is silent beyond the idle limit", async (setting) => {
   const { client, namespace, plane } = setting;
@@ -224,21 +234,6 @@ cluster.withPlane("SharedIndexInformer detects a server that is silent beyond th
   await late.check(resumedAt);
   tell(`silent server noticed by watches after ${noticed} (${(statuses[0].cause as Error).message})`);
   tell(`and by first lists after ${noticedList}; caches equal ${took} after it went on. ${observed.summary}`);
-});
-
-cluster.withPlane("SharedIndexInformer recovers over HTTP/2 when the API server is killed", async (setting) => {
-  const { namespace, plane } = setting;
-  await using observed = new Observed({ client: await setting.connect({ http2: true }), namespace });
-  await observed.begin();
-  await observed.write("before", 20);
-  const startedAt = performance.now();
-  await plane.kill9("apiserver");
-  await untilStatus(observed.pods, "a state that tells of the crash", ({ state }) => state === "unreachable");
-  await plane.start("apiserver");
-  await observed.delete("first", 10);
-  await observed.write("after", 20);
-  const took = await observed.check(startedAt);
-  tell(`API server killed under HTTP/2: caches after ${took}. ${observed.summary}`);
 });
 
 cluster.withPlane("SharedIndexInformer lists once when its history was compacted during a restart", async (setting) => {
