@@ -1,23 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
-import { UnreachableError } from "../../src/api/errors.ts";
-import type { ReflectorOptions } from "../../src/reflector/options.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
-import {
-  added,
-  bookmark,
-  deleted,
-  endBookmark,
-  entry,
-  expired,
-  modified,
-  part,
-  refused,
-  type Thing,
-} from "../support/fixtures.ts";
+import { bookmark, entry, expired, modified, part, refused, type Thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { Follow, NotingStore, PAGES } from "../support/followed_source.ts";
 import { observeMoments } from "../support/moments.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
+import { SCRIPTS } from "./_scripts.ts";
 
 Deno.test("Reflector that is paused while it watches ends the watch, and resumes it where it was, without a list", async () => {
   using time = new FakeTime();
@@ -146,28 +134,6 @@ Deno.test("Reflector starts ten watches without a wait, then one a second, howev
   assert(source.watches.length <= 40, `${source.watches.length} watches in 30 s`);
   assert(source.watches.length >= 30, `${source.watches.length} watches in 30 s`);
 });
-
-/** A script with everything in it, for each way of listing. */
-const SCRIPTS: Readonly<Record<string, readonly [ReflectorOptions, () => ScriptedSource]>> = {
-  "in pages": [PAGES, () =>
-    new ScriptedSource()
-      .list(refused(500))
-      .list({ entries: [entry("a", 1)] }, part(9, [entry("b", 1)], { continue: "t" }), END).list(expired())
-      .list(part(10, [entry("a", 1)]), END)
-      .watch([], [added("b", 11), deleted("b", 12)], [bookmark(20)], expired())
-      .list(part(30, []), END)
-      .watch([], refused(429))
-      .watch([], END)
-      .list(part(31, []), END)],
-  "by a stream": [{}, () =>
-    new ScriptedSource()
-      .watch(new UnreachableError("nobody there"))
-      .watch([], [added("a", 1)], [modified("a", 2), endBookmark(5), added("b", 6)], [bookmark(9)], END)
-      .watch([], expired())
-      .watch([], [added("a", 2)], END)
-      .list({ entries: [] }, part(12, []), END)
-      .watch([bookmark(13)])],
-};
 
 /** Pauses at the moment of that number, and resumes later. Returns the number of moments. */
 async function pauseAt(name: string, pauseAt: number): Promise<number> {

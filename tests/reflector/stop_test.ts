@@ -1,57 +1,15 @@
 import { assert, assertEquals } from "@std/assert";
-import { UnreachableError } from "../../src/api/errors.ts";
-import type { ReflectorOptions } from "../../src/reflector/options.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
-import {
-  added,
-  bookmark,
-  deleted,
-  endBookmark,
-  entry,
-  expired,
-  modified,
-  part,
-  refused,
-  type Thing,
-} from "../support/fixtures.ts";
+import { added, part, type Thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { NotingStore, PAGES } from "../support/followed_source.ts";
 import { observeMoments } from "../support/moments.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
+import { SCRIPTS } from "./_scripts.ts";
 
-/** A life with everything in it, for each way of listing. */
-const LIVES: Readonly<Record<string, readonly [ReflectorOptions, () => ScriptedSource]>> = {
-  "in pages": [{ ...PAGES, resyncMs: 300 }, () =>
-    new ScriptedSource()
-      .list(refused(500))
-      .list({ entries: [entry("a", 1)] }, part(9, [entry("b", 1)], { continue: "t" }), END).list(expired())
-      .list(part(10, [entry("a", 1)]), END)
-      .watch([], [added("b", 11), deleted("b", 12)], [bookmark(20)], expired())
-      .list(expired())
-      .list(part(30, []), END)
-      .watch([], refused(429))
-      .watch([], END)
-      .watch([], refused(500))
-      .list()],
-  "by a stream": [{}, () =>
-    new ScriptedSource()
-      .watch(new UnreachableError("nobody there"))
-      .watch([], [added("a", 1)], [modified("a", 2), endBookmark(5), added("b", 6)], [bookmark(9)], END)
-      .watch([], expired())
-      .watch([], [added("a", 2)], END)
-      .watch([], [added("a", 2)], refused(500))
-      .list({ entries: [] }, part(12, []), END)
-      .watch([bookmark(13)])],
-};
-
-interface Life {
-  readonly moments: number;
-  readonly notes: readonly string[];
-}
-
-/** Lives until the moment of that number, and stops then: in that very moment, or as soon as what it led to has happened. */
-async function live(name: string, stopAt: number, how: "within" | "after"): Promise<Life> {
-  const [options, script] = LIVES[name];
+/** Stops at the moment of that number: in that very moment, or once what it led to has happened. Returns the number of moments. */
+async function stopAt(name: string, stopAt: number, how: "within" | "after"): Promise<number> {
+  const [options, script] = SCRIPTS[name];
   using time = new FakeTime();
   const source = script();
   const store = new NotingStore();
@@ -65,6 +23,7 @@ async function live(name: string, stopAt: number, how: "within" | "after"): Prom
   observeMoments(source, store, moment);
   const reflector = new Reflector<Thing>(source, store, {
     backoff: { jitter: 0 },
+    resyncMs: 300,
     ...options,
     onPhase: (phase) => phase.name !== "stopped" && moment(),
   });
@@ -80,16 +39,16 @@ async function live(name: string, stopAt: number, how: "within" | "after"): Prom
     assertEquals([source.open, time.timers, store.staging, reflector.phase.name], [0, 0, 0, "stopped"], what);
   } else stop.abort();
   await stopped;
-  return { moments, notes: store.notes };
+  return moments;
 }
 
-for (const name of Object.keys(LIVES)) {
+for (const name of Object.keys(SCRIPTS)) {
   Deno.test(`Reflector that lists ${name} stops at any moment, at once, and leaves nothing behind [F08]`, async () => {
-    const { moments } = await live(name, Infinity, "within");
-    assert(moments > 30, `the story has only ${moments} moments`);
+    const moments = await stopAt(name, Infinity, "within");
+    assert(moments > 30, `the script has only ${moments} moments`);
     for (let moment = 0; moment < moments; moment++) {
-      await live(name, moment, "within");
-      await live(name, moment, "after");
+      await stopAt(name, moment, "within");
+      await stopAt(name, moment, "after");
     }
   });
 }
