@@ -4,6 +4,7 @@
  * `/apis/many.example.com/v1/objects-COUNT-NAMESPACES-NUMBER` has COUNT leases, spread over NAMESPACES; its watch is silent.
  */
 import { leaseItem } from "../_data.ts";
+import { serveProcess } from "./_serve_process.ts";
 
 const encoder = new TextEncoder();
 const PART = 100;
@@ -49,10 +50,4 @@ function answer(request: Request): Response {
   });
 }
 
-const server = Deno.serve(
-  { hostname: "127.0.0.1", port: 0, onListen: ({ port }) => console.log(`http://127.0.0.1:${port}`) },
-  answer,
-);
-for await (const _ of Deno.stdin.readable); // until the program that started this ends
-server.unref();
-Deno.exit(0); // silent watches are of no interest
+await serveProcess(answer);

@@ -3,6 +3,7 @@
  * standard input does. It makes the pods of 9.5 kB while it sends them, and keeps none; its watch is silent.
  */
 import { podItem } from "../_data.ts";
+import { serveProcess } from "./_serve_process.ts";
 
 const encoder = new TextEncoder();
 /** Pods that differ in more than their name, uid and version. */
@@ -88,10 +89,4 @@ function answer(request: Request): Response {
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-const server = Deno.serve(
-  { hostname: "127.0.0.1", port: 0, onListen: ({ port }) => console.log(`http://127.0.0.1:${port}`) },
-  answer,
-);
-for await (const _ of Deno.stdin.readable); // until the process that started this ends
-server.unref();
-Deno.exit(0); // silent watches are of no interest
+await serveProcess(answer);

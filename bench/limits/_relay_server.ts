@@ -12,6 +12,7 @@ import { Client, SharedInformerFactory } from "../../mod.ts";
 import { InformerRelay } from "../../src/edge/mod.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
+import { serveProcess } from "./_serve_process.ts";
 
 const encoder = new TextEncoder();
 const pad = "x".repeat(900);
@@ -80,16 +81,10 @@ function begin(rate: number): void {
   }, Math.max(1, 1_000 / rate / 2));
 }
 
-const server = Deno.serve(
-  { hostname: "127.0.0.1", port: 0, onListen: ({ port }) => console.log(`http://127.0.0.1:${port}`) },
-  (request, info) => {
-    const { pathname, searchParams } = new URL(request.url);
-    if (pathname === "/changes") begin(Number(searchParams.get("rate")));
-    else if (pathname !== "/use") return source.fetch(request, info);
-    const { user, system } = process.cpuUsage();
-    return Response.json({ rssMb: Deno.memoryUsage().rss / 1e6, cpuMs: (user + system) / 1e3 });
-  },
-);
-for await (const _ of Deno.stdin.readable); // until the process that has started this one ends
-server.unref();
-Deno.exit(0); // open streams are of no interest
+await serveProcess((request, info) => {
+  const { pathname, searchParams } = new URL(request.url);
+  if (pathname === "/changes") begin(Number(searchParams.get("rate")));
+  else if (pathname !== "/use") return source.fetch(request, info);
+  const { user, system } = process.cpuUsage();
+  return Response.json({ rssMb: Deno.memoryUsage().rss / 1e6, cpuMs: (user + system) / 1e3 });
+});
