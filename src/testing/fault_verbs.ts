@@ -3,10 +3,11 @@ import type { Status } from "../api/status.ts";
 import type { Backend } from "./backend.ts";
 import type { RequestFilter } from "./faults/armed_list.ts";
 import { BrokenConnection } from "./faults/broken_connection.ts";
-import type { RequestFailure, RequestHook } from "./faults/faults.ts";
+import type { BodyFault, RequestFailure, RequestHook } from "./faults/faults.ts";
 import { isStreamingList } from "./http/recorded_request.ts";
 import { refusalOf, statusJson } from "./http/refusal.ts";
 import type { Watch } from "./reads/watch.ts";
+import type { ByteBody } from "./wire/byte_body.ts";
 
 /** The highest version that fits exactly into every number type in use. */
 const HIGHEST_REVISION = 999_999_999_999_999;
@@ -81,21 +82,7 @@ export abstract class FaultVerbs {
    * open and silent. Disposing the returned value releases the stalled responses and disarms the fault.
    */
   stallNext(times = 1, filter?: RequestFilter): Disposable {
-    const held: WeakRef<{ release(): void }>[] = [];
-    const disarm = this.#backend.faults.bodies.arm(
-      (body) => {
-        body.hold();
-        held.push(new WeakRef(body));
-      },
-      times,
-      filter,
-    );
-    return {
-      [Symbol.dispose]: (): void => {
-        disarm();
-        for (const body of held.splice(0)) body.deref()?.release();
-      },
-    };
+    return this.#slow((body) => body.hold(), (body) => body.release(), times, filter);
   }
 
   /**
@@ -111,21 +98,7 @@ export abstract class FaultVerbs {
         `Cannot slow responses down: bytes and milliseconds per chunk must be at least 1, found ${found}`,
       );
     }
-    const dripping: WeakRef<{ drip(pace: undefined): void }>[] = [];
-    const disarm = this.#backend.faults.bodies.arm(
-      (body) => {
-        body.drip({ bytes, everyMs });
-        dripping.push(new WeakRef(body));
-      },
-      times,
-      filter,
-    );
-    return {
-      [Symbol.dispose]: (): void => {
-        disarm();
-        for (const body of dripping.splice(0)) body.deref()?.drip(undefined);
-      },
-    };
+    return this.#slow((body) => body.drip({ bytes, everyMs }), (body) => body.drip(undefined), times, filter);
   }
 
   /**
@@ -372,5 +345,27 @@ export abstract class FaultVerbs {
 
   #of(resource: Resource | undefined): Watch[] {
     return this.#backend.watches.of(resource);
+  }
+
+  /** Arms a fault of bodies. Disposing the returned value disarms it, and restores the bodies that have it. */
+  #slow(slow: BodyFault, restore: BodyFault, times: number, filter: RequestFilter | undefined): Disposable {
+    const slowed: WeakRef<ByteBody>[] = [];
+    const disarm = this.#backend.faults.bodies.arm(
+      (body) => {
+        slow(body);
+        slowed.push(new WeakRef(body));
+      },
+      times,
+      filter,
+    );
+    return {
+      [Symbol.dispose]: (): void => {
+        disarm();
+        for (const ref of slowed.splice(0)) {
+          const body = ref.deref();
+          if (body !== undefined) restore(body);
+        }
+      },
+    };
   }
 }
