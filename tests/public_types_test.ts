@@ -1,6 +1,6 @@
 /**
- * What type-checks, and what must not. Most of the work is done before anything runs: `deno check` fails when a type here
- * is another than is said, or when something that is marked as wrong is not.
+ * Expressions that must type-check, and others that must not. `deno check` does most of the work: it fails when a type
+ * differs from the stated one, or when a line that is marked as wrong is right.
  */
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import {

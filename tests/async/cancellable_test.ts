@@ -82,7 +82,7 @@ Deno.test("cancellable rejects when the signal aborts between two items, and doe
 Deno.test("cancellable drops an item that arrives together with the abort", async () => {
   const stop = new AbortController();
   const items = cancellable(new Source([1, 2], "end"), stop.signal);
-  const next = items.next(); // the source has answered, but nobody has been told
+  const next = items.next(); // the source has answered, but the promise has not settled
   stop.abort(new Error("stop"));
   await assertRejects(() => next, Error, "stop");
 });

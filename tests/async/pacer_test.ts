@@ -22,7 +22,7 @@ async function pacerWithoutImmediate(): Promise<
 /** Makes `performance.now()` say what a test says. */
 class FakeClock implements Disposable {
   readonly #real = performance.now;
-  /** How often it was asked. */
+  /** The number of reads. */
   looks = 0;
   #now = 1_000;
 

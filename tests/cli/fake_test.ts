@@ -40,7 +40,7 @@ Deno.test("informer fake replaces its own kubeconfig or an empty file atomically
   await using folder = new Folder();
   const path = folder.write("config", "");
   const first = await written(path);
-  // Who has the file open keeps what was in it.
+  // A reader that has the file open keeps the earlier contents.
   using open = await Deno.open(path);
   const second = await written(path);
   assertEquals(await new Response(open.readable).text(), first);

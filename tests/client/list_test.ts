@@ -189,7 +189,7 @@ Deno.test("ResourceClient.pages throws the error of a page while the page after 
   assertEquals(await pages.next(), { done: true, value: undefined });
 });
 
-/** Lets promises that are ready go on. */
+/** Resolves after the callbacks of settled promises have run. */
 async function turns(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

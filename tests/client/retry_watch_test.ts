@@ -33,7 +33,7 @@ import {
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
-/** A follow that runs by itself, from version 1 on; what it told so far, and how it ended. */
+/** A `follow()` in the background, from version 1 on, with its events so far and its end. */
 class Followed implements Disposable {
   readonly sent: ScriptedTransport;
   readonly told: string[] = [];
@@ -207,7 +207,7 @@ Deno.test("ResourceClient.follow that is left or aborted with unread events leav
     if (way === "abort") {
       const reason = new Error("enough");
       counting.abort(reason);
-      // What has arrived may still be told; then the reason.
+      // Events that have arrived may still be yielded; then the reason is thrown.
       assertStrictEquals(await collect(events).then(() => undefined, (error) => error), reason);
     } else {
       await events.return?.();

@@ -161,7 +161,7 @@ Deno.test("ResourceClient.watch rejects with the abort reason", async () => {
   assertEquals(live.ended, "aborted");
 });
 
-/** Lets promises that are ready go on. */
+/** Resolves after the callbacks of settled promises have run. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -6,7 +6,7 @@ import { ControlPlane, type ControlPlaneOptions } from "./_control_plane.ts";
 import { within } from "./_within.ts";
 import { podDraft } from "./_writers.ts";
 
-/** What a test finds. */
+/** The cluster of a test, and a namespace in it. */
 export interface Setting {
   /** Path of a kubeconfig: an administrator. */
   readonly kubeconfig: string;
@@ -20,13 +20,13 @@ export interface Setting {
   newNamespace(options?: { readonly keep?: boolean }): Promise<string>;
 }
 
-/** What a test finds that does things to the servers. */
+/** The cluster of a test that stops and starts its servers. */
 export interface PlaneSetting extends Setting {
   /** The control plane. */
   readonly plane: ControlPlane;
 }
 
-/** How often a test asks again whether a namespace is complete. */
+/** The interval between requests that check whether a namespace is complete. */
 const LOOK_MS = 250;
 
 /** Declares tests that share one cluster. */
@@ -151,7 +151,7 @@ class Found implements Setting, AsyncDisposable {
     }
   }
 
-  /** Where there are controllers, pods are refused until one has made the namespace's service account. */
+  /** Waits until a pod is accepted: with controllers, pods are refused until the namespace has its service account. */
   async #untilFurnished(namespace: string): Promise<void> {
     await within(`the first pod in "${namespace}"`, async (signal) => {
       for (;;) {

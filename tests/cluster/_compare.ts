@@ -8,7 +8,7 @@ import {
 } from "@kube/informer";
 import { assertEquals, equal } from "@std/assert";
 
-/** How far apart two collections are: one line for each key, at most 20. */
+/** The differences between two collections: one line for each key, at most 20. */
 export function differences(
   found: Iterable<KubernetesObject>,
   expected: Iterable<KubernetesObject>,
@@ -29,7 +29,7 @@ export function differences(
   return lines.slice(0, 20);
 }
 
-/** What the server has, in pages, without managedFields. */
+/** Lists the objects of the server in pages, without managedFields. */
 export async function onServer<T extends KubernetesObject>(
   client: Client,
   resource: Resource<T>,

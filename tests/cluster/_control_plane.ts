@@ -5,24 +5,24 @@ import { Servers } from "./_servers.ts";
 /** The two servers of a control plane. */
 export type ServerName = "apiserver" | "etcd";
 
-/** What kind of control plane. */
+/** Options of a {@linkcode ControlPlane}. */
 export interface ControlPlaneOptions {
-  /** Whether lists and watches are answered from kube-apiserver's own cache instead of etcd. @default {true} */
+  /** If `true`, lists and watches are answered from kube-apiserver's own cache instead of etcd. @default {true} */
   readonly watchCache?: boolean;
   /** Further flags of kube-apiserver. @default {none} */
   readonly flags?: readonly string[];
 }
 
-/** How long a server has to become ready. */
+/** The time that a server has to become ready. */
 const READY_MS = 90_000;
 
-/** How long a server told to end may take: open watches may live on for 60 s. */
+/** The time that a server may take to end after SIGTERM: open watches may stay open for 60 s. */
 const END_MS = 70_000;
 
-/** After how long a silence a server that was paused counts as silent. */
+/** The time without an answer after which a server counts as paused. */
 const SILENT_MS = 300;
 
-/** How often a server that starts is looked at. */
+/** The interval between checks of a server that starts. */
 const LOOK_MS = 50;
 
 /**
@@ -36,7 +36,7 @@ export class ControlPlane implements AsyncDisposable {
   readonly kubeconfig: string;
   /** Path of a kubeconfig: an administrator by bearer token. */
   readonly tokenKubeconfig: string;
-  /** Path of a kubeconfig: a user named "limited" without any rights, to whom the server says 403. */
+  /** Path of a kubeconfig: a user named "limited" without any rights, whose requests get 403. */
   readonly limitedKubeconfig: string;
   /** A folder of its own, removed in the end. */
   readonly folder: string;
@@ -76,12 +76,12 @@ export class ControlPlane implements AsyncDisposable {
     }
   }
 
-  /** What a kubeconfig says of the administrator by certificate. */
+  /** The fields of a kubeconfig for the administrator by certificate. */
   get adminFields(): UserFields {
     return byCertificate(this.#keys.admin);
   }
 
-  /** What a kubeconfig says of the user named "limited". */
+  /** The fields of a kubeconfig for the user named "limited". */
   get limitedFields(): UserFields {
     return byCertificate(this.#keys.limited);
   }
@@ -109,7 +109,7 @@ export class ControlPlane implements AsyncDisposable {
     await this.#end(name, "SIGKILL");
   }
 
-  /** Tells a server to end, SIGTERM, and waits until it has. */
+  /** Sends SIGTERM to a server, and waits until it has ended. */
   async terminate(name: ServerName): Promise<void> {
     await this.#end(name, "SIGTERM");
   }
@@ -118,11 +118,11 @@ export class ControlPlane implements AsyncDisposable {
   async pause(name: ServerName): Promise<void> {
     this.#paused.add(name);
     await this.#servers.signal(name, "SIGSTOP");
-    // On a busy machine, its threads go on for a moment.
+    // On a busy machine, its threads continue for a moment.
     while (await this.#answersNow(name));
   }
 
-  /** Lets a paused server go on. */
+  /** Lets a paused server continue. */
   async resume(name: ServerName): Promise<void> {
     await this.#servers.signal(name, "SIGCONT");
     this.#paused.delete(name);
@@ -242,7 +242,7 @@ export class ControlPlane implements AsyncDisposable {
     await this.#answers("apiserver", `${this.url}/readyz`, until, http);
   }
 
-  /** Whether a server answers a question within {@linkcode SILENT_MS}. */
+  /** Returns `true` if a server answers a request within {@linkcode SILENT_MS}. */
   async #answersNow(name: ServerName): Promise<boolean> {
     const { ca, admin } = this.#keys;
     using http = Deno.createHttpClient({ caCerts: [ca], ...admin });

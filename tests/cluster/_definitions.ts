@@ -6,7 +6,7 @@ export interface Definition extends KubernetesObject {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** What describes custom resources. */
+/** The resource of CustomResourceDefinitions. */
 export const Definition: Resource<Definition> = defineResource<Definition>({
   group: "apiextensions.k8s.io",
   version: "v1",
@@ -15,7 +15,7 @@ export const Definition: Resource<Definition> = defineResource<Definition>({
   scope: "Cluster",
 });
 
-/** What the server checks, prunes and fills in objects by: an OpenAPI v3 schema. */
+/** An OpenAPI v3 schema, by which the server checks, prunes and fills in objects. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** A schema that lets everything pass. */

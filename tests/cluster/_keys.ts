@@ -1,4 +1,4 @@
-/** What a control plane and its users identify themselves with. */
+/** The certificates and keys of a control plane and its users. */
 export interface Keys {
   /** The certificate of the authority, PEM. */
   readonly ca: string;
@@ -49,7 +49,7 @@ export async function makeKeys(folder: string): Promise<Keys> {
 /** The fields of a kubeconfig's user entry. */
 export type UserFields = Readonly<Record<string, unknown>>;
 
-/** What a kubeconfig says of a user with a certificate. */
+/** The fields of a kubeconfig for a user with a certificate. */
 export function byCertificate({ cert, key }: Keys["admin"]): UserFields {
   return { "client-certificate-data": btoa(cert), "client-key-data": btoa(key) };
 }

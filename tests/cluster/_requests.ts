@@ -11,7 +11,7 @@ import type {
 
 /** A collection that counts what is asked of it, on the way to the server. */
 export class Requests<T extends KubernetesObject> implements ListerWatcher<T> {
-  /** What informers name themselves after. */
+  /** The resource, after which informers are named. */
   readonly resource: Resource<T>;
   /** Lists begun. */
   lists = 0;

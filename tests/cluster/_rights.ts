@@ -1,6 +1,6 @@
 import { type Client, defineResource, type KubernetesObject, type Resource } from "@kube/informer";
 
-/** Who may do what, in one namespace. */
+/** Rights in one namespace. */
 interface Role extends KubernetesObject {
   readonly rules: readonly {
     readonly apiGroups: readonly string[];

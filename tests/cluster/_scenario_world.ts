@@ -8,7 +8,7 @@ import { grantReading, newAccount } from "./_rights.ts";
 export class ClusterWorld implements World {
   readonly #setting: Setting;
 
-  /** What a test has found. */
+  /** Plays on the cluster of a test. */
   constructor(setting: Setting) {
     this.#setting = setting;
   }
@@ -48,7 +48,7 @@ export class ClusterWorld implements World {
 export class PlaneWorld extends ClusterWorld implements FragileWorld {
   readonly #setting: PlaneSetting;
 
-  /** What a test has found. */
+  /** Plays on the cluster of a test. */
   constructor(setting: PlaneSetting) {
     super(setting);
     this.#setting = setting;

@@ -21,7 +21,7 @@ export class Servers implements AsyncDisposable {
     await this.#order({ do: "start", name, ...options });
   }
 
-  /** Whether a process runs. When not, its port is free. */
+  /** Returns `true` if a process runs. If not, its port is free. */
   async isRunning(name: string): Promise<boolean> {
     return (await this.#order({ do: "look", name })).running;
   }

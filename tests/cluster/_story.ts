@@ -11,15 +11,15 @@ import {
 import { nextTurn } from "../../src/async/next_turn.ts";
 
 /**
- * A handler that checks what it is told: of every key a story without gaps, added, updated with rising versions,
- * deleted, and after that nothing but added.
+ * A handler that checks its events: for each key a sequence without gaps, added, updated with rising versions, deleted,
+ * and added again.
  */
 export class Story<T extends KubernetesObject> implements ResourceEventHandler<T> {
-  /** What was told that cannot be true. */
+  /** The events that contradict earlier ones. */
   readonly problems: string[] = [];
-  /** How many events of each kind were told. */
+  /** The number of events of each kind. */
   readonly told = { added: 0, updated: 0, deleted: 0 };
-  /** How many deletions were noticed afterwards. */
+  /** The number of deletions whose final state is unknown. */
   noticed = 0;
   readonly #informer: SharedIndexInformer<T, string>;
   readonly #registration: HandlerRegistration;
@@ -75,7 +75,7 @@ export class Story<T extends KubernetesObject> implements ResourceEventHandler<T
     this.#present.delete(key);
   }
 
-  /** What is wrong with the story, now that all that the cache holds has been told: nothing, if all is well. */
+  /** Waits for pending events, and returns what is wrong with them, or differs from the cache; empty if nothing is. */
   async end(): Promise<readonly string[]> {
     while (this.#registration.pending > 0) await nextTurn();
     const { entries } = this.#informer;

@@ -1,7 +1,7 @@
 /**
- * A program that keeps the servers of a control plane for the tests: it starts and signals them, and says whether they run, as it is told
- * on standard input, a JSON object to a line, and answers each in one line. When its input ends, whoever asked is gone, by
- * whatever way: it kills them all and ends.
+ * A program that keeps the servers of a control plane for the tests. Each line of standard input is an order, a JSON object,
+ * that starts a server, signals it or asks whether it runs; each is answered in one line. The end of standard input means
+ * that the tests have ended, or crashed: the program kills all servers and ends.
  *
  * The tests start this program, and not the servers themselves, because a server outlives the test that restarted it:
  * the resource sanitizer would count it as a leak.
@@ -9,11 +9,11 @@
  * @module
  */
 
-/** What the program can be told. */
+/** An order to the program. */
 export type Order =
   | {
     readonly do: "start";
-    /** What the process is called in later orders. */
+    /** The name of the process in later orders. */
     readonly name: string;
     readonly command: string;
     readonly args: readonly string[];
@@ -22,14 +22,14 @@ export type Order =
     readonly log: string;
   }
   | { readonly do: "signal"; readonly name: string; readonly signal: Deno.Signal }
-  /** Whether it runs; when not, all its threads have ended, and its port is free again. */
+  /** Asks whether it runs. If not, all its threads have ended, and its port is free again. */
   | { readonly do: "look"; readonly name: string };
 
-/** What it says to an order. */
+/** The answer to an order. */
 export interface Answer {
   /** Why the order could not be carried out. */
   readonly error?: string;
-  /** Whether the process runs now. */
+  /** `true` if the process runs now. */
   readonly running: boolean;
   /** The id of the process, if it runs. */
   readonly pid?: number;

@@ -1,6 +1,6 @@
 import type { Client } from "@kube/informer";
 
-/** Whom a server takes a client for. */
+/** The user that a server identifies a client as. */
 export interface UserInfo {
   readonly username: string;
   readonly uid?: string;
@@ -8,7 +8,7 @@ export interface UserInfo {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Asks the server whom it takes a client for: a SelfSubjectReview, as `kubectl auth whoami` does. */
+/** Returns the user that the server identifies a client as, by a SelfSubjectReview, as `kubectl auth whoami` does. */
 export async function whoAmI(client: Client): Promise<UserInfo> {
   const response = await client.fetch("/apis/authentication.k8s.io/v1/selfsubjectreviews", {
     method: "POST",

@@ -1,6 +1,6 @@
 import type { Abortable, InformerStatus } from "@kube/informer";
 
-/** How long anything may take: generous, against hanging alone. */
+/** The longest time of any wait: generous, so that it ends hanging tests only. */
 const PATIENCE_MS = 90_000;
 
 /** Waits for `work`, and fails, saying what did not happen, when it takes too long. */
@@ -11,7 +11,7 @@ export async function within<R>(
 ): Promise<R> {
   const controller = new AbortController();
   const timer = setTimeout(
-    () => controller.abort(new Error(`Cannot go on: waited ${patienceMs / 1_000} s for ${what}`)),
+    () => controller.abort(new Error(`Cannot continue: waited ${patienceMs / 1_000} s for ${what}`)),
     patienceMs,
   );
   try {
@@ -19,6 +19,15 @@ export async function within<R>(
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Runs an informer, and waits for its first sync; with `patient`, also while the server refuses. */
+export async function runSynced(
+  informer: { run(): Promise<void>; waitForCacheSync(options: Abortable): Promise<void> },
+  options: { readonly patient?: boolean } = {},
+): Promise<void> {
+  void informer.run();
+  await within("the first sync", (signal) => informer.waitForCacheSync({ ...options, signal }));
 }
 
 /** The first status of an informer that `holds`, now or later. */

@@ -15,7 +15,7 @@ import { pooledMap } from "@std/async";
 import { Random } from "../../src/testing/objects/random.ts";
 import { within } from "./_within.ts";
 
-/** How many requests a test has under way at a time, for two cores. */
+/** The number of concurrent requests of a test, for two cores. */
 const CONCURRENCY = 12;
 
 /** The end of a collection: written last, seen last. */
@@ -75,7 +75,7 @@ export async function settle<T extends KubernetesObject>(
   return performance.now() - startedAt;
 }
 
-/** What a storm did, in requests that the server granted. */
+/** The numbers of granted requests of a storm. */
 export interface Storm {
   readonly created: number;
   readonly patched: number;

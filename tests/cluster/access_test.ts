@@ -1,4 +1,4 @@
-// Who may read, with which token, and what there is to read: all of it may change while informers run.
+// Rights, tokens and resources that change while informers run.
 import {
   defineResource,
   isForbidden,
@@ -16,7 +16,7 @@ import { assertEqualToServer } from "./_compare.ts";
 import { define, Definition, definitionName, type Schema, undefine, versionsOf } from "./_definitions.ts";
 import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
 import { Story } from "./_story.ts";
-import { untilStatus, within } from "./_within.ts";
+import { runSynced, untilStatus, within } from "./_within.ts";
 import { mapDraft, settle } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -24,7 +24,7 @@ const cluster = clusterTests();
 /** Tries again within seconds, so that a test does not wait for half a minute. */
 const IMPATIENT = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } };
 
-/** How often a test asks again whether something has got about. */
+/** The interval between requests that check whether a change is in effect. */
 const ASK_MS = 250;
 
 /** Waits until the server no longer lets `token` read config maps. */
@@ -63,8 +63,7 @@ cluster.anywhere(
         onError: (error) => errors.push(error),
       });
       const story = new Story(informer);
-      informer.run();
-      await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+      await runSynced(informer, { patient: true });
       const before = errors.length; // a right just granted may take a moment to get about
 
       const startedAt = performance.now();
@@ -103,8 +102,7 @@ cluster.anywhere(
       await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
         reflector: IMPATIENT,
       });
-      informer.run();
-      await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+      await runSynced(informer, { patient: true });
 
       const startedAt = performance.now();
       await deleteAccount(client, namespace, "first");
@@ -148,8 +146,7 @@ cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setti
   const { namespace, plane } = setting;
   const client = await setting.connect({ kubeconfig: plane.tokenKubeconfig });
   await using informer = new SharedIndexInformer(client.resource(ConfigMap, { namespace }));
-  informer.run();
-  await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+  await runSynced(informer);
   await settle([informer], client, ConfigMap, namespace);
   await assertEqualToServer(informer, client, ConfigMap, { namespace });
   tell(`by bearer token: ${informer.status().lists} list requests, ${informer.status().watches} watches`);
@@ -220,9 +217,9 @@ function sizeAnd(properties: Schema): Schema {
 }
 
 /**
- * Changes the schema of widgets, and waits until the server goes by it everywhere: in what it takes at once, and about a
- * second later in what it tells lists at version "0" and watches. What a watch tells meanwhile is pruned by the old schema,
- * at the version of the whole object. Answers with what `informer` was left with of an object written in between.
+ * Changes the schema of widgets, and waits until the server uses it everywhere: for writes at once, and about a second
+ * later for lists at version "0" and for watches. Meanwhile watches deliver objects that are pruned by the old schema, at
+ * the version of the complete object. Returns the object written in between as `informer` then has it.
  */
 async function changeSchema(
   { client, namespace }: Setting,
@@ -260,8 +257,7 @@ cluster.anywhere(
     try {
       await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
       const story = new Story(informer);
-      informer.run();
-      await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+      await runSynced(informer, { patient: true });
       await untilStatus(informer, "a live watch", ({ state }) => state === "live");
       const cached = (name: string): Widget["spec"] | undefined => informer.lister.namespace(namespace).get(name)?.spec;
       /** Writes a widget's spec, and reads it from the cache. */

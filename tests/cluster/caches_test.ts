@@ -1,4 +1,4 @@
-// What informers keep of a real server that is left in peace: everything, whoever writes how much.
+// Caches of a real server that runs without faults, under many writes by several clients: they become equal to it.
 import {
   type Client,
   copyOf,
@@ -13,7 +13,7 @@ import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
 import { assertEqualToServer, onServer } from "./_compare.ts";
 import { Requests } from "./_requests.ts";
 import { Story } from "./_story.ts";
-import { within } from "./_within.ts";
+import { runSynced, within } from "./_within.ts";
 import { forEach, mapDraft, names, podDraft, settle, storm } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -41,8 +41,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
     const story = new Story(informer);
     const startedAt = performance.now();
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    await runSynced(informer);
     const synced = seconds(startedAt);
     assert(informer.indexer.size >= PODS);
     await assertEqualToServer(informer, client, Pod, { namespace });
@@ -104,7 +103,7 @@ cluster.anywhere(
       storm(client, ConfigMap, namespace, { seed, writes: 400, objects: 60 }),
     ]);
     await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
-    // One that comes in the middle of it all is told no less.
+    // A handler that is added during the writes receives no less.
     stories.push(new Story(pods));
     const done = await Promise.all(writers);
     const took = seconds(startedAt);
@@ -137,8 +136,7 @@ cluster.anywhere(
     const requests = new Requests(collection);
     await using informer = new SharedIndexInformer(requests);
     const story = new Story(informer);
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    await runSynced(informer);
     assertEquals(informer.indexer.size, all.length);
 
     const startedAt = performance.now();
@@ -166,8 +164,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
     const story = new Story(informer);
     const startedAt = performance.now();
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    await runSynced(informer);
     const synced = seconds(startedAt);
 
     await changeSome(client, namespace, `metadata-${streamingList}`);

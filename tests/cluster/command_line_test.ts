@@ -22,7 +22,7 @@ interface Line {
   readonly object?: KubernetesObject;
 }
 
-/** What `get RESOURCE -A -o json` prints. */
+/** The objects that `get RESOURCE -A -o json` prints. */
 async function got(resource: string, kubeconfig: string): Promise<KubernetesObject[]> {
   await using program = new Program(INFORMER, ["get", resource, "-A", "-o", "json", "--kubeconfig", kubeconfig]);
   const { code, lines, errors } = await program.ended();
@@ -143,7 +143,7 @@ const CronTab: Resource<CronTab> = defineResource<CronTab>({
   kind: "CronTab",
 });
 
-/** What an example is shown, and what it must say. */
+/** The arguments of an example, the changes that it sees, and its expected output. */
 interface Example {
   readonly args?: readonly string[];
   /** Lines that must come, in this order; then `change` is called. */
@@ -227,7 +227,7 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
   },
 };
 
-/** What the examples look at: pods on nodes, a deployment, a custom resource. */
+/** Creates the objects that the examples read: pods on nodes, a deployment, a custom resource. */
 async function furnish({ client }: PlaneSetting): Promise<void> {
   await client.resource(Namespace).create({ metadata: { name: "shop" } });
   const pods = client.resource(Pod, { namespace: "shop" });

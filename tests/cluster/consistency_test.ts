@@ -14,7 +14,7 @@ import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
-import { untilStatus, within } from "./_within.ts";
+import { runSynced, untilStatus, within } from "./_within.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -31,8 +31,7 @@ async function started<T extends KubernetesObject>(
 ): Promise<Started<T>> {
   const errors: unknown[] = [];
   const informer = new SharedIndexInformer<T>(source, { onError: (error) => errors.push(error), ...options });
-  void informer.run();
-  await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+  await runSynced(informer);
   return { informer, errors };
 }
 

@@ -15,7 +15,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { FieldTree } from "../../src/api/field_tree.ts";
 import { pickFields } from "../../src/entry/pick_fields.ts";
 import { clusterTests, tell } from "./_cluster.ts";
-import { within } from "./_within.ts";
+import { runSynced } from "./_within.ts";
 import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -36,8 +36,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       await using informer = new SharedIndexInformer(source, { reflector: { streamingList, pageSize: 25 } });
       let updates = 0;
       informer.addEventHandler({ onUpdate: () => updates++ });
-      informer.run();
-      await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+      await runSynced(informer);
       const compare = async (): Promise<void> => {
         const { items } = await pods.list();
         const expected = items.map((pod) => pickFields(plain(pod), FieldTree.of(FIELDS)));
@@ -71,8 +70,7 @@ async function objectsOf<T extends KubernetesObject>(
   namespace: string,
 ): Promise<T[]> {
   await using informer = new SharedIndexInformer(client.resource(resource, { namespace }), { onError: () => {} });
-  informer.run();
-  await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+  await runSynced(informer);
   return informer.indexer.list().filter(({ metadata }) => metadata.name === "a");
 }
 

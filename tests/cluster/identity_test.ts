@@ -1,4 +1,4 @@
-// Who somebody is, by each way that a kubeconfig has to say it, and what that lets them read: a real server decides.
+// The user of a client, by each kind of credentials that a kubeconfig may have, and its rights, as a real server sees them.
 import { type Client, isForbidden, isUnauthorized, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
@@ -8,7 +8,7 @@ import { assertEqualToServer } from "./_compare.ts";
 import { deleteAccount, grant, grantReading, newAccount } from "./_rights.ts";
 import { Story } from "./_story.ts";
 import { whoAmI } from "./_who.ts";
-import { untilStatus, within } from "./_within.ts";
+import { runSynced, untilStatus, within } from "./_within.ts";
 import { mapDraft, settle } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -20,8 +20,7 @@ const IMPATIENT = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_0
 async function follows({ client, namespace }: Setting, reader: Client): Promise<string> {
   await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
   const story = new Story(informer);
-  informer.run();
-  await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+  await runSynced(informer, { patient: true });
   await settle([informer], client, ConfigMap, namespace);
   await assertEqualToServer(informer, client, ConfigMap, { namespace });
   assertEquals(await story.end(), []);
@@ -62,7 +61,7 @@ cluster.withPlane(
   },
 );
 
-/** What a kubeconfig says of a user whom a script tells the login of. */
+/** The fields of a kubeconfig for a user whose credentials a script prints. */
 function byScript(command: string): Record<string, unknown> {
   const apiVersion = "client.authentication.k8s.io/v1";
   return { exec: { apiVersion, command, interactiveMode: "Never", installHint: "it is a script of this test" } };
@@ -87,8 +86,7 @@ cluster.withPlane(
       onError: (error) => errors.push(error),
     });
     const story = new Story(informer);
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+    await runSynced(informer, { patient: true });
     assertEquals(await scripts.runs(), 1);
     const before = errors.length; // a right just granted may take a moment to get about
 
@@ -189,7 +187,7 @@ cluster.withPlane("SharedIndexInformer names the verb that it lacks", async (set
   await client.resource(ConfigMap, { namespace }).create(mapDraft("there"));
   await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
   informer.run();
-  // It may list, so that it has a cache; it may not watch, and says so.
+  // It may list, so that it has a cache; it may not watch, and reports that.
   await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
   const { cause } = await untilStatus(
     informer,

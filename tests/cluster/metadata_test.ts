@@ -17,7 +17,7 @@ import { writeProtobuf } from "../../src/testing/wire/write_protobuf.ts";
 import type { JsonObject } from "../../src/testing/wire/json.ts";
 import { clusterTests } from "./_cluster.ts";
 import { define, undefine } from "./_definitions.ts";
-import { within } from "./_within.ts";
+import { runSynced, within } from "./_within.ts";
 import { forEach, mapDraft, names } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -156,8 +156,7 @@ for (const streamingList of ["on", "off"] as const) {
       await using informer = new SharedIndexInformer(metadata, { reflector: { streamingList } });
       const deleted: string[] = [];
       informer.addEventHandler({ onDelete: ({ object }) => deleted.push(JSON.stringify(object.metadata.labels)) });
-      informer.run();
-      await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+      await runSynced(informer);
       await forEach(names("map", 50), (name) => maps.create(mapDraft(name, { name })));
       await maps.patch("map-0003", { type: "merge", body: { metadata: { annotations: { changed: "ö\n" } } } });
       await maps.delete("map-0004");

@@ -1,4 +1,4 @@
-// Somebody who may read in some namespaces, and not in all: what one informer of these makes of it.
+// One informer of several namespaces, for a user with rights in some namespaces and not in all.
 import { isForbidden, SharedInformerFactory } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";

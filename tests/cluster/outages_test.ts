@@ -1,4 +1,4 @@
-// What informers go through: crashes, restarts, black holes, a history that is gone. In the end every cache is equal.
+// Crashes, restarts, silence, a compacted history: in the end each cache is equal to the server.
 import {
   type Client,
   isExpired,
@@ -17,13 +17,13 @@ import { Story } from "./_story.ts";
 import { untilStatus, within } from "./_within.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
 
-// Open watches end when the server is told to, as behind a load balancer; they would live on for a minute.
+// Open watches end when the server shuts down, as behind a load balancer; otherwise they would stay open for a minute.
 const cluster = clusterTests({ flags: ["--shutdown-watch-termination-grace-period=2s"] });
 
-/** A silence too short to be taken for the end. */
+/** A silence that is too short to count as the end of the connection. */
 const SILENCE_MS = 2_000;
 
-/** What every outage is watched by: two informers and what they were told. */
+/** Two informers that observe an outage, and the events that they delivered. */
 class Observed implements AsyncDisposable {
   readonly pods: SharedIndexInformer<Pod>;
   readonly maps: SharedIndexInformer<ConfigMap>;
@@ -71,7 +71,7 @@ class Observed implements AsyncDisposable {
     });
   }
 
-  /** Deletes what `write` created. */
+  /** Deletes objects that `write` created. */
   async delete(prefix: string, count: number): Promise<void> {
     const namespace = this.#namespace;
     await forEach(names(prefix, count), async (name) => {
@@ -80,13 +80,13 @@ class Observed implements AsyncDisposable {
     });
   }
 
-  /** Both caches have everything that was written. */
+  /** Waits until both caches have all writes. */
   async settle(): Promise<void> {
     await settle([this.pods], this.#client, Pod, this.#namespace);
     await settle([this.maps], this.#client, ConfigMap, this.#namespace);
   }
 
-  /** Fails unless both caches become equal to the server, and all stories are true. How long the caches took. */
+  /** Fails unless both caches become equal to the server and their events have no gaps. Returns the time that this took. */
   async check(startedAt: number): Promise<string> {
     await this.settle();
     const took = seconds(startedAt);
@@ -102,7 +102,7 @@ class Observed implements AsyncDisposable {
     assert(pods.completeLists <= 2 && maps.completeLists <= 2, this.summary);
   }
 
-  /** What it took, in one line. */
+  /** The numbers of lists, watches and failures, in one line. */
   get summary(): string {
     return ([["pods", this.pods], ["config maps", this.maps]] as const).map(([name, informer]) => {
       const { completeLists, failures } = name === "pods" ? this.phases.pods : this.phases.maps;
@@ -187,7 +187,7 @@ cluster.withPlane("SharedIndexInformer recovers from three kills of the API serv
   let refused = 0;
   for (let round = 0; round < 3; round++) {
     const collection = client.resource(ConfigMap, { namespace });
-    // The server dies in the middle of these; who writes is told so, and what was written stays.
+    // The server is killed during these writes: some fail, and the others last.
     const writing = forEach(names(`round-${round}`, 400), async (name) => {
       await collection.create(mapDraft(name)).catch((error: UnreachableError) => {
         if (error.name !== "UnreachableError") throw error;
@@ -212,7 +212,7 @@ cluster.withPlane("SharedIndexInformer detects a server that is silent beyond th
   await observed.settle();
   const startedAt = performance.now();
   await plane.pause("apiserver");
-  // They come when nobody answers any more, and say so before they have a cache.
+  // They start when the server no longer answers, and report that before they have a cache.
   await using late = new Observed(setting, limits);
   late.run();
   for (const informer of [late.pods, late.maps]) {
@@ -222,18 +222,18 @@ cluster.withPlane("SharedIndexInformer detects a server that is silent beyond th
   const noticedList = seconds(startedAt);
   const statuses = await Promise.all(
     [observed.pods, observed.maps].map((informer) =>
-      untilStatus(informer, "a state that tells of the silence", ({ state }) => state === "unreachable")
+      untilStatus(informer, "a state that reports the silence", ({ state }) => state === "unreachable")
     ),
   );
   const noticed = seconds(startedAt);
-  assertEquals(observed.pods.lister.namespace(namespace).list().length, 21); // what was cached stays readable
+  assertEquals(observed.pods.lister.namespace(namespace).list().length, 21); // cached objects stay readable
   await plane.resume("apiserver");
   const resumedAt = performance.now();
   await client.resource(Pod, { namespace }).create(podDraft("after"));
   const took = await observed.check(resumedAt);
   await late.check(resumedAt);
   tell(`silent server noticed by watches after ${noticed} (${(statuses[0].cause as Error).message})`);
-  tell(`and by first lists after ${noticedList}; caches equal ${took} after it went on. ${observed.summary}`);
+  tell(`and by first lists after ${noticedList}; caches equal ${took} after it continued. ${observed.summary}`);
 });
 
 cluster.withPlane("SharedIndexInformer lists once when its history was compacted during a restart", async (setting) => {

@@ -17,7 +17,7 @@ import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { clusterTests, type Setting } from "./_cluster.ts";
 import { Definition } from "./_definitions.ts";
-import { within } from "./_within.ts";
+import { runSynced, within } from "./_within.ts";
 import { forEach, mapDraft, names } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -213,8 +213,7 @@ for (const streamingList of ["on", "off"] as const) {
       const maps = client.resource(ConfigMap, { namespace });
       const rows = client.resource(tableOf(ConfigMap), { namespace });
       await using informer = new SharedIndexInformer(rows, { reflector: { streamingList } });
-      informer.run();
-      await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+      await runSynced(informer);
       await forEach(names("map", 50), (name) => maps.create(mapDraft(name)));
       await maps.patch("map-0003", { type: "merge", body: { data: { x: "1", y: "2", z: "3" } } });
       await maps.delete("map-0004");

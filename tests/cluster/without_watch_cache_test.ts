@@ -7,7 +7,7 @@ import { assertEqualToServer } from "./_compare.ts";
 import { Phases } from "./_phases.ts";
 import { Requests } from "./_requests.ts";
 import { Story } from "./_story.ts";
-import { untilStatus, within } from "./_within.ts";
+import { runSynced, untilStatus, within } from "./_within.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
 
 const cluster = clusterTests({ watchCache: false });
@@ -25,8 +25,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
       const story = new Story(informer);
       const startedAt = performance.now();
-      informer.run();
-      await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+      await runSynced(informer);
       const synced = seconds(startedAt);
       assertEquals(informer.indexer.size, PODS);
       await forEach(names("pod", 100), (name) => pods.delete(name, { gracePeriodSeconds: 0 }));
@@ -63,8 +62,7 @@ cluster.withPlane(
     });
     const story = new Story(informer);
     const startedAt = performance.now();
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    await runSynced(informer);
     const synced = seconds(startedAt);
     await settle([informer], client, ConfigMap, namespace);
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
@@ -116,8 +114,7 @@ cluster.withPlane(
       reflector: { streamingList: "off", watchTimeoutMs: 1_000, onPhase: phases.onPhase },
     });
     const story = new Story(informer);
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    await runSynced(informer);
     await untilStatus(informer, "a second list", ({ lists, state }) => lists === 2 && state === "live");
     await settle([informer], client, ConfigMap, namespace);
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
@@ -136,8 +133,7 @@ cluster.withPlane(
     const phases = new Phases();
     await using informer = new SharedIndexInformer(collection, { reflector: { onPhase: phases.onPhase } });
     const story = new Story(informer);
-    informer.run();
-    await within("the first sync", (signal) => informer.waitForCacheSync({ signal }));
+    await runSynced(informer);
     const startedAt = performance.now();
     await plane.kill9("apiserver");
     await untilStatus(informer, "a state that tells of the crash", ({ state }) => state === "unreachable");

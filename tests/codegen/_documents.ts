@@ -71,7 +71,7 @@ export const SHARED: Record<string, unknown> = {
 const CORE: Record<string, unknown> = {
   ...SHARED,
   "io.k8s.api.core.v1.Pod": kindSchema("", "v1", "Pod", {
-    spec: ref("io.k8s.api.core.v1.PodSpec", { description: "What it shall be." }),
+    spec: ref("io.k8s.api.core.v1.PodSpec", { description: "The desired state." }),
     status: ref("io.k8s.api.core.v1.PodStatus"),
   }),
   "io.k8s.api.core.v1.PodSpec": {

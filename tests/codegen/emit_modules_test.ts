@@ -37,7 +37,7 @@ export interface Pod extends KubernetesObject {
   readonly apiVersion?: "v1";
   /** The kind. */
   readonly kind?: "Pod";
-  /** What it shall be. */
+  /** The desired state. */
   readonly spec: PodSpec;
   /** The field \`status\`. */
   readonly status?: PodStatus;

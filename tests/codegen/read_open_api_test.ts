@@ -46,7 +46,7 @@ Deno.test("readOpenApi reads kinds, the types that they need, and those that gro
   });
   assertEquals(apps.kinds[0].stored, false);
   assertEquals(core.kinds[0].type.fields, [
-    { name: "spec", type: { type: "ref", name: "PodSpec" }, required: true, doc: ["What it shall be."] },
+    { name: "spec", type: { type: "ref", name: "PodSpec" }, required: true, doc: ["The desired state."] },
     { name: "status", type: { type: "ref", name: "PodStatus" }, required: false, doc: [] },
   ]);
   assertEquals(core.types[1], {

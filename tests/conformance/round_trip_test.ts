@@ -6,7 +6,7 @@ import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 
-/** What a program knows of its kind, which is less than there is. */
+/** A kind as a program declares it, with fewer fields than the objects have. */
 interface Schema extends KubernetesObject {
   readonly spec: { readonly title: string };
 }

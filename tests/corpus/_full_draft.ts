@@ -11,7 +11,7 @@ const WRITTEN_METADATA = [
   "ownerReferences",
 ];
 
-/** Values of types whose schema does not tell their form. */
+/** Values of types whose schema does not describe their form. */
 const VALUES: Readonly<Record<string, unknown>> = {
   Quantity: "1",
   IntOrString: 1,

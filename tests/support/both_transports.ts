@@ -5,7 +5,7 @@ import { onServeError } from "./serve.ts";
 /** A way to a server: straight into it, or over a port. */
 export interface Wire {
   readonly fetch: (request: Request) => Promise<Response>;
-  /** Whether there is a network between. */
+  /** `true` if requests pass a network. */
   readonly http: boolean;
   /** The port; 0 where there is none. */
   readonly port: number;

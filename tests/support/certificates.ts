@@ -1,4 +1,4 @@
-/** Where the files of a test's own public key infrastructure are, and what is in them. */
+/** The files of a test's own public key infrastructure: their paths and contents. */
 export interface Certificates extends AsyncDisposable {
   /** A fresh folder, removed on disposal. */
   readonly folder: string;

@@ -34,10 +34,10 @@ export const Widget: Resource<Widget> = defineResource<Widget>({
   kind: "Widget",
 });
 
-/** Where config maps of the namespace that the recorded answers use are. */
+/** The path of config maps in the namespace of the recorded answers. */
 export const MAPS = "/api/v1/namespaces/answers/configmaps";
 
-/** What came back. */
+/** The answer to a request. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -134,7 +134,7 @@ export class Lines implements AsyncDisposable {
     return lines;
   }
 
-  /** What came after the last line feed. */
+  /** The text after the last line feed. */
   get rest(): string {
     return this.#rest;
   }

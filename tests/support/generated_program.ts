@@ -1,7 +1,7 @@
 /** The root of the repository. */
 const ROOT = new URL("../../", import.meta.url);
 
-/** How a program ended. */
+/** Exit code and output of a program. */
 export interface ProgramEnd {
   readonly code: number;
   readonly out: string;

@@ -16,7 +16,7 @@ export function hostWith(env: Readonly<Record<string, string>> = {}, overrides: 
   };
 }
 
-/** What Deno throws where a permission is missing. */
+/** Throws the error that Deno throws when a permission is missing. */
 export function notCapable(): never {
   throw new Deno.errors.NotCapable("Requires access, run again with the --allow flag");
 }

@@ -2,7 +2,7 @@ import { dump } from "js-yaml";
 import type { Kubeconfig } from "../../src/kubeconfig/model/kubeconfig.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
 
-/** What a test says about one cluster, one user and the context that joins them; the rest is filled in. */
+/** Fields of a cluster, of a user, and of the context that names both. Missing ones are filled in. */
 export interface Parts {
   readonly file?: string;
   readonly cluster?: Record<string, unknown>;

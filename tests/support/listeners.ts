@@ -17,7 +17,7 @@ export class CountedController extends AbortController {
     };
   }
 
-  /** How many listeners have been added and not been removed; what `once` removes does not count as removed. */
+  /** The number of listeners that were added and not removed; removal by `once` does not count. */
   get listeners(): number {
     return this.#listeners.size;
   }

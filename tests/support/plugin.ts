@@ -36,13 +36,13 @@ export class Scripts implements AsyncDisposable {
     return await this.write("plugin", `echo run >> "${this.folder}/runs"\ncat "${this.folder}/credential.json"`);
   }
 
-  /** What the printer prints from now on. */
+  /** Sets the credential that the printer prints from now on. */
   async credential(status: Record<string, unknown>, apiVersion = V1): Promise<void> {
     const text = JSON.stringify({ apiVersion, kind: "ExecCredential", status });
     await Deno.writeTextFile(`${this.folder}/credential.json`, text);
   }
 
-  /** How often the printer ran. */
+  /** Returns the number of runs of the printer. */
   async runs(): Promise<number> {
     try {
       return (await Deno.readTextFile(`${this.folder}/runs`)).split("\n").length - 1;
@@ -57,7 +57,7 @@ export class Scripts implements AsyncDisposable {
   }
 }
 
-/** What a kubeconfig in `folder` says about a plugin. */
+/** Reads a plugin as a kubeconfig in `folder` configures it. */
 export function pluginOf(
   folder: string,
   exec: Record<string, unknown>,
@@ -97,7 +97,7 @@ export function loginBy(plugin: ExecPlugin): ExecLogin {
   return new ExecLogin({ run: (signal) => run(plugin, { signal }) });
 }
 
-/** What a login sends. */
+/** Returns the Authorization header of a login; `null` if it sends none. */
 export async function authorization(
   login: ExecLogin,
   options: { readonly refresh?: boolean; readonly signal?: AbortSignal; readonly headers?: HeadersInit } = {},

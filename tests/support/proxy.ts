@@ -4,7 +4,7 @@ import type { Certificates } from "./certificates.ts";
 export interface TestProxy extends AsyncDisposable {
   /** `host:port`. */
   readonly host: string;
-  /** What was asked for: `CONNECT host:port`, `SOCKS host:port` or `GET url`, and the login if there was one. */
+  /** The requests: `CONNECT host:port`, `SOCKS host:port` or `GET url`, and the login if there was one. */
   readonly asked: readonly string[];
 }
 

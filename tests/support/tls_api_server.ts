@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.ts";
 import type { Certificates } from "./certificates.ts";
 
-/** Who asks: the token, and the common name of the client's certificate, which a name of `""` is without. */
+/** The identity of a client: its token, and the common name of its certificate, `""` without one. */
 export interface Caller {
   readonly token: string;
   readonly name: string;
@@ -14,11 +14,11 @@ export interface Caller {
 export interface TlsApiServer extends AsyncDisposable {
   readonly url: string;
   readonly fake: FakeApiServer;
-  /** Everybody who has asked, in order. */
+  /** The clients of all requests, in order. */
   readonly callers: readonly Caller[];
 }
 
-/** Serves until it is disposed. `knows` says who is let in, now: others get 401. */
+/** Serves until it is disposed. Clients for which `knows` returns `false` get 401. */
 export async function serveApi(
   certificates: Certificates,
   knows: (caller: Caller) => boolean,

@@ -4,7 +4,7 @@ import type { TLSSocket } from "node:tls";
 import type { AddressInfo } from "node:net";
 import type { Certificates } from "./certificates.ts";
 
-/** What a test server saw of a request. */
+/** A request that a test server received. */
 export interface Seen {
   readonly path: string;
   /** Header lines as they came, names in lower case. */
@@ -17,7 +17,7 @@ export interface Seen {
 /** A server on loopback that answers every request with what it saw of it. */
 export interface TestServer extends AsyncDisposable {
   readonly url: string;
-  /** How many connections were opened. */
+  /** The number of connections that were opened. */
   readonly connections: number;
 }
 

@@ -12,7 +12,7 @@ export interface Sent {
   readonly signal: AbortSignal;
 }
 
-/** What is answered to one request; an `Error` is what `fetch` rejects with. */
+/** The answer to one request; an `Error` is the reason with which `fetch` rejects. */
 export type Answer = Response | Error | ((sent: Sent) => Response | Promise<Response>);
 
 /** Gives the answers it was made with, one after the other, and remembers what was asked. */
@@ -25,7 +25,7 @@ export class ScriptedTransport implements Transport {
     this.#answers = answers;
   }
 
-  /** How many answers nobody has asked for. */
+  /** The number of answers that were not requested. */
   get left(): number {
     return this.#answers.length;
   }
@@ -132,7 +132,7 @@ export class LiveBody {
   readonly #encoder = new TextEncoder();
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   readonly #body: ReadableStream<Uint8Array>;
-  /** What the reader cancelled the body with, or what the request was aborted with. */
+  /** The way in which the body ended. */
   ended: "no" | "cancelled" | "aborted" | "closed" | "failed" = "no";
 
   constructor() {
@@ -173,7 +173,7 @@ export class LiveBody {
   }
 }
 
-/** A signal that counts who listens to it. */
+/** A signal that counts its listeners. */
 export class CountingSignal {
   readonly #controller = new AbortController();
   listeners = 0;

@@ -6,7 +6,7 @@ import { Folder, serve } from "../../support/serve.ts";
 import { writeKubeconfig } from "../../support/host.ts";
 import { run } from "../../support/session.ts";
 
-/** What each shell runs so that it prints the words that it would offer for the last of `"$@"`, one on a line. */
+/** The command of each shell that prints the words that it would offer for the last of `"$@"`, one on a line. */
 const SHELLS: Readonly<Record<string, (script: string, words: readonly string[]) => string[]>> = {
   bash: (script, words) => [
     ...["--norc", "--noprofile", "-c"],

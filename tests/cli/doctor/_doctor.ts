@@ -9,7 +9,7 @@ import type { Certificates } from "../../support/certificates.ts";
 import { serve, type Served } from "../../support/serve.ts";
 import { Captured } from "../../support/session.ts";
 
-/** What the doctor said, as `-o json` prints it. */
+/** The report of the doctor, as `-o json` prints it. */
 export interface Examined {
   readonly code: number;
   readonly report: {
@@ -23,7 +23,7 @@ export interface Examined {
   readonly text: string;
   /** The steps that did not end well, by name: status and words. */
   readonly ill: Readonly<Record<string, string>>;
-  /** How long it took, in milliseconds. */
+  /** The duration, in milliseconds. */
   readonly ms: number;
 }
 

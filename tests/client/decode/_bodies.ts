@@ -21,7 +21,7 @@ export function utf8Of(text: string): Uint8Array<ArrayBuffer> {
 /** A body in a test, and what became of it. */
 export interface Body {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Whether the reader has cancelled it. */
+  /** `true` once the reader has cancelled it. */
   readonly cancelled: boolean;
 }
 
@@ -78,7 +78,7 @@ export function inChunksOf(bytes: Uint8Array, size: number): Uint8Array[] {
   return chunks;
 }
 
-/** Everything about an entry, read now: whether it is broken, or who it is and what it holds. */
+/** All members of an entry, read now: its error if it is broken, else its identity and contents. */
 export function portrait(entry: Entry<KubernetesObject>): unknown {
   const { key, namespace, name, uid, resourceVersion } = entry;
   if (entry.error !== undefined) return { key, error: entry.error.message };
@@ -108,7 +108,7 @@ export function readChanges<T extends KubernetesObject>(
   return new CancellableStream(() => new BodyReader<readonly Change<T>[]>(body, new WatchReader<T>(options)));
 }
 
-/** How a body was read: what it told, and how that ended. */
+/** The values that a reader yielded, and the error that ended it. */
 export interface Reading<P> {
   readonly told: P[];
   readonly error?: unknown;
@@ -131,7 +131,7 @@ export async function watchReading(
   return { told };
 }
 
-/** What a list told: all its entries, and the last that it said about itself. */
+/** The entries of a list, and its parts. */
 export interface ListReading extends Reading<Entry<KubernetesObject>> {
   readonly parts: readonly ListPart<KubernetesObject>[];
 }

@@ -6,7 +6,7 @@ export type Tokens = readonly string[];
 /** The text of an object, and what a walker must be able to say about it. */
 export interface ObjectText {
   readonly text: string;
-  /** Whether the walker has no reason to decline. */
+  /** `true` if the walker has no reason to decline. */
   readonly plain: boolean;
 }
 
@@ -207,7 +207,7 @@ export const memberText: fc.Arbitrary<string> = objectText.map(({ text }) => tex
   return typeof metadata === "object" && metadata !== null;
 });
 
-/** Where a body of some length is cut: nowhere, everywhere, or here and there. */
+/** Ways to cut a body into chunks: not at all, into chunks of one size, or at random. */
 export const chunking: fc.Arbitrary<(bytes: Uint8Array) => Uint8Array[]> = fc.oneof(
   fc.constant((bytes: Uint8Array) => [bytes.slice()]),
   fc.integer({ min: 1, max: 70 }).map((size) => (bytes: Uint8Array) =>

@@ -50,7 +50,7 @@ function* readings(text: string): Iterable<{
   }
 }
 
-/** The object as a reader should tell it, by nothing but what `JSON.parse` says of the body; the order of keys counts. */
+/** The expected object of a reader, made from the result of `JSON.parse` alone; the order of keys counts. */
 function expected(object: Json, managedFields: "drop" | "keep", list?: List): unknown {
   const metadata: Json = { ...object.metadata as Json };
   if (managedFields === "drop") delete metadata.managedFields;

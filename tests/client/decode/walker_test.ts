@@ -7,7 +7,7 @@ import { asRead, objectText } from "./_texts.ts";
 const decoder = new TextDecoder();
 const FIELDS = ["name", "namespace", "uid", "resourceVersion"] as const;
 
-/** What a walker found, as text; undefined when it declined. */
+/** The findings of a walker, as text; `undefined` when it declined. */
 function walked(text: string, before = "", after = ""): Found | undefined {
   const bytes = utf8Of(before + text + after);
   const start = utf8Of(before).length;

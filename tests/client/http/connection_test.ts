@@ -389,7 +389,7 @@ Deno.test("Client aborts its requests when it is disposed, and disposes its tran
   assertEquals(transport.requests.length, 1);
 });
 
-/** Lets promises that are ready go on. */
+/** Resolves after the callbacks of settled promises have run. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

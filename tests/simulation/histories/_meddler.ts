@@ -6,13 +6,13 @@ export const MOST_REQUESTS = 20_000;
 /** A transport that does to answers what no server would, but something in between might. */
 export class Meddler implements Transport {
   readonly #send: (request: Request) => Promise<Response>;
-  /** How many requests there were. */
+  /** The number of requests so far. */
   requests = 0;
-  /** Whether watches end at once, having said nothing. */
+  /** If `true`, watches end at once, without an event. */
   short = false;
   /** The version of a bookmark that the next streaming list begins with. */
   earlyBookmark: string | undefined;
-  /** An object that the next plain watch begins by telling as deleted. */
+  /** An object whose deletion is the first event of the next plain watch. */
   lateDeletion: KubernetesObject | undefined;
 
   constructor(send: (request: Request) => Promise<Response>) {
@@ -30,7 +30,7 @@ export class Meddler implements Transport {
     return line === undefined || response.body === null ? response : withFirst(line, response);
   }
 
-  /** What is put in front of the answer, once. */
+  /** Returns a line that is put before the answer, once. */
   #lineFor(searchParams: URLSearchParams): string | undefined {
     if (!searchParams.has("watch")) return undefined;
     if (searchParams.has("sendInitialEvents")) {
@@ -51,7 +51,7 @@ function withFirst(line: string, response: Response): Response {
   writer.write(new TextEncoder().encode(`${line}\n`)).then(() => {
     writer.releaseLock();
     return response.body!.pipeTo(writable);
-  }).catch((error) => writable.abort(error).catch(() => error)); // both ends are gone: whoever reads has seen it
+  }).catch((error) => writable.abort(error).catch(() => error)); // both ends are gone, and the reader has the error
   return new Response(readable, { headers: response.headers });
 }
 

@@ -41,7 +41,7 @@ const THREE = [write("n0", 0), write("n1", 1), write("n2", 2)];
 const STOP: WorldStep = { do: "stopProcess", crash: false };
 const START: WorldStep & { readonly do: "startProcess" } = { do: "startProcess", listenFirst: false };
 
-/** What random histories meet too seldom. */
+/** Sequences that random histories contain too seldom. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "lists at a version always expire: the newest state is listed instead",

@@ -1,7 +1,7 @@
 import { history, type HistoryStep, type WriteStep } from "@kube/informer/testing";
 import { Random } from "../../../src/testing/objects/random.ts";
 
-/** How an informer of a history is set up. */
+/** The options of an informer of a history. */
 export interface InformerPlan {
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -12,9 +12,9 @@ export interface InformerPlan {
   readonly parse: "lazy" | "eager";
   /** The fields that are kept of objects. */
   readonly fields?: readonly string[];
-  /** What becomes of updates that change no kept field. */
+  /** The treatment of updates that change no kept field. */
   readonly unchanged?: "skip" | "deliver";
-  /** Whether it has an index, which reads all objects. */
+  /** If `true`, it has an index, which reads all objects. */
   readonly indexed?: boolean;
   /** Whether a transform changes each object. */
   readonly transform?: boolean;
@@ -41,13 +41,13 @@ export interface WentBack {
   readonly jump: number;
 }
 
-/** How a listener of a history behaves. */
+/** The behaviour of a listener of a history. */
 export interface ListenerPlan {
   readonly kind: "keys" | "reads" | "slow" | "throws" | "latestPerKey" | "events" | "filter";
   readonly resyncMs: number;
 }
 
-/** Something that happens in a history, to the server or to those who watch it. */
+/** A step of a history, of the server or of the informers that watch it. */
 export type WorldStep =
   | HistoryStep
   | { readonly do: "wait"; readonly ms: number }
@@ -66,7 +66,7 @@ export type WorldStep =
   | { readonly do: "shortWatches"; readonly ms: number }
   /** The next streaming list begins with a bookmark that does not end it. */
   | { readonly do: "earlyBookmark" }
-  /** The next watch begins with the last deletion there was, told again. */
+  /** The next watch begins with the latest deletion, delivered again. */
   | { readonly do: "lateDeletion" }
   /** Each informer writes a snapshot, and goes on. */
   | { readonly do: "keepSnapshots" }
@@ -82,25 +82,25 @@ export type WorldStep =
     /** What has happened to the server's history meanwhile. */
     readonly server?: "compacted" | WentBack;
   }
-  /** Everybody has caught up within this time, having sent no more than so many requests. */
+  /** All informers have caught up within this time, with no more than so many requests. */
   | { readonly do: "expectWithin"; readonly ms: number; readonly requests?: number };
 
 /** A whole history, as data: it can be printed, cut down and played again. */
 export interface Script {
   readonly seed: number;
   readonly faults: "none" | "harmless" | "all";
-  /** How many writes the server remembers. */
+  /** The number of writes that the server remembers. */
   readonly history: number;
-  /** How small the pieces are in which it answers. */
+  /** The size of the chunks of its answers, in bytes. */
   readonly chunkBytes: number;
-  /** Whether the server has streaming lists. */
+  /** If `true`, the server has streaming lists. */
   readonly streamingList: boolean;
   readonly steps: readonly WorldStep[];
   /** Lost events are repaired by checks, and never by a relist that the history forces. */
   readonly checks?: boolean;
-  /** How often the first informer lists again after its first sync, where that is known: at least, at most. */
+  /** The number of relists of the first informer, where that is known: at least, at most. */
   readonly relists?: readonly [number, number];
-  /** How many changes come too late, and are passed over. */
+  /** The number of changes that come too late, and are skipped. */
   readonly outdated?: number;
 }
 

@@ -1,7 +1,7 @@
 import type { Script, WorldStep } from "./_script.ts";
 import { play } from "./_world.ts";
 
-/** What a script breaks, if anything. */
+/** Returns the first broken promise of a script; `undefined` if it keeps all. */
 export async function failureOf(script: Script): Promise<Error | undefined> {
   try {
     await play(script);

@@ -8,17 +8,17 @@ interface Known {
   readonly version: string;
 }
 
-/** What is demanded of a story beyond order. */
+/** The promises that a story must keep, beside the order of its events. */
 export interface StoryOptions {
-  /** What it is called in failures. */
+  /** Its name in failures. */
   readonly name: string;
-  /** Whether every state that the cache went through is told; else states may be folded away. */
+  /** If `true`, every state of the cache must be delivered; otherwise states may be left out. */
   readonly every: boolean;
-  /** Whether objects are read; else only who they are. */
+  /** If `true`, objects are read; otherwise only their keys and versions. */
   readonly reads: boolean;
-  /** Whether resyncs may come. */
+  /** If `true`, resyncs may be delivered. */
   readonly resyncs: boolean;
-  /** What really happened; nothing where objects end for this listener alone. */
+  /** The writes of the server; `undefined` where objects end for this listener alone. */
   readonly truth: Truth | undefined;
   /** The fields that were kept of each version, if updates that change none of them are skipped. */
   readonly kept: Pick<Truth, "keptAt"> | undefined;
@@ -26,7 +26,7 @@ export interface StoryOptions {
   readonly restored: { readonly picture: Picture; readonly wentBack: boolean } | undefined;
 }
 
-/** What one listener was told, held to the promises as it is told. */
+/** The events of one listener, each checked against the promises when it is delivered. */
 export class Story {
   readonly #options: StoryOptions;
   readonly #known = new Map<string, Known>();
@@ -34,9 +34,9 @@ export class Story {
   readonly #undone = new Set<string>();
   #synced = 0;
   #events = 0;
-  /** The versions it was told of. */
+  /** The versions that were delivered. */
   readonly told = new Set<number>();
-  /** The version at which the cache was, when it was told of the end of the beginning. */
+  /** The version of the cache when `onSynced` was delivered. */
   syncedAt = Infinity;
   /** The first promise that was broken. */
   failure: unknown;
@@ -47,7 +47,7 @@ export class Story {
 
   /** The sequences that watches delivered, each from a version on; those of a list are in none. */
   readonly watched: { readonly from: number; readonly versions: number[] }[] = [];
-  /** The events, by their number, before which a list begins or a watch goes on from a version. */
+  /** The events, by their number, before which a list begins or a watch resumes from a version. */
   readonly #cuts: { readonly event: number; readonly from: number | undefined }[] = [];
   #watching = false;
 
@@ -59,12 +59,12 @@ export class Story {
     this.#cuts.push({ event: this.#events + pending, from });
   }
 
-  /** How many events it was told. */
+  /** The number of events delivered. */
   get events(): number {
     return this.#events;
   }
 
-  /** Whether every state is to be told. */
+  /** If `true`, every state must be delivered. */
   get every(): boolean {
     return this.#options.every;
   }
@@ -74,17 +74,17 @@ export class Story {
     return this.#options.restored?.wentBack ?? false;
   }
 
-  /** Whether the end of the beginning was told. */
+  /** `true` once `onSynced` was delivered. */
   get synced(): boolean {
     return this.#synced > 0;
   }
 
-  /** Who is there, by what was told: version by key. */
+  /** The objects that exist according to the delivered events: version by key. */
   get versions(): Map<string, string> {
     return new Map([...this.#known].map(([key, { version }]) => [key, version]));
   }
 
-  /** Holds one more event to the promises; what is broken is kept, not thrown, so that listeners go on. */
+  /** Checks one more event. The first broken promise is kept, not thrown, so that listeners continue. */
   tell(event: InformerEvent<KubernetesObject>): void {
     while (this.#cuts.length > 0 && this.#cuts[0].event <= this.#events) {
       const { from } = this.#cuts.shift()!;

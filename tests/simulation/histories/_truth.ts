@@ -7,7 +7,7 @@ interface Happened {
   readonly kept: string;
 }
 
-/** What really happened on a server, version by version. */
+/** The writes of a server, version by version. */
 export class Truth {
   readonly #objects = new Map<string, Happened[]>();
   readonly #ends = new Set<string>();
@@ -40,7 +40,7 @@ export class Truth {
     }
   }
 
-  /** Whether an object ended, for somebody, with this version. */
+  /** Returns `true` if an object may have been deleted, or may have left a selection, at this version. */
   ended(uid: string, version: string): boolean {
     return this.#ends.has(`${uid}@${version}`);
   }
@@ -51,7 +51,7 @@ export class Truth {
     return last === undefined || last.deleted ? undefined : String(last.version);
   }
 
-  /** How many objects there were at `version`, in a namespace, or in any. */
+  /** Returns the number of objects at `version`, in a namespace, or in all. */
   countAt(version: number, namespace?: string): number {
     const keys = [...this.#objects.keys()].filter((key) => namespace === undefined || key.startsWith(`${namespace}/`));
     return keys.filter((key) => this.versionAt(key, version) !== undefined).length;

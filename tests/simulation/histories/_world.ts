@@ -40,13 +40,13 @@ import {
   spoiled,
 } from "./_warm_start.ts";
 
-/** What a history came to. */
+/** The result of a history. */
 export interface Outcome {
-  /** Events told to listeners. */
+  /** Events delivered to listeners. */
   readonly events: number;
   /** Lists and watches asked for. */
   readonly requests: number;
-  /** How often an informer listed anew after it had synced. */
+  /** The number of lists of informers that had synced. */
   readonly relists: number;
 }
 
@@ -78,9 +78,9 @@ interface Following {
   relists: number;
   /** Lists begun at all. */
   lists: number;
-  /** Whether one is under way. */
+  /** `true` during a list. */
   listing: boolean;
-  /** Whether it watches, be it a watch that is still being opened. */
+  /** `true` during a watch, also while it is being opened. */
   watching: boolean;
   stopped: boolean;
   paused: boolean;
@@ -154,11 +154,11 @@ class World {
   #lastDeleted: KubernetesObject | undefined;
   #harmful = 0;
   #interruptions = 0;
-  /** Whether an event may have been lost that no list has repaired. */
+  /** `true` if an event may have been lost that no list has repaired. */
   #lost = false;
-  /** Whether an event may have been lost at all. */
+  /** `true` if any event may have been lost. */
   #lossy = false;
-  /** Whether events may have been sent in another order than that of their versions. */
+  /** `true` if events may have been sent in another order than that of their versions. */
   #reordered = false;
   /** The informers of the process that has ended; nothing while it runs. */
   #stopped: Stopped[] | undefined;
@@ -383,7 +383,7 @@ class World {
     assert(this.#meddler.requests <= MOST_REQUESTS, `more than ${MOST_REQUESTS} requests were sent`);
   }
 
-  /** Holds all caches and stories to the server. */
+  /** Compares all caches and delivered events with the server. */
   check(): void {
     for (const following of this.#live()) {
       this.#checkCache(following);
@@ -412,7 +412,7 @@ class World {
     }
   }
 
-  /** Stops everything, as time goes on. */
+  /** Stops all informers while time passes. */
   async stop(): Promise<void> {
     const stopping = this.#following.map(({ informer, factory }) => (factory ?? informer)[Symbol.asyncDispose]());
     let over = false;
@@ -742,7 +742,7 @@ class World {
       every: kind !== "latestPerKey" && kind !== "filter",
       reads: kind === "reads" || kind === "events" || kind === "throws",
       resyncs: resyncMs > 0,
-      truth: kind === "filter" ? undefined : this.#truth, // an object that ceases to pass goes on living
+      truth: kind === "filter" ? undefined : this.#truth, // an object that no longer passes is not deleted
       kept: skips(following.plan) ? this.#truth : undefined,
       restored,
     });
@@ -777,7 +777,7 @@ class World {
     if (following.watching) story.cut(registration.pending, Number(following.informer.lastSyncResourceVersion));
   }
 
-  /** Does a step to the server, and takes down which objects ended by it, for whom. */
+  /** Performs a step on the server, and records the change of the object that it wrote. */
   #happen(step: HistoryStep): void {
     if (step.do === "writeAt") {
       return onceAt(this.#server, step.moment, () => {
@@ -808,7 +808,7 @@ class World {
     this.#truth.happened(key, before, after, revision);
   }
 
-  /** What was there at first is all that the server had at that version. */
+  /** Fails unless the first list had all objects that the server had at that version. */
   #checkCount({ plan }: Following, { objects, resourceVersion }: SyncedEvent, story: Story): void {
     if (plan.labelSelector !== undefined || !story.every || this.#lossy || story.wentBack) return;
     const expected = this.#truth.countAt(Number(resourceVersion), plan.namespace);
@@ -824,7 +824,7 @@ class World {
     if (restored?.undone) return;
     const version = informer.lastSyncResourceVersion;
     if (plan.labelSelector !== undefined || version === "" || story.failure !== undefined) return;
-    if (this.#lossy) return; // until the relist, a cache lacks what was not told
+    if (this.#lossy) return; // until the relist, a cache lacks the events that were lost
     const cached = informer.entries.getByKey(key)?.resourceVersion;
     const expected = this.#truth.versionAt(key, Number(version));
     if (cached !== expected) {
@@ -949,7 +949,7 @@ function textsOf({ indexer }: SharedIndexInformer<KubernetesObject, "tier">): st
   return indexer.list().map(canonical).sort();
 }
 
-/** How many needed lists a step accounts for. */
+/** Returns the number of relists that a step may cause. */
 function harmOf(step: HistoryStep): number {
   switch (step.do) {
     case "refuse":
@@ -973,7 +973,7 @@ function harmOf(step: HistoryStep): number {
   }
 }
 
-/** Whether updates of data alone are skipped. */
+/** Returns `true` if updates of data alone are skipped. */
 function skips({ metadataOnly, fields, unchanged }: InformerPlan): boolean {
   return !metadataOnly && fields !== undefined && !fields.includes("data") && unchanged !== "deliver";
 }
@@ -982,7 +982,7 @@ function byKey([a]: readonly unknown[], [b]: readonly unknown[]): number {
   return String(a) < String(b) ? -1 : 1;
 }
 
-/** What the filtering listeners want to hear of. */
+/** The filter of filtering listeners. */
 function passes({ metadata }: KubernetesObject): boolean {
   return metadata.labels?.tier === "db";
 }

@@ -21,27 +21,27 @@ import type { World } from "./_world.ts";
 /** Tries again at once: no scenario is about how long it takes. */
 const IMPATIENT = { initialMs: 10, maxMs: 250, jitter: 0 };
 
-/** What is observed, and how. */
+/** Options of an {@linkcode Observed}. */
 export interface ObservedOptions {
-  /** Which objects. @default {all of the scenario's namespace} */
+  /** The objects to follow. @default {all of the scenario's namespace} */
   readonly selection?: Selection;
-  /** How they are followed. */
+  /** Options of the reflector. */
   readonly reflector?: ReflectorOptions;
-  /** Whose client asks. @default {the world's} */
+  /** The client that sends the requests. @default {the world's} */
   readonly client?: Client;
 }
 
-/** An informer on a scenario's server that runs, what it asked for, and what it told. */
+/** A running informer on a scenario's server, with its requests and the events that it delivered. */
 export class Observed<T extends KubernetesObject> implements AsyncDisposable {
   /** The informer, which runs. */
   readonly informer: SharedIndexInformer<T>;
-  /** What it asks for. */
+  /** Its requests. */
   readonly requests: Requests<T>;
-  /** Through which phases it goes. */
+  /** The phases of its reflector. */
   readonly phases = new Phases();
-  /** Holds what is told to the promises. */
+  /** Checks the delivered events. */
   readonly story: Story<T>;
-  /** What went wrong. */
+  /** The reported errors. */
   readonly errors: unknown[] = [];
   readonly #world: World;
   readonly #resource: Resource<T>;
@@ -75,8 +75,8 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   /**
-   * Writes one more object, waits for it, and fails unless the cache then is what the server has and every story is true.
-   * Answers with the milliseconds that it took the last write to arrive.
+   * Writes one more object, waits for it, and fails unless the cache then equals the server and the delivered events keep
+   * all promises. Returns the milliseconds until the last write arrived.
    */
   async check(labels: Readonly<Record<string, string>> = {}): Promise<number> {
     const ms = await settle([this.informer], this.#world.client, this.#resource, this.#world.namespace, labels);
@@ -84,21 +84,21 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
     return ms;
   }
 
-  /** Fails unless the cache is what the server has, and every story is true. Nobody may write meanwhile. */
+  /** Fails unless the cache equals the server, and the delivered events keep all promises. No writes may happen meanwhile. */
   async compare(): Promise<void> {
     await assertEqualToServer(this.informer, this.#world.client, this.#resource, this.#selection);
     assertEquals(await this.story.end(), []);
   }
 
   /**
-   * What was told of the objects of that name, in order: `"+"` added, `"+i"` added and initial, `"~"` updated, `"-"`
-   * deleted, `"-?"` deleted with a final state that nobody knows.
+   * The events of the objects of that name, in order: `"+"` added, `"+i"` added and initial, `"~"` updated, `"-"`
+   * deleted, `"-?"` deleted with an unknown final state.
    */
   told(name: string): string {
     return (this.#told.get(name) ?? []).join(" ");
   }
 
-  /** How much was asked for and told, in a few words. */
+  /** The numbers of requests and events, as text. */
   get summary(): string {
     const { lists, watches } = this.requests;
     return `${lists} list requests, ${watches} watches, ${this.story.summary}`;

@@ -1,8 +1,8 @@
 import type { Client, KubernetesObject, Resource } from "@kube/informer";
 
-/** Somebody whom the server lets do nothing. */
+/** A user without rights. */
 export interface Stranger {
-  /** In their name. */
+  /** A client with the credentials of the user. */
   readonly client: Client;
   /** Lets them list and watch a resource of the core group in the scenario's namespace. */
   grantReading(plural: string): Promise<void>;
@@ -10,7 +10,7 @@ export interface Stranger {
 
 /** A server that a scenario plays on, whatever kind of server it is, and what can be done to it. */
 export interface World {
-  /** Of somebody who may do everything. Objects are created, patched and deleted through it, as anybody would. */
+  /** The client of an administrator, which creates, patches and deletes objects. */
   readonly client: Client;
   /** The name of a new namespace. */
   readonly namespace: string;

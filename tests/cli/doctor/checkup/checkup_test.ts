@@ -14,7 +14,7 @@ function found(status: Finding["status"], what = "something"): () => Promise<Fin
   return () => Promise.resolve({ status, what, remedy: "do this" });
 }
 
-/** Never finds anything, whatever it is told. */
+/** A check that never ends, whatever its input. */
 function silent(): Promise<Finding> {
   return new Promise(() => {});
 }
