@@ -1,6 +1,6 @@
 /**
- * Checks the comments of `src` and `bench` for words and phrases that only this project uses, and for docstrings that
- * begin with a question word instead of a noun. `src/kinds` has Kubernetes' own texts, and is left out.
+ * Checks the comments of `src`, `bench` and `tests` for words and phrases that only this project uses, and for docstrings
+ * that begin with a question word instead of a noun. `src/kinds` has Kubernetes' own texts, and is left out.
  *
  * Prints each place, then how many there are of each word, and exits with 1 when there are any. Code in comments is not
  * checked. Real exceptions are listed in `ALLOWED`, each with its reason.
@@ -82,6 +82,12 @@ const HEAD: Word = {
 /** Places where a phrase is meant literally. An entry that matches nothing is an error. */
 const ALLOWED: readonly Allowed[] = [];
 
+/** Beginnings of paths that are never checked: texts of Kubernetes, and comments that are test data. */
+const LEFT_OUT = ["src/kinds/", "tests/tools/words_test.ts"];
+
+/** Folders that still have such words, and are checked when they are given. */
+const UNREVISED = ["tests/informer/", "tests/reconcile/", "tests/workqueue/"];
+
 /** A comment: its text with spaces for line ends, markup and code, so that offsets are those of the file. */
 interface Comment {
   readonly offset: number;
@@ -161,16 +167,16 @@ if (import.meta.main) {
     task: "words",
     summary: "Prints private words and phrases in comments, and docstrings that begin with a question word.",
     flags: {},
-    rest: ["PATH…", "files or folders; default src and bench"],
+    rest: ["PATH…", "files or folders; default src, bench and tests"],
     examples: ["src/informer"],
     exits: "Exits with 1 when there are any, with 2 when the command line is wrong.",
   });
   const root = join(import.meta.dirname!, "..");
   const everything = rest.length === 0;
-  const paths = everything ? ["src", "bench"].map((folder) => join(root, folder)) : rest;
+  const paths = everything ? ["src", "bench", "tests"].map((folder) => join(root, folder)) : rest;
   const files = paths.flatMap((path) => existsSync(path) ? filesAt(path) : quit(`there is no "${path}"`, 2))
     .map((file) => relative(root, join(file.startsWith("/") ? "" : Deno.cwd(), file)))
-    .filter((path) => !path.startsWith("src/kinds/"));
+    .filter((path) => ![...LEFT_OUT, ...(everything ? UNREVISED : [])].some((start) => path.startsWith(start)));
   const found = files.flatMap((path) => wordsIn(path, Deno.readTextFileSync(join(root, path))));
   const remaining = found.filter((finding) => !ALLOWED.some((allowed) => isAllowed(finding, allowed)));
   const stale = everything ? ALLOWED.filter((allowed) => !found.some((finding) => isAllowed(finding, allowed))) : [];

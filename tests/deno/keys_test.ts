@@ -13,7 +13,7 @@ async function openssl(folder: string, ...args: string[]): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** How keys are made, and how they are written. */
+/** Commands that make keys and write them in a form, and the label of that form. */
 const FORMS: Readonly<Record<string, { readonly make: string[]; readonly write: string[]; readonly label: string }>> = {
   "RSA, PKCS#8": { make: ["-algorithm", "RSA"], write: ["pkcs8", "-topk8", "-nocrypt"], label: "PRIVATE KEY" },
   "RSA, PKCS#1": { make: ["-algorithm", "RSA"], write: ["rsa", "-traditional"], label: "RSA PRIVATE KEY" },

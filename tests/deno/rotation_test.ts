@@ -13,7 +13,7 @@ import { type Certificates, makeCertificates } from "../support/certificates.ts"
 import { hostWith, writeKubeconfig } from "../support/host.ts";
 import { Scripts, V1 } from "../support/plugin.ts";
 
-/** An informer on pods, and all it has told. */
+/** An informer on pods, and the events that it delivered. */
 class Follower implements AsyncDisposable {
   readonly told: string[] = [];
   readonly client: Client;
@@ -84,7 +84,7 @@ Deno.test("SharedIndexInformer over TLS continues when its token and certificate
   await using follower = await Follower.start(kubeconfig);
   await follower.informer.waitForCacheSync();
   await follower.follow(server, "a-0");
-  // The new ones are written, and the old ones refused from now on; the watch that is open goes on.
+  // The new ones are written, and the old ones are refused from now on; the open watch continues.
   await write("token", "second");
   await write("client.crt", certificates.text("second.crt"));
   await write("client.key", certificates.text("second.key"));

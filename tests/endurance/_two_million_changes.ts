@@ -1,6 +1,7 @@
 /**
- * An informer that is told of so many changes to a thousand small objects: 18 updates, a deletion and an addition in turn,
- * the addition in a new namespace, with relists in between. Prints what its handlers were told, and what was on the heap after a tenth and at the end.
+ * An informer that receives a number of changes of a thousand small objects: 18 updates, a deletion and an addition in turn,
+ * the addition in a new namespace, with relists in between. Prints the numbers of delivered events, and the bytes on the
+ * heap after a tenth of the changes and at the end.
  *
  * Needs `--v8-flags=--expose-gc`.
  */
@@ -22,7 +23,7 @@ const RELISTS = 10;
 const changes = Number(Deno.args[0]);
 
 const versions = new Array<number>(OBJECTS).fill(1);
-/** How often each object has been added again, each time in a namespace of its own. */
+/** The number of additions of each object after the first one, each in a namespace of its own. */
 const additions = new Array<number>(OBJECTS).fill(0);
 let version = 1;
 
@@ -39,7 +40,7 @@ function entryAt(index: number): Entry<KubernetesObject> {
   });
 }
 
-/** What is sent in one turn. */
+/** The changes that are sent in one turn. */
 function* batch(from: number): Generator<Change<KubernetesObject>> {
   for (let change = from; change < from + BATCH; change++) {
     const step = change % 20;
@@ -51,7 +52,7 @@ function* batch(from: number): Generator<Change<KubernetesObject>> {
   }
 }
 
-/** More comes when the first handler has heard all that was sent: a server that is faster than handlers proves nothing. */
+/** The next batch is sent once the first handler has received all earlier ones, so that no backlog counts as a leak. */
 let sent = 0;
 let heard = 0;
 let caughtUp = Promise.withResolvers<void>();
@@ -75,7 +76,7 @@ class Source implements ListerWatcher<KubernetesObject> {
       await new Promise((resolve) => setImmediate(resolve)); // as from a socket: in a turn of its own
     }
     yield [{ type: "BOOKMARK", resourceVersion: String(++version), initialEventsEnd: false }];
-    if (sent < changes) return; // the watch ends in good order, and the next goes on
+    if (sent < changes) return; // the watch ends in good order, and the next one continues
     await new Promise((_, reject) => signal?.addEventListener("abort", () => reject(signal.reason), { once: true }));
   }
 }

@@ -3,7 +3,7 @@ import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts"
 import { resolveContext, type ResolvedContext } from "../../src/kubeconfig/resolve_context.ts";
 import { kubeconfig, pem, pemData } from "../support/kubeconfig.ts";
 
-/** Where what a field says is found again; nothing: the field is refused by its name. */
+/** Reads the value of a field from the resolved context; `undefined` if the field is refused by its name. */
 type Applied = ((context: ResolvedContext) => unknown) | undefined;
 
 const V1BETA1 = "client.authentication.k8s.io/v1beta1";

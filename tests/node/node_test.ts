@@ -6,7 +6,7 @@ import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 const ESBUILD = "npm:esbuild@0.25.5";
 const DEADLINE_MS = 60_000;
 
-/** What a command writes; fails with what it says when it does. */
+/** Returns the output of a command; fails with its standard error when it fails. */
 async function run(command: string, ...args: string[]): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(command, { args, stdin: "null" }).output();
   const [out, said] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));

@@ -12,7 +12,7 @@ export function print(delta: Delta<string>): string {
   return `${delta.type}${delta.type === "Deleted" && delta.finalStateUnknown ? "?" : ""} ${delta.value}`;
 }
 
-/** A queue over `known` words, and ways to see what it tells. */
+/** A queue over `known` words, and the deltas that it delivers as text. */
 export class Words {
   readonly known: Indexer<string> = new Indexer({ keyOf });
   readonly queue: DeltaFIFO<string>;

@@ -412,7 +412,7 @@ Deno.test("DeltaFIFO treats a key that was popped and comes again as new, while 
   words.queue.update("word-1@2");
   assertEquals(words.queue.size, 3_000);
   assertEquals(words.pop(), ["Added word-1@1", "Updated word-1@2"]);
-  // Far enough that the places of those who have left are forgotten.
+  // Enough that the queue drops the places of keys that were removed.
   for (let n = 2; n < 2_000; n++) assertEquals(words.pop(), [`Added word-${n}@1`]);
   words.queue.update("word-0@4");
   words.queue.update("word-5@9");

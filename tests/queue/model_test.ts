@@ -88,9 +88,9 @@ class Run {
   readonly #comparing: boolean;
   #replacement: QueueReplacement<string> | undefined;
 
-  /** What is there once all that was said has been processed. */
+  /** The objects that exist once all deltas have been processed. */
   readonly #truth = new Map<string, string>();
-  /** What has been processed, as far as the stories told say. */
+  /** The objects that exist according to the processed deltas. */
   readonly #told = new Map<string, string>();
   /** Keys that wait, in the order in which they are to come. */
   readonly #waiting: string[] = [];
@@ -221,7 +221,7 @@ class Run {
     return popped;
   }
 
-  /** A story has no gaps: only what is there is deleted or told again, and what is told again is as it was told last. */
+  /** Fails if the deltas have gaps: only an existing object is deleted or synced again, and the latter without a change. */
   #listen({ key, deltas }: Deltas<string>): void {
     assert(deltas.length > 0);
     for (const delta of deltas) {

@@ -11,7 +11,7 @@ const SLOW_BYTES = 25;
 /** Milliseconds between two steps of a slow connection. */
 const SLOW_STEP_MS = 100;
 
-/** How a proxy forwards bytes. */
+/** The speed at which a proxy forwards bytes. */
 type Pace = "full" | "slow" | "held";
 
 /** Forwards TCP connections to one address, with faults on demand. {@linkcode heal} ends every lasting fault. */
@@ -204,7 +204,7 @@ class Tunnel {
   }
 }
 
-/** Whether an error only says that a connection is over, or was never made. */
+/** Returns `true` if an error means that a connection has ended, or was never made. */
 function isBroken(error: unknown): boolean {
   const { BadResource, BrokenPipe, ConnectionRefused, ConnectionReset, Interrupted, NotConnected } = Deno.errors;
   return [BadResource, BrokenPipe, ConnectionRefused, ConnectionReset, Interrupted, NotConnected]

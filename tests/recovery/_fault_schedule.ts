@@ -10,7 +10,7 @@ export interface Fault {
   readonly verb: FaultVerb;
   /** Milliseconds from the start of the schedule to the fault. */
   readonly atMs: number;
-  /** How long it lasts, in milliseconds; 0 for `cut` and `cutAll`. */
+  /** The duration, in milliseconds; 0 for `cut` and `cutAll`. */
   readonly forMs: number;
 }
 

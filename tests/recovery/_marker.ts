@@ -2,7 +2,7 @@ import { type Client, isAlreadyExists } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { delay } from "@std/async";
 
-/** Where the marker is. */
+/** The namespace of the marker. */
 export const MARKER_NAMESPACE = "default";
 
 /** The name of the marker. */

@@ -12,7 +12,7 @@ import { MARKER_NAMESPACE, writtenAtOf } from "./_marker.ts";
 const STEADY_MS = 3_000;
 
 /**
- * How long the tests of the gate let a cache be stale, in milliseconds. Their faults last at most 1.5 s, which is too
+ * The time for which the tests of the gate let a cache be stale, in milliseconds. Their faults last at most 1.5 s, which is too
  * short for long waits; the rest is for a busy machine.
  */
 export const PATIENCE_MS = 5_000;
@@ -29,7 +29,7 @@ export interface Follower {
   readonly watches: number;
 }
 
-/** What became of one cache under a schedule of faults. */
+/** The recovery of one cache under a schedule of faults. */
 export interface Recovery {
   /** The share of the time from the start of the schedule to the end of its last fault in which the cache was current, 0 to 1. */
   readonly share: number;

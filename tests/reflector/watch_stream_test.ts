@@ -4,7 +4,7 @@ import { bookmark, type Thing } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";
 
-/** A signal that counts who listens to it. */
+/** A signal that counts its listeners. */
 function counted(): { readonly signal: AbortSignal; readonly listeners: number } {
   const { signal } = new AbortController();
   const listening = new Set<unknown>();

@@ -116,7 +116,7 @@ Deno.test("Reflector lists again, after longer and longer waits, while watches f
   assertEquals([source.lists.length, source.watches.length], [9, 9]);
 });
 
-// client-go ends the watch; here it goes on.
+// client-go ends the watch; here it continues.
 Deno.test("Reflector resyncs its store at a period, and reports a resync that fails [C015]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([]);

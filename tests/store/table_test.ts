@@ -41,7 +41,7 @@ Deno.test("Table compacts when most rows are free, and keeps its contents and or
   const rows = table(COUNT);
   const left = Array.from({ length: COUNT }, (_, number) => thing(number)).filter((_, number) => number % 11 === 0);
   const seen: Thing[] = [];
-  for (const value of rows) { // goes on over what is left, wherever that has been put
+  for (const value of rows) { // continues over the remaining rows, wherever they have moved
     seen.push(value);
     if (seen.length > 1) continue;
     for (let number = COUNT - 1; number > 0; number--) if (number % 11 !== 0) take(rows, thing(number));

@@ -248,7 +248,7 @@ onBoth("loseNext drops one event, and forceRelist makes all clients list", async
   const [error] = await watch.all();
   assertEquals([error.type, error.object.code, error.object.reason], ["ERROR", 410, "Expired"]);
   assertEquals(error.object.message, "too old resource version: 8 (9)");
-  // Also who was not connected, and has seen everything there was.
+  // The same for a client that was not connected, and has seen all versions.
   await using again = await Lines.open(wire, `${MAPS}?watch=1&resourceVersion=8`);
   assertEquals((await again.all()).map(({ object }) => object.code), [410]);
   const list = await ask(wire, MAPS);

@@ -4,7 +4,7 @@ import { UnreachableError } from "../../../src/api/errors.ts";
 import { denoTransport } from "../../../src/deno/transport/deno_transport.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 
-/** A server that answers when it is told to, and whose bodies go on until then. */
+/** A server that answers on command, and whose bodies stay open until then. */
 class SlowServer implements AsyncDisposable {
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #asked: (() => void)[] = [];

@@ -12,7 +12,7 @@ async function get(
   return await (await transport.fetch(new Request(url, init))).json();
 }
 
-/** What a failed `fetch` says, down to the last cause. */
+/** The messages of a failed `fetch`, down to the last cause. */
 async function failure(promise: Promise<unknown>): Promise<string> {
   const error = await assertRejects(() => promise, Error);
   let text = "";

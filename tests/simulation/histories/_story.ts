@@ -8,7 +8,7 @@ interface Known {
   readonly version: string;
 }
 
-/** The promises that a story must keep, beside the order of its events. */
+/** The promises that delivered events must keep, beside their order. */
 export interface StoryOptions {
   /** Its name in failures. */
   readonly name: string;

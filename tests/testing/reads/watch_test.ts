@@ -38,7 +38,7 @@ Deno.test("FakeApiServer sends ADDED and DELETED for objects that enter and leav
     "ADDED map-9@11",
     "DELETED map-9@12",
   ]);
-  // What left the selection is told as it was in there.
+  // An object that left the selection is delivered in its last selected state.
   assertEquals(told[2].object.metadata.labels, { colour: "red" });
   assertEquals(told[2].object.data, { k: "1" });
   await time.tickAsync(1_999);
@@ -232,7 +232,7 @@ Deno.test("FakeApiServer answers 410 inside a watch from a compacted version", a
   await using newest = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=7`);
   server.delete(ConfigMap, "answers/map-0");
   assertEquals(brief(await newest.next()), "DELETED map-0@8");
-  // Who watched all along has missed nothing.
+  // The watch that stayed open has missed nothing.
   assertEquals(brief(await open.next()), "DELETED map-0@8");
 });
 

@@ -34,7 +34,7 @@ interface Comparison {
   readonly without?: readonly string[];
   /** Happens while the answer is under way. */
   readonly during?: () => void | Promise<void>;
-  /** How long the answer lasts; of a watch, what it asks for unless given. */
+  /** The duration of the answer; of a watch, the one that it requests unless given. */
   readonly forMs?: number;
   /** Credentials to send in place of those that were not recorded. */
   readonly authorization?: string;

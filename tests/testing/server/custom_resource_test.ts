@@ -78,7 +78,7 @@ Deno.test("FakeApiServer deletes the objects of a deleted definition, ends its w
     const { status, text } = await ask(server, path);
     assertEquals([status, text], [404, "404 page not found\n"]);
   }
-  // Defined again, it begins empty, and what was watched before goes on where it was.
+  // Defined again, it begins empty, and a watch resumes at an earlier version.
   await ask(server, CRDS, { method: "POST", body: definition() });
   assertEquals((await ask(server, WIDGETS)).json.items, []);
   await using anew = await Lines.open(server, `${WIDGETS}?watch=1&resourceVersion=7`);

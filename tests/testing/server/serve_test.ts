@@ -48,7 +48,7 @@ Deno.test("FakeApiServer serves over TCP: lists, writes and errors", async () =>
 
 Deno.test("FakeApiServer serves watches over TCP: headers at once, events without delay, a clean end", async () => {
   await serving(async (server, url) => {
-    // Nothing to tell yet: the answer's head must come all the same.
+    // There is no event yet: the head of the answer must arrive all the same.
     const response = await fetch(`${url}${MAPS}?watch=1&resourceVersion=6`);
     assertEquals([response.status, server.watches], [200, 1]);
     const reader = response.body!.getReader();
@@ -72,7 +72,7 @@ Deno.test("FakeApiServer forgets a watch when its client disconnects", async () 
     const next = reader.read();
     controller.abort(reason);
     assertEquals(await assertRejects(() => next), reason);
-    // The server hears of it when it comes to it: give the event loop its turns.
+    // The server notices the abort in a later turn of the event loop.
     for (let turn = 0; server.watches > 0 && turn < 100_000; turn++) {
       await new Promise((resolve) => setImmediate(resolve));
     }
