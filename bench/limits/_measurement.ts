@@ -50,9 +50,9 @@ export const TURN_MS = 20;
 /** The greatest accepted delay of the event loop, as a ratio to that of a program that only parses and stores. */
 export const DELAY = 1.2;
 
-/** Returns a limit of a ratio. */
-export function ratio(id: string, what: string, value: number, most: number): Limit {
-  return { id, what, value, accept: { most } };
+/** Returns a limit of a ratio: the greatest accepted value, or the least one. */
+export function ratio(id: string, what: string, value: number, accept: number | { readonly least: number }): Limit {
+  return { id, what, value, accept: typeof accept === "number" ? { most: accept } : accept };
 }
 
 /** Returns a limit in milliseconds. */

@@ -14,7 +14,7 @@ import {
 } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
-import { collect, expectObjects, type Limit, measureCase, type Measurement } from "./_measurement.ts";
+import { collect, expectObjects, type Limit, measureCase, type Measurement, ratio } from "./_measurement.ts";
 import { Server } from "./_server.ts";
 
 /** L14: what a cached pod weighs against the same object in a Map. */
@@ -25,12 +25,9 @@ export const HEAP: Measurement = {
     const bare = await measureCase(import.meta.url, { args: [server.url, "bare"] });
     await server.reset();
     const ours = await measureCase(import.meta.url, { args: [server.url, "dropped"] });
-    return [{
-      id: "L14",
-      what: "heap per cached pod, parsed / same object in a bare Map",
-      value: ours.heapBytes / bare.heapBytes,
-      accept: { most: 1.05 },
-    }];
+    return [
+      ratio("L14", "heap per cached pod, parsed / same object in a bare Map", ours.heapBytes / bare.heapBytes, 1.05),
+    ];
   },
 };
 
@@ -43,12 +40,14 @@ export const FIELDS_HEAP: Measurement = {
     await server.reset();
     const reduced = await measureCase(import.meta.url, { args: [server.url, "fields"] });
     expectObjects(10_000, complete, reduced);
-    return [{
-      id: "fields-heap",
-      what: "heap per cached pod, three fields, parsed / complete, parsed",
-      value: reduced.heapBytes / complete.heapBytes,
-      accept: { most: 0.12 },
-    }];
+    return [
+      ratio(
+        "fields-heap",
+        "heap per cached pod, three fields, parsed / complete, parsed",
+        reduced.heapBytes / complete.heapBytes,
+        0.12,
+      ),
+    ];
   },
 };
 

@@ -1,7 +1,7 @@
 import { PEERS } from "../peers/peer.ts";
 import { race, type Result } from "../peers/race.ts";
 import { median } from "../statistics.ts";
-import type { Limit, Measurement } from "./_measurement.ts";
+import { type Limit, type Measurement, ratio } from "./_measurement.ts";
 
 const JOB = { pods: 10_000, events: 50_000, changed: 100 };
 
@@ -40,12 +40,14 @@ export const FIELDS_EVENTS: Measurement = {
   ids: ["fields-events"],
   measure: async ({ repetitions }) => {
     const of = await medians(["fields", "read"], repetitions);
-    return [{
-      id: "fields-events",
-      what: "events/s, three fields read / complete objects read",
-      value: of("fields", "eventsPerSecond") / of("read", "eventsPerSecond"),
-      accept: { least: 1.5 },
-    }];
+    return [
+      ratio(
+        "fields-events",
+        "events/s, three fields read / complete objects read",
+        of("fields", "eventsPerSecond") / of("read", "eventsPerSecond"),
+        { least: 1.5 },
+      ),
+    ];
   },
 };
 
@@ -55,20 +57,15 @@ export const METADATA: Measurement = {
   onlyNamed: true, // needs Go
   measure: async ({ repetitions }) => {
     const of = await medians(["metadata", "client-go-metadata"], repetitions);
-    const ratio = (field: keyof Result): number => of("metadata", field) / of("client-go-metadata", field);
+    const relative = (field: keyof Result): number => of("metadata", field) / of("client-go-metadata", field);
     return [
-      {
-        id: "metadata-events",
-        what: "events/s, metadata in protobuf, keys to a work queue / client-go",
-        value: ratio("eventsPerSecond"),
-        accept: { least: 2 },
-      },
-      {
-        id: "metadata-rss",
-        what: "peak RSS, metadata in protobuf / client-go",
-        value: ratio("peakRssMb"),
-        accept: { most: 0.6 },
-      },
+      ratio(
+        "metadata-events",
+        "events/s, metadata in protobuf, keys to a work queue / client-go",
+        relative("eventsPerSecond"),
+        { least: 2 },
+      ),
+      ratio("metadata-rss", "peak RSS, metadata in protobuf / client-go", relative("peakRssMb"), 0.6),
     ];
   },
 };
@@ -78,27 +75,12 @@ export const CLIENT_NODE: Measurement = {
   ids: ["L16t", "L16e", "L16k", "L16m"],
   measure: async ({ repetitions }) => {
     const of = await medians(["client-node", "eager", "keys"], repetitions);
-    const ratio = (ours: string, field: keyof Result): number => of(ours, field) / of("client-node", field);
+    const relative = (ours: string, field: keyof Result): number => of(ours, field) / of("client-node", field);
     return [
-      {
-        id: "L16t",
-        what: "time to sync, eager / client-node",
-        value: ratio("eager", "syncMs"),
-        accept: { most: 0.6 },
-      },
-      {
-        id: "L16e",
-        what: "events/s, eager / client-node",
-        value: ratio("eager", "eventsPerSecond"),
-        accept: { least: 1.3 },
-      },
-      {
-        id: "L16k",
-        what: "events/s, keys to a work queue / client-node",
-        value: ratio("keys", "eventsPerSecond"),
-        accept: { least: 3 },
-      },
-      { id: "L16m", what: "peak RSS, eager / client-node", value: ratio("eager", "peakRssMb"), accept: { most: 0.6 } },
+      ratio("L16t", "time to sync, eager / client-node", relative("eager", "syncMs"), 0.6),
+      ratio("L16e", "events/s, eager / client-node", relative("eager", "eventsPerSecond"), { least: 1.3 }),
+      ratio("L16k", "events/s, keys to a work queue / client-node", relative("keys", "eventsPerSecond"), { least: 3 }),
+      ratio("L16m", "peak RSS, eager / client-node", relative("eager", "peakRssMb"), 0.6),
     ];
   },
 };

@@ -5,7 +5,7 @@
 import { Client, SharedIndexInformer } from "../../mod.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { median, quantile } from "../statistics.ts";
-import { measureCase, type Measurement } from "./_measurement.ts";
+import { measureCase, type Measurement, ratio } from "./_measurement.ts";
 import { Server } from "./_server.ts";
 
 /** L15: how long a small event takes from the server's write to a handler. */
@@ -14,12 +14,7 @@ export const LATENCY: Measurement = {
   measure: async ({ repetitions }) => {
     await using server = await Server.start({ pods: 1 });
     const { rawP50Ms, oursP50Ms } = await measureCase(import.meta.url, { args: [server.url, repetitions] });
-    return [{
-      id: "L15",
-      what: "latency of an event, p50, informer's handler / fetch reader",
-      value: oursP50Ms / rawP50Ms,
-      accept: { most: 1.5 },
-    }];
+    return [ratio("L15", "latency of an event, p50, informer's handler / fetch reader", oursP50Ms / rawP50Ms, 1.5)];
   },
 };
 

@@ -7,7 +7,7 @@ import { Client, SharedIndexInformer } from "../../mod.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { statOf } from "../peers/child.ts";
 import { Delays } from "./_delays.ts";
-import { collect, measureCase, type Measurement, type Numbers } from "./_measurement.ts";
+import { collect, measureCase, type Measurement, ms, type Numbers, ratio } from "./_measurement.ts";
 import { median } from "../statistics.ts";
 import { Server } from "./_server.ts";
 
@@ -33,40 +33,19 @@ export const LISTS: Measurement = {
       }
     }
     const of = (mode: (typeof MODES)[number], name: string): number => median(runs[mode].map((run) => run[name]));
-    const ratio = (mode: (typeof MODES)[number], name: string): number => of(mode, name) / of("json", name);
+    const relative = (mode: (typeof MODES)[number], name: string): number => of(mode, name) / of("json", name);
     return [
-      {
-        id: "L2",
-        what: "list streamed, every object read / .json(): time",
-        value: ratio("streamed", "wallMs"),
-        accept: { most: 1.2 },
-      },
-      {
-        id: "L3",
-        what: "list streamed, managedFields dropped / .json(): time",
-        value: ratio("stripped", "wallMs"),
-        accept: { most: MOST_STRIPPED },
-      },
-      {
-        id: "L4",
-        what: "worst stall of the event loop while an informer syncs",
-        value: of("informer", "stallMs"),
-        accept: { most: 60 },
-        unit: "ms",
-      },
-      { id: "L4r", what: "the same / .json()'s", value: ratio("informer", "stallMs"), accept: { most: 0.1 } },
-      {
-        id: "L5",
-        what: "list streamed, every object read / .json(): peak RSS",
-        value: ratio("streamed", "peakRssMb"),
-        accept: { most: 0.75 },
-      },
-      {
-        id: "L5s",
-        what: "list streamed, managedFields dropped / .json(): peak RSS",
-        value: ratio("stripped", "peakRssMb"),
-        accept: { most: 0.55 },
-      },
+      ratio("L2", "list streamed, every object read / .json(): time", relative("streamed", "wallMs"), 1.2),
+      ratio(
+        "L3",
+        "list streamed, managedFields dropped / .json(): time",
+        relative("stripped", "wallMs"),
+        MOST_STRIPPED,
+      ),
+      ms("L4", "worst stall of the event loop while an informer syncs", of("informer", "stallMs"), 60),
+      ratio("L4r", "the same / .json()'s", relative("informer", "stallMs"), 0.1),
+      ratio("L5", "list streamed, every object read / .json(): peak RSS", relative("streamed", "peakRssMb"), 0.75),
+      ratio("L5s", "list streamed, managedFields dropped / .json(): peak RSS", relative("stripped", "peakRssMb"), 0.55),
     ];
   },
 };
@@ -87,12 +66,7 @@ export const LARGE: Measurement = {
         accept: { least: PODS },
         unit: "pods",
       },
-      {
-        id: "L6r",
-        what: "its peak RSS less 100 MB / its heap after collection",
-        value: (peakRssMb - 100) / heapMb,
-        accept: { most: 1.25 },
-      },
+      ratio("L6r", "its peak RSS less 100 MB / its heap after collection", (peakRssMb - 100) / heapMb, 1.25),
     ];
   },
 };

@@ -5,7 +5,7 @@
 import { type KubernetesObject, SharedIndexInformer } from "../../mod.ts";
 import { median } from "../statistics.ts";
 import { Scripted, small } from "./_scripted.ts";
-import { collect, measureCase, type Measurement } from "./_measurement.ts";
+import { collect, measureCase, type Measurement, ratio } from "./_measurement.ts";
 
 /**
  * The best that was reached, 2.3 to 2.5 on two quiet cores; 2 was wanted. A profile without garbage collections has 44 % in
@@ -22,13 +22,8 @@ export const PIPELINE: Measurement = {
   measure: async ({ repetitions }) => {
     const { bareMs, oneMs, tenMs } = await measureCase(import.meta.url, { args: [3 * repetitions] });
     return [
-      {
-        id: "L11",
-        what: "whole informer in memory, 1 handler / Map.set with key built",
-        value: oneMs / bareMs,
-        accept: { most: MOST },
-      },
-      { id: "L12", what: "10 handlers / 1 handler", value: tenMs / oneMs, accept: { most: 1.5 } },
+      ratio("L11", "whole informer in memory, 1 handler / Map.set with key built", oneMs / bareMs, MOST),
+      ratio("L12", "10 handlers / 1 handler", tenMs / oneMs, 1.5),
     ];
   },
 };

@@ -4,7 +4,7 @@
  */
 import { Child } from "../peers/child.ts";
 import { median, quantile } from "../statistics.ts";
-import { caseCommand, measureCase, type Measurement, type Numbers } from "./_measurement.ts";
+import { caseCommand, measureCase, type Measurement, type Numbers, ratio } from "./_measurement.ts";
 
 const CLIENTS = 1_000;
 /** Changes a second: 18,000 messages to the clients that read. */
@@ -38,24 +38,24 @@ export const RELAY: Measurement = {
     }
     const of = (run: string, name: string): number => median(runs[run].map((numbers) => numbers[name]));
     return [
-      {
-        id: "E1a",
-        what: `event to one of ${CLIENTS} clients at ${RATE} changes/s, p99, relay / bare`,
-        value: of("relay", "p99Ms") / of("bare", "p99Ms"),
-        accept: { most: 2 },
-      },
-      {
-        id: "E1b",
-        what: `messages/s to ${CLIENTS} clients at saturation, relay / bare`,
-        value: of("relayFlood", "perSecond") / of("bareFlood", "perSecond"),
-        accept: { least: 0.7 },
-      },
-      {
-        id: "E1c",
-        what: "resident memory of a client's stream, relay / bare",
-        value: of("relay", "clientKb") / of("bare", "clientKb"),
-        accept: { most: 1.5 },
-      },
+      ratio(
+        "E1a",
+        `event to one of ${CLIENTS} clients at ${RATE} changes/s, p99, relay / bare`,
+        of("relay", "p99Ms") / of("bare", "p99Ms"),
+        2,
+      ),
+      ratio(
+        "E1b",
+        `messages/s to ${CLIENTS} clients at saturation, relay / bare`,
+        of("relayFlood", "perSecond") / of("bareFlood", "perSecond"),
+        { least: 0.7 },
+      ),
+      ratio(
+        "E1c",
+        "resident memory of a client's stream, relay / bare",
+        of("relay", "clientKb") / of("bare", "clientKb"),
+        1.5,
+      ),
       { id: "E1d", what: "messages/s of the relay at saturation", value: of("relayFlood", "perSecond"), unit: "/s" },
       {
         id: "E1e",

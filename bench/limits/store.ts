@@ -1,7 +1,7 @@
 /** L13: look-ups by key and lists of an Indexer of 100,000 values, beside those of a Map. REPETITIONS. */
 import { Indexer } from "../../mod.ts";
 import { median } from "../statistics.ts";
-import { collect, measureCase, type Measurement } from "./_measurement.ts";
+import { collect, measureCase, type Measurement, ratio } from "./_measurement.ts";
 
 /** L13: reading the store against reading a Map. */
 export const STORE: Measurement = {
@@ -11,13 +11,8 @@ export const STORE: Measurement = {
       args: [5 * repetitions],
     });
     return [
-      { id: "L13g", what: "store.getByKey / Map.get, 100k keys", value: storeGetMs / mapGetMs, accept: { most: 1.5 } },
-      {
-        id: "L13l",
-        what: "store.list() / [...map.values()], 100k",
-        value: storeListMs / mapListMs,
-        accept: { most: 3 },
-      },
+      ratio("L13g", "store.getByKey / Map.get, 100k keys", storeGetMs / mapGetMs, 1.5),
+      ratio("L13l", "store.list() / [...map.values()], 100k", storeListMs / mapListMs, 3),
     ];
   },
 };

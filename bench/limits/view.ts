@@ -14,7 +14,7 @@ import {
 } from "../../mod.ts";
 import { median } from "../statistics.ts";
 import { Delays } from "./_delays.ts";
-import { measureCase, type Measurement, type Numbers, TURN_MS } from "./_measurement.ts";
+import { measureCase, type Measurement, ms, type Numbers, TURN_MS } from "./_measurement.ts";
 import { small } from "./_scripted.ts";
 
 const COUNT = 100_000;
@@ -37,13 +37,7 @@ export const VIEW: Measurement = {
     const of = (mode: string, name: string): number => median(runs[mode].map((numbers) => numbers[name]));
     const what = `delay of the event loop, p99, ${RATE} changes/s of ${COUNT} objects`;
     return [
-      {
-        id: "E2a",
-        what: `${what}, a view of ${ROWS}`,
-        value: of("view", "DelayP99Ms"),
-        accept: { most: TURN_MS },
-        unit: "ms",
-      },
+      ms("E2a", `${what}, a view of ${ROWS}`, of("view", "DelayP99Ms"), TURN_MS),
       { id: "E2b", what: `${what}, no view`, value: of("none", "DelayP99Ms"), unit: "ms" },
       {
         id: "E2c",
