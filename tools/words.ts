@@ -85,9 +85,6 @@ const ALLOWED: readonly Allowed[] = [];
 /** Beginnings of paths that are never checked: texts of Kubernetes, and comments that are test data. */
 const LEFT_OUT = ["src/kinds/", "tests/tools/words_test.ts"];
 
-/** Folders that still have such words, and are checked when they are given. */
-const UNREVISED = ["tests/informer/", "tests/reconcile/", "tests/workqueue/"];
-
 /** A comment: its text with spaces for line ends, markup and code, so that offsets are those of the file. */
 interface Comment {
   readonly offset: number;
@@ -176,7 +173,7 @@ if (import.meta.main) {
   const paths = everything ? ["src", "bench", "tests"].map((folder) => join(root, folder)) : rest;
   const files = paths.flatMap((path) => existsSync(path) ? filesAt(path) : quit(`there is no "${path}"`, 2))
     .map((file) => relative(root, join(file.startsWith("/") ? "" : Deno.cwd(), file)))
-    .filter((path) => ![...LEFT_OUT, ...(everything ? UNREVISED : [])].some((start) => path.startsWith(start)));
+    .filter((path) => !LEFT_OUT.some((start) => path.startsWith(start)));
   const found = files.flatMap((path) => wordsIn(path, Deno.readTextFileSync(join(root, path))));
   const remaining = found.filter((finding) => !ALLOWED.some((allowed) => isAllowed(finding, allowed)));
   const stale = everything ? ALLOWED.filter((allowed) => !found.some((finding) => isAllowed(finding, allowed))) : [];

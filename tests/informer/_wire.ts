@@ -5,9 +5,9 @@ const encoder = new TextEncoder();
 
 /** A server by hand, in bytes: lists have the objects of `list`, and the newest watch gets what is sent. */
 export class Wire implements Transport {
-  /** What a list has, and its version. */
+  /** The version and the objects of lists. */
   list: { readonly version: number; readonly objects: readonly Thing[] };
-  /** What was requested: `"list"`, `"watch 10"`. */
+  /** The requests, such as `"list"` and `"watch 10"`. */
   readonly requests: string[] = [];
   #watch: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
 

@@ -118,7 +118,7 @@ function strip(object: Thing): Thing {
   return { metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, spec: object.spec } as Thing;
 }
 
-// client-go tells of those that succeeded and loses the others; here the next list brings them.
+// client-go delivers the changes that succeeded and loses the others; here the next list has them.
 Deno.test("Controller lists again when its process function throws, so that no change is lost [C077]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(1, []), END).watch([], [added("a", 2), added("b", 3), added("c", 4)])
@@ -321,7 +321,7 @@ Deno.test("SharedIndexInformer quarantines an object whose transform throws, unt
   assertEquals([run.informer.status().quarantined, run.cached], [0, ["default/a@11"]]);
 });
 
-/** What a transform may do wrong, and what the error says of it. */
+/** Faults of transforms, and the message of the error for each. */
 const BAD_TRANSFORMS: Readonly<Record<string, readonly [transform: (object: Thing) => unknown, message: string]>> = {
   "throws an error of decoding": [() => {
     throw new DecodeError("its own");
@@ -378,7 +378,7 @@ Deno.test("SharedIndexInformer caches, skips, counts and replaces objects that c
   assertThrows(() => informer.indexer.getByKey("default/b"), DecodeError, 'Cannot parse "default/b" at version 2');
   assertThrows(() => informer.lister.get("default/b"), DecodeError);
   assertThrows(() => informer.lister.namespace("default").get("b"), DecodeError);
-  // Known and counted once, whoever came across it.
+  // Reported and counted once, by whichever read it was found.
   assertEquals([run.errors.length, informer.status().quarantined, informer.status().errors], [1, 1, 1]);
   // The same version again: a broken entry is equal to nothing.
   await run.relist(expired(), 20, [unread("a", 1), unread("b", 2), unread("c", 3)]);

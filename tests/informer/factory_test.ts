@@ -295,7 +295,7 @@ Deno.test("SharedInformerFactory reports an error thrown by one onError as uncau
   const failed = 'Handler "handler 1" failed on "added" of "default/a": bad';
   assertEquals(calls.splice(0), [`own: ${failed}`, `factory: ${failed}`]);
   assertEquals([uncaught.errors.splice(0), pods.status().state], [[thrown.own, thrown.factory], "live"]);
-  // Of a stop that failed only the factory's is told.
+  // A stop that failed is reported to the factory's `onError` alone.
   stop.abort();
   await world.time.tickAsync(5);
   assertEquals(calls, ['factory: Cannot finish handler "handler 1": its call has not returned within 5 ms']);
@@ -352,7 +352,7 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
   await world.time.tickAsync(2_000);
   await rejected;
   assertEquals([returned, server.watches, world.time.timers], [true, 0, 0]);
-  // It is told to onError too, for who only aborts a signal.
+  // It is reported to onError too, for programs that only abort a signal.
   assertEquals(world.errors, [
     'pods: Cannot finish handler "stuck": its call has not returned within 3000 ms',
   ]);
@@ -382,7 +382,7 @@ Deno.test("SharedInformerFactory's informers have the factory's options, unless 
   const [a, b] = [pods.lister.list()[0], maps.lister.list()[0]];
   assertEquals([Object.isFrozen(a), Object.isFrozen(b)], [true, false]);
   assertEquals([a.metadata.managedFields !== undefined, b.metadata.managedFields], [true, undefined]);
-  // Both are told of what goes wrong.
+  // Errors are reported to both.
   assertEquals([own.length, world.errors], [1, [
     'configmaps: Handler "handler 1" failed on "added" of "default/a": bad',
   ]]);

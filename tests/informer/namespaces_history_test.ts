@@ -7,7 +7,7 @@ import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
 import { Random } from "../../src/testing/objects/random.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-/** What a handler knows, from what it was told alone; complains when a story has a gap. */
+/** A handler that follows objects by their events alone, and adds a line to `gaps` where an event contradicts them. */
 function mirror(known: Map<string, string>, gaps: string[]): (event: InformerEvent<ConfigMap>) => void {
   return (event) => {
     if (event.type === "synced") return;

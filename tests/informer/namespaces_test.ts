@@ -266,7 +266,7 @@ Deno.test("atLeast() of several namespaces waits for the namespace that is named
   const aborted = assertRejects(() => informer.atLeast("99", { signal: stop.signal }), Error, "given up");
   stop.abort(new Error("enough"));
   await aborted;
-  // One that goes back fails those who wait for it, or for all; not those who wait for the other.
+  // A version that goes back fails the waits for its namespace and for all; not those for the other namespace.
   const other = assertRejects(() => informer.atLeast("99", B), Error, "it has stopped");
   both.a.list(part(5, []), END).watch([]);
   const back = [A, {}].map((where) =>

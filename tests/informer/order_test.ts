@@ -54,7 +54,7 @@ interface Write {
   readonly gone: boolean;
 }
 
-/** What a server sends of these writes, and what is to be delivered of it. */
+/** The lines of a watch that a server sends for these writes, and the events that are to be delivered. */
 function served(writes: readonly Write[]): { readonly lines: string[]; readonly expected: string[] } {
   const lines: string[] = [];
   const expected: string[] = [];
@@ -74,7 +74,7 @@ function served(writes: readonly Write[]): { readonly lines: string[]; readonly 
   return { lines, expected };
 }
 
-/** What an informer delivers of a watch whose bytes arrive in these chunks, up to the object "end". */
+/** The events that an informer delivers of a watch whose bytes arrive in these chunks, up to the object "end". */
 async function deliveredFrom(chunks: readonly Uint8Array[]): Promise<string[]> {
   const headers = { "content-type": "application/json" };
   const transport: Transport = {
@@ -106,7 +106,7 @@ async function deliveredFrom(chunks: readonly Uint8Array[]): Promise<string[]> {
   return streamed;
 }
 
-/** A body that arrives in these chunks, and goes on after them in silence. */
+/** A body that arrives in these chunks, and stays open after them without further bytes. */
 function openBodyOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new ReadableStream({
     start(controller): void {

@@ -9,7 +9,7 @@ import { Wire } from "./_wire.ts";
 
 const MINUTE = 60_000;
 
-/** What happens in a watch that was opened at version 10, while a@9 is cached. */
+/** A step of a watch that was opened at version 10, while a@9 is cached. */
 type Step =
   | { readonly do: "drop"; readonly version: number; readonly deleted?: boolean }
   | { readonly do: "settle" | "resume" | "list" | "wait a minute" }

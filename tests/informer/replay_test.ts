@@ -10,7 +10,7 @@ import { Wire } from "./_wire.ts";
 interface Doubling {
   readonly informer: SharedIndexInformer<Thing>;
   readonly notes: Notes;
-  /** What was transformed: `"a@5"` each. */
+  /** The objects that were transformed, such as `"a@5"`. */
   readonly calls: string[];
   readonly errors: unknown[];
 }

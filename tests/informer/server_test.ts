@@ -8,7 +8,7 @@ import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod, type RequestFilter } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-/** What a handler knows of the collection, from what it was told alone; complains when a story has a gap. */
+/** A handler that follows the collection by its events alone, and adds a line to `gaps` where an event contradicts it. */
 class Mirror {
   readonly known = new Map<string, { readonly uid: string; readonly version: number }>();
   readonly gaps: string[] = [];
@@ -65,7 +65,7 @@ class World implements AsyncDisposable {
     await this.time.tickAsync(0);
   }
 
-  /** Cache, handlers and server agree, and no story has a gap. */
+  /** Cache, handlers and server agree, and no object's events have a gap. */
   agree(when: string): void {
     const truth = this.server.list(Pod).map(({ metadata }) =>
       `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`

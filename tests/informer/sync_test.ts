@@ -48,7 +48,7 @@ Deno.test("waitForCacheSync rejects at once with the cause when the server refus
     assertEquals([stated, cause, resource], [state, no, "objects"]);
     assertEquals(message, `Cannot wait for "objects" to sync: its state has been "${state}" for 0.0 s`);
     assertEquals([informer.status().state, informer.status().cause], [state, no]);
-    // Who comes later is told so as well, even while the next list is under way.
+    // Later calls reject in the same way, even while the next list is under way.
     assertStrictEquals((await assertRejects(() => informer.waitForCacheSync(), WaitError)).cause, no);
     await time.tickAsync(800 + 1_600);
     await patient;
@@ -305,7 +305,7 @@ Deno.test("statusChanges() yields the newest status to a slow reader, and reject
   await time.tickAsync(0);
   stop.abort(new Error("enough"));
   await waiting;
-  // One that has ended for good ends for who comes late, behind the last status.
+  // Of an informer that has stopped, a late reader receives the last status, and its stream ends.
   await run.informer[Symbol.asyncDispose]();
   const late: string[] = [];
   for await (const { state } of run.informer.statusChanges()) late.push(state);

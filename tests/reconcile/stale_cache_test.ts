@@ -13,7 +13,7 @@ Deno.test("a reconcile never sees a cache without its own writes, whatever the d
   const names = Array.from({ length: 100 }, (_, index) => `map-${index}`);
   session.create(...names);
   /**
-   * What each key has written: the version of its map, and the pods (names by uid) that it has created and
+   * The writes of each key: the version of its map, and the pods (names by uid) that it has created and
    * not deleted.
    */
   const written = new Map(

@@ -339,7 +339,7 @@ class Model {
     this.#gets.forEach((outcome, index) => outcome === "pending" && (this.#gets[index] = "none"));
   }
 
-  /** Gives what waits to who waits. */
+  /** Gives waiting items to pending gets. */
   #serve(): void {
     for (let index; (index = this.#gets.indexOf("pending")) >= 0 && this.#waiting.length > 0;) {
       this.#gets[index] = this.#take()!;

@@ -40,7 +40,7 @@ Deno.test("a backlog keeps every event for a slow handler by default", async () 
   ]);
 });
 
-/** What happens to `a` while the handler is busy, and what is left to tell of it. */
+/** Changes of `a` while the handler is busy, and the events that it receives afterwards. */
 const FOLDS: Readonly<Record<string, readonly [before: "there" | "not there", Change<Thing>[], string[]]>> = {
   "add": ["not there", [added("a", 11)], ["+ default/a@11"]],
   "add, update": ["not there", [added("a", 11), modified("a", 12)], ["+ default/a@12"]],
@@ -106,14 +106,14 @@ Deno.test("a latestPerKey backlog does not merge events of a deleted object with
   await release();
   let hold = gate();
   notes.gate = hold.promise;
-  await run.tell(modified("x", 11)); // told, and hangs
+  await run.tell(modified("x", 11)); // delivered, and its call does not return
   await run.tell(deleted("x", 12), added("x", 13));
   notes.gate = gate().promise;
   const second = gate();
   notes.gate = second.promise;
   hold.resolve();
   hold = second;
-  await time.tickAsync(0); // the deletion is told, and hangs; the addition is next
+  await time.tickAsync(0); // the deletion is delivered, and its call does not return; the addition is next
   await run.tell(modified("x", 14), deleted("x", 15));
   second.resolve();
   await time.tickAsync(0);

@@ -121,7 +121,7 @@ Deno.test("SharedIndexInformer awaits a handler's promise before its next event,
   assertEquals(run.informer.status().handlers.map(({ slow }) => slow), [false, false]);
 });
 
-// client-go's process crashes; here it is told of, counted, and goes on.
+// client-go's process crashes; here the error is reported and counted, and the process continues.
 Deno.test("SharedIndexInformer reports a handler's error or rejection, and continues with the next event [C078] [F11]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1), entry("c", 1)));
@@ -209,10 +209,10 @@ Deno.test("SharedIndexInformer calls only the callbacks that a handler has, and 
   await run.tell(modified("small", 11, { size: 7 }), modified("big", 12, { size: 8 }), deleted("gone", 13));
   assertEquals(notes.take(), ["+ default/small@11", "~ default/big@1→12"]);
   await run.tell(modified("big", 14), modified("big", 15), deleted("big", 16));
-  // With the state that was told last: the new one does not pass.
+  // With the state that was delivered last: the new one does not pass.
   assertEquals(notes.take(), ["- default/big@12"]);
   await run.tell(deleted("small", 17));
-  // An object that was told of is told as deleted, whether or not its last state passes.
+  // The deletion of an object that was delivered is delivered, whether or not its last state passes.
   assertEquals([notes.take(), run.errors], [["- default/small@17"], []]);
 });
 

@@ -8,7 +8,7 @@ import { holding, Run } from "../../support/informer.ts";
 
 const OBJECTS = 20_000;
 
-/** Makes `performance.now()` say what a test says: work takes as long as it is told to. */
+/** Makes `performance.now()` return the time of a test: work takes as long as the test says. */
 class FakeWork implements Disposable {
   readonly #real = Object.getOwnPropertyDescriptor(performance, "now");
   #now = 0;
@@ -27,7 +27,7 @@ class FakeWork implements Disposable {
   }
 }
 
-/** Ways to hear of 20,000 cached objects, each of which takes a hundredth of a millisecond. */
+/** Ways to receive 20,000 cached objects, each of which takes a hundredth of a millisecond. */
 const READERS: Readonly<
   Record<string, (informer: SharedIndexInformer<Thing>, heard: () => void, over: () => void) => void>
 > = {
@@ -91,10 +91,10 @@ function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** So many handlers, each call of which takes a hundredth of a millisecond, and an informer that has told them nothing yet. */
+/** So many handlers, each call of which takes a hundredth of a millisecond, and an informer that has delivered nothing yet. */
 class Crowd implements AsyncDisposable {
   readonly heard: number[];
-  /** Who was called, each once for all its calls in a row. */
+  /** The numbers of the handlers that were called, each once for all its calls in a row. */
   readonly served: number[] = [];
   readonly registrations: HandlerRegistration[] = [];
   readonly #run: Run;
@@ -123,7 +123,7 @@ class Crowd implements AsyncDisposable {
     return this.#run.informer;
   }
 
-  /** How often all handlers were called. */
+  /** The number of calls of all handlers. */
   get total(): number {
     return this.heard.reduce((sum, count) => sum + count, 0);
   }
@@ -152,7 +152,7 @@ Deno.test("SharedIndexInformer lets other work run while 100 handlers receive 50
   assert(turns <= 150, `${turns} turns for work of 100`);
 });
 
-/** Ways to ask somebody else about each object, who answers after three turns. */
+/** Ways to send a request for each object, which is answered after three turns. */
 const ASKING: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, answered: () => void) => void>> = {
   "a handler": (informer, answered) => {
     const onAdd = async (): Promise<void> => {

@@ -322,7 +322,7 @@ Deno.test("SharedIndexInformer names all handlers that have not returned, includ
 
 Deno.test("SharedIndexInformer delivers everything once to a handler that is added from onError", async () => {
   const bad = { size: 13 };
-  /** What reports: an object that is quarantined, or an index function that throws. */
+  /** Options that lead to an error: of an object that is quarantined, or of an index function that throws. */
   const reports: Readonly<Record<string, Pick<SharedIndexInformerOptions<Thing, "size">, "transform" | "indexers">>> = {
     transform: { transform: (object) => checked(object) },
     index: { indexers: { size: (object) => [String(checked(object).spec.size)] } },

@@ -97,7 +97,7 @@ Deno.test("SharedIndexInformer resyncs a handler that always has pending events,
   let version = 10;
   let call = gate();
   notes.gate = call.promise;
-  await run.tell(added("x", ++version)); // told, and hangs
+  await run.tell(added("x", ++version)); // delivered, and its call does not return
   for (let step = 0; step < 100; step++) {
     // Something always waits when a call returns.
     if (run.informer.status().handlers[0].pending === 0) await run.tell(modified("x", ++version));

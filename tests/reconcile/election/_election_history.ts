@@ -24,7 +24,7 @@ const DEADLINE_MS = 10_000;
 const RETRY_MS = 2_000;
 /** Clocks go so much too slow or too fast at most; the bound of the docs is a ratio of 1.5. */
 const RATES = [0.85, 1.2] as const;
-/** How long after a change by hand two may lead: until the deadline on the slowest clock. */
+/** The time in which two may lead after a change by hand: until the deadline on the slowest clock. */
 const BY_HAND_MS = DEADLINE_MS / RATES[0];
 const PERIOD_MS = 120_000;
 /** Without faults somebody leads after this: a lease runs out on the slowest clock, and an attempt follows. */
@@ -49,7 +49,7 @@ export class ElectionHistory {
   readonly #candidates: Candidate[] = [];
   readonly #problems: string[] = [];
   readonly #time: FakeTime;
-  /** What happened, for a failure. */
+  /** The events so far, printed when a promise is broken. */
   readonly log: string[] = [];
   /** The terms in the order of their beginning. */
   terms = 0;
@@ -189,7 +189,7 @@ export class ElectionHistory {
     }
   }
 
-  /** Nobody may be the second one for whom the clock says that it leads, paused or not; nor whose signal has not aborted. */
+  /** By the clocks at most one candidate leads, paused or not, and at most one that is not paused has a signal not aborted. */
   #check(): void {
     if (this.#timeline.nowMs - this.#byHandMs <= BY_HAND_MS) return;
     const alive = this.#candidates.filter(({ process, isOver }) => !process.isDead && !isOver);
@@ -216,7 +216,7 @@ export class ElectionHistory {
     if (leads.length !== 1) this.#problems.push(`${leads.length} lead in the end`);
   }
 
-  /** After a stop nothing goes on, and the lease is free. */
+  /** After a stop no work is in progress, and the lease is free. */
   async #end(): Promise<void> {
     for (const { stop } of this.#candidates) stop.abort(new Error("the end"));
     await this.#timeline.pass(30_000);

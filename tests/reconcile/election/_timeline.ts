@@ -20,7 +20,7 @@ export class Timeline {
     this.#afterEach = afterEach;
   }
 
-  /** How many moments are still to come. */
+  /** The number of moments that are still to come. */
   get pending(): number {
     return this.#moments.length;
   }
@@ -61,7 +61,7 @@ export class SimulatedProcess {
   readonly #offsetMs: number;
   #isPaused = false;
   #isDead = false;
-  /** What would have run during a pause, in order. */
+  /** The callbacks that were due during a pause, in order. */
   #held: (() => void)[] = [];
 
   /** Its clock passes `rate` milliseconds for each of the timeline. */
@@ -79,7 +79,7 @@ export class SimulatedProcess {
     return this.#isDead;
   }
 
-  /** Its clock, which goes on while it is paused. */
+  /** Its clock, which continues while it is paused. */
   readonly clock: ElectionClock = {
     now: () => this.#offsetMs + this.#timeline.nowMs * this.#rate,
     sleep: (ms, { signal }: Abortable = {}) => {
@@ -121,7 +121,7 @@ export class SimulatedProcess {
   }
 }
 
-/** Lets all promises go on. */
+/** Lets all promises run. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

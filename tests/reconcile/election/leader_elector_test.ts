@@ -18,7 +18,7 @@ class Election implements Disposable {
   readonly time = new FakeTime(START);
   readonly server = new FakeApiServer();
   readonly client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
-  /** What happened, in order. */
+  /** The events, in order. */
   readonly log: string[] = [];
   readonly #random = fixedRandom(0);
   readonly #started = this.time.now;

@@ -16,9 +16,9 @@ export interface InformerPlan {
   readonly unchanged?: "skip" | "deliver";
   /** If `true`, it has an index, which reads all objects. */
   readonly indexed?: boolean;
-  /** Whether a transform changes each object. */
+  /** If `true`, a transform changes each object. */
   readonly transform?: boolean;
-  /** Whether a factory makes it, which keeps its snapshots. */
+  /** If `true`, a factory makes it, and keeps its snapshots. */
   readonly factory?: boolean;
 }
 
@@ -33,9 +33,9 @@ export interface SnapshotFault {
 
 /** A history of the server that went back, before informers start. */
 export interface WentBack {
-  /** The place in the history from which it goes on: 1 is its end; 0 is a cluster made anew. */
+  /** The place in the history at which it continues: 1 is its end; 0 is a cluster made anew. */
   readonly share: number;
-  /** What happens before informers start. An object that stays is not written: its versions would be given twice. */
+  /** Writes before informers start. An object that stays is not written: its versions would be given twice. */
   readonly writes: readonly WriteStep[];
   /** The number of versions that the server then jumps. */
   readonly jump: number;
@@ -68,18 +68,18 @@ export type WorldStep =
   | { readonly do: "earlyBookmark" }
   /** The next watch begins with the latest deletion, delivered again. */
   | { readonly do: "lateDeletion" }
-  /** Each informer writes a snapshot, and goes on. */
+  /** Each informer writes a snapshot, and continues. */
   | { readonly do: "keepSnapshots" }
   /** The process of all informers ends: by a crash, or after a last snapshot. */
   | { readonly do: "stopProcess"; readonly crash: boolean }
   /** The process starts again: the same informers and listeners, each informer from its last snapshot. */
   | {
     readonly do: "startProcess";
-    /** Whether listeners are added before the restore, and not after it. */
+    /** If `true`, listeners are added before the restore, otherwise after it. */
     readonly listenFirst: boolean;
     /** The fault of one of the snapshots, if it has one. */
     readonly fault?: SnapshotFault & { readonly which: number };
-    /** What has happened to the server's history meanwhile. */
+    /** The change of the server's history meanwhile. */
     readonly server?: "compacted" | WentBack;
   }
   /** All informers have caught up within this time, with no more than so many requests. */

@@ -30,7 +30,7 @@ export interface StoryOptions {
 export class Story {
   readonly #options: StoryOptions;
   readonly #known = new Map<string, Known>();
-  /** The objects of which the version that was told is of a history that went back. */
+  /** The objects whose delivered version is of a history that went back. */
   readonly #undone = new Set<string>();
   #synced = 0;
   #events = 0;
@@ -69,7 +69,7 @@ export class Story {
     return this.#options.every;
   }
 
-  /** Whether the beginning was told from a history that went back. */
+  /** `true` if the first events were of a history that went back. */
   get wentBack(): boolean {
     return this.#options.restored?.wentBack ?? false;
   }

@@ -63,13 +63,13 @@ interface Following {
   readonly informer: SharedIndexInformer<KubernetesObject, "tier">;
   /** The factory that made it, if one did. */
   readonly factory: SharedInformerFactory | undefined;
-  /** Where the factory keeps its snapshot. */
+  /** The store in which the factory keeps its snapshot. */
   readonly store: OneSnapshot;
   /** The errors that the factory has reported. */
   readonly errors: unknown[];
   /** The last snapshot that was taken of it without a factory. */
   kept: PicturedSnapshot | undefined;
-  /** What it began with; nothing if it began with a list. */
+  /** Its beginning from a snapshot; nothing if it began with a list. */
   restored: Restored | undefined;
   running: Promise<void>;
   readonly listening: Listening[];
@@ -93,15 +93,15 @@ interface Following {
 /** The beginning of an informer that was restored. */
 interface Restored {
   readonly picture: Picture;
-  /** Whether the server's history has gone back since. */
+  /** `true` if the server's history has gone back since. */
   readonly wentBack: boolean;
-  /** Whether the server has the version no longer. */
+  /** `true` if the server has the version no longer. */
   readonly expired: boolean;
-  /** How many lists it needs before it watches. */
+  /** The number of lists that it needs before it watches. */
   lists: number;
   /** The version of the first list. */
   listedAt: number | undefined;
-  /** Whether the cache may be of a history that went back. */
+  /** `true` if the cache may be of a history that went back. */
   undone: boolean;
 }
 
@@ -555,7 +555,7 @@ class World {
     this.#isMuted = false;
   }
 
-  /** The server goes on from an earlier state, in which objects keep their uids. */
+  /** The server continues from an earlier state, in which objects keep their uids. */
   #goBack({ share, writes, jump }: WentBack): void {
     const version = share === 0 ? 1 : this.#compacted +
       Math.floor(share * (Number(this.#server.resourceVersion) - this.#compacted));
