@@ -15,7 +15,7 @@ import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import { define, Definition, definitionName, type Schema, undefine, versionsOf } from "./_definitions.ts";
 import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
-import { Story } from "./_story.ts";
+import { EventChecker } from "./_event_checker.ts";
 import { runSynced, untilStatus, within } from "./_within.ts";
 import { mapDraft, settle } from "./_writers.ts";
 
@@ -62,7 +62,7 @@ cluster.anywhere(
         reflector: IMPATIENT,
         onError: (error) => errors.push(error),
       });
-      const story = new Story(informer);
+      const checker = new EventChecker(informer);
       await runSynced(informer, { patient: true });
       const before = errors.length; // a right just granted may take a moment to get about
 
@@ -75,7 +75,7 @@ cluster.anywhere(
       await untilStatus(informer, "a watch with the new token", (status) => status.watches > watches + 1);
       await settle([informer], client, ConfigMap, namespace);
       await assertEqualToServer(informer, client, ConfigMap, { namespace });
-      assertEquals(await story.end(), []);
+      assertEquals(await checker.end(), []);
       assertEquals(errors.slice(before), []);
       tell(
         `old token refused after ${refused}; the informer took the new one, ${informer.status().watches} watches, no error`,
@@ -170,7 +170,7 @@ cluster.anywhere(
     const { client, namespace } = setting;
     const widgets = client.resource(Widget, { namespace });
     await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
-    const story = new Story(informer);
+    const checker = new EventChecker(informer);
     informer.run();
     const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
     assert(isNotFound((error as Error).cause), `found ${error}`);
@@ -197,10 +197,10 @@ cluster.anywhere(
       left = false;
       await untilStatus(informer, "its end", ({ state }) => state === "notFound");
       assertEquals(informer.indexer.size, 0);
-      assertEquals(await story.end(), []);
-      assertEquals(story.told.deleted, 20);
+      assertEquals(await checker.end(), []);
+      assertEquals(checker.counts.deleted, 20);
       tell(
-        `custom resource live ${live} after its definition, gone ${seconds(deletedAt)} after that; ${story.summary}`,
+        `custom resource live ${live} after its definition, gone ${seconds(deletedAt)} after that; ${checker.summary}`,
       );
     } finally {
       if (left) await undefine(client, Widget);
@@ -256,7 +256,7 @@ cluster.anywhere(
     await define(client, Widget, sizeAnd({}));
     try {
       await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
-      const story = new Story(informer);
+      const checker = new EventChecker(informer);
       await runSynced(informer, { patient: true });
       await untilStatus(informer, "a live watch", ({ state }) => state === "live");
       const cached = (name: string): Widget["spec"] | undefined => informer.lister.namespace(namespace).get(name)?.spec;
@@ -291,10 +291,10 @@ cluster.anywhere(
       assertEquals(spec, { size: 9, colour: "green" });
       assertEquals(cached("widget-9")?.size, 9);
       const { watches, lists, errors } = informer.status();
-      assertEquals([await story.end(), lists, errors], [[], before.lists, before.errors]);
+      assertEquals([await checker.end(), lists, errors], [[], before.lists, before.errors]);
       tell(
         `new schema everywhere after ${took}, ${watches - before.watches} more watches for two, no list, no error; ` +
-          `meanwhile the server told ${JSON.stringify(between)} of a widget that has a colour`,
+          `meanwhile the server sent ${JSON.stringify(between)} for a widget that has a colour`,
       );
       tell(
         `a default given later: ${JSON.stringify(spec)} on the server, ${

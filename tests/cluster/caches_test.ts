@@ -12,7 +12,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
 import { assertEqualToServer, onServer } from "./_compare.ts";
 import { Requests } from "./_requests.ts";
-import { Story } from "./_story.ts";
+import { EventChecker } from "./_event_checker.ts";
 import { runSynced, within } from "./_within.ts";
 import { forEach, mapDraft, names, podDraft, settle, storm } from "./_writers.ts";
 
@@ -39,7 +39,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     const namespace = await manyPods(setting);
     const requests = new Requests(client.resource(Pod, { namespace }));
     await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
-    const story = new Story(informer);
+    const checker = new EventChecker(informer);
     const startedAt = performance.now();
     await runSynced(informer);
     const synced = seconds(startedAt);
@@ -49,12 +49,12 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     await changeSome(client, namespace, streamingList);
     const lagMs = await settle([informer], client, Pod, namespace);
     await assertEqualToServer(informer, client, Pod, { namespace });
-    assertEquals(await story.end(), []);
+    assertEquals(await checker.end(), []);
     assertEquals(requests.lists, streamingList === "on" ? 0 : 1);
     assertEquals(requests.watches, 1);
     tell(
       `by ${title}: synced in ${synced}, ${requests.pages} list requests, ${requests.watches} watches, ` +
-        `${story.summary}, last write seen after ${lagMs.toFixed(0)} ms`,
+        `${checker.summary}, last write seen after ${lagMs.toFixed(0)} ms`,
     );
   });
 }
@@ -95,7 +95,12 @@ cluster.anywhere(
     const webPods = informers.forResource(Pod, web);
     const maps = informers.forResource(ConfigMap);
     const podNames = informers.forResource(metadataOf(Pod));
-    const stories = [new Story(pods), new Story(webPods), new Story(maps), new Story(podNames)];
+    const checkers = [
+      new EventChecker(pods),
+      new EventChecker(webPods),
+      new EventChecker(maps),
+      new EventChecker(podNames),
+    ];
     informers.start();
     const startedAt = performance.now();
     const writers = [1, 2, 3].flatMap((seed) => [
@@ -104,7 +109,7 @@ cluster.anywhere(
     ]);
     await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
     // A handler that is added during the writes receives no less.
-    stories.push(new Story(pods));
+    checkers.push(new EventChecker(pods));
     const done = await Promise.all(writers);
     const took = seconds(startedAt);
 
@@ -115,13 +120,13 @@ cluster.anywhere(
     await assertEqualToServer(webPods, client, Pod, { namespace, ...web });
     await assertEqualToServer(maps, client, ConfigMap, { namespace });
     await assertEqualToServer(podNames, client, metadataOf(Pod), { namespace });
-    for (const story of stories) assertEquals(await story.end(), []);
+    for (const checker of checkers) assertEquals(await checker.end(), []);
     // The three caches of pods overlap, which is reported once.
     assertEquals(errors.map((error) => (error as Error).name), ["OverlappingCachesError"]);
-    assert(stories.every(({ told }) => told.updated > 0 && told.deleted > 0));
+    assert(checkers.every(({ counts }) => counts.updated > 0 && counts.deleted > 0));
     const sum = (what: "created" | "patched" | "deleted"): number => done.reduce((sum, one) => sum + one[what], 0);
     tell(`${sum("created")} created, ${sum("patched")} changed, ${sum("deleted")} deleted in ${took}`);
-    tell(`pods: ${stories[0].summary}; selected: ${stories[1].summary}; metadata: ${stories[3].summary}`);
+    tell(`pods: ${checkers[0].summary}; selected: ${checkers[1].summary}; metadata: ${checkers[3].summary}`);
   },
 );
 
@@ -135,7 +140,7 @@ cluster.anywhere(
     const created = seconds(createdAt);
     const requests = new Requests(collection);
     await using informer = new SharedIndexInformer(requests);
-    const story = new Story(informer);
+    const checker = new EventChecker(informer);
     await runSynced(informer);
     assertEquals(informer.indexer.size, all.length);
 
@@ -145,11 +150,11 @@ cluster.anywhere(
     await settle([informer], client, ConfigMap, namespace, { batch: "yes" });
     const took = seconds(startedAt);
     assertEquals(informer.indexer.size, 1);
-    assertEquals(await story.end(), []);
-    assertEquals([story.told.deleted, story.noticed], [all.length, 0]);
+    assertEquals(await checker.end(), []);
+    assertEquals([checker.counts.deleted, checker.unknownFinalStates], [all.length, 0]);
     assertEquals([requests.lists, requests.watches], [0, 1]);
     tell(
-      `5,000 created in ${created}; their deletion by one request answered after ${answered}, told within ${took}, ` +
+      `5,000 created in ${created}; their deletion by one request answered after ${answered}, delivered within ${took}, ` +
         `${requests.lists} list requests, ${requests.watches} watches`,
     );
   },
@@ -162,7 +167,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     const resource = metadataOf(Pod);
     const requests = new Requests(client.resource(resource, { namespace }));
     await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
-    const story = new Story(informer);
+    const checker = new EventChecker(informer);
     const startedAt = performance.now();
     await runSynced(informer);
     const synced = seconds(startedAt);
@@ -170,7 +175,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     await changeSome(client, namespace, `metadata-${streamingList}`);
     await settle([informer], client, resource, namespace);
     await assertEqualToServer(informer, client, resource, { namespace });
-    assertEquals(await story.end(), []);
+    assertEquals(await checker.end(), []);
     assertEquals([requests.lists, requests.watches], [streamingList === "on" ? 0 : 1, 1]);
     const whole = new Map((await onServer(client, Pod, { namespace })).map((pod) => [pod.metadata.name, pod]));
     const sizes = { metadata: 0, pods: 0 };
@@ -188,7 +193,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     assertEquals(informer.lister.list(`mark=metadata-${streamingList}`).length, 100);
     tell(
       `metadata by ${title}: synced in ${synced}, ${requests.lists} list requests, ${requests.watches} watches, ` +
-        `${story.summary}; ${(sizes.metadata / 1_000).toFixed(0)} kB instead of ${(sizes.pods / 1_000).toFixed(0)}`,
+        `${checker.summary}; ${(sizes.metadata / 1_000).toFixed(0)} kB instead of ${(sizes.pods / 1_000).toFixed(0)}`,
     );
   });
 }
@@ -239,7 +244,7 @@ cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and a
   const itself = informers.forResource(Namespace, { fieldSelector: `metadata.name=${namespace}` });
   const pods = informers.forResource(Pod, { namespace });
   const maps = informers.forResource(ConfigMap, { namespace });
-  const stories = [new Story(itself), new Story(pods), new Story(maps)];
+  const checkers = [new EventChecker(itself), new EventChecker(pods), new EventChecker(maps)];
   informers.start();
   await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
   assertEquals([itself, pods, maps].map(({ indexer }) => indexer.size), [1, 50, 50]);
@@ -268,18 +273,22 @@ cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and a
   const gone = seconds(startedAt);
 
   assertEquals([itself, pods, maps].map(({ indexer }) => indexer.size), [0, 0, 0]);
-  for (const story of stories) assertEquals(await story.end(), []);
-  assertEquals(stories.map(({ told, noticed }) => [told.added, told.deleted, noticed]), [[1, 1, 0], [50, 50, 0], [
-    50,
-    50,
-    0,
-  ]]);
-  // Nobody lists anew for it, and nothing is wrong: there is no such namespace, and nothing in it.
+  for (const checker of checkers) assertEquals(await checker.end(), []);
+  assertEquals(checkers.map(({ counts, unknownFinalStates }) => [counts.added, counts.deleted, unknownFinalStates]), [
+    [1, 1, 0],
+    [50, 50, 0],
+    [
+      50,
+      50,
+      0,
+    ],
+  ]);
+  // No informer lists again or has an error: there is no such namespace, and nothing in it.
   const statuses = [pods, maps].map((informer) => informer.status());
   assertEquals(statuses.map(({ state, errors }) => [state, errors]), [["live", 0], ["live", 0]]);
   tell(
     `a namespace with 50 pods and 50 config maps empty ${emptied} after its deletion, gone after ${gone}; ` +
-      `told of itself: ${stories[0].summary}; ${
+      `informer of the namespace: ${checkers[0].summary}; ${
         statuses.map(({ watches }) => watches).join(" and ")
       } watches inside it`,
   );

@@ -81,7 +81,7 @@ cluster.withPlane(
     const counts = Map.groupBy(parsed, ({ type }) => type);
     assertEquals(counts.get("synced")?.length, 1);
     const summary = [...counts].map(([type, { length }]) => `${length} ${type}`).join(", ");
-    tell(`lines: ${summary}; all told ${recovered} after a kill; ${cached.length} pods in the cache file`);
+    tell(`lines: ${summary}; all printed ${recovered} after a kill; ${cached.length} pods in the cache file`);
     tell(`on standard error: ${errors.trim().split("\n").join(" | ")}`);
   },
 );
@@ -298,7 +298,7 @@ cluster.withPlane(
       const ended = await program.ended();
       const took = seconds(startedAt);
       assertEquals([ended.code, failed(ended)], [failing.length === 0 ? 0 : 3, failing], ended.lines.join("\n"));
-      assert(![...ended.lines, ended.errors].join().includes("nobody-knows-this"), "the token is told");
+      assert(![...ended.lines, ended.errors].join().includes("nobody-knows-this"), "the token is printed");
       tell(`doctor on ${title}: ended with ${ended.code} after ${took}`);
     }
   },

@@ -6,7 +6,7 @@ import { Scripts } from "../support/plugin.ts";
 import { clusterTests, type PlaneSetting, seconds, type Setting, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import { deleteAccount, grant, grantReading, newAccount } from "./_rights.ts";
-import { Story } from "./_story.ts";
+import { EventChecker } from "./_event_checker.ts";
 import { whoAmI } from "./_who.ts";
 import { runSynced, untilStatus, within } from "./_within.ts";
 import { mapDraft, settle } from "./_writers.ts";
@@ -19,11 +19,11 @@ const IMPATIENT = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_0
 /** An informer of `reader` gets what there is, and what is written then. Answers with what it asked for. */
 async function follows({ client, namespace }: Setting, reader: Client): Promise<string> {
   await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
-  const story = new Story(informer);
+  const checker = new EventChecker(informer);
   await runSynced(informer, { patient: true });
   await settle([informer], client, ConfigMap, namespace);
   await assertEqualToServer(informer, client, ConfigMap, { namespace });
-  assertEquals(await story.end(), []);
+  assertEquals(await checker.end(), []);
   const { lists, watches } = informer.status();
   return `${lists} list requests, ${watches} watches`;
 }
@@ -85,7 +85,7 @@ cluster.withPlane(
       reflector: IMPATIENT,
       onError: (error) => errors.push(error),
     });
-    const story = new Story(informer);
+    const checker = new EventChecker(informer);
     await runSynced(informer, { patient: true });
     assertEquals(await scripts.runs(), 1);
     const before = errors.length; // a right just granted may take a moment to get about
@@ -101,7 +101,7 @@ cluster.withPlane(
     await settle([informer], client, ConfigMap, namespace);
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
     assertEquals((await whoAmI(reader)).username, `system:serviceaccount:${namespace}:second`);
-    assertEquals([await story.end(), errors.slice(before), await scripts.runs()], [[], [], 2]);
+    assertEquals([await checker.end(), errors.slice(before), await scripts.runs()], [[], [], 2]);
     const { watches } = informer.status();
     tell(`plugin's first token refused ${took} after its account was deleted; 2 runs, ${watches} watches, no error`);
   },
@@ -132,7 +132,7 @@ cluster.withPlane(
     const reader = await setting.connect({ kubeconfig: await plane.kubeconfigOf(byScript(plugin)) });
     const error = await assertRejects(() => reader.resource(ConfigMap, { namespace }).list());
     assert(isUnauthorized(error), `found ${error}`);
-    assert(!Deno.inspect(error).includes("nobody-knows-this"), "the token is told");
+    assert(!Deno.inspect(error).includes("nobody-knows-this"), "the token is printed");
     assertEquals(await scripts.runs(), 2); // once more, as what it gave was refused
     tell(`refused: ${error.message}; ${await scripts.runs()} runs`);
   },

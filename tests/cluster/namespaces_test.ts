@@ -4,7 +4,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { clusterTests, seconds, tell } from "./_cluster.ts";
 import { grantReading, newAccount } from "./_rights.ts";
-import { Story } from "./_story.ts";
+import { EventChecker } from "./_event_checker.ts";
 import { untilStatus, within } from "./_within.ts";
 import { mapDraft } from "./_writers.ts";
 
@@ -33,7 +33,7 @@ cluster.anywhere(
       reflector: { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } },
     });
     const maps = informers.forResource(ConfigMap);
-    const story = new Story(maps);
+    const checker = new EventChecker(maps);
     informers.start();
     const refused = await assertRejects(() => within("a refusal", (signal) => informers.waitForCacheSync({ signal })));
     assert(isForbidden((refused as Error).cause));
@@ -64,9 +64,9 @@ cluster.anywhere(
     assertEquals(names.filter((name) => name !== "kube-root-ca.crt").sort(), ["unseen", "written"]);
     await write(first, "later");
     await within("both namespaces", (signal) => maps.atLeast(written, { signal }));
-    assertEquals(await story.end(), []);
+    assertEquals(await checker.end(), []);
     const everywhere = await assertRejects(() => reader.resource(ConfigMap).list());
     assert(isForbidden(everywhere), `found ${everywhere}`);
-    tell(`one of two namespaces refused, the other live; both ${took} after the right was granted. ${story.summary}`);
+    tell(`one of two namespaces refused, the other live; both ${took} after the right was granted. ${checker.summary}`);
   },
 );

@@ -13,7 +13,7 @@ import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import type { ControlPlane } from "./_control_plane.ts";
 import { Phases } from "./_phases.ts";
-import { Story } from "./_story.ts";
+import { EventChecker } from "./_event_checker.ts";
 import { untilStatus, within } from "./_within.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
 
@@ -31,7 +31,7 @@ class Observed implements AsyncDisposable {
   readonly errors: unknown[] = [];
   readonly #client: Client;
   readonly #namespace: string;
-  readonly #stories: { end(): Promise<readonly string[]> }[];
+  readonly #checkers: { end(): Promise<readonly string[]> }[];
 
   constructor({ client, namespace }: Pick<PlaneSetting, "client" | "namespace">, options: ReflectorOptions = {}) {
     this.#client = client;
@@ -45,7 +45,7 @@ class Observed implements AsyncDisposable {
       onError,
       reflector: { ...options, onPhase: this.phases.maps.onPhase },
     });
-    this.#stories = [new Story(this.pods), new Story(this.maps)];
+    this.#checkers = [new EventChecker(this.pods), new EventChecker(this.maps)];
   }
 
   async begin(): Promise<void> {
@@ -92,7 +92,7 @@ class Observed implements AsyncDisposable {
     const took = seconds(startedAt);
     await assertEqualToServer(this.pods, this.#client, Pod, { namespace: this.#namespace });
     await assertEqualToServer(this.maps, this.#client, ConfigMap, { namespace: this.#namespace });
-    for (const story of this.#stories) assertEquals(await story.end(), []);
+    for (const checker of this.#checkers) assertEquals(await checker.end(), []);
     return took;
   }
 

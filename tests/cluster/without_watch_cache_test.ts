@@ -6,7 +6,7 @@ import { clusterTests, seconds, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import { Phases } from "./_phases.ts";
 import { Requests } from "./_requests.ts";
-import { Story } from "./_story.ts";
+import { EventChecker } from "./_event_checker.ts";
 import { runSynced, untilStatus, within } from "./_within.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
 
@@ -23,7 +23,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       await forEach(names("pod", PODS), (name) => pods.create(podDraft(name)));
       const requests = new Requests(pods);
       await using informer = new SharedIndexInformer(requests, { reflector: { streamingList } });
-      const story = new Story(informer);
+      const checker = new EventChecker(informer);
       const startedAt = performance.now();
       await runSynced(informer);
       const synced = seconds(startedAt);
@@ -31,10 +31,10 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       await forEach(names("pod", 100), (name) => pods.delete(name, { gracePeriodSeconds: 0 }));
       const lagMs = await settle([informer], client, Pod, namespace);
       await assertEqualToServer(informer, client, Pod, { namespace });
-      assertEquals(await story.end(), []);
+      assertEquals(await checker.end(), []);
       assertEquals([requests.lists, requests.pages, requests.watches], streamingList === "on" ? [0, 0, 1] : [1, 4, 1]);
       tell(
-        `by ${title}: synced in ${synced}, ${requests.pages} pages, ${requests.watches} watches, ${story.summary}, ` +
+        `by ${title}: synced in ${synced}, ${requests.pages} pages, ${requests.watches} watches, ${checker.summary}, ` +
           `last write seen after ${lagMs.toFixed(0)} ms`,
       );
     },
@@ -60,13 +60,13 @@ cluster.withPlane(
     await using informer = new SharedIndexInformer(requests, {
       reflector: { streamingList: "off", pageSize: 100, onPhase: phases.onPhase },
     });
-    const story = new Story(informer);
+    const checker = new EventChecker(informer);
     const startedAt = performance.now();
     await runSynced(informer);
     const synced = seconds(startedAt);
     await settle([informer], client, ConfigMap, namespace);
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
-    assertEquals(await story.end(), []);
+    assertEquals(await checker.end(), []);
     assertEquals(informer.lister.namespace(namespace).get("map-0000"), undefined);
     assertEquals([requests.lists, phases.completeLists, phases.failures], [2, 1, 0]);
     tell(
@@ -113,14 +113,14 @@ cluster.withPlane(
     await using informer = new SharedIndexInformer(requests, {
       reflector: { streamingList: "off", watchTimeoutMs: 1_000, onPhase: phases.onPhase },
     });
-    const story = new Story(informer);
+    const checker = new EventChecker(informer);
     await runSynced(informer);
     await untilStatus(informer, "a second list", ({ lists, state }) => lists === 2 && state === "live");
     await settle([informer], client, ConfigMap, namespace);
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
-    assertEquals(await story.end(), []);
-    assertEquals([phases.completeLists, phases.failures, story.noticed], [2, 0, 11]);
-    tell(`compacted between watches: ${requests.lists} lists, ${requests.watches} watches; ${story.summary}`);
+    assertEquals(await checker.end(), []);
+    assertEquals([phases.completeLists, phases.failures, checker.unknownFinalStates], [2, 0, 11]);
+    tell(`compacted between watches: ${requests.lists} lists, ${requests.watches} watches; ${checker.summary}`);
   },
 );
 
@@ -132,18 +132,18 @@ cluster.withPlane(
     await collection.create(mapDraft("before"));
     const phases = new Phases();
     await using informer = new SharedIndexInformer(collection, { reflector: { onPhase: phases.onPhase } });
-    const story = new Story(informer);
+    const checker = new EventChecker(informer);
     await runSynced(informer);
     const startedAt = performance.now();
     await plane.kill9("apiserver");
-    await untilStatus(informer, "a state that tells of the crash", ({ state }) => state === "unreachable");
+    await untilStatus(informer, "a state that shows the crash", ({ state }) => state === "unreachable");
     await plane.start("apiserver");
     const ready = seconds(startedAt);
     await forEach(names("after", 20), (name) => collection.create(mapDraft(name)));
     await settle([informer], client, ConfigMap, namespace);
     const took = seconds(startedAt);
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
-    assertEquals(await story.end(), []);
+    assertEquals(await checker.end(), []);
     assertEquals(phases.completeLists, 1);
     tell(`killed: server back after ${ready}, cache after ${took}, ${phases.failures} waits, no second list`);
   },
@@ -156,13 +156,13 @@ cluster.withPlane(
     const collection = client.resource(ConfigMap, { namespace });
     const { resourceVersion } = await collection.list();
     const expected = [...names("before", 5), ...names("after", 5)];
-    const told: string[] = [];
+    const received: string[] = [];
     const interruptions: unknown[] = [];
     const following = within("all changes", async (signal) => {
       const options = { resourceVersion, signal, onInterrupted: (error: unknown) => interruptions.push(error) };
       for await (const event of collection.follow(options)) {
-        if (event.type !== "BOOKMARK") told.push(`${event.type} ${event.object.metadata.name}`);
-        if (told.length === expected.length) return;
+        if (event.type !== "BOOKMARK") received.push(`${event.type} ${event.object.metadata.name}`);
+        if (received.length === expected.length) return;
       }
     });
     for (const name of expected.slice(0, 5)) await collection.create(mapDraft(name));
@@ -171,7 +171,7 @@ cluster.withPlane(
     await plane.start("apiserver");
     for (const name of expected.slice(5)) await collection.create(mapDraft(name));
     await following;
-    assertEquals(told, expected.map((name) => `ADDED ${name}`));
+    assertEquals(received, expected.map((name) => `ADDED ${name}`));
     assert(interruptions.length > 0);
     tell(`followed over a kill in ${seconds(startedAt)}, ${interruptions.length} interruptions`);
   },

@@ -13,7 +13,7 @@ import { assertEquals } from "@std/assert";
 import { assertEqualToServer } from "../../cluster/_compare.ts";
 import { Phases } from "../../cluster/_phases.ts";
 import { Requests } from "../../cluster/_requests.ts";
-import { Story } from "../../cluster/_story.ts";
+import { EventChecker } from "../../cluster/_event_checker.ts";
 import { within } from "../../cluster/_within.ts";
 import { settle } from "../../cluster/_writers.ts";
 import type { World } from "./_world.ts";
@@ -40,13 +40,13 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
   /** The phases of its reflector. */
   readonly phases = new Phases();
   /** Checks the delivered events. */
-  readonly story: Story<T>;
+  readonly checker: EventChecker<T>;
   /** The reported errors. */
   readonly errors: unknown[] = [];
   readonly #world: World;
   readonly #resource: Resource<T>;
   readonly #selection: Selection;
-  readonly #told = new Map<string, string[]>();
+  readonly #events = new Map<string, string[]>();
 
   /** Begins to follow. */
   constructor(world: World, resource: Resource<T>, options: ObservedOptions = {}) {
@@ -59,11 +59,11 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
       reflector: { backoff: IMPATIENT, onPhase: this.phases.onPhase, ...reflector },
       onError: (error) => this.errors.push(error),
     });
-    this.story = new Story(this.informer);
+    this.checker = new EventChecker(this.informer);
     this.informer.addEventHandler({
-      onAdd: (event) => this.#tell(event),
-      onUpdate: (event) => this.#tell(event),
-      onDelete: (event) => this.#tell(event),
+      onAdd: (event) => this.#record(event),
+      onUpdate: (event) => this.#record(event),
+      onDelete: (event) => this.#record(event),
     });
     this.informer.run();
   }
@@ -87,21 +87,21 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
   /** Fails unless the cache equals the server, and the delivered events keep all promises. No writes may happen meanwhile. */
   async compare(): Promise<void> {
     await assertEqualToServer(this.informer, this.#world.client, this.#resource, this.#selection);
-    assertEquals(await this.story.end(), []);
+    assertEquals(await this.checker.end(), []);
   }
 
   /**
    * The events of the objects of that name, in order: `"+"` added, `"+i"` added and initial, `"~"` updated, `"-"`
    * deleted, `"-?"` deleted with an unknown final state.
    */
-  told(name: string): string {
-    return (this.#told.get(name) ?? []).join(" ");
+  eventsOf(name: string): string {
+    return (this.#events.get(name) ?? []).join(" ");
   }
 
   /** The numbers of requests and events, as text. */
   get summary(): string {
     const { lists, watches } = this.requests;
-    return `${lists} list requests, ${watches} watches, ${this.story.summary}`;
+    return `${lists} list requests, ${watches} watches, ${this.checker.summary}`;
   }
 
   /** Stops the informer. */
@@ -109,10 +109,10 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
     await this.informer[Symbol.asyncDispose]();
   }
 
-  #tell(event: AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T>): void {
+  #record(event: AddedEvent<T> | UpdatedEvent<T> | DeletedEvent<T>): void {
     const { name } = event.object.metadata;
-    const lines = this.#told.get(name) ?? [];
-    this.#told.set(name, lines);
+    const lines = this.#events.get(name) ?? [];
+    this.#events.set(name, lines);
     lines.push(wordOf(event));
   }
 }

@@ -11,7 +11,7 @@ import {
 } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Story } from "../../cluster/_story.ts";
+import { EventChecker } from "../../cluster/_event_checker.ts";
 import { untilStatus, within } from "../../cluster/_within.ts";
 import { forEach, mapDraft, names, podDraft, settle, storm } from "../../cluster/_writers.ts";
 import { Observed } from "./_observed.ts";
@@ -53,7 +53,7 @@ function lists(streamingList: "on" | "off"): Scenario {
       await maps.delete("new");
       await observed.check();
       assertEquals(
-        ["map-0000", "map-0001", "map-0002", "new"].map((name) => observed.told(name)),
+        ["map-0000", "map-0001", "map-0002", "new"].map((name) => observed.eventsOf(name)),
         ["+i", "+i ~ ~", "+i -", "+ ~ -"],
       );
       const { lists, pages, watches } = observed.requests;
@@ -96,10 +96,10 @@ export const SCENARIOS: readonly Scenario[] = [
       await one.compare();
       await web.check({ tier: "web" });
       assertEquals(
-        ["stays", "leaves", "comes", "never"].map((name) => web.told(name)),
+        ["stays", "leaves", "comes", "never"].map((name) => web.eventsOf(name)),
         ["+i ~", "+i - + -", "+ ~", ""],
       );
-      assertEquals(["comes", "leaves"].map((name) => one.told(name)), ["+i ~ ~", ""]);
+      assertEquals(["comes", "leaves"].map((name) => one.eventsOf(name)), ["+i ~ ~", ""]);
       return `by label: ${web.summary}; by field: ${one.summary}`;
     },
   },
@@ -133,7 +133,7 @@ export const SCENARIOS: readonly Scenario[] = [
       });
       await pods.patch("pod", { type: "merge", body: { status: { phase: "Running" } } }, { subresource: "status" });
       await observed.check();
-      assertEquals(["pod", "dry"].map((name) => observed.told(name)), ["+ ~ ~ ~ ~ ~ ~", ""]);
+      assertEquals(["pod", "dry"].map((name) => observed.eventsOf(name)), ["+ ~ ~ ~ ~ ~ ~", ""]);
       const cached = observed.informer.lister.namespace(namespace).get("pod");
       assertEquals(
         [cached?.metadata.labels, cached?.metadata.annotations, cached?.status?.phase, cached?.spec.containers.length],
@@ -153,7 +153,7 @@ export const SCENARIOS: readonly Scenario[] = [
         await maps.create(mapDraft("twice", { round: String(round) }));
       }
       await observed.check();
-      assertEquals(observed.told("twice"), "+i - + - + - +");
+      assertEquals(observed.eventsOf("twice"), "+i - + - + - +");
       return observed.summary;
     },
   },
@@ -178,7 +178,7 @@ export const SCENARIOS: readonly Scenario[] = [
       assertEquals(dying.metadata.finalizers, ["scenarios.example.com/hold"]);
       await maps.patch("held", { type: "merge", body: { metadata: { finalizers: null } } });
       await observed.check();
-      assertEquals(observed.told("held"), "+i ~ -");
+      assertEquals(observed.eventsOf("held"), "+i ~ -");
       return observed.summary;
     },
   },
@@ -192,8 +192,12 @@ export const SCENARIOS: readonly Scenario[] = [
       await using observed = await new Observed(world, ConfigMap).synced();
       await maps.deleteCollection({ labelSelector: "batch=yes" });
       await observed.check();
-      assertEquals([observed.informer.indexer.size, observed.story.told.deleted, observed.story.noticed], [11, 40, 0]);
-      assertEquals(names("go", 40).filter((name) => observed.told(name) !== "+i -"), []);
+      assertEquals([
+        observed.informer.indexer.size,
+        observed.checker.counts.deleted,
+        observed.checker.unknownFinalStates,
+      ], [11, 40, 0]);
+      assertEquals(names("go", 40).filter((name) => observed.eventsOf(name) !== "+i -"), []);
       return observed.summary;
     },
   },
@@ -204,19 +208,19 @@ export const SCENARIOS: readonly Scenario[] = [
       const maps = client.resource(ConfigMap, { namespace });
       await forEach(names("map", 20), (name) => maps.create(mapDraft(name)));
       await using observed = await new Observed(world, ConfigMap).synced();
-      const heard: string[] = [];
+      const lateEvents: string[] = [];
       const registration = observed.informer.addEventHandler({
-        onAdd: ({ key, initial }) => void heard.push(`${key} ${initial}`),
-        onDelete: ({ key }) => void heard.push(`${key} deleted`),
+        onAdd: ({ key, initial }) => void lateEvents.push(`${key} ${initial}`),
+        onDelete: ({ key }) => void lateEvents.push(`${key} deleted`),
       });
       await within("the late handler's sync", (signal) => registration.waitForSync({ signal }));
-      assertEquals(heard.sort(), names("map", 20).map((name) => `${namespace}/${name} true`));
+      assertEquals(lateEvents.sort(), names("map", 20).map((name) => `${namespace}/${name} true`));
       await registration[Symbol.asyncDispose]();
       await maps.delete("map-0000");
-      const late = new Story(observed.informer);
+      const late = new EventChecker(observed.informer);
       await observed.check();
-      assertEquals([heard.length, await late.end()], [20, []]);
-      return `${heard.length} told to the late handler; ${observed.summary}`;
+      assertEquals([lateEvents.length, await late.end()], [20, []]);
+      return `${lateEvents.length} delivered to the late handler; ${observed.summary}`;
     },
   },
   {
@@ -235,7 +239,7 @@ export const SCENARIOS: readonly Scenario[] = [
       for (const observed of [paged, streamed]) {
         await observed.check();
         // A pod is marked before it goes, also when it goes at once.
-        assertEquals(["pod-0001", "pod-0002"].map((name) => observed.told(name)), ["+i ~", "+i ~ -"]);
+        assertEquals(["pod-0001", "pod-0002"].map((name) => observed.eventsOf(name)), ["+i ~", "+i ~ -"]);
         assertEquals(observed.informer.lister.list("tier=db").map(({ metadata }) => metadata.name), ["pod-0001"]);
         for (const object of observed.informer.indexer.list()) {
           const { name, namespace } = object.metadata;
@@ -268,7 +272,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await web.compare();
       for (const { errors } of [all, web, pods]) assertEquals(errors, []);
       const writes = done.reduce((sum, { created, patched, deleted }) => sum + created + patched + deleted, 0);
-      return `${writes} writes; all: ${all.story.summary}; selected: ${web.story.summary}; pods: ${pods.story.summary}`;
+      return `${writes} writes; all: ${all.checker.summary}; selected: ${web.checker.summary}; pods: ${pods.checker.summary}`;
     },
   },
   {
@@ -328,7 +332,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await observed.synced({ patient: true });
       await untilStatus(observed.informer, "a live watch", ({ state }) => state === "live");
       await observed.check();
-      assertEquals(["there", "zz-last"].map((name) => observed.told(name)), ["+i", "+"]);
+      assertEquals(["there", "zz-last"].map((name) => observed.eventsOf(name)), ["+i", "+"]);
       return `refused: ${(refusal as Error).message}`;
     },
   },
@@ -354,8 +358,8 @@ export const SCENARIOS: readonly Scenario[] = [
         await world.undefine(Gadget);
         defined = false;
         await untilStatus(observed.informer, "its end", ({ state }) => state === "notFound");
-        assertEquals([observed.informer.indexer.size, await observed.story.end()], [0, []]);
-        assertEquals(["g-0", "g-1", "g-2"].map((name) => observed.told(name).replace("?", "")), [
+        assertEquals([observed.informer.indexer.size, await observed.checker.end()], [0, []]);
+        assertEquals(["g-0", "g-1", "g-2"].map((name) => observed.eventsOf(name).replace("?", "")), [
           "+ -",
           "+ ~ -",
           "+ -",
@@ -388,10 +392,10 @@ export const CRASHES: readonly Scenario<FragileWorld>[] = [
         await observed.check();
         assert(observed.phases.completeLists <= 2, `it listed ${observed.phases.completeLists} times`);
         assertEquals(
-          ["map-0000", "map-0002", "map-0003", "after"].map((name) => observed.told(name).replace("?", "")),
+          ["map-0000", "map-0002", "map-0003", "after"].map((name) => observed.eventsOf(name).replace("?", "")),
           ["+i", "+i -", "+i -", "+"],
         );
-        assert(observed.errors.length > 0, "nobody was told of the crash");
+        assert(observed.errors.length > 0, "no error was reported");
       }
       return [listed, streamed].map(({ phases, summary }) => `${phases.completeLists} complete lists, ${summary}`)
         .join("; ");
@@ -425,11 +429,11 @@ export const CRASHES: readonly Scenario<FragileWorld>[] = [
       );
       await observed.check();
       assertEquals(
-        ["map-0000", "map-0010", "map-0011", "map-0020", "new-0000"].map((name) => observed.told(name)),
+        ["map-0000", "map-0010", "map-0011", "map-0020", "new-0000"].map((name) => observed.eventsOf(name)),
         ["+i -?", "+i -? +", "+i ~", "+i", "+"],
       );
-      assertEquals([observed.phases.completeLists, observed.story.noticed], [2, 11]);
-      return `${observed.phases.completeLists} complete lists, ${observed.story.noticed} deletions noticed; ${observed.summary}`;
+      assertEquals([observed.phases.completeLists, observed.checker.unknownFinalStates], [2, 11]);
+      return `${observed.phases.completeLists} complete lists, ${observed.checker.unknownFinalStates} deletions with an unknown final state; ${observed.summary}`;
     },
   },
 ];

@@ -14,13 +14,13 @@ import { nextTurn } from "../../src/async/next_turn.ts";
  * A handler that checks its events: for each key a sequence without gaps, added, updated with rising versions, deleted,
  * and added again.
  */
-export class Story<T extends KubernetesObject> implements ResourceEventHandler<T> {
+export class EventChecker<T extends KubernetesObject> implements ResourceEventHandler<T> {
   /** The events that contradict earlier ones. */
   readonly problems: string[] = [];
   /** The number of events of each kind. */
-  readonly told = { added: 0, updated: 0, deleted: 0 };
+  readonly counts = { added: 0, updated: 0, deleted: 0 };
   /** The number of deletions whose final state is unknown. */
-  noticed = 0;
+  unknownFinalStates = 0;
   readonly #informer: SharedIndexInformer<T, string>;
   readonly #registration: HandlerRegistration;
   readonly #present = new Map<string, { readonly uid: string; readonly resourceVersion: string }>();
@@ -33,20 +33,20 @@ export class Story<T extends KubernetesObject> implements ResourceEventHandler<T
 
   /** All in one line. */
   get summary(): string {
-    const { added, updated, deleted } = this.told;
+    const { added, updated, deleted } = this.counts;
     return `${added} added, ${updated} updated, ${deleted} deleted`;
   }
 
   /** There must be none of that key. */
   onAdd({ key, uid, resourceVersion }: AddedEvent<T>): void {
-    this.told.added++;
+    this.counts.added++;
     if (this.#present.has(key)) this.problems.push(`"${key}" was added twice, the second time at ${resourceVersion}`);
     this.#present.set(key, { uid, resourceVersion });
   }
 
   /** It must be the same object, newer. */
   onUpdate({ key, uid, resourceVersion, previous }: UpdatedEvent<T>): void {
-    this.told.updated++;
+    this.counts.updated++;
     const before = this.#present.get(key);
     if (before === undefined) this.problems.push(`"${key}" was updated at ${resourceVersion} while it was not there`);
     else {
@@ -54,9 +54,11 @@ export class Story<T extends KubernetesObject> implements ResourceEventHandler<T
       if (compareResourceVersions(before.resourceVersion, resourceVersion) >= 0) {
         this.problems.push(`"${key}" went from ${before.resourceVersion} to ${resourceVersion}`);
       }
-      const { resourceVersion: said } = previous.metadata;
-      if (before.resourceVersion !== said) {
-        this.problems.push(`"${key}" was said to have been at ${said} before, and was at ${before.resourceVersion}`);
+      const { resourceVersion: delivered } = previous.metadata;
+      if (before.resourceVersion !== delivered) {
+        this.problems.push(
+          `"${key}" was updated with a previous version of ${delivered}, after ${before.resourceVersion}`,
+        );
       }
     }
     this.#present.set(key, { uid, resourceVersion });
@@ -64,8 +66,8 @@ export class Story<T extends KubernetesObject> implements ResourceEventHandler<T
 
   /** It must be there. */
   onDelete({ key, uid, resourceVersion, finalStateUnknown }: DeletedEvent<T>): void {
-    this.told.deleted++;
-    if (finalStateUnknown) this.noticed++;
+    this.counts.deleted++;
+    if (finalStateUnknown) this.unknownFinalStates++;
     const before = this.#present.get(key);
     if (before === undefined) this.problems.push(`"${key}" was deleted while it was not there`);
     else if (before.uid !== uid) this.problems.push(`"${key}" was deleted as another object than it was`);
@@ -81,9 +83,9 @@ export class Story<T extends KubernetesObject> implements ResourceEventHandler<T
     const { entries } = this.#informer;
     const missing = entries.list().filter(({ key, resourceVersion }) =>
       this.#present.get(key)?.resourceVersion !== resourceVersion
-    ).map(({ key, resourceVersion }) => `"${key}" is cached at ${resourceVersion}, which was not told`);
+    ).map(({ key, resourceVersion }) => `"${key}" is cached at ${resourceVersion}, which was not delivered`);
     const extra = [...this.#present.keys()].filter((key) => entries.getByKey(key) === undefined)
-      .map((key) => `"${key}" is not cached, which was not told`);
+      .map((key) => `"${key}" is not cached, and its deletion was not delivered`);
     return [...this.problems, ...missing, ...extra].slice(0, 20);
   }
 }
