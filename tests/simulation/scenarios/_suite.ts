@@ -1,4 +1,4 @@
-// What informers promise, played on any server: the fake is right because the real one passes the same.
+// The promises of informers, tested on any server: the fake is right because the real one passes the same.
 import {
   copyOf,
   defineResource,
@@ -14,15 +14,15 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EventChecker } from "../../cluster/_event_checker.ts";
 import { untilStatus, within } from "../../cluster/_within.ts";
 import { forEach, mapDraft, names, podDraft, settle, storm } from "../../cluster/_writers.ts";
-import { Observed } from "./_observed.ts";
-import type { FragileWorld, World } from "./_world.ts";
+import { ObservedInformer } from "./_observed_informer.ts";
+import type { CrashableServer, ScenarioServer } from "./_scenario_server.ts";
 
-/** One thing that holds on every server. Answers with what was measured. */
-export interface Scenario<W extends World = World> {
+/** A promise that holds on every server. */
+export interface Scenario<S extends ScenarioServer = ScenarioServer> {
   /** The symbol and the behaviour. */
   readonly name: string;
-  /** Plays it; fails where the promise is broken. */
-  run(world: W): Promise<string>;
+  /** Returns the measurements, as text; fails where the promise is broken. */
+  run(server: S): Promise<string>;
 }
 
 /** A custom resource of these scenarios alone. */
@@ -40,10 +40,10 @@ function lists(streamingList: "on" | "off"): Scenario {
   const way = streamingList === "on" ? "a streaming list" : "a list request";
   return {
     name: `SharedIndexInformer reads the initial objects by ${way}, and then every change`,
-    async run(world): Promise<string> {
-      const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
+    async run(server): Promise<string> {
+      const maps = server.client.resource(ConfigMap, { namespace: server.namespace });
       await forEach(names("map", 30), (name) => maps.create(mapDraft(name)));
-      await using observed = await new Observed(world, ConfigMap, { reflector: { streamingList } }).synced();
+      await using observed = await new ObservedInformer(server, ConfigMap, { reflector: { streamingList } }).synced();
       assertEquals(observed.informer.indexer.size, 30);
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "one" } } });
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "two" } } });
@@ -64,14 +64,14 @@ function lists(streamingList: "on" | "off"): Scenario {
   };
 }
 
-/** Scenarios that leave the server in peace. */
+/** Scenarios that do not crash the server. */
 export const SCENARIOS: readonly Scenario[] = [
   lists("off"),
   lists("on"),
   {
     name: "SharedIndexInformer delivers objects that enter and leave its selection as added and deleted",
-    async run(world): Promise<string> {
-      const { client, namespace } = world;
+    async run(server): Promise<string> {
+      const { client, namespace } = server;
       const maps = client.resource(ConfigMap, { namespace });
       const label = (name: string, tier: string | null): Promise<ConfigMap> =>
         maps.patch(name, { type: "merge", body: { metadata: { labels: { tier } } } });
@@ -79,8 +79,10 @@ export const SCENARIOS: readonly Scenario[] = [
       await maps.create(mapDraft("leaves", { tier: "web" }));
       await maps.create(mapDraft("comes", { tier: "db" }));
       await maps.create(mapDraft("never"));
-      await using web = new Observed(world, ConfigMap, { selection: { namespace, labelSelector: "tier=web" } });
-      await using one = new Observed(world, ConfigMap, {
+      await using web = new ObservedInformer(server, ConfigMap, {
+        selection: { namespace, labelSelector: "tier=web" },
+      });
+      await using one = new ObservedInformer(server, ConfigMap, {
         selection: { namespace, fieldSelector: "metadata.name=comes" },
       });
       await Promise.all([web.synced(), one.synced()]);
@@ -105,10 +107,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer delivers each write once, by any verb, and none that changes nothing",
-    async run(world): Promise<string> {
-      const { client, namespace } = world;
+    async run(server): Promise<string> {
+      const { client, namespace } = server;
       const pods = client.resource(Pod, { namespace });
-      await using observed = await new Observed(world, Pod).synced();
+      await using observed = await new ObservedInformer(server, Pod).synced();
       const created = await pods.create(podDraft("pod", { tier: "web" }));
       await pods.create(podDraft("dry"), { dryRun: true });
       const changed = copyOf(created);
@@ -144,10 +146,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer delivers a new object of the same name as another object",
-    async run(world): Promise<string> {
-      const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
+    async run(server): Promise<string> {
+      const maps = server.client.resource(ConfigMap, { namespace: server.namespace });
       await maps.create(mapDraft("twice"));
-      await using observed = await new Observed(world, ConfigMap).synced();
+      await using observed = await new ObservedInformer(server, ConfigMap).synced();
       for (let round = 0; round < 3; round++) {
         await maps.delete("twice");
         await maps.create(mapDraft("twice", { round: String(round) }));
@@ -159,12 +161,12 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer delivers a deletion that waits for a finalizer as updated, then as deleted",
-    async run(world): Promise<string> {
-      const { client, namespace } = world;
+    async run(server): Promise<string> {
+      const { client, namespace } = server;
       const maps = client.resource(ConfigMap, { namespace });
       const draft = mapDraft("held");
       await maps.create({ ...draft, metadata: { ...draft.metadata, finalizers: ["scenarios.example.com/hold"] } });
-      await using observed = await new Observed(world, ConfigMap).synced();
+      await using observed = await new ObservedInformer(server, ConfigMap).synced();
       await maps.delete("held");
       await maps.delete("held"); // again: nothing changes
       const dying = await within(
@@ -184,12 +186,12 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer delivers the deletion of every object of a deleteCollection",
-    async run(world): Promise<string> {
-      const { client, namespace } = world;
+    async run(server): Promise<string> {
+      const { client, namespace } = server;
       const maps = client.resource(ConfigMap, { namespace });
       await forEach(names("go", 40), (name) => maps.create(mapDraft(name, { batch: "yes" })));
       await forEach(names("stay", 10), (name) => maps.create(mapDraft(name)));
-      await using observed = await new Observed(world, ConfigMap).synced();
+      await using observed = await new ObservedInformer(server, ConfigMap).synced();
       await maps.deleteCollection({ labelSelector: "batch=yes" });
       await observed.check();
       assertEquals([
@@ -203,11 +205,11 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer delivers the cached objects to a late handler, and nothing more to a removed one",
-    async run(world): Promise<string> {
-      const { client, namespace } = world;
+    async run(server): Promise<string> {
+      const { client, namespace } = server;
       const maps = client.resource(ConfigMap, { namespace });
       await forEach(names("map", 20), (name) => maps.create(mapDraft(name)));
-      await using observed = await new Observed(world, ConfigMap).synced();
+      await using observed = await new ObservedInformer(server, ConfigMap).synced();
       const lateEvents: string[] = [];
       const registration = observed.informer.addEventHandler({
         onAdd: ({ key, initial }) => void lateEvents.push(`${key} ${initial}`),
@@ -225,17 +227,17 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer of metadata alone caches the same metadata as one of full objects",
-    async run(world): Promise<string> {
-      const { client, namespace } = world;
+    async run(server): Promise<string> {
+      const { client, namespace } = server;
       const pods = client.resource(Pod, { namespace });
       await forEach(names("pod", 20), (name) => pods.create(podDraft(name, { tier: "web" })));
-      await using whole = new Observed(world, Pod);
-      await using paged = new Observed(world, metadataOf(Pod), { reflector: { streamingList: "off" } });
-      await using streamed = new Observed(world, metadataOf(Pod), { reflector: { streamingList: "on" } });
-      await Promise.all([whole.synced(), paged.synced(), streamed.synced()]);
+      await using complete = new ObservedInformer(server, Pod);
+      await using paged = new ObservedInformer(server, metadataOf(Pod), { reflector: { streamingList: "off" } });
+      await using streamed = new ObservedInformer(server, metadataOf(Pod), { reflector: { streamingList: "on" } });
+      await Promise.all([complete.synced(), paged.synced(), streamed.synced()]);
       await pods.patch("pod-0001", { type: "merge", body: { metadata: { labels: { tier: "db" } } } });
       await pods.delete("pod-0002", { gracePeriodSeconds: 0 });
-      await whole.check();
+      await complete.check();
       for (const observed of [paged, streamed]) {
         await observed.check();
         // A pod is marked before it goes, also when it goes at once.
@@ -246,7 +248,7 @@ export const SCENARIOS: readonly Scenario[] = [
           assertEquals(Object.keys(object).sort(), ["apiVersion", "kind", "metadata"]);
           assertEquals([object.apiVersion, object.kind], ["meta.k8s.io/v1", "PartialObjectMetadata"]);
           if (name !== "zz-last") {
-            assertEquals(object.metadata, whole.informer.lister.namespace(namespace!).get(name)?.metadata);
+            assertEquals(object.metadata, complete.informer.lister.namespace(namespace!).get(name)?.metadata);
           }
         }
       }
@@ -255,11 +257,13 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer keeps three caches equal to the server while three writers change it",
-    async run(world): Promise<string> {
-      const { client, namespace } = world;
-      await using all = new Observed(world, ConfigMap);
-      await using web = new Observed(world, ConfigMap, { selection: { namespace, labelSelector: "tier=web" } });
-      await using pods = new Observed(world, Pod, { reflector: { streamingList: "off" } });
+    async run(server): Promise<string> {
+      const { client, namespace } = server;
+      await using all = new ObservedInformer(server, ConfigMap);
+      await using web = new ObservedInformer(server, ConfigMap, {
+        selection: { namespace, labelSelector: "tier=web" },
+      });
+      await using pods = new ObservedInformer(server, Pod, { reflector: { streamingList: "off" } });
       const writers = [1, 2, 3].flatMap((seed) => [
         storm(client, ConfigMap, namespace, { seed, writes: 120, objects: 25 }),
         storm(client, Pod, namespace, { seed, writes: 120, objects: 25 }),
@@ -277,10 +281,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer.atLeast waits until the cache has the caller's own write",
-    async run(world): Promise<string> {
-      const { client, namespace } = world;
+    async run(server): Promise<string> {
+      const { client, namespace } = server;
       const maps = client.resource(ConfigMap, { namespace });
-      await using observed = new Observed(world, ConfigMap);
+      await using observed = new ObservedInformer(server, ConfigMap);
       const cached = observed.informer.lister.namespace(namespace);
       for (let round = 0; round < 20; round++) {
         const written = round === 0
@@ -299,32 +303,32 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "SharedIndexInformer of all namespaces caches the objects of each",
-    async run(world): Promise<string> {
-      const { client } = world;
-      const labels = { of: world.namespace };
-      const places = [world.namespace, await world.newNamespace()];
+    async run(server): Promise<string> {
+      const { client } = server;
+      const labels = { of: server.namespace };
+      const places = [server.namespace, await server.newNamespace()];
       for (const namespace of places) {
         await forEach(
           names("map", 10),
           (name) => client.resource(ConfigMap, { namespace }).create(mapDraft(name, labels)),
         );
       }
-      const selection = { labelSelector: `of=${world.namespace}` };
-      await using observed = await new Observed(world, ConfigMap, { selection }).synced();
+      const selection = { labelSelector: `of=${server.namespace}` };
+      await using observed = await new ObservedInformer(server, ConfigMap, { selection }).synced();
       await client.resource(ConfigMap, { namespace: places[1] }).deleteCollection();
       await observed.check(labels);
       const { lister, indexer } = observed.informer;
       assertEquals(places.map((namespace) => lister.namespace(namespace).list().length), [11, 0]);
-      assertEquals(indexer.indexValues("namespace"), [world.namespace]);
+      assertEquals(indexer.indexValues("namespace"), [server.namespace]);
       return observed.summary;
     },
   },
   {
     name: "SharedIndexInformer is forbidden until somebody grants the right",
-    async run(world): Promise<string> {
-      await world.client.resource(ConfigMap, { namespace: world.namespace }).create(mapDraft("there"));
-      const { client, grantReading } = await world.stranger();
-      await using observed = new Observed(world, ConfigMap, { client });
+    async run(server): Promise<string> {
+      await server.client.resource(ConfigMap, { namespace: server.namespace }).create(mapDraft("there"));
+      const { client, grantReading } = await server.limitedUser();
+      await using observed = new ObservedInformer(server, ConfigMap, { client });
       const refusal = await assertRejects(() => observed.synced());
       assert(isForbidden((refusal as Error).cause), `found ${refusal}`);
       assertEquals([observed.informer.status().state, observed.informer.indexer.size], ["forbidden", 0]);
@@ -339,13 +343,13 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name:
       "SharedIndexInformer waits for a custom resource definition, follows its objects, and drops them when it is deleted",
-    async run(world): Promise<string> {
-      const gadgets = world.client.resource(Gadget, { namespace: world.namespace });
-      await using observed = new Observed(world, Gadget);
+    async run(server): Promise<string> {
+      const gadgets = server.client.resource(Gadget, { namespace: server.namespace });
+      await using observed = new ObservedInformer(server, Gadget);
       const refusal = await assertRejects(() => observed.synced());
       assert(isNotFound((refusal as Error).cause), `found ${refusal}`);
       assertEquals(observed.informer.status().state, "notFound");
-      await world.define(Gadget);
+      await server.define(Gadget);
       let defined = true;
       try {
         await observed.synced({ patient: true });
@@ -355,7 +359,7 @@ export const SCENARIOS: readonly Scenario[] = [
         const { metadata } = await gadgets.patch("g-1", { type: "merge", body: { spec: { size: 10 } } });
         await within("the last write", (signal) => observed.informer.atLeast(metadata.resourceVersion, { signal }));
         await observed.compare();
-        await world.undefine(Gadget);
+        await server.undefine(Gadget);
         defined = false;
         await untilStatus(observed.informer, "its end", ({ state }) => state === "notFound");
         assertEquals([observed.informer.indexer.size, await observed.checker.end()], [0, []]);
@@ -366,25 +370,25 @@ export const SCENARIOS: readonly Scenario[] = [
         ]);
         return observed.summary;
       } finally {
-        if (defined) await world.undefine(Gadget);
+        if (defined) await server.undefine(Gadget);
       }
     },
   },
 ];
 
-/** Scenarios that take the server down. */
-export const CRASHES: readonly Scenario<FragileWorld>[] = [
+/** Scenarios that crash the server. */
+export const CRASHES: readonly Scenario<CrashableServer>[] = [
   {
     name: "SharedIndexInformer recovers after a crash, with the writes before and after it",
-    async run(world): Promise<string> {
-      const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
+    async run(server): Promise<string> {
+      const maps = server.client.resource(ConfigMap, { namespace: server.namespace });
       await forEach(names("map", 20), (name) => maps.create(mapDraft(name)));
-      await using listed = new Observed(world, ConfigMap, { reflector: { streamingList: "off" } });
-      await using streamed = new Observed(world, ConfigMap, { reflector: { streamingList: "on" } });
+      await using listed = new ObservedInformer(server, ConfigMap, { reflector: { streamingList: "off" } });
+      await using streamed = new ObservedInformer(server, ConfigMap, { reflector: { streamingList: "on" } });
       await Promise.all([listed.synced(), streamed.synced()]);
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "before" } } });
       await maps.delete("map-0002");
-      await world.crash();
+      await server.crash();
       await maps.patch("map-0001", { type: "merge", body: { data: { text: "after" } } });
       await maps.delete("map-0003");
       await maps.create(mapDraft("after"));
@@ -403,15 +407,15 @@ export const CRASHES: readonly Scenario<FragileWorld>[] = [
   },
   {
     name: "SharedIndexInformer lists once more after a crash without history, and delivers the changes it missed",
-    async run(world): Promise<string> {
-      const maps = world.client.resource(ConfigMap, { namespace: world.namespace });
+    async run(server): Promise<string> {
+      const maps = server.client.resource(ConfigMap, { namespace: server.namespace });
       await forEach(names("map", 30), (name) => maps.create(mapDraft(name)));
-      await using observed = new Observed(world, ConfigMap);
+      await using observed = new ObservedInformer(server, ConfigMap);
       const missed = Promise.withResolvers<void>();
       observed.requests.beforeNextWatch = () => missed.promise;
       try {
         await observed.synced();
-        await world.crash({ history: "lost" });
+        await server.crash({ history: "lost" });
         await forEach(names("map", 11), (name) => maps.delete(name));
         await maps.create(mapDraft("map-0010"));
         await forEach(

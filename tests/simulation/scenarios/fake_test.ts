@@ -1,13 +1,13 @@
 // The scenarios of the suite on the fake API server; tests/cluster/scenarios_test.ts plays them on a real one.
 import { assert } from "@std/assert";
-import { FakeWorld } from "./_fake_world.ts";
+import { FakeScenarioServer } from "./_fake_scenario_server.ts";
 import { CRASHES, SCENARIOS } from "./_suite.ts";
 
 for (const way of ["in memory", "over HTTP"] as const) {
   for (const { name, run } of [...SCENARIOS, ...CRASHES]) {
     Deno.test(`${name}: fake, ${way}`, async () => {
-      await using world = new FakeWorld(way);
-      const measured = await run(world);
+      await using server = new FakeScenarioServer(way);
+      const measured = await run(server);
       assert(measured !== "", "a scenario says what was measured");
     });
   }

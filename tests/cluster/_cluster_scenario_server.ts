@@ -1,11 +1,11 @@
 import type { Client, KubernetesObject, Resource } from "@kube/informer";
-import type { FragileWorld, Stranger, World } from "../simulation/scenarios/_world.ts";
+import type { CrashableServer, LimitedUser, ScenarioServer } from "../simulation/scenarios/_scenario_server.ts";
 import type { PlaneSetting, Setting } from "./_cluster.ts";
 import { define, undefine } from "./_definitions.ts";
 import { grantReading, newAccount } from "./_rights.ts";
 
 /** A real server, as the scenarios see it. */
-export class ClusterWorld implements World {
+export class ClusterScenarioServer implements ScenarioServer {
   readonly #setting: Setting;
 
   /** Plays on the cluster of a test. */
@@ -33,9 +33,9 @@ export class ClusterWorld implements World {
     await undefine(this.client, resource);
   }
 
-  async stranger(): Promise<Stranger> {
+  async limitedUser(): Promise<LimitedUser> {
     const { client, namespace } = this;
-    const name = "stranger";
+    const name = "limited";
     const token = await newAccount(client, namespace, name);
     return {
       client: await this.#setting.connect({ token }),
@@ -45,7 +45,7 @@ export class ClusterWorld implements World {
 }
 
 /** A real server that may be killed. */
-export class PlaneWorld extends ClusterWorld implements FragileWorld {
+export class CrashableClusterServer extends ClusterScenarioServer implements CrashableServer {
   readonly #setting: PlaneSetting;
 
   /** Plays on the cluster of a test. */

@@ -16,23 +16,23 @@ import { Requests } from "../../cluster/_requests.ts";
 import { EventChecker } from "../../cluster/_event_checker.ts";
 import { within } from "../../cluster/_within.ts";
 import { settle } from "../../cluster/_writers.ts";
-import type { World } from "./_world.ts";
+import type { ScenarioServer } from "./_scenario_server.ts";
 
-/** Tries again at once: no scenario is about how long it takes. */
-const IMPATIENT = { initialMs: 10, maxMs: 250, jitter: 0 };
+/** Short waits between attempts: no scenario measures them. */
+const QUICK_RETRIES = { initialMs: 10, maxMs: 250, jitter: 0 };
 
-/** Options of an {@linkcode Observed}. */
-export interface ObservedOptions {
+/** Options of an {@linkcode ObservedInformer}. */
+export interface ObservedInformerOptions {
   /** The objects to follow. @default {all of the scenario's namespace} */
   readonly selection?: Selection;
   /** Options of the reflector. */
   readonly reflector?: ReflectorOptions;
-  /** The client that sends the requests. @default {the world's} */
+  /** The client that sends the requests. @default {the administrator's} */
   readonly client?: Client;
 }
 
 /** A running informer on a scenario's server, with its requests and the events that it delivered. */
-export class Observed<T extends KubernetesObject> implements AsyncDisposable {
+export class ObservedInformer<T extends KubernetesObject> implements AsyncDisposable {
   /** The informer, which runs. */
   readonly informer: SharedIndexInformer<T>;
   /** Its requests. */
@@ -43,20 +43,20 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
   readonly checker: EventChecker<T>;
   /** The reported errors. */
   readonly errors: unknown[] = [];
-  readonly #world: World;
+  readonly #server: ScenarioServer;
   readonly #resource: Resource<T>;
   readonly #selection: Selection;
   readonly #events = new Map<string, string[]>();
 
-  /** Begins to follow. */
-  constructor(world: World, resource: Resource<T>, options: ObservedOptions = {}) {
-    const { selection = { namespace: world.namespace }, reflector, client = world.client } = options;
-    this.#world = world;
+  /** Runs the informer. */
+  constructor(server: ScenarioServer, resource: Resource<T>, options: ObservedInformerOptions = {}) {
+    const { selection = { namespace: server.namespace }, reflector, client = server.client } = options;
+    this.#server = server;
     this.#resource = resource;
     this.#selection = selection;
     this.requests = new Requests(client.resource(resource, selection));
     this.informer = new SharedIndexInformer(this.requests, {
-      reflector: { backoff: IMPATIENT, onPhase: this.phases.onPhase, ...reflector },
+      reflector: { backoff: QUICK_RETRIES, onPhase: this.phases.onPhase, ...reflector },
       onError: (error) => this.errors.push(error),
     });
     this.checker = new EventChecker(this.informer);
@@ -68,7 +68,7 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
     this.informer.run();
   }
 
-  /** The cache has been equal to the server; patient with one that refuses, when asked to be. */
+  /** Waits for the first sync; with `patient`, also while the server refuses. */
   async synced(options: { readonly patient?: boolean } = {}): Promise<this> {
     await within("the first sync", (signal) => this.informer.waitForCacheSync({ signal, ...options }));
     return this;
@@ -79,14 +79,14 @@ export class Observed<T extends KubernetesObject> implements AsyncDisposable {
    * all promises. Returns the milliseconds until the last write arrived.
    */
   async check(labels: Readonly<Record<string, string>> = {}): Promise<number> {
-    const ms = await settle([this.informer], this.#world.client, this.#resource, this.#world.namespace, labels);
+    const ms = await settle([this.informer], this.#server.client, this.#resource, this.#server.namespace, labels);
     await this.compare();
     return ms;
   }
 
   /** Fails unless the cache equals the server, and the delivered events keep all promises. No writes may happen meanwhile. */
   async compare(): Promise<void> {
-    await assertEqualToServer(this.informer, this.#world.client, this.#resource, this.#selection);
+    await assertEqualToServer(this.informer, this.#server.client, this.#resource, this.#selection);
     assertEquals(await this.checker.end(), []);
   }
 

@@ -2,13 +2,13 @@ import { Client, type KubernetesObject, type Resource, type Transport } from "@k
 import { Namespace } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { onServeError } from "../../support/serve.ts";
-import type { FragileWorld, Stranger } from "./_world.ts";
+import type { CrashableServer, LimitedUser } from "./_scenario_server.ts";
 
 const ADMIN = "admin-token";
-const STRANGER = "stranger-token";
+const LIMITED_USER = "limited-token";
 
 /** The fake API server, straight in this process or over a port. */
-export class FakeWorld implements FragileWorld, AsyncDisposable {
+export class FakeScenarioServer implements CrashableServer, AsyncDisposable {
   readonly client: Client;
   readonly namespace = "scenario";
   readonly #server: FakeApiServer;
@@ -20,7 +20,7 @@ export class FakeWorld implements FragileWorld, AsyncDisposable {
   /** An empty one. */
   constructor(way: "in memory" | "over HTTP") {
     this.#server = new FakeApiServer({
-      tokens: { [ADMIN]: "admin", [STRANGER]: "limited" },
+      tokens: { [ADMIN]: "admin", [LIMITED_USER]: "limited" },
       authorize: ({ user, verb, namespace, resource }) =>
         user === "admin" || ((verb === "list" || verb === "watch") && this.#granted.has(`${namespace}/${resource}`)),
     });
@@ -48,12 +48,12 @@ export class FakeWorld implements FragileWorld, AsyncDisposable {
     return Promise.resolve();
   }
 
-  stranger(): Promise<Stranger> {
+  limitedUser(): Promise<LimitedUser> {
     const grantReading = (plural: string): Promise<void> => {
       this.#granted.add(`${this.namespace}/${plural}`);
       return Promise.resolve();
     };
-    return Promise.resolve({ client: this.#connect(STRANGER), grantReading });
+    return Promise.resolve({ client: this.#connect(LIMITED_USER), grantReading });
   }
 
   crash({ history = "kept" }: { readonly history?: "kept" | "lost" } = {}): Promise<void> {
