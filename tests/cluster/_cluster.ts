@@ -3,7 +3,7 @@ import { connect, type ConnectOptions } from "@kube/informer/deno";
 import { Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { delay } from "@std/async";
 import { ControlPlane, type ControlPlaneOptions } from "./_control_plane.ts";
-import { within } from "./_within.ts";
+import { withDeadline } from "./_with_deadline.ts";
 import { podDraft } from "./_writers.ts";
 
 /** The cluster of a test, and a namespace in it. */
@@ -153,7 +153,7 @@ class Found implements Setting, AsyncDisposable {
 
   /** Waits until a pod is accepted: with controllers, pods are refused until the namespace has its service account. */
   async #untilFurnished(namespace: string): Promise<void> {
-    await within(`the first pod in "${namespace}"`, async (signal) => {
+    await withDeadline(`the first pod in "${namespace}"`, async (signal) => {
       for (;;) {
         try {
           await this.client.resource(Pod, { namespace }).create(podDraft("first"), { dryRun: true, signal });

@@ -246,15 +246,15 @@ export class ControlPlane implements AsyncDisposable {
   async #answersNow(name: ServerName): Promise<boolean> {
     const { ca, admin } = this.#keys;
     using http = Deno.createHttpClient({ caCerts: [ca], ...admin });
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), SILENT_MS);
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), SILENT_MS);
     try {
       const options = name === "apiserver" ? { client: http } : {};
       const url = name === "apiserver" ? `${this.url}/livez/ping` : `${this.#etcdUrl}/health`;
-      await (await fetch(url, { signal: patience.signal, ...options })).text();
+      await (await fetch(url, { signal: deadline.signal, ...options })).text();
       return true;
     } catch (error) {
-      if (!patience.signal.aborted) throw error;
+      if (!deadline.signal.aborted) throw error;
       return false;
     } finally {
       clearTimeout(timer);
@@ -265,10 +265,10 @@ export class ControlPlane implements AsyncDisposable {
   async #answers(name: ServerName, url: string, untilMs: number, client?: Deno.HttpClient): Promise<void> {
     let last: unknown;
     while (Date.now() < untilMs) {
-      const patience = new AbortController();
-      const timer = setTimeout(() => patience.abort(new Error(`"${url}" was silent for 5 s`)), 5_000);
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort(new Error(`"${url}" was silent for 5 s`)), 5_000);
       try {
-        const response = await fetch(url, { signal: patience.signal, ...(client && { client }) });
+        const response = await fetch(url, { signal: deadline.signal, ...(client && { client }) });
         const text = await response.text();
         if (response.ok) return;
         last = new Error(`"${url}" answered ${response.status}: ${text.slice(0, 500)}`);

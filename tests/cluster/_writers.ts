@@ -13,7 +13,7 @@ import {
 import type { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { pooledMap } from "@std/async";
 import { Random } from "../../src/testing/objects/random.ts";
-import { within } from "./_within.ts";
+import { withDeadline } from "./_with_deadline.ts";
 
 /** The number of concurrent requests of a test, for two cores. */
 const CONCURRENCY = 12;
@@ -68,7 +68,7 @@ export async function settle<T extends KubernetesObject>(
   }
   const startedAt = performance.now();
   const { resourceVersion } = last.metadata;
-  await within(
+  await withDeadline(
     `version ${resourceVersion} of ${resource.plural}`,
     (signal) => Promise.all(informers.map((informer) => informer.atLeast(resourceVersion, { signal }))),
   );

@@ -16,13 +16,13 @@ import { assertEqualToServer } from "./_compare.ts";
 import { define, Definition, definitionName, type Schema, undefine, versionsOf } from "./_definitions.ts";
 import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
 import { EventChecker } from "./_event_checker.ts";
-import { runSynced, untilStatus, within } from "./_within.ts";
+import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
 import { mapDraft, settle } from "./_writers.ts";
 
 const cluster = clusterTests();
 
 /** Tries again within seconds, so that a test does not wait for half a minute. */
-const IMPATIENT = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } };
+const QUICK_RETRIES = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } };
 
 /** The interval between requests that check whether a change is in effect. */
 const ASK_MS = 250;
@@ -31,7 +31,7 @@ const ASK_MS = 250;
 async function refusedToken(setting: Setting, token: string): Promise<void> {
   const client = await setting.connect({ token });
   const maps = client.resource(ConfigMap, { namespace: setting.namespace });
-  await within("the refusal of a token whose account is gone", async (signal) => {
+  await withDeadline("the refusal of a token whose account is gone", async (signal) => {
     for (;;) {
       try {
         await maps.list({ limit: 1, signal });
@@ -59,7 +59,7 @@ cluster.anywhere(
       const reader = await setting.connect({ tokenFile });
       const errors: unknown[] = [];
       await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
-        reflector: IMPATIENT,
+        reflector: QUICK_RETRIES,
         onError: (error) => errors.push(error),
       });
       const checker = new EventChecker(informer);
@@ -100,7 +100,7 @@ cluster.anywhere(
       await client.resource(ConfigMap, { namespace }).create(mapDraft("kept"));
       const reader = await setting.connect({ tokenFile });
       await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
-        reflector: IMPATIENT,
+        reflector: QUICK_RETRIES,
       });
       await runSynced(informer, { patient: true });
 
@@ -126,15 +126,17 @@ cluster.anywhere(
 cluster.withPlane("SharedIndexInformer is forbidden until somebody grants the right", async (setting) => {
   const { client, namespace, plane } = setting;
   const limited = await setting.connect({ kubeconfig: plane.limitedKubeconfig });
-  await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
+  await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), {
+    reflector: QUICK_RETRIES,
+  });
   informer.run();
-  const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
+  const error = await assertRejects(() => withDeadline("a refusal", (signal) => informer.waitForCacheSync({ signal })));
   assert(isForbidden((error as Error).cause), `found ${error}`);
   assertEquals(informer.status().state, "forbidden");
-  const patient = within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+  const synced = withDeadline("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
   const startedAt = performance.now();
   await grantReading(client, namespace, "configmaps", { kind: "User", name: "limited" });
-  await patient;
+  await synced;
   await untilStatus(informer, "a live watch", ({ state }) => state === "live");
   const took = seconds(startedAt);
   await settle([informer], client, ConfigMap, namespace);
@@ -150,8 +152,8 @@ cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setti
   await settle([informer], client, ConfigMap, namespace);
   await assertEqualToServer(informer, client, ConfigMap, { namespace });
   tell(`by bearer token: ${informer.status().lists} list requests, ${informer.status().watches} watches`);
-  const stranger = await setting.connect({ kubeconfig: plane.tokenKubeconfig, token: "nobody-knows-this" });
-  assert(isUnauthorized(await assertRejects(() => stranger.resource(ConfigMap, { namespace }).list())));
+  const unknown = await setting.connect({ kubeconfig: plane.tokenKubeconfig, token: "nobody-knows-this" });
+  assert(isUnauthorized(await assertRejects(() => unknown.resource(ConfigMap, { namespace }).list())));
 });
 
 interface Widget extends KubernetesObject {
@@ -169,10 +171,12 @@ cluster.anywhere(
   async (setting) => {
     const { client, namespace } = setting;
     const widgets = client.resource(Widget, { namespace });
-    await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
+    await using informer = new SharedIndexInformer(widgets, { reflector: QUICK_RETRIES });
     const checker = new EventChecker(informer);
     informer.run();
-    const error = await assertRejects(() => within("a refusal", (signal) => informer.waitForCacheSync({ signal })));
+    const error = await assertRejects(() =>
+      withDeadline("a refusal", (signal) => informer.waitForCacheSync({ signal }))
+    );
     assert(isNotFound((error as Error).cause), `found ${error}`);
     assertEquals(informer.status().state, "notFound");
 
@@ -180,7 +184,7 @@ cluster.anywhere(
     await define(client, Widget);
     let left = true;
     try {
-      await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+      await withDeadline("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
       await untilStatus(informer, "a live watch", ({ state }) => state === "live");
       const live = seconds(definedAt);
       for (let size = 0; size < 20; size++) {
@@ -188,7 +192,7 @@ cluster.anywhere(
       }
       for (let size = 0; size < 5; size++) await widgets.delete(`widget-${size}`);
       const { metadata } = await widgets.patch("widget-9", { type: "merge", body: { spec: { size: 90 } } });
-      await within("the last write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
+      await withDeadline("the last write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
       await assertEqualToServer(informer, client, Widget, { namespace });
       assertEquals(informer.lister.namespace(namespace).get("widget-9")?.spec.size, 90);
 
@@ -230,7 +234,7 @@ async function changeSchema(
   const body = { spec: { versions: versionsOf(Widget, schema) } };
   await client.resource(Definition).patch(definitionName(Widget), { type: "merge", body });
   let between: Widget["spec"] | undefined;
-  await within("the new schema", async (signal) => {
+  await withDeadline("the new schema", async (signal) => {
     for (let changed = false; !changed; await delay(ASK_MS, { signal })) {
       const { metadata, spec } = await widgets.create({
         metadata: { name: "probe" },
@@ -255,7 +259,7 @@ cluster.anywhere(
     const widgets = client.resource(Widget, { namespace });
     await define(client, Widget, sizeAnd({}));
     try {
-      await using informer = new SharedIndexInformer(widgets, { reflector: IMPATIENT });
+      await using informer = new SharedIndexInformer(widgets, { reflector: QUICK_RETRIES });
       const checker = new EventChecker(informer);
       await runSynced(informer, { patient: true });
       await untilStatus(informer, "a live watch", ({ state }) => state === "live");
@@ -263,7 +267,7 @@ cluster.anywhere(
       /** Writes a widget's spec, and reads it from the cache. */
       const written = async (name: string, spec: Partial<Widget["spec"]>): Promise<Widget["spec"] | undefined> => {
         const { metadata } = await widgets.patch(name, { type: "merge", body: { spec } });
-        await within("the write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
+        await withDeadline("the write", (signal) => informer.atLeast(metadata.resourceVersion, { signal }));
         return cached(name);
       };
       for (let size = 0; size < 10; size++) {

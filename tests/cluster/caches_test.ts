@@ -13,7 +13,7 @@ import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
 import { assertEqualToServer, onServer } from "./_compare.ts";
 import { Requests } from "./_requests.ts";
 import { EventChecker } from "./_event_checker.ts";
-import { runSynced, within } from "./_within.ts";
+import { runSynced, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle, storm } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -107,7 +107,7 @@ cluster.anywhere(
       storm(client, Pod, namespace, { seed, writes: 400, objects: 60 }),
       storm(client, ConfigMap, namespace, { seed, writes: 400, objects: 60 }),
     ]);
-    await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+    await withDeadline("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
     // A handler that is added during the writes receives no less.
     checkers.push(new EventChecker(pods));
     const done = await Promise.all(writers);
@@ -216,7 +216,7 @@ cluster.anywhere(
     const pods = informers.forResource(Pod);
     const maps = informers.forResource(ConfigMap);
     informers.start();
-    await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+    await withDeadline("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
     assertEquals(pods.lister.namespace(namespace).list().length, 20);
 
     await client.resource(Pod, { namespace }).deleteCollection({ gracePeriodSeconds: 0 });
@@ -246,12 +246,12 @@ cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and a
   const maps = informers.forResource(ConfigMap, { namespace });
   const checkers = [new EventChecker(itself), new EventChecker(pods), new EventChecker(maps)];
   informers.start();
-  await within("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
+  await withDeadline("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
   assertEquals([itself, pods, maps].map(({ indexer }) => indexer.size), [1, 50, 50]);
 
   const startedAt = performance.now();
   await namespaces.delete(namespace);
-  const ending = await within(
+  const ending = await withDeadline(
     "its mark",
     (signal) => itself.until(({ status }) => status?.phase === "Terminating", { signal }),
   );
@@ -264,12 +264,12 @@ cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and a
   await Promise.all([podsDeleted, mapsDeleted]);
   for (const name of names("a", 50)) {
     const key = `${namespace}/${name}`;
-    await within(key, (signal) => Promise.all([pods, maps].map((it) => it.untilDeleted(key, { signal }))));
+    await withDeadline(key, (signal) => Promise.all([pods, maps].map((it) => it.untilDeleted(key, { signal }))));
   }
   const emptied = seconds(startedAt);
   const finalizing = copyOf(await namespaces.get(namespace));
   await namespaces.update({ ...finalizing, spec: { finalizers: [] } }, { subresource: "finalize" });
-  await within("its end", (signal) => itself.untilDeleted(namespace, { signal }));
+  await withDeadline("its end", (signal) => itself.untilDeleted(namespace, { signal }));
   const gone = seconds(startedAt);
 
   assertEquals([itself, pods, maps].map(({ indexer }) => indexer.size), [0, 0, 0]);
@@ -303,7 +303,7 @@ cluster.anywhere(
     const waits: number[] = [];
     const written = async (version: string): Promise<void> => {
       const startedAt = performance.now();
-      await within(`version ${version}`, (signal) => informer.atLeast(version, { signal }));
+      await withDeadline(`version ${version}`, (signal) => informer.atLeast(version, { signal }));
       waits.push(performance.now() - startedAt);
     };
     for (const name of names("own", 50)) {
@@ -318,7 +318,7 @@ cluster.anywhere(
       assertEquals(informer.lister.namespace(namespace).get(name)?.data, { text: "changed" });
     }
     await collection.delete("own-0000");
-    await within("the deletion", (signal) => informer.untilDeleted(`${namespace}/own-0000`, { signal }));
+    await withDeadline("the deletion", (signal) => informer.untilDeleted(`${namespace}/own-0000`, { signal }));
     assertEquals(informer.lister.namespace(namespace).get("own-0000"), undefined);
     const mean = waits.reduce((sum, ms) => sum + ms, 0) / waits.length;
     tell(

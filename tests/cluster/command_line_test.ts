@@ -283,11 +283,11 @@ function failed({ lines }: Ended): string[] {
 cluster.withPlane(
   "informer doctor reports the failing checks of a real server, and exits with 0 or 3",
   async ({ plane }) => {
-    const stranger = await plane.kubeconfigOf({ token: "nobody-knows-this" });
+    const unknownUser = await plane.kubeconfigOf({ token: "nobody-knows-this" });
     const cases: [title: string, kubeconfig: string, failing: string[], before?: () => Promise<void>][] = [
       ["an administrator", plane.kubeconfig, []],
       ["nobody's rights", plane.limitedKubeconfig, ["list pods", "watch pods"]],
-      ["an unknown token", stranger, ["login"]],
+      ["an unknown token", unknownUser, ["login"]],
       ["a silent server", plane.kubeconfig, ["certificate"], () => plane.pause("apiserver")],
       ["no server", plane.kubeconfig, ["address"], () => plane.kill9("apiserver")],
     ];

@@ -14,7 +14,7 @@ import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
-import { runSynced, untilStatus, within } from "./_within.ts";
+import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -77,7 +77,7 @@ cluster.anywhere(
       await settle([informer as SharedIndexInformer<ConfigMap>], client, ConfigMap, namespace);
       assert(informer.indexer.getByKey(`${namespace}/map-0002`) !== undefined);
       const startedAt = performance.now();
-      const { repair, keys, objects } = await within("the check", (signal) => informer.check({ signal }));
+      const { repair, keys, objects } = await withDeadline("the check", (signal) => informer.check({ signal }));
       tell(`3 of ${objects} objects found and repaired in ${seconds(startedAt)}`);
       assertEquals([repair, [...keys].sort()], [
         "objects",
@@ -130,7 +130,7 @@ cluster.withPlane(
     await write(client, ConfigMap, namespace, names("new", 3));
     // Without a check, the watch from a version of the lost history is silent.
     assertEquals([maps.informer.indexer.size, maps.informer.lastSyncResourceVersion], [50, before]);
-    const result = await within("the check", (signal) => maps.informer.check({ signal }));
+    const result = await withDeadline("the check", (signal) => maps.informer.check({ signal }));
     tell(`maps: ${result.differences} differences after ${seconds(startedAt)}: ${result.reason}`);
     assertEquals([result.repair, result.differences], ["list", 25]); // 20 undone, the last, the deleted, and 3 new ones
     assert(result.reason!.startsWith("the server's history went back from version"), result.reason);
@@ -157,7 +157,7 @@ cluster.withPlane(
     const { resourceVersion } = await client.resource(ConfigMap, { namespace }).list({ limit: 1 });
     assert(Number(resourceVersion) > before, `${resourceVersion} must be above ${before}`);
     await settle([informer], client, ConfigMap, namespace);
-    const result = await within("the check", (signal) => informer.check({ signal }));
+    const result = await withDeadline("the check", (signal) => informer.check({ signal }));
     tell(`${result.repair}: ${result.differences} differences: ${result.reason}`);
     await settle([informer], client, ConfigMap, namespace);
     await assertEqualToServer(informer, client, ConfigMap, { namespace });

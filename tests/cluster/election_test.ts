@@ -5,13 +5,13 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
 import { Program } from "../support/program.ts";
-import { within } from "./_within.ts";
+import { withDeadline } from "./_with_deadline.ts";
 
 const cluster = clusterTests();
 
 /** The holder of the lease, once it is none of `others`. */
 async function holder({ client, namespace }: Setting, others: readonly string[]): Promise<string> {
-  return await within("a leader", async (signal) => {
+  return await withDeadline("a leader", async (signal) => {
     for (;; await delay(20, { signal })) {
       try {
         const { spec } = await client.resource(Lease, { namespace }).get("election", { signal });

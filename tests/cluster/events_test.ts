@@ -6,7 +6,7 @@ import { assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { clusterTests } from "./_cluster.ts";
 import { newAccount } from "./_rights.ts";
-import { within } from "./_within.ts";
+import { withDeadline } from "./_with_deadline.ts";
 
 const cluster = clusterTests();
 
@@ -21,7 +21,7 @@ interface CoreEvent extends KubernetesObject {
 const CoreEvent: Resource<CoreEvent> = defineResource<CoreEvent>({ version: "v1", plural: "events", kind: "Event" });
 
 async function until(what: string, holds: () => boolean): Promise<void> {
-  await within(what, async (signal) => {
+  await withDeadline(what, async (signal) => {
     while (!holds()) await delay(10, { signal });
   });
 }
@@ -63,9 +63,9 @@ cluster.anywhere("EventRecorder writes events and series that the server accepts
 cluster.anywhere("EventRecorder reports once that it lacks the right to create events", async (setting) => {
   const { client, namespace } = setting;
   const map = await client.resource(ConfigMap, { namespace }).create({ metadata: { name: "wall" } });
-  const stranger = await setting.connect({ token: await newAccount(client, namespace, "stranger") });
+  const limited = await setting.connect({ token: await newAccount(client, namespace, "limited") });
   const errors: unknown[] = [];
-  const recorder = new EventRecorder(stranger, { controller: "painter", onError: (error) => errors.push(error) });
+  const recorder = new EventRecorder(limited, { controller: "painter", onError: (error) => errors.push(error) });
   for (const reason of ["Painted", "Cleaned", "Painted"]) recorder.record(map, { reason, action: "Paint" });
   await recorder[Symbol.asyncDispose]();
   assertEquals(errors.map((error) => (error as StatusError).status.code), [403]);

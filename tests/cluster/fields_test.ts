@@ -15,7 +15,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { FieldTree } from "../../src/api/field_tree.ts";
 import { pickFields } from "../../src/entry/pick_fields.ts";
 import { clusterTests, tell } from "./_cluster.ts";
-import { runSynced } from "./_within.ts";
+import { runSynced } from "./_with_deadline.ts";
 import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
 
 const cluster = clusterTests();

@@ -7,18 +7,20 @@ import { clusterTests, type PlaneSetting, seconds, type Setting, tell } from "./
 import { assertEqualToServer } from "./_compare.ts";
 import { deleteAccount, grant, grantReading, newAccount } from "./_rights.ts";
 import { EventChecker } from "./_event_checker.ts";
-import { whoAmI } from "./_who.ts";
-import { runSynced, untilStatus, within } from "./_within.ts";
+import { whoAmI } from "./_who_am_i.ts";
+import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
 import { mapDraft, settle } from "./_writers.ts";
 
 const cluster = clusterTests();
 
 /** Tries again within a second. */
-const IMPATIENT = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } };
+const QUICK_RETRIES = { watchTimeoutMs: 1_000, backoff: { initialMs: 200, maxMs: 1_000 } };
 
 /** An informer of `reader` gets what there is, and what is written then. Answers with what it asked for. */
 async function follows({ client, namespace }: Setting, reader: Client): Promise<string> {
-  await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
+  await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
+    reflector: QUICK_RETRIES,
+  });
   const checker = new EventChecker(informer);
   await runSynced(informer, { patient: true });
   await settle([informer], client, ConfigMap, namespace);
@@ -82,7 +84,7 @@ cluster.withPlane(
     assertEquals((await whoAmI(reader)).username, `system:serviceaccount:${namespace}:first`);
     const errors: unknown[] = [];
     await using informer = new SharedIndexInformer(reader.resource(ConfigMap, { namespace }), {
-      reflector: IMPATIENT,
+      reflector: QUICK_RETRIES,
       onError: (error) => errors.push(error),
     });
     const checker = new EventChecker(informer);
@@ -177,7 +179,7 @@ cluster.withPlane("connect impersonates another user, with that user's rights on
   const refusal = await assertRejects(() => limited.resource(ConfigMap, { namespace }).list());
   assert(isForbidden(refusal), `found ${refusal}`);
   assertMatch(refusal.message, /User "limited" cannot impersonate/);
-  tell(`who may not act as others: ${refusal.message}`);
+  tell(`without the right to impersonate: ${refusal.message}`);
 });
 
 cluster.withPlane("SharedIndexInformer names the verb that it lacks", async (setting) => {
@@ -185,10 +187,12 @@ cluster.withPlane("SharedIndexInformer names the verb that it lacks", async (set
   await grant(client, namespace, "configmaps", ["list"], { kind: "User", name: "limited" });
   const limited = await setting.connect({ kubeconfig: plane.limitedKubeconfig });
   await client.resource(ConfigMap, { namespace }).create(mapDraft("there"));
-  await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), { reflector: IMPATIENT });
+  await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), {
+    reflector: QUICK_RETRIES,
+  });
   informer.run();
   // It may list, so that it has a cache; it may not watch, and reports that.
-  await within("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
+  await withDeadline("the first sync", (signal) => informer.waitForCacheSync({ signal, patient: true }));
   const { cause } = await untilStatus(
     informer,
     "the refusal of a watch",

@@ -9,7 +9,7 @@ import { loadAll } from "js-yaml";
 import { parseOpenMetrics } from "../metrics/_parse_open_metrics.ts";
 import { clusterTests, seconds, tell } from "./_cluster.ts";
 import { Image } from "./_image.ts";
-import { within } from "./_within.ts";
+import { withDeadline } from "./_with_deadline.ts";
 import { podDraft } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -99,7 +99,7 @@ if (!needsRoot) {
       } finally {
         program.kill("SIGTERM");
       }
-      const code = await within("the end of the program", () => program.code);
+      const code = await withDeadline("the end of the program", () => program.code);
       assertEquals([code, program.err.text], [0, ""]);
       assertEquals(program.out.lines.filter((line) => !line.startsWith("labelled")), [
         ...["syncing", "standby", "running", "stopping", "stopped"],

@@ -17,7 +17,7 @@ import { writeProtobuf } from "../../src/testing/wire/write_protobuf.ts";
 import type { JsonObject } from "../../src/testing/wire/json.ts";
 import { clusterTests } from "./_cluster.ts";
 import { define, undefine } from "./_definitions.ts";
-import { runSynced, within } from "./_within.ts";
+import { runSynced, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -106,7 +106,7 @@ cluster.anywhere(
       const kinds: Resource<KubernetesObject>[] = [ConfigMap as Resource<KubernetesObject>, Crontab];
       for (const kind of kinds) {
         const objects = client.resource(kind, { namespace });
-        await within(`a collection of ${kind.plural}`, async (signal) => {
+        await withDeadline(`a collection of ${kind.plural}`, async (signal) => {
           while (!signal.aborted) {
             try {
               return void await objects.list();
@@ -161,7 +161,7 @@ for (const streamingList of ["on", "off"] as const) {
       await maps.patch("map-0003", { type: "merge", body: { metadata: { annotations: { changed: "ö\n" } } } });
       await maps.delete("map-0004");
       await maps.create(mapDraft("zz-last"));
-      await within(
+      await withDeadline(
         "the last write",
         (signal) => informer.until(({ metadata }) => metadata.name === "zz-last", { signal }),
       );

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { clusterTests, seconds, tell } from "./_cluster.ts";
 import { grantReading, newAccount } from "./_rights.ts";
 import { EventChecker } from "./_event_checker.ts";
-import { untilStatus, within } from "./_within.ts";
+import { untilStatus, withDeadline } from "./_with_deadline.ts";
 import { mapDraft } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -19,7 +19,7 @@ cluster.anywhere(
     const token = await newAccount(client, first, "reader");
     await grantReading(client, first, "configmaps", account);
     const reader = await setting.connect({ token });
-    await within("the right to read the first namespace", async (signal) => {
+    await withDeadline("the right to read the first namespace", async (signal) => {
       for (;;) {
         try {
           return await reader.resource(ConfigMap, { namespace: first }).list({ limit: 1, signal });
@@ -35,10 +35,12 @@ cluster.anywhere(
     const maps = informers.forResource(ConfigMap);
     const checker = new EventChecker(maps);
     informers.start();
-    const refused = await assertRejects(() => within("a refusal", (signal) => informers.waitForCacheSync({ signal })));
+    const refused = await assertRejects(() =>
+      withDeadline("a refusal", (signal) => informers.waitForCacheSync({ signal }))
+    );
     assert(isForbidden((refused as Error).cause));
     assertStringIncludes((refused as Error).message, `in namespace "${second}"`);
-    await within("the first namespace", (signal) => maps.waitForCacheSync({ namespace: first, signal }));
+    await withDeadline("the first namespace", (signal) => maps.waitForCacheSync({ namespace: first, signal }));
 
     const write = async (namespace: string, name: string): Promise<string> => {
       const { metadata } = await client.resource(ConfigMap, { namespace }).create(mapDraft(name));
@@ -46,24 +48,24 @@ cluster.anywhere(
     };
     const seen = await write(first, "seen");
     await write(second, "unseen");
-    await within("a write", (signal) => maps.atLeast(seen, { namespace: first, signal }));
+    await withDeadline("a write", (signal) => maps.atLeast(seen, { namespace: first, signal }));
     assertEquals([maps.hasSynced, maps.lister.get(`${first}/seen`) !== undefined], [false, true]);
     assertEquals(maps.lister.namespace(second).list(), []);
     assertEquals(maps.status().namespaces?.map(({ state }) => state), ["live", "forbidden"]);
 
     const grantedAt = performance.now();
     await grantReading(client, second, "configmaps", account);
-    await within("all namespaces", (signal) => informers.waitForCacheSync({ signal, patient: true }));
+    await withDeadline("all namespaces", (signal) => informers.waitForCacheSync({ signal, patient: true }));
     await untilStatus(maps, "both live", ({ state }) => state === "live");
     const written = await write(second, "written");
     const took = seconds(grantedAt);
     // Named, it is there at once; unnamed, when the other namespace has come as far too: by a bookmark, within minutes, or
     // by a change of its own.
-    await within("a write in the second", (signal) => maps.atLeast(written, { namespace: second, signal }));
+    await withDeadline("a write in the second", (signal) => maps.atLeast(written, { namespace: second, signal }));
     const names = maps.lister.namespace(second).list().map(({ metadata }) => metadata.name);
     assertEquals(names.filter((name) => name !== "kube-root-ca.crt").sort(), ["unseen", "written"]);
     await write(first, "later");
-    await within("both namespaces", (signal) => maps.atLeast(written, { signal }));
+    await withDeadline("both namespaces", (signal) => maps.atLeast(written, { signal }));
     assertEquals(await checker.end(), []);
     const everywhere = await assertRejects(() => reader.resource(ConfigMap).list());
     assert(isForbidden(everywhere), `found ${everywhere}`);

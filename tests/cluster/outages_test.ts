@@ -14,7 +14,7 @@ import { assertEqualToServer } from "./_compare.ts";
 import type { ControlPlane } from "./_control_plane.ts";
 import { Phases } from "./_phases.ts";
 import { EventChecker } from "./_event_checker.ts";
-import { untilStatus, within } from "./_within.ts";
+import { untilStatus, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
 
 // Open watches end when the server shuts down, as behind a load balancer; otherwise they would stay open for a minute.
@@ -51,7 +51,7 @@ class Observed implements AsyncDisposable {
   async begin(): Promise<void> {
     await this.write("first", 20);
     this.run();
-    await within(
+    await withDeadline(
       "the first syncs",
       (signal) => Promise.all([this.pods.waitForCacheSync({ signal }), this.maps.waitForCacheSync({ signal })]),
     );
@@ -195,7 +195,7 @@ cluster.withPlane("SharedIndexInformer recovers from three kills of the API serv
       });
     });
     const half = `${namespace}/round-${round}-0200`;
-    await within(half, (signal) => observed.maps.until(() => true, { key: half, signal }));
+    await withDeadline(half, (signal) => observed.maps.until(() => true, { key: half, signal }));
     await plane.kill9("apiserver");
     await writing;
     await plane.start("apiserver");
@@ -263,7 +263,7 @@ cluster.withPlane(
     let lists = 0;
     let interruptions = 0;
     // As a program without an informer does it: list, follow, and list again when the version has expired.
-    const following = within("the last write", async (signal) => {
+    const following = withDeadline("the last write", async (signal) => {
       while (!seen.has(last)) {
         const { items, resourceVersion } = await collection.list({ signal });
         lists++;

@@ -3,7 +3,7 @@ import { metadataOf, path, type SharedIndexInformer, SharedInformerFactory } fro
 import { Secret } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { clusterTests } from "./_cluster.ts";
-import { within } from "./_within.ts";
+import { withDeadline } from "./_with_deadline.ts";
 
 const cluster = clusterTests();
 
@@ -49,7 +49,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
         onDelete: ({ object }) => earlier.push(JSON.stringify(object)),
       });
       informers.start();
-      await within("the first sync", (signal) => informers.waitForCacheSync({ signal }));
+      await withDeadline("the first sync", (signal) => informers.waitForCacheSync({ signal }));
       await secrets.patch("a", {
         type: "merge",
         body: { data: { more: encoded }, metadata: { labels: { app: "db" } } },

@@ -9,7 +9,7 @@ import { errorLine } from "../../src/errors/error_line.ts";
 import { clusterTests, seconds, tell } from "./_cluster.ts";
 import { Issuer } from "./_issuer.ts";
 import { Program } from "../support/program.ts";
-import { untilStatus, within } from "./_within.ts";
+import { untilStatus, withDeadline } from "./_with_deadline.ts";
 import { podDraft } from "./_writers.ts";
 
 const FOLDER = Deno.makeTempDirSync({ prefix: "informer-snapshots-" });
@@ -82,7 +82,7 @@ interface Answer {
 
 /** Asks a relay until its answer `holds`. */
 function answer(url: string, token: string, holds: (answer: Answer) => boolean): Promise<Answer> {
-  return within(`an answer of ${url}`, async (signal) => {
+  return withDeadline(`an answer of ${url}`, async (signal) => {
     for (;;) {
       try {
         const response = await fetch(url, { headers: { authorization: `Bearer ${token}` }, signal });
@@ -218,7 +218,7 @@ cluster.withPlane(
       onDelete: ({ key, finalStateUnknown }) => void seen.push(`- ${key} ${finalStateUnknown}`),
     });
     await untilStatus(held, "live", ({ state }) => state === "live");
-    await within("the events", async (signal) => {
+    await withDeadline("the events", async (signal) => {
       while (seen.length < 4) await delay(20, { signal });
     });
     assertEquals(seen.slice(0, 2), [`+ ${namespace}/a true`, `+ ${namespace}/b true`]);

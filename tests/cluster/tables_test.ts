@@ -17,7 +17,7 @@ import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { clusterTests, type Setting } from "./_cluster.ts";
 import { Definition } from "./_definitions.ts";
-import { runSynced, within } from "./_within.ts";
+import { runSynced, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names } from "./_writers.ts";
 
 const cluster = clusterTests();
@@ -189,7 +189,7 @@ cluster.anywhere(
     for (const to of [client, copies]) {
       await to.resource(Definition).create(definition as unknown as Draft<Definition>);
       const rows = to.resource(tableOf(Crontab), { namespace });
-      await within("the definition", async (signal) => {
+      await withDeadline("the definition", async (signal) => {
         while (!signal.aborted) {
           try {
             return void await to.resource(Crontab, { namespace }).create(draft as Draft<Written>);
@@ -218,7 +218,7 @@ for (const streamingList of ["on", "off"] as const) {
       await maps.patch("map-0003", { type: "merge", body: { data: { x: "1", y: "2", z: "3" } } });
       await maps.delete("map-0004");
       await maps.create(mapDraft("zz-last"));
-      await within(
+      await withDeadline(
         "the last write",
         (signal) => informer.until(({ metadata }) => metadata.name === "zz-last", { signal }),
       );

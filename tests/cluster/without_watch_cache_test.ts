@@ -7,7 +7,7 @@ import { assertEqualToServer } from "./_compare.ts";
 import { Phases } from "./_phases.ts";
 import { Requests } from "./_requests.ts";
 import { EventChecker } from "./_event_checker.ts";
-import { runSynced, untilStatus, within } from "./_within.ts";
+import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
 
 const cluster = clusterTests({ watchCache: false });
@@ -158,7 +158,7 @@ cluster.withPlane(
     const expected = [...names("before", 5), ...names("after", 5)];
     const received: string[] = [];
     const interruptions: unknown[] = [];
-    const following = within("all changes", async (signal) => {
+    const following = withDeadline("all changes", async (signal) => {
       const options = { resourceVersion, signal, onInterrupted: (error: unknown) => interruptions.push(error) };
       for await (const event of collection.follow(options)) {
         if (event.type !== "BOOKMARK") received.push(`${event.type} ${event.object.metadata.name}`);

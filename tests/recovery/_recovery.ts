@@ -2,7 +2,7 @@ import { type Client, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { Requests } from "../cluster/_requests.ts";
-import { within } from "../cluster/_within.ts";
+import { withDeadline } from "../cluster/_with_deadline.ts";
 import { Currency } from "./_currency.ts";
 import type { FaultProxy } from "./_fault_proxy.ts";
 import { type Fault, playFaults } from "./_fault_schedule.ts";
@@ -90,11 +90,11 @@ export async function recoveriesOf(
   patienceMs: number,
 ): Promise<readonly Recovery[]> {
   const proxies = followers.map(({ proxy }) => proxy);
-  await within(
+  await withDeadline(
     "the first markers",
     (signal) => Promise.all(followers.map((it) => it.currency.steadyFrom(0, 1, signal))),
   );
-  const { startedAt, endedAt } = await within(
+  const { startedAt, endedAt } = await withDeadline(
     "the last fault",
     (signal) => playFaults(schedule, proxies, signal),
     schedule.at(-1)!.atMs + 60_000,

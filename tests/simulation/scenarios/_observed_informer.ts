@@ -14,7 +14,7 @@ import { assertEqualToServer } from "../../cluster/_compare.ts";
 import { Phases } from "../../cluster/_phases.ts";
 import { Requests } from "../../cluster/_requests.ts";
 import { EventChecker } from "../../cluster/_event_checker.ts";
-import { within } from "../../cluster/_within.ts";
+import { withDeadline } from "../../cluster/_with_deadline.ts";
 import { settle } from "../../cluster/_writers.ts";
 import type { ScenarioServer } from "./_scenario_server.ts";
 
@@ -70,7 +70,7 @@ export class ObservedInformer<T extends KubernetesObject> implements AsyncDispos
 
   /** Waits for the first sync; with `patient`, also while the server refuses. */
   async synced(options: { readonly patient?: boolean } = {}): Promise<this> {
-    await within("the first sync", (signal) => this.informer.waitForCacheSync({ signal, ...options }));
+    await withDeadline("the first sync", (signal) => this.informer.waitForCacheSync({ signal, ...options }));
     return this;
   }
 

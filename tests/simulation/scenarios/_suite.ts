@@ -12,7 +12,7 @@ import {
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EventChecker } from "../../cluster/_event_checker.ts";
-import { untilStatus, within } from "../../cluster/_within.ts";
+import { untilStatus, withDeadline } from "../../cluster/_with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle, storm } from "../../cluster/_writers.ts";
 import { ObservedInformer } from "./_observed_informer.ts";
 import type { CrashableServer, ScenarioServer } from "./_scenario_server.ts";
@@ -94,7 +94,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await label("leaves", null);
       await label("never", "cache");
       const last = await maps.patch("comes", { type: "merge", body: { data: { text: "changed" } } });
-      await within("the last write", (signal) => one.informer.atLeast(last.metadata.resourceVersion, { signal }));
+      await withDeadline("the last write", (signal) => one.informer.atLeast(last.metadata.resourceVersion, { signal }));
       await one.compare();
       await web.check({ tier: "web" });
       assertEquals(
@@ -169,7 +169,7 @@ export const SCENARIOS: readonly Scenario[] = [
       await using observed = await new ObservedInformer(server, ConfigMap).synced();
       await maps.delete("held");
       await maps.delete("held"); // again: nothing changes
-      const dying = await within(
+      const dying = await withDeadline(
         "the mark of its deletion",
         (signal) =>
           observed.informer.until(({ metadata }) => metadata.deletionTimestamp !== undefined, {
@@ -215,7 +215,7 @@ export const SCENARIOS: readonly Scenario[] = [
         onAdd: ({ key, initial }) => void lateEvents.push(`${key} ${initial}`),
         onDelete: ({ key }) => void lateEvents.push(`${key} deleted`),
       });
-      await within("the late handler's sync", (signal) => registration.waitForSync({ signal }));
+      await withDeadline("the late handler's sync", (signal) => registration.waitForSync({ signal }));
       assertEquals(lateEvents.sort(), names("map", 20).map((name) => `${namespace}/${name} true`));
       await registration[Symbol.asyncDispose]();
       await maps.delete("map-0000");
@@ -291,11 +291,11 @@ export const SCENARIOS: readonly Scenario[] = [
           ? await maps.create(mapDraft("own"))
           : await maps.patch("own", { type: "merge", body: { data: { text: String(round) } } });
         const { resourceVersion } = written.metadata;
-        await within("the write", (signal) => observed.informer.atLeast(resourceVersion, { signal }));
+        await withDeadline("the write", (signal) => observed.informer.atLeast(resourceVersion, { signal }));
         assertEquals(cached.get("own")?.data, written.data);
       }
       await maps.delete("own");
-      await within("the deletion", (signal) => observed.informer.untilDeleted(`${namespace}/own`, { signal }));
+      await withDeadline("the deletion", (signal) => observed.informer.untilDeleted(`${namespace}/own`, { signal }));
       assertEquals(cached.get("own"), undefined);
       await observed.check();
       return observed.summary;
@@ -357,7 +357,10 @@ export const SCENARIOS: readonly Scenario[] = [
         for (let size = 0; size < 5; size++) await gadgets.create({ metadata: { name: `g-${size}` }, spec: { size } });
         await gadgets.delete("g-0");
         const { metadata } = await gadgets.patch("g-1", { type: "merge", body: { spec: { size: 10 } } });
-        await within("the last write", (signal) => observed.informer.atLeast(metadata.resourceVersion, { signal }));
+        await withDeadline(
+          "the last write",
+          (signal) => observed.informer.atLeast(metadata.resourceVersion, { signal }),
+        );
         await observed.compare();
         await server.undefine(Gadget);
         defined = false;

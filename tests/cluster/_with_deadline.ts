@@ -1,18 +1,18 @@
 import type { Abortable, InformerStatus } from "@kube/informer";
 
-/** The longest time of any wait: generous, so that it ends hanging tests only. */
-const PATIENCE_MS = 90_000;
+/** The longest time of any wait: long, so that it ends hanging tests only. */
+const DEADLINE_MS = 90_000;
 
-/** Waits for `work`, and fails, saying what did not happen, when it takes too long. */
-export async function within<R>(
-  what: string,
+/** Waits for `work`, and fails with an error that names `awaited` when it takes longer. */
+export async function withDeadline<R>(
+  awaited: string,
   work: (signal: AbortSignal) => Promise<R>,
-  patienceMs: number = PATIENCE_MS,
+  deadlineMs: number = DEADLINE_MS,
 ): Promise<R> {
   const controller = new AbortController();
   const timer = setTimeout(
-    () => controller.abort(new Error(`Cannot continue: waited ${patienceMs / 1_000} s for ${what}`)),
-    patienceMs,
+    () => controller.abort(new Error(`Cannot continue: waited ${deadlineMs / 1_000} s for ${awaited}`)),
+    deadlineMs,
   );
   try {
     return await work(controller.signal);
@@ -27,17 +27,17 @@ export async function runSynced(
   options: { readonly patient?: boolean } = {},
 ): Promise<void> {
   void informer.run();
-  await within("the first sync", (signal) => informer.waitForCacheSync({ ...options, signal }));
+  await withDeadline("the first sync", (signal) => informer.waitForCacheSync({ ...options, signal }));
 }
 
 /** The first status of an informer that `holds`, now or later. */
 export function untilStatus(
   informer: { statusChanges(options: Abortable): AsyncIterable<InformerStatus> },
-  what: string,
+  awaited: string,
   holds: (status: InformerStatus) => boolean,
 ): Promise<InformerStatus> {
-  return within(what, async (signal) => {
+  return withDeadline(awaited, async (signal) => {
     for await (const status of informer.statusChanges({ signal })) if (holds(status)) return status;
-    throw new Error(`Cannot wait for ${what}: the informer has stopped`);
+    throw new Error(`Cannot wait for ${awaited}: the informer has stopped`);
   });
 }
