@@ -55,7 +55,7 @@ export function clusterTests(options: ControlPlaneOptions = {}): ClusterTests {
     Deno.test.beforeAll(async () => {
       const startedAt = performance.now();
       plane = await ControlPlane.start(assets, options);
-      tell(`control plane ready after ${seconds(startedAt)}`);
+      report(`control plane ready after ${seconds(startedAt)}`);
     });
     Deno.test.afterAll(async () => {
       await plane?.[Symbol.asyncDispose]();
@@ -86,8 +86,8 @@ export function clusterTests(options: ControlPlaneOptions = {}): ClusterTests {
   };
 }
 
-/** Says what was measured, on a line of its own. */
-export function tell(line: string): void {
+/** Prints a measurement on a line of its own. */
+export function report(line: string): void {
   console.log(`  ${line}`);
 }
 

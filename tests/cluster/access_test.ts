@@ -11,7 +11,7 @@ import {
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
+import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import { define, Definition, definitionName, type Schema, undefine, versionsOf } from "./_definitions.ts";
 import { deleteAccount, grantReading, newAccount } from "./_rights.ts";
@@ -77,7 +77,7 @@ cluster.anywhere(
       await assertEqualToServer(informer, client, ConfigMap, { namespace });
       assertEquals(await checker.end(), []);
       assertEquals(errors.slice(before), []);
-      tell(
+      report(
         `old token refused after ${refused}; the informer took the new one, ${informer.status().watches} watches, no error`,
       );
     } finally {
@@ -116,7 +116,7 @@ cluster.anywhere(
       await untilStatus(informer, "the way back", ({ state }) => state === "live");
       await settle([informer], client, ConfigMap, namespace);
       await assertEqualToServer(informer, client, ConfigMap, { namespace });
-      tell(`token refused after ${refused}, live ${seconds(replacedAt)} after the file was replaced`);
+      report(`token refused after ${refused}, live ${seconds(replacedAt)} after the file was replaced`);
     } finally {
       await Deno.remove(tokenFile);
     }
@@ -141,7 +141,7 @@ cluster.withPlane("SharedIndexInformer is forbidden until somebody grants the ri
   const took = seconds(startedAt);
   await settle([informer], client, ConfigMap, namespace);
   await assertEqualToServer(informer, client, ConfigMap, { namespace });
-  tell(`forbidden (${(error as Error).message}), live ${took} after the right was granted`);
+  report(`forbidden (${(error as Error).message}), live ${took} after the right was granted`);
 });
 
 cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setting) => {
@@ -151,9 +151,9 @@ cluster.withPlane("connect takes a kubeconfig with a bearer token", async (setti
   await runSynced(informer);
   await settle([informer], client, ConfigMap, namespace);
   await assertEqualToServer(informer, client, ConfigMap, { namespace });
-  tell(`by bearer token: ${informer.status().lists} list requests, ${informer.status().watches} watches`);
-  const unknown = await setting.connect({ kubeconfig: plane.tokenKubeconfig, token: "nobody-knows-this" });
-  assert(isUnauthorized(await assertRejects(() => unknown.resource(ConfigMap, { namespace }).list())));
+  report(`by bearer token: ${informer.status().lists} list requests, ${informer.status().watches} watches`);
+  const unknownUser = await setting.connect({ kubeconfig: plane.tokenKubeconfig, token: "nobody-knows-this" });
+  assert(isUnauthorized(await assertRejects(() => unknownUser.resource(ConfigMap, { namespace }).list())));
 });
 
 interface Widget extends KubernetesObject {
@@ -203,7 +203,7 @@ cluster.anywhere(
       assertEquals(informer.indexer.size, 0);
       assertEquals(await checker.end(), []);
       assertEquals(checker.counts.deleted, 20);
-      tell(
+      report(
         `custom resource live ${live} after its definition, gone ${seconds(deletedAt)} after that; ${checker.summary}`,
       );
     } finally {
@@ -296,11 +296,11 @@ cluster.anywhere(
       assertEquals(cached("widget-9")?.size, 9);
       const { watches, lists, errors } = informer.status();
       assertEquals([await checker.end(), lists, errors], [[], before.lists, before.errors]);
-      tell(
+      report(
         `new schema everywhere after ${took}, ${watches - before.watches} more watches for two, no list, no error; ` +
           `meanwhile the server sent ${JSON.stringify(between)} for a widget that has a colour`,
       );
-      tell(
+      report(
         `a default given later: ${JSON.stringify(spec)} on the server, ${
           JSON.stringify(cached("widget-9"))
         } in the cache`,

@@ -9,7 +9,7 @@ import {
 } from "@kube/informer";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
+import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 import { assertEqualToServer, onServer } from "./_compare.ts";
 import { Requests } from "./_requests.ts";
 import { EventChecker } from "./_event_checker.ts";
@@ -29,7 +29,7 @@ async function manyPods(setting: Setting): Promise<string> {
   const startedAt = performance.now();
   const pods = setting.client.resource(Pod, { namespace });
   await forEach(names("pod", PODS), (name) => pods.create(podDraft(name, { tier: "web" })));
-  tell(`${PODS} pods created in ${seconds(startedAt)}`);
+  report(`${PODS} pods created in ${seconds(startedAt)}`);
   return many = namespace;
 }
 
@@ -52,7 +52,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
     assertEquals(await checker.end(), []);
     assertEquals(requests.lists, streamingList === "on" ? 0 : 1);
     assertEquals(requests.watches, 1);
-    tell(
+    report(
       `by ${title}: synced in ${synced}, ${requests.pages} list requests, ${requests.watches} watches, ` +
         `${checker.summary}, last write seen after ${lagMs.toFixed(0)} ms`,
     );
@@ -81,7 +81,7 @@ cluster.anywhere("ResourceClient.pages yields 2,000 pods of one version, 500 per
   }
   assertEquals(versions.size, 1);
   assertEquals(sizes.slice(0, 4), [500, 500, 500, 500]);
-  tell(`pages of ${sizes.join(", ")} pods in ${seconds(startedAt)}`);
+  report(`pages of ${sizes.join(", ")} pods in ${seconds(startedAt)}`);
 });
 
 cluster.anywhere(
@@ -125,8 +125,8 @@ cluster.anywhere(
     assertEquals(errors.map((error) => (error as Error).name), ["OverlappingCachesError"]);
     assert(checkers.every(({ counts }) => counts.updated > 0 && counts.deleted > 0));
     const sum = (what: "created" | "patched" | "deleted"): number => done.reduce((sum, one) => sum + one[what], 0);
-    tell(`${sum("created")} created, ${sum("patched")} changed, ${sum("deleted")} deleted in ${took}`);
-    tell(`pods: ${checkers[0].summary}; selected: ${checkers[1].summary}; metadata: ${checkers[3].summary}`);
+    report(`${sum("created")} created, ${sum("patched")} changed, ${sum("deleted")} deleted in ${took}`);
+    report(`pods: ${checkers[0].summary}; selected: ${checkers[1].summary}; metadata: ${checkers[3].summary}`);
   },
 );
 
@@ -153,7 +153,7 @@ cluster.anywhere(
     assertEquals(await checker.end(), []);
     assertEquals([checker.counts.deleted, checker.unknownFinalStates], [all.length, 0]);
     assertEquals([requests.lists, requests.watches], [0, 1]);
-    tell(
+    report(
       `5,000 created in ${created}; their deletion by one request answered after ${answered}, delivered within ${took}, ` +
         `${requests.lists} list requests, ${requests.watches} watches`,
     );
@@ -191,7 +191,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       sizes.pods += JSON.stringify(pod).length;
     }
     assertEquals(informer.lister.list(`mark=metadata-${streamingList}`).length, 100);
-    tell(
+    report(
       `metadata by ${title}: synced in ${synced}, ${requests.lists} list requests, ${requests.watches} watches, ` +
         `${checker.summary}; ${(sizes.metadata / 1_000).toFixed(0)} kB instead of ${(sizes.pods / 1_000).toFixed(0)}`,
     );
@@ -228,7 +228,7 @@ cluster.anywhere(
     assertEquals(pods.lister.namespace(neighbour).list().length, 21);
     await assertEqualToServer(pods, client, Pod, selection);
     await assertEqualToServer(maps, client, ConfigMap, selection);
-    tell(`${pods.indexer.size} pods and ${maps.indexer.size} config maps left in all namespaces`);
+    report(`${pods.indexer.size} pods and ${maps.indexer.size} config maps left in all namespaces`);
   },
 );
 
@@ -286,7 +286,7 @@ cluster.withPlane("SharedInformerFactory's caches drop a deleted namespace and a
   // No informer lists again or has an error: there is no such namespace, and nothing in it.
   const statuses = [pods, maps].map((informer) => informer.status());
   assertEquals(statuses.map(({ state, errors }) => [state, errors]), [["live", 0], ["live", 0]]);
-  tell(
+  report(
     `a namespace with 50 pods and 50 config maps empty ${emptied} after its deletion, gone after ${gone}; ` +
       `informer of the namespace: ${checkers[0].summary}; ${
         statuses.map(({ watches }) => watches).join(" and ")
@@ -321,7 +321,7 @@ cluster.anywhere(
     await withDeadline("the deletion", (signal) => informer.untilDeleted(`${namespace}/own-0000`, { signal }));
     assertEquals(informer.lister.namespace(namespace).get("own-0000"), undefined);
     const mean = waits.reduce((sum, ms) => sum + ms, 0) / waits.length;
-    tell(
+    report(
       `${waits.length} writes read back after ${mean.toFixed(1)} ms on average, ${
         Math.max(...waits).toFixed(0)
       } at most`,

@@ -4,7 +4,7 @@ import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { ConfigMap, Namespace, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
+import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
 import { differences } from "./_compare.ts";
 import { define, Definition, definitionName } from "./_definitions.ts";
 import { type Ended, Program } from "../support/program.ts";
@@ -81,8 +81,8 @@ cluster.withPlane(
     const counts = Map.groupBy(parsed, ({ type }) => type);
     assertEquals(counts.get("synced")?.length, 1);
     const summary = [...counts].map(([type, { length }]) => `${length} ${type}`).join(", ");
-    tell(`lines: ${summary}; all printed ${recovered} after a kill; ${cached.length} pods in the cache file`);
-    tell(`on standard error: ${errors.trim().split("\n").join(" | ")}`);
+    report(`lines: ${summary}; all printed ${recovered} after a kill; ${cached.length} pods in the cache file`);
+    report(`on standard error: ${errors.trim().split("\n").join(" | ")}`);
   },
 );
 
@@ -116,7 +116,7 @@ cluster.anywhere(
       const expected = (await got("configmaps", kubeconfig)).filter(({ metadata }) => metadata.namespace === namespace);
       assertEquals(differences(JSON.parse(await Deno.readTextFile(cache)), expected), []);
       assertEquals(differences(replayed(lines.map((line) => JSON.parse(line))), expected), []);
-      tell(`${lines.length} lines and ${expected.length} cached objects, ended by --timeout`);
+      report(`${lines.length} lines and ${expected.length} cached objects, ended by --timeout`);
     } finally {
       await Deno.remove(cache);
     }
@@ -129,7 +129,7 @@ cluster.withPlane("informer names the user and verb that are forbidden, and exit
   ]);
   const { code, lines, errors } = await program.ended();
   assertEquals([code, lines.length], [3, 0]);
-  tell(`on standard error: ${errors.trim()}`);
+  report(`on standard error: ${errors.trim()}`);
   assertMatch(errors, /403 Forbidden: .*User "limited" cannot list resource "pods"/);
 });
 
@@ -271,7 +271,7 @@ for (const name of examples) {
     program.kill("SIGINT");
     const { code, lines, errors } = await program.ended();
     assertEquals([code, errors], [0, ""]);
-    tell(`${lines.length} lines, ended with 0 after ${seconds(startedAt)}`);
+    report(`${lines.length} lines, ended with 0 after ${seconds(startedAt)}`);
   });
 }
 
@@ -299,7 +299,7 @@ cluster.withPlane(
       const took = seconds(startedAt);
       assertEquals([ended.code, failed(ended)], [failing.length === 0 ? 0 : 3, failing], ended.lines.join("\n"));
       assert(![...ended.lines, ended.errors].join().includes("nobody-knows-this"), "the token is printed");
-      tell(`doctor on ${title}: ended with ${ended.code} after ${took}`);
+      report(`doctor on ${title}: ended with ${ended.code} after ${took}`);
     }
   },
 );

@@ -12,7 +12,7 @@ import {
 } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
-import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
+import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import { runSynced, untilStatus, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names, podDraft, settle } from "./_writers.ts";
@@ -78,7 +78,7 @@ cluster.anywhere(
       assert(informer.indexer.getByKey(`${namespace}/map-0002`) !== undefined);
       const startedAt = performance.now();
       const { repair, keys, objects } = await withDeadline("the check", (signal) => informer.check({ signal }));
-      tell(`3 of ${objects} objects found and repaired in ${seconds(startedAt)}`);
+      report(`3 of ${objects} objects found and repaired in ${seconds(startedAt)}`);
       assertEquals([repair, [...keys].sort()], [
         "objects",
         ["later-0001", "map-0001", "map-0002"].map((name) => `${namespace}/${name}`),
@@ -131,13 +131,13 @@ cluster.withPlane(
     // Without a check, the watch from a version of the lost history is silent.
     assertEquals([maps.informer.indexer.size, maps.informer.lastSyncResourceVersion], [50, before]);
     const result = await withDeadline("the check", (signal) => maps.informer.check({ signal }));
-    tell(`maps: ${result.differences} differences after ${seconds(startedAt)}: ${result.reason}`);
+    report(`maps: ${result.differences} differences after ${seconds(startedAt)}: ${result.reason}`);
     assertEquals([result.repair, result.differences], ["list", 25]); // 20 undone, the last, the deleted, and 3 new ones
     assert(result.reason!.startsWith("the server's history went back from version"), result.reason);
     await settle([maps.informer], client, ConfigMap, namespace);
     await assertEqualToServer(maps.informer, client, ConfigMap, { namespace });
     await untilStatus(pods.informer, "a check of pods", ({ lastCheck }) => lastCheck?.repair === "list");
-    tell(`pods: noticed after ${seconds(startedAt)}`);
+    report(`pods: noticed after ${seconds(startedAt)}`);
     await settle([pods.informer], client, Pod, namespace);
     await assertEqualToServer(pods.informer, client, Pod, { namespace });
     assert(pods.errors.some((error) => error instanceof CacheDifferenceError));
@@ -158,7 +158,7 @@ cluster.withPlane(
     assert(Number(resourceVersion) > before, `${resourceVersion} must be above ${before}`);
     await settle([informer], client, ConfigMap, namespace);
     const result = await withDeadline("the check", (signal) => informer.check({ signal }));
-    tell(`${result.repair}: ${result.differences} differences: ${result.reason}`);
+    report(`${result.repair}: ${result.differences} differences: ${result.reason}`);
     await settle([informer], client, ConfigMap, namespace);
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
     assertEquals((await informer.check()).repair, "none");

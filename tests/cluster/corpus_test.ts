@@ -14,7 +14,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CORPUS } from "../corpus/_corpus.ts";
 import { fullDraft, pathsOf } from "../corpus/_full_draft.ts";
 import { Schemas } from "../corpus/_schemas.ts";
-import { clusterTests, tell } from "./_cluster.ts";
+import { clusterTests, report } from "./_cluster.ts";
 
 const cluster = clusterTests({ flags: ["--allow-privileged"] });
 
@@ -102,7 +102,7 @@ cluster.withPlane(
       if (error !== undefined) refused.push(`${resource.kind} ${JSON.stringify(draft.metadata)}: ${error.message}`);
     }
     assertEquals(refused, []);
-    tell(`${CORPUS.length} manifests accepted`);
+    report(`${CORPUS.length} manifests accepted`);
   },
 );
 
@@ -110,7 +110,7 @@ cluster.withPlane("the corpus has every kind that can be created", async ({ clie
   const covered = new Set(CORPUS.map(({ resource }) => nameOf(resource)));
   const kinds = (await creatable(client)).map(nameOf);
   assertEquals(kinds.filter((kind) => !covered.has(kind)), []);
-  tell(`${kinds.length} kinds of ${kinds.length} that can be created`);
+  report(`${kinds.length} kinds of ${kinds.length} that can be created`);
 });
 
 cluster.withPlane(
@@ -131,7 +131,7 @@ cluster.withPlane(
     }
     assertEquals(refused, []);
     assert(fields > 10_000, `${fields} fields`);
-    tell(`${fields} fields of ${drafts.length} kinds`);
+    report(`${fields} fields of ${drafts.length} kinds`);
   },
 );
 

@@ -4,7 +4,7 @@ import { type Draft, SharedIndexInformer } from "@kube/informer";
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CRONTAB_FILE, crontabDefinition } from "../support/crontab.ts";
 import { GeneratedProgram } from "../support/generated_program.ts";
-import { clusterTests, tell } from "./_cluster.ts";
+import { clusterTests, report } from "./_cluster.ts";
 import { Program } from "../support/program.ts";
 
 const cluster = clusterTests();
@@ -99,6 +99,6 @@ cluster.withPlane(
     assertEquals(refusals.length, 2);
     assertStringIncludes(refusals[0], "replicas must be at most maxReplicas");
     assert(/spec.job.apiVersion: Required|spec.job.*apiVersion/.test(refusals[1]), refusals[1]);
-    tell(`${lines.length} lines of types; refused as the types say: ${refusals[1]}`);
+    report(`${lines.length} lines of types; refused as the types say: ${refusals[1]}`);
   },
 );

@@ -3,7 +3,7 @@ import { isNotFound } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, seconds, type Setting, tell } from "./_cluster.ts";
+import { clusterTests, report, seconds, type Setting } from "./_cluster.ts";
 import { Program } from "../support/program.ts";
 import { withDeadline } from "./_with_deadline.ts";
 
@@ -56,13 +56,13 @@ cluster.anywhere(
     processes.get(first[0])!.kill("SIGKILL");
     second.push(await holder(setting, first));
     await leads(second[0]);
-    tell(`another leads ${seconds(startedAt)} after the leader was killed`);
+    report(`another leads ${seconds(startedAt)} after the leader was killed`);
 
     startedAt = performance.now();
     processes.get(second[0])!.kill("SIGSTOP");
     third.push(await holder(setting, [...first, ...second]));
     await leads(third[0]);
-    tell(`another leads ${seconds(startedAt)} after the leader was stopped`);
+    report(`another leads ${seconds(startedAt)} after the leader was stopped`);
     processes.get(second[0])!.kill("SIGCONT");
     const continued = await processes.get(second[0])!.ended();
     assertEquals(continued.code, 3, continued.errors);

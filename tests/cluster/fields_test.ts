@@ -14,7 +14,7 @@ import { createOrUpdate, finalize, writeStatus } from "@kube/informer/reconcile"
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { FieldTree } from "../../src/api/field_tree.ts";
 import { pickFields } from "../../src/entry/pick_fields.ts";
-import { clusterTests, tell } from "./_cluster.ts";
+import { clusterTests, report } from "./_cluster.ts";
 import { runSynced } from "./_with_deadline.ts";
 import { forEach, mapDraft, names, podDraft } from "./_writers.ts";
 
@@ -140,6 +140,6 @@ cluster.anywhere(
         assertEquals(pathsOf(whole).filter((path) => !left.includes(path)), [], `${kind.kind}: fields were removed`);
       }
     }
-    tell(`${refused} writes refused, ${sent} merge patches sent`);
+    report(`${refused} writes refused, ${sent} merge patches sent`);
   },
 );

@@ -3,7 +3,7 @@ import { type Client, isForbidden, isUnauthorized, SharedIndexInformer } from "@
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { Scripts } from "../support/plugin.ts";
-import { clusterTests, type PlaneSetting, seconds, type Setting, tell } from "./_cluster.ts";
+import { clusterTests, type PlaneSetting, report, seconds, type Setting } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import { deleteAccount, grant, grantReading, newAccount } from "./_rights.ts";
 import { EventChecker } from "./_event_checker.ts";
@@ -40,7 +40,7 @@ cluster.withPlane("connect presents a client certificate, given as data or as fi
     assertEquals([username, groups], ["limited", ["nobodies", "system:authenticated"]]);
     assert(isForbidden(await assertRejects(() => limited.resource(ConfigMap).list())));
     const asked = await follows(setting, limited);
-    tell(`certificate by ${title}: "${username}" of ${groups?.join(", ")}; ${asked}`);
+    report(`certificate by ${title}: "${username}" of ${groups?.join(", ")}; ${asked}`);
   }
 });
 
@@ -59,7 +59,9 @@ cluster.withPlane(
     assertEquals(both.username, "limited");
     const instead = await whoAmI(await setting.connect({ kubeconfig: plane.limitedKubeconfig, token }));
     assertEquals(instead.username, `system:serviceaccount:${namespace}:reader`);
-    tell(`token: "${username}"; token and certificate: "${both.username}"; token as an option: "${instead.username}"`);
+    report(
+      `token: "${username}"; token and certificate: "${both.username}"; token as an option: "${instead.username}"`,
+    );
   },
 );
 
@@ -105,7 +107,7 @@ cluster.withPlane(
     assertEquals((await whoAmI(reader)).username, `system:serviceaccount:${namespace}:second`);
     assertEquals([await checker.end(), errors.slice(before), await scripts.runs()], [[], [], 2]);
     const { watches } = informer.status();
-    tell(`plugin's first token refused ${took} after its account was deleted; 2 runs, ${watches} watches, no error`);
+    report(`plugin's first token refused ${took} after its account was deleted; 2 runs, ${watches} watches, no error`);
   },
 );
 
@@ -122,7 +124,7 @@ cluster.withPlane("connect presents the certificate of an exec plugin", async (s
   await grantReading(client, namespace, "configmaps", { kind: "User", name: "limited" });
   const asked = await follows(setting, reader);
   assertEquals(await scripts.runs(), 1);
-  tell(`plugin's certificate: "${username}"; 1 run, ${asked}`);
+  report(`plugin's certificate: "${username}"; 1 run, ${asked}`);
 });
 
 cluster.withPlane(
@@ -136,7 +138,7 @@ cluster.withPlane(
     assert(isUnauthorized(error), `found ${error}`);
     assert(!Deno.inspect(error).includes("nobody-knows-this"), "the token is printed");
     assertEquals(await scripts.runs(), 2); // once more, as what it gave was refused
-    tell(`refused: ${error.message}; ${await scripts.runs()} runs`);
+    report(`refused: ${error.message}; ${await scripts.runs()} runs`);
   },
 );
 
@@ -169,7 +171,7 @@ cluster.withPlane("connect impersonates another user, with that user's rights on
   assertMatch(error.message, /User "ada" cannot list resource "configmaps"/);
   await grantReading(client, namespace, "configmaps", { kind: "Group", name: "Zürich, Büro" });
   const asked = await follows(setting, ada);
-  tell(`acting as "ada" of two groups: ${asked}; without the groups' rights: ${error.message}`);
+  report(`acting as "ada" of two groups: ${asked}; without the groups' rights: ${error.message}`);
 
   const master = await acting(setting, plane.adminFields, { as: "eve", "as-groups": ["system:masters"] });
   assertEquals((await whoAmI(master)).username, "eve");
@@ -179,7 +181,7 @@ cluster.withPlane("connect impersonates another user, with that user's rights on
   const refusal = await assertRejects(() => limited.resource(ConfigMap, { namespace }).list());
   assert(isForbidden(refusal), `found ${refusal}`);
   assertMatch(refusal.message, /User "limited" cannot impersonate/);
-  tell(`without the right to impersonate: ${refusal.message}`);
+  report(`without the right to impersonate: ${refusal.message}`);
 });
 
 cluster.withPlane("SharedIndexInformer names the verb that it lacks", async (setting) => {
@@ -205,5 +207,5 @@ cluster.withPlane("SharedIndexInformer names the verb that it lacks", async (set
   const took = seconds(startedAt);
   await settle([informer], client, ConfigMap, namespace);
   await assertEqualToServer(informer, client, ConfigMap, { namespace });
-  tell(`may list and not watch: ${(cause as Error).message}; live ${took} after that right was granted`);
+  report(`may list and not watch: ${(cause as Error).message}; live ${took} after that right was granted`);
 });

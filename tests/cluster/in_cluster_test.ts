@@ -7,7 +7,7 @@ import { Event } from "@kube/informer/kinds/events/v1";
 import { assert, assertEquals } from "@std/assert";
 import { loadAll } from "js-yaml";
 import { parseOpenMetrics } from "../metrics/_parse_open_metrics.ts";
-import { clusterTests, seconds, tell } from "./_cluster.ts";
+import { clusterTests, report, seconds } from "./_cluster.ts";
 import { Image } from "./_image.ts";
 import { withDeadline } from "./_with_deadline.ts";
 import { podDraft } from "./_writers.ts";
@@ -64,7 +64,7 @@ if (!needsRoot) {
 
       let startedAt = performance.now();
       await using image = await Image.build("examples/in_cluster/Dockerfile");
-      tell(`the commands of RUN ended after ${seconds(startedAt)}`);
+      report(`the commands of RUN ended after ${seconds(startedAt)}`);
       startedAt = performance.now();
       const server = new URL(plane.url);
       const program = image.start({
@@ -81,7 +81,7 @@ if (!needsRoot) {
           program.out.line(/^labelled pod-labels\/web-0 with worker-1$/),
           program.code.then((code) => Promise.reject(new Error(`it ended with ${code}: ${program.err.text}`))),
         ]);
-        tell(`the first pod was labelled after ${seconds(startedAt)}`);
+        report(`the first pod was labelled after ${seconds(startedAt)}`);
         const pod = await client.resource(Pod, { namespace: NAME }).get("web-0");
         assertEquals(pod.metadata.labels?.["example.com/node"], "worker-1");
         for (const path of ["healthz", "readyz"]) {

@@ -1,7 +1,7 @@
 // The kinds of a real server, beside the files that were generated from one.
 import { assertEquals } from "@std/assert";
 import { differences, generateKinds } from "../../tools/kinds.ts";
-import { clusterTests, tell } from "./_cluster.ts";
+import { clusterTests, report } from "./_cluster.ts";
 
 const cluster = clusterTests();
 
@@ -9,7 +9,7 @@ cluster.withPlane(
   "src/kinds has every kind that the server has, as deno task kinds generates it",
   async ({ client }) => {
     const { files, counts } = await generateKinds(client);
-    tell(`${counts.generated} kinds generated of ${counts.served} that the server has, in ${files.size} files`);
+    report(`${counts.generated} kinds generated of ${counts.served} that the server has, in ${files.size} files`);
     assertEquals(counts.generated, counts.served);
     assertEquals(differences(files), [], "run deno task kinds");
   },

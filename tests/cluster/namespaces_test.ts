@@ -2,7 +2,7 @@
 import { isForbidden, SharedInformerFactory } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { clusterTests, seconds, tell } from "./_cluster.ts";
+import { clusterTests, report, seconds } from "./_cluster.ts";
 import { grantReading, newAccount } from "./_rights.ts";
 import { EventChecker } from "./_event_checker.ts";
 import { untilStatus, withDeadline } from "./_with_deadline.ts";
@@ -69,6 +69,8 @@ cluster.anywhere(
     assertEquals(await checker.end(), []);
     const everywhere = await assertRejects(() => reader.resource(ConfigMap).list());
     assert(isForbidden(everywhere), `found ${everywhere}`);
-    tell(`one of two namespaces refused, the other live; both ${took} after the right was granted. ${checker.summary}`);
+    report(
+      `one of two namespaces refused, the other live; both ${took} after the right was granted. ${checker.summary}`,
+    );
   },
 );

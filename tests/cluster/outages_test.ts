@@ -9,7 +9,7 @@ import {
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { clusterTests, type PlaneSetting, seconds, tell } from "./_cluster.ts";
+import { clusterTests, type PlaneSetting, report, seconds } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import type { ControlPlane } from "./_control_plane.ts";
 import { Phases } from "./_phases.ts";
@@ -175,7 +175,7 @@ for (const { name, server, http2, end, deleted } of OUTAGES) {
     await observed.write("after", 20);
     const took = await observed.check(startedAt);
     observed.assertOneMoreList();
-    tell(`${name}: ended after ${ended}, back after ${ready}, caches after ${took}. ${observed.summary}`);
+    report(`${name}: ended after ${ended}, back after ${ready}, caches after ${took}. ${observed.summary}`);
   });
 }
 
@@ -201,7 +201,7 @@ cluster.withPlane("SharedIndexInformer recovers from three kills of the API serv
     await plane.start("apiserver");
   }
   const took = await observed.check(startedAt);
-  tell(`three kills in the middle of 1,200 writes, ${refused} refused: recovered after ${took}. ${observed.summary}`);
+  report(`three kills in the middle of 1,200 writes, ${refused} refused: recovered after ${took}. ${observed.summary}`);
 });
 
 cluster.withPlane("SharedIndexInformer detects a server that is silent beyond the idle limit", async (setting) => {
@@ -232,8 +232,8 @@ cluster.withPlane("SharedIndexInformer detects a server that is silent beyond th
   await client.resource(Pod, { namespace }).create(podDraft("after"));
   const took = await observed.check(resumedAt);
   await late.check(resumedAt);
-  tell(`silent server noticed by watches after ${noticed} (${(statuses[0].cause as Error).message})`);
-  tell(`and by first lists after ${noticedList}; caches equal ${took} after it continued. ${observed.summary}`);
+  report(`silent server noticed by watches after ${noticed} (${(statuses[0].cause as Error).message})`);
+  report(`and by first lists after ${noticedList}; caches equal ${took} after it continued. ${observed.summary}`);
 });
 
 cluster.withPlane("SharedIndexInformer lists once when its history was compacted during a restart", async (setting) => {
@@ -250,7 +250,7 @@ cluster.withPlane("SharedIndexInformer lists once when its history was compacted
   await observed.delete("first", 20);
   const took = await observed.check(startedAt);
   assertEquals([observed.phases.pods.completeLists, observed.phases.maps.completeLists], [2, 2], observed.summary);
-  tell(`compacted during a restart: caches after ${took}. ${observed.summary}`);
+  report(`compacted during a restart: caches after ${took}. ${observed.summary}`);
 });
 
 cluster.withPlane(
@@ -297,6 +297,6 @@ cluster.withPlane(
     await collection.create(mapDraft(last));
     await following;
     assertEquals([...seen].sort(), ["a-first", "b-paused", "c-after", last]);
-    tell(`followed over a kill in ${seconds(startedAt)}: ${lists} lists, ${interruptions} interruptions`);
+    report(`followed over a kill in ${seconds(startedAt)}: ${lists} lists, ${interruptions} interruptions`);
   },
 );

@@ -3,7 +3,7 @@ import { FaultProxy } from "../recovery/_fault_proxy.ts";
 import { DISCONNECTS } from "../recovery/_fault_schedule.ts";
 import { MarkerWriter } from "../recovery/_marker.ts";
 import { assertRecovery, InformerFollower, PATIENCE_MS, recoveriesOf } from "../recovery/_recovery.ts";
-import { clusterTests, tell } from "./_cluster.ts";
+import { clusterTests, report } from "./_cluster.ts";
 
 const cluster = clusterTests();
 
@@ -16,7 +16,7 @@ cluster.withPlane(
       await using follower = new InformerFollower(proxy, await connect({ kubeconfig, server: proxy.url }));
       const [recovery] = await recoveriesOf(schedule, [follower], PATIENCE_MS);
       const percent = Math.round(recovery.share * 100);
-      tell(`seed ${seed}: current ${percent} % of the time, recovered in ${recovery.recoveryMs} ms`);
+      report(`seed ${seed}: current ${percent} % of the time, recovered in ${recovery.recoveryMs} ms`);
       return { seed, recovery };
     }));
     for (const { seed, recovery } of recoveries) assertRecovery(recovery, `seed ${seed}`);

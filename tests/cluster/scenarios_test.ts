@@ -1,14 +1,14 @@
 // The scenarios that tests/simulation/scenarios/fake_test.ts plays on the fake API server, on a real one: what holds there holds here.
 import { CRASHES, SCENARIOS } from "../simulation/scenarios/_suite.ts";
-import { clusterTests, tell } from "./_cluster.ts";
+import { clusterTests, report } from "./_cluster.ts";
 import { ClusterScenarioServer, CrashableClusterServer } from "./_cluster_scenario_server.ts";
 
 const cluster = clusterTests();
 
 for (const { name, run } of SCENARIOS) {
-  cluster.anywhere(`${name}: the suite`, async (setting) => tell(await run(new ClusterScenarioServer(setting))));
+  cluster.anywhere(`${name}: the suite`, async (setting) => report(await run(new ClusterScenarioServer(setting))));
 }
 
 for (const { name, run } of CRASHES) {
-  cluster.withPlane(`${name}: the suite`, async (setting) => tell(await run(new CrashableClusterServer(setting))));
+  cluster.withPlane(`${name}: the suite`, async (setting) => report(await run(new CrashableClusterServer(setting))));
 }

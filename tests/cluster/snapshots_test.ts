@@ -6,7 +6,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { loadAll } from "js-yaml";
 import { errorLine } from "../../src/errors/error_line.ts";
-import { clusterTests, seconds, tell } from "./_cluster.ts";
+import { clusterTests, report, seconds } from "./_cluster.ts";
 import { Issuer } from "./_issuer.ts";
 import { Program } from "../support/program.ts";
 import { untilStatus, withDeadline } from "./_with_deadline.ts";
@@ -147,7 +147,7 @@ for (const version of [undefined, "2.5.0"]) {
         program.kill("SIGINT");
         const at = performance.now();
         const { code, errors } = await program.ended();
-        tell(`ended ${seconds(at)} after SIGINT`);
+        report(`ended ${seconds(at)} after SIGINT`);
         assertEquals([code, errors.split("\n").filter((line) => /error|cannot/i.test(line))], [0, []]);
         assert(performance.now() - at < 5_000);
       };
@@ -249,7 +249,7 @@ cluster.withPlane(
     using held = informers.acquire(Pod, selection);
     const at = performance.now();
     await untilStatus(held, "live", ({ state }) => state === "live");
-    tell(`live after ${seconds(at)}`);
+    report(`live after ${seconds(at)}`);
     assertEquals([...held.entries.keys()], [`${namespace}/there`]);
     assertMatch(errors[0], /the server has not these objects/);
   },

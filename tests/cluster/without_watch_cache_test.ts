@@ -2,7 +2,7 @@
 import { isExpired, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { clusterTests, seconds, tell } from "./_cluster.ts";
+import { clusterTests, report, seconds } from "./_cluster.ts";
 import { assertEqualToServer } from "./_compare.ts";
 import { Phases } from "./_phases.ts";
 import { Requests } from "./_requests.ts";
@@ -33,7 +33,7 @@ for (const [title, streamingList] of [["pages", "off"], ["a streaming list", "on
       await assertEqualToServer(informer, client, Pod, { namespace });
       assertEquals(await checker.end(), []);
       assertEquals([requests.lists, requests.pages, requests.watches], streamingList === "on" ? [0, 0, 1] : [1, 4, 1]);
-      tell(
+      report(
         `by ${title}: synced in ${synced}, ${requests.pages} pages, ${requests.watches} watches, ${checker.summary}, ` +
           `last write seen after ${lagMs.toFixed(0)} ms`,
       );
@@ -69,7 +69,7 @@ cluster.withPlane(
     assertEquals(await checker.end(), []);
     assertEquals(informer.lister.namespace(namespace).get("map-0000"), undefined);
     assertEquals([requests.lists, phases.completeLists, phases.failures], [2, 1, 0]);
-    tell(
+    report(
       `compacted between pages: synced in ${synced} with ${requests.pages} list requests, ${phases.failures} waits`,
     );
   },
@@ -85,7 +85,7 @@ cluster.withPlane(
     await plane.compact();
     const error = await assertRejects(() => collection.list({ limit: 5, continue: first.continue! }));
     assert(isExpired(error), `found ${error}`);
-    tell(`an expired token: ${error.message.slice(0, 150)} …`);
+    report(`an expired token: ${error.message.slice(0, 150)} …`);
   },
 );
 
@@ -120,7 +120,7 @@ cluster.withPlane(
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
     assertEquals(await checker.end(), []);
     assertEquals([phases.completeLists, phases.failures, checker.unknownFinalStates], [2, 0, 11]);
-    tell(`compacted between watches: ${requests.lists} lists, ${requests.watches} watches; ${checker.summary}`);
+    report(`compacted between watches: ${requests.lists} lists, ${requests.watches} watches; ${checker.summary}`);
   },
 );
 
@@ -145,7 +145,7 @@ cluster.withPlane(
     await assertEqualToServer(informer, client, ConfigMap, { namespace });
     assertEquals(await checker.end(), []);
     assertEquals(phases.completeLists, 1);
-    tell(`killed: server back after ${ready}, cache after ${took}, ${phases.failures} waits, no second list`);
+    report(`killed: server back after ${ready}, cache after ${took}, ${phases.failures} waits, no second list`);
   },
 );
 
@@ -173,6 +173,6 @@ cluster.withPlane(
     await following;
     assertEquals(received, expected.map((name) => `ADDED ${name}`));
     assert(interruptions.length > 0);
-    tell(`followed over a kill in ${seconds(startedAt)}, ${interruptions.length} interruptions`);
+    report(`followed over a kill in ${seconds(startedAt)}, ${interruptions.length} interruptions`);
   },
 );
