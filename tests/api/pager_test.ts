@@ -46,7 +46,7 @@ Deno.test("readPages yields the objects of all pages in order, however many page
 Deno.test("readPages names the version in the first request, and only the token in later ones [C047]", async () => {
   const source = pages(3);
   await read(source, { limit: 1, resourceVersion: "5", resourceVersionMatch: "NotOlderThan", labelSelector: "a=b" });
-  assertEquals(source.story, [
+  assertEquals(source.requests, [
     "list 5 NotOlderThan limit=1",
     "list - limit=1 continue=after-a",
     "list - limit=1 continue=after-b",
@@ -62,7 +62,7 @@ Deno.test("readPages starts the list again, in one page, when a token has expire
   const { keys, parts, requests } = await read(source);
   assertEquals(keys, ["default/b", "default/c"]);
   assertEquals(parts.map(({ restarted }) => restarted), [false, true, false]);
-  assertEquals(source.story, [
+  assertEquals(source.requests, [
     "list 5 NotOlderThan limit=1",
     "list - limit=1 continue=t",
     "list 5 NotOlderThan",
@@ -83,7 +83,7 @@ Deno.test("readPages starts again only once, even if the server pages a list wit
     source.list(part(9, [entry("a", 1)], { continue: "t" }), END).list(expired());
   }
   await assertRejects(() => read(source), StatusError, "410");
-  assertEquals(source.story.slice(2), ["list 5 NotOlderThan", "list - limit=1 continue=t"]);
+  assertEquals(source.requests.slice(2), ["list 5 NotOlderThan", "list - limit=1 continue=t"]);
   assertEquals(source.open, 0);
 });
 
@@ -104,7 +104,7 @@ Deno.test("readPages starts again after a page that expired in its middle, and c
     .list(part(12, [entry("z", 3)]), END);
   const { keys } = await read(source);
   assertEquals(keys, ["default/z"]);
-  assertEquals(source.story.slice(2), ["list - limit=1 continue=u", "list 5 NotOlderThan"]);
+  assertEquals(source.requests.slice(2), ["list - limit=1 continue=u", "list 5 NotOlderThan"]);
   assertEquals([source.calls[2].over, source.open], ["returned", 0]);
 });
 

@@ -100,7 +100,7 @@ Deno.test("SharedIndexInformer of several namespaces lists and watches each, and
   assertEquals(both.notes.take(), ["+ a/new@11", "+ b/x@2 (initial)", "= 3 at 9"]);
   assertEquals([both.informer.hasSynced, both.states], [true, ["live 2 at 11", "live 1 at 9", "live 3 at 9"]]);
   assertEquals(both.cached, ["a/new@11", "a/x@1", "b/x@2"]);
-  assertEquals([both.a.story, both.b.story], [["list 0 limit=500", "watch 10"], ["list 0 limit=500", "watch 9"]]);
+  assertEquals([both.a.requests, both.b.requests], [["list 0 limit=500", "watch 10"], ["list 0 limit=500", "watch 9"]]);
   assertEquals(both.informer.lister.namespace("b").list().map(({ metadata }) => metadata.name), ["x"]);
   const { lists, watches, events, objects } = both.informer.status();
   assertEquals([lists, watches, events, objects], [2, 2, 1, 3]);

@@ -69,7 +69,7 @@ Deno.test("SharedIndexInformer that is stopped before a relist that is due leave
   await using run = await new Run(time, holding(entry("a", 5))).start();
   run.source.list();
   await run.tell(modified("a", 12), modified("a", 11));
-  assertEquals(run.source.story.at(-1), "list - limit=500", "the relist is not answered");
+  assertEquals(run.source.requests.at(-1), "list - limit=500", "the relist is not answered");
 });
 
 Deno.test("OutdatedChanges treats a change as a replay if its object arrives again before the watch goes on", async () => {

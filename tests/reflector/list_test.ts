@@ -25,7 +25,7 @@ Deno.test("Reflector lists from any state in pages of 500, watches from there, a
     }]);
   await using follow = new Follow(time, source, PAGES);
   await time.tickAsync(0);
-  assertEquals(source.story, ["list 0 limit=500", "watch 1"]);
+  assertEquals(source.requests, ["list 0 limit=500", "watch 1"]);
   assertEquals(source.watches[0].options.allowBookmarks, true);
   assertEquals(follow.stored, ["default/bar@3", "default/baz@4", "default/foo@2"]);
   assertEquals(follow.phases.map(({ name }) => name), ["listing", "watching", "watching"]);
@@ -60,7 +60,7 @@ Deno.test("Reflector applies all pages of a list in one step [C016]", async () =
   const source = new ScriptedSource().list(page(0, "C1"), END).list(page(4, "C2"), END).list(page(8), END);
   await using follow = new Follow(time, source, { ...PAGES, pageSize: 4 });
   await time.tickAsync(0);
-  assertEquals(source.story, [
+  assertEquals(source.requests, [
     "list 0 limit=4",
     "list - limit=4 continue=C1",
     "list - limit=4 continue=C2",
@@ -78,7 +78,7 @@ Deno.test("Reflector lists in pages a state not older than the version it has se
   const source = new ScriptedSource().list(part(10, []), END).watch([], refused(500)).list(part(12, []), END);
   await using _follow = new Follow(time, source, PAGES);
   await time.tickAsync(800);
-  assertEquals(source.story, ["list 0 limit=500", "watch 10", "list 10 NotOlderThan limit=500", "watch 12"]);
+  assertEquals(source.requests, ["list 0 limit=500", "watch 10", "list 10 NotOlderThan limit=500", "watch 12"]);
 });
 
 // client-go remembers whether the server pages; here every list has a limit.
@@ -137,7 +137,7 @@ Deno.test("Reflector lists the newest state at once when the version that it req
     .list(expired()).list(part(20, [entry("b", 20)]), END);
   await using follow = new Follow(time, source, PAGES);
   await time.tickAsync(800);
-  assertEquals(source.story, [
+  assertEquals(source.requests, [
     "list 0 limit=500",
     "watch 10",
     "list 10 NotOlderThan limit=500",
@@ -163,7 +163,7 @@ Deno.test("Reflector starts its list again, in one page, when a token has expire
     .list(part(15, [entry("new", 14)]), END);
   await using follow = new Follow(time, source, { ...PAGES, pageSize: 4 });
   await time.tickAsync(800);
-  assertEquals(source.story.slice(2), [
+  assertEquals(source.requests.slice(2), [
     "list 10 NotOlderThan limit=4",
     "list - limit=4 continue=C1",
     "list 10 NotOlderThan",
@@ -206,7 +206,7 @@ Deno.test("Reflector lists the newest state when a list that was started again e
     .list(expired()).list(expired()).list(part(15, [entry("new", 14)]), END);
   await using follow = new Follow(time, source, PAGES);
   await time.tickAsync(0);
-  assertEquals(source.story, [
+  assertEquals(source.requests, [
     "list 0 limit=500",
     "list - limit=500 continue=C1",
     "list 0",
@@ -223,7 +223,7 @@ Deno.test("Reflector lists the newest state when the server says in any way that
       .list(tooLarge()).list(part(30, [entry("a", 30)]), END);
     await using follow = new Follow(time, source, PAGES);
     await time.tickAsync(800);
-    assertEquals(source.story, [
+    assertEquals(source.requests, [
       "list 0 limit=500",
       "watch 40",
       "list 40 NotOlderThan limit=500",
@@ -267,7 +267,7 @@ Deno.test("Reflector cancels a list that yields no object for too long, but not 
     "Cannot read the list: the server has sent neither an object nor the end for 5 s",
   );
   await time.tickAsync(800);
-  assertEquals([follow.stored, source.story.at(-1)], [[], "watch 4"]);
+  assertEquals([follow.stored, source.requests.at(-1)], [[], "watch 4"]);
 });
 
 Deno.test("Reflector repeats a list after the time that the server's Retry-After says", async () => {
@@ -322,7 +322,7 @@ Deno.test("Reflector lists again when the store throws, at any change", async ()
     assertEquals([follow.reflector.lastSyncResourceVersion, follow.reflector.phase.name], ["2", "waiting"], what);
     follow.store.refuses = () => undefined;
     await time.tickAsync(800);
-    assertEquals(source.story.slice(2), ["list 2 NotOlderThan limit=500", "watch 3"], what);
+    assertEquals(source.requests.slice(2), ["list 2 NotOlderThan limit=500", "watch 3"], what);
     assertEquals(follow.stored, ["default/a@3"], what);
   }
 });

@@ -27,7 +27,7 @@ Deno.test("Reflector takes the initial state and later changes from one request 
     .watch([], [added("foo", 1)], [endBookmark(1)], [modified("foo", 2)], [added("bar", 3), added("baz", 4)]);
   await using follow = new Follow(time, source);
   await time.tickAsync(60_000);
-  assertEquals(source.story, ["watch - initial"]);
+  assertEquals(source.requests, ["watch - initial"]);
   assertEquals(follow.stored, ["default/bar@3", "default/baz@4", "default/foo@2"]);
   const { lists, pages, watches, events } = follow.reflector.counters;
   assertEquals([lists, pages, watches, events], [0, 0, 1, 3]);
@@ -60,7 +60,7 @@ Deno.test("Reflector applies nothing of a streaming list that was stopped before
   await using follow = new Follow(time, new ScriptedSource().watch([a1]));
   await time.tickAsync(0);
   await follow.stop();
-  assertEquals([follow.stored, follow.source.story], [[], ["watch - initial"]]);
+  assertEquals([follow.stored, follow.source.requests], [[], ["watch - initial"]]);
   assertEquals(follow.phases.map(({ name }) => name), ["listing", "stopped"]);
   assertEquals(follow.reflector.counters.failures, 0);
 });
@@ -71,7 +71,7 @@ Deno.test("Reflector lists in pages and then watches when streaming lists are of
   await using follow = new Follow(time, source, PAGES);
   await time.tickAsync(0);
   assertEquals(follow.stored, ["default/a@1"]);
-  assertEquals(source.story, ["list 0 limit=500", "watch 1"]);
+  assertEquals(source.requests, ["list 0 limit=500", "watch 1"]);
 });
 
 Deno.test("Reflector falls back to pages, this time, when a streaming list is refused for any reason [C032]", async () => {
@@ -81,10 +81,10 @@ Deno.test("Reflector falls back to pages, this time, when a streaming list is re
       .watch([], refused(500)).watch([a1, endBookmark(1)]);
     await using follow = new Follow(time, source);
     await time.tickAsync(0);
-    assertEquals(source.story.slice(0, 3), ["watch - initial", "list 0 limit=500", "watch 1"], String(code));
+    assertEquals(source.requests.slice(0, 3), ["watch - initial", "list 0 limit=500", "watch 1"], String(code));
     await time.tickAsync(800 * tries);
     // The next list is asked for as a streaming one again.
-    assertEquals(source.story.slice(3), ["watch 1 initial"], String(code));
+    assertEquals(source.requests.slice(3), ["watch 1 initial"], String(code));
     assertEquals(follow.stored, ["default/a@1"]);
   }
 });
@@ -96,7 +96,7 @@ Deno.test("Reflector falls back to pages for good when the server does not suppo
       .watch([], refused(500)).list(part(2, []), END);
     await using follow = new Follow(time, source);
     await time.tickAsync(800);
-    assertEquals(source.story, [
+    assertEquals(source.requests, [
       "watch - initial",
       "list 0 limit=500",
       "watch 1",
@@ -112,7 +112,7 @@ Deno.test("Reflector with streamingList: on does not fall back", async () => {
   const source = new ScriptedSource().watch(refused(422)).watch([a1], END).watch([a1, endBookmark(1)]);
   await using follow = new Follow(time, source, { streamingList: "on" });
   await time.tickAsync(800 + 800);
-  assertEquals([source.lists.length, source.story, follow.waits], [0, Array(3).fill("watch - initial"), [800, 800]]);
+  assertEquals([source.lists.length, source.requests, follow.waits], [0, Array(3).fill("watch - initial"), [800, 800]]);
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
@@ -125,7 +125,7 @@ Deno.test("Reflector applies a streaming list at its end bookmark, and continues
   source.newest.send([modified("a", 3)]);
   await time.tickAsync(0);
   assertEquals(follow.stored, ["default/a@3", "default/b@2"]);
-  assertEquals(source.story, ["watch - initial"]);
+  assertEquals(source.requests, ["watch - initial"]);
   assertEquals(follow.store.notes, ["replacing", "replace at 2", "flush 2", "update default/a@3", "flush 3"]);
   const { allowBookmarks, sendInitialEvents } = source.newest.options;
   assertEquals([allowBookmarks, sendInitialEvents], [true, true]);
@@ -167,7 +167,7 @@ Deno.test("Reflector waits when the server throttles a streaming list, and does 
     .watch([a1, endBookmark(1)]);
   await using follow = new Follow(time, source);
   await time.tickAsync(800 + 9_000);
-  assertEquals([source.story, follow.waits], [Array(3).fill("watch - initial"), [800, 9_000]]);
+  assertEquals([source.requests, follow.waits], [Array(3).fill("watch - initial"), [800, 9_000]]);
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
@@ -177,7 +177,7 @@ Deno.test("Reflector waits when a streaming list cannot reach the server, and do
   const source = new ScriptedSource().watch(refusal).watch(refusal).watch(refusal).watch([a1, endBookmark(1)]);
   await using follow = new Follow(time, source);
   await time.tickAsync(800 + 800 + 800);
-  assertEquals([source.story, follow.waits], [Array(4).fill("watch - initial"), [800, 800, 800]]);
+  assertEquals([source.requests, follow.waits], [Array(4).fill("watch - initial"), [800, 800, 800]]);
   assertEquals(follow.stored, ["default/a@1"]);
 });
 
@@ -186,9 +186,9 @@ Deno.test("Reflector requests a streaming list once more, after a wait, when it 
   const source = new ScriptedSource().watch([a1], END).watch([a1, b2, endBookmark(2)]);
   await using follow = new Follow(time, source);
   await time.tickAsync(799);
-  assertEquals([source.story, follow.stored], [["watch - initial"], []]);
+  assertEquals([source.requests, follow.stored], [["watch - initial"], []]);
   await time.tickAsync(1);
-  assertEquals([source.story, follow.stored], [Array(2).fill("watch - initial"), ["default/a@1", "default/b@2"]]);
+  assertEquals([source.requests, follow.stored], [Array(2).fill("watch - initial"), ["default/a@1", "default/b@2"]]);
 });
 
 /** Ways to cut a streaming list short, behind its beginning. */
@@ -204,7 +204,7 @@ for (const [how, cut] of Object.entries(CUTS)) {
       .list(part(2, [entry("a", 1), entry("b", 2)]), END).watch([], refused(500)).list(part(3, [entry("a", 1)]), END);
     await using follow = new Follow(time, source);
     await time.tickAsync(800 + 1_600 + 3_200);
-    assertEquals(source.story, [
+    assertEquals(source.requests, [
       "watch - initial",
       "watch - initial",
       "list 0 limit=500",
@@ -230,7 +230,7 @@ Deno.test("Reflector lists in pages, this time, when a streaming list ends at on
   const source = new ScriptedSource().watch(END).list(part(1, []), END);
   await using _follow = new Follow(time, source);
   await time.tickAsync(0);
-  assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 1"]);
+  assertEquals(source.requests, ["watch - initial", "list 0 limit=500", "watch 1"]);
 });
 
 Deno.test("Reflector resumes with a plain watch at the version it has seen when the stream of its list ends [C038]", async () => {
@@ -238,7 +238,7 @@ Deno.test("Reflector resumes with a plain watch at the version it has seen when 
   const source = new ScriptedSource().watch([a1, endBookmark(2), modified("a", 3)], END);
   await using follow = new Follow(time, source);
   await time.tickAsync(0);
-  assertEquals([source.story, follow.waits], [["watch - initial", "watch 3"], []]);
+  assertEquals([source.requests, follow.waits], [["watch - initial", "watch 3"], []]);
   assertEquals(source.newest.options.sendInitialEvents, undefined);
 });
 
@@ -247,7 +247,7 @@ Deno.test("Reflector uses a streaming list again when its version has expired, a
   const source = new ScriptedSource().watch([a1, endBookmark(3)], END).watch(expired()).watch();
   await using follow = new Follow(time, source);
   await time.tickAsync(800);
-  assertEquals(source.story, ["watch - initial", "watch 3", "watch 3 initial"]);
+  assertEquals(source.requests, ["watch - initial", "watch 3", "watch 3 initial"]);
   assertEquals(follow.stored, ["default/a@1"]);
   source.newest.send([added("b", 7)], [endBookmark(7)]);
   await time.tickAsync(0);
@@ -285,11 +285,11 @@ Deno.test("Reflector lists in pages for good when a streaming list brings no obj
   await time.tickAsync(10_000);
   source.newest.send([bookmark(5)]); // none
   await time.tickAsync(9_999);
-  assertEquals(source.story, ["watch - initial"]);
+  assertEquals(source.requests, ["watch - initial"]);
   await time.tickAsync(1);
-  assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 9"]);
+  assertEquals(source.requests, ["watch - initial", "list 0 limit=500", "watch 9"]);
   await time.tickAsync(800);
-  assertEquals(source.story.slice(3), ["list 9 NotOlderThan limit=500", "watch 9"]);
+  assertEquals(source.requests.slice(3), ["list 9 NotOlderThan limit=500", "watch 9"]);
   assertEquals(follow.stored, []);
 });
 
@@ -298,9 +298,9 @@ Deno.test("Reflector retries a streaming list that has not begun in time, as the
   const source = new ScriptedSource().watch().watch([a1, endBookmark(1)]);
   await using follow = new Follow(time, source);
   await time.tickAsync(69_999);
-  assertEquals([source.story, source.open], [["watch - initial"], 1]);
+  assertEquals([source.requests, source.open], [["watch - initial"], 1]);
   await time.tickAsync(1 + 800);
-  assertEquals([source.story, source.open], [Array(2).fill("watch - initial"), 1]);
+  assertEquals([source.requests, source.open], [Array(2).fill("watch - initial"), 1]);
   assertEquals([follow.waits, follow.stored], [[800], ["default/a@1"]]);
   const [, waiting] = follow.phases;
   if (waiting.name !== "waiting") throw new Error(`is ${waiting.name}`);
@@ -317,7 +317,7 @@ Deno.test("Reflector uses streaming lists by default [C043]", async () => {
     using time = new FakeTime();
     await using follow = new Follow(time, new ScriptedSource(), { streamingList });
     await time.tickAsync(0);
-    assertEquals(follow.source.story, [first]);
+    assertEquals(follow.source.requests, [first]);
   }
 });
 
@@ -327,7 +327,7 @@ Deno.test("Reflector lists the newest state at once when the version of a stream
     const source = new ScriptedSource().watch([a1, endBookmark(5)], expired()).watch(fail()).watch([endBookmark(9)]);
     await using follow = new Follow(time, source);
     await time.tickAsync(800);
-    assertEquals(source.story, ["watch - initial", "watch 5 initial", "watch - initial"], how);
+    assertEquals(source.requests, ["watch - initial", "watch 5 initial", "watch - initial"], how);
     assertEquals([follow.stored, follow.waits], [[], [800]], how);
   }
 });
@@ -337,7 +337,7 @@ Deno.test("Reflector falls back to pages when a streaming list sends ERROR, and 
   const source = new ScriptedSource().watch([a1, b2], refused(500)).list(part(9, [entry("z", 3)]), END);
   await using follow = new Follow(time, source);
   await time.tickAsync(0);
-  assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 9"]);
+  assertEquals(source.requests, ["watch - initial", "list 0 limit=500", "watch 9"]);
   assertEquals(follow.stored, ["default/z@3"]);
 });
 
@@ -347,12 +347,12 @@ Deno.test("Reflector falls back to pages when a streaming list never ends while 
   await using follow = new Follow(time, source);
   await time.tickAsync(0);
   for (let seconds = 0; seconds < 60; seconds++) {
-    assertEquals(source.story, ["watch - initial"], `after ${seconds} s`);
+    assertEquals(source.requests, ["watch - initial"], `after ${seconds} s`);
     source.watches[0].send([{ type: "ADDED", entry: entry(`late-${seconds}`, 10 + seconds) }]);
     await time.tickAsync(1_000);
   }
   await time.tickAsync(2 * 61);
-  assertEquals(source.story, ["watch - initial", "list 0 limit=500", "watch 9"]);
+  assertEquals(source.requests, ["watch - initial", "list 0 limit=500", "watch 9"]);
   assertEquals(follow.stored, ["default/z@3"]);
 });
 
@@ -369,7 +369,7 @@ Deno.test("Reflector gives a streaming list of many objects more time", async ()
   }
   source.newest.send([endBookmark(9)]);
   await time.tickAsync(0);
-  assertEquals([source.story, follow.stored.length], [["watch - initial"], 60_000]);
+  assertEquals([source.requests, follow.stored.length], [["watch - initial"], 60_000]);
 });
 
 Deno.test("Reflector that is to relist as its streaming list ends closes that stream first", async () => {

@@ -26,12 +26,12 @@ Deno.test("Reflector treats a watch that ends at once without an event as a fail
   using time = new FakeTime();
   const source = new ScriptedSource().watch([], END).watch(END).watch([]);
   await using follow = await live(time, source);
-  assertEquals([source.story, follow.waits], [["list 0 limit=500", "watch 10"], [800]]);
+  assertEquals([source.requests, follow.waits], [["list 0 limit=500", "watch 10"], [800]]);
   const { phase } = follow.reflector;
   assert(phase.name === "waiting" && phase.error instanceof ShortWatchError);
   await time.tickAsync(800 + 1_600);
   // No list in between: the watch is tried again from where it was.
-  assertEquals(source.story, ["list 0 limit=500", "watch 10", "watch 10", "watch 10"]);
+  assertEquals(source.requests, ["list 0 limit=500", "watch 10", "watch 10", "watch 10"]);
   assertEquals(follow.waits, [800, 1_600]);
 });
 
@@ -42,7 +42,7 @@ Deno.test("Reflector resumes a watch that the server ends without an error, at i
   await time.tickAsync(1_000);
   source.newest.send(END);
   await time.tickAsync(0);
-  assertEquals(source.story, ["list 0 limit=500", "watch 10", "watch 10", "watch 15"]);
+  assertEquals(source.requests, ["list 0 limit=500", "watch 10", "watch 10", "watch 15"]);
   assertEquals(follow.waits, []);
 });
 
@@ -58,7 +58,7 @@ Deno.test("Reflector applies changes in the server's order, and its version does
   assertEquals(follow.reflector.lastSyncResourceVersion, "55");
   source.newest.send([bookmark(40)], END);
   await time.tickAsync(0);
-  assertEquals(source.story.at(-1), "watch 55");
+  assertEquals(source.requests.at(-1), "watch 55");
 });
 
 Deno.test("Reflector waits longer and longer when watches are refused, and does not list [C010]", async () => {
@@ -214,7 +214,7 @@ Deno.test("Reflector cancels a silent watch 10 s after the length that it reques
   await time.tickAsync(lastsMs + 9_999);
   assertEquals([follow.waits, follow.reflector.phase.name], [[], "watching"]);
   await time.tickAsync(1);
-  assertEquals([source.lists.length, source.story.at(-1)], [1, "watch 10"]);
+  assertEquals([source.lists.length, source.requests.at(-1)], [1, "watch 10"]);
   const phase = follow.phases.find(({ name }) => name === "waiting");
   assert(phase?.name === "waiting" && phase.error instanceof UnreachableError);
   assertStringIncludes(phase.error.message, "the server has not ended the watch 10 s after");
@@ -245,7 +245,7 @@ Deno.test("Reflector resumes a watch 10 s after the length that it requested, ev
   }
   assertEquals(source.watches.length, 1);
   await time.tickAsync(1_000);
-  assertEquals([source.story.slice(1), first.over], [["watch 10", "watch 10"], "returned"]);
+  assertEquals([source.requests.slice(1), first.over], [["watch 10", "watch 10"], "returned"]);
 });
 
 Deno.test("Reflector lists at the version it has seen when a watch from it has expired, in the response or in the stream [F05]", async () => {
@@ -257,7 +257,7 @@ Deno.test("Reflector lists at the version it has seen when a watch from it has e
     source.lists.at(-1)!.send(part(20, []), END);
     await time.tickAsync(0);
     const from = steps.length === 2 && Array.isArray(steps[0]) && steps[0].length > 0 ? "12" : "10";
-    assertEquals(source.story.slice(2), [`list ${from} NotOlderThan limit=500`, "watch 20"]);
+    assertEquals(source.requests.slice(2), [`list ${from} NotOlderThan limit=500`, "watch 20"]);
     assertEquals(follow.waits, [800]);
   }
 });
@@ -376,7 +376,7 @@ Deno.test("Reflector relists the newest state at once when a relist is requested
   follow.reflector.relist(reason);
   follow.reflector.relist(reason);
   await time.tickAsync(0);
-  assertEquals(source.story.slice(2), ["list - limit=500", "watch 30"]);
+  assertEquals(source.requests.slice(2), ["list - limit=500", "watch 30"]);
   assertEquals([follow.stored, follow.waits, source.watches[0].over], [["default/z@29"], [], "returned"]);
   const { lastWatchEnd, recentRelists, recentResumes } = follow.reflector.counters;
   assertEquals(lastWatchEnd, { at: time.now, reason: "a list was asked for", error: reason });
@@ -441,7 +441,7 @@ Deno.test("Reflector ignores a requested relist while it lists or waits", async 
   assertEquals([follow.reflector.phase.name, source.lists.length], ["waiting", 1]);
   follow.reflector.relist(new Error("while it waits"));
   await time.tickAsync(800);
-  assertEquals([follow.reflector.phase.name, source.story], ["watching", ["list 0 limit=500", "watch 10", "watch 10"]]);
+  assertEquals([follow.reflector.phase.name, source.requests], ["watching", ["list 0 limit=500", "watch 10", "watch 10"]]);
 });
 
 Deno.test("Reflector relists when its store requests that in the middle of a batch, after applying the batch", async () => {
@@ -455,7 +455,7 @@ Deno.test("Reflector relists when its store requests that in the middle of a bat
   source.newest.send([added("a", 11), added("b", 12)], [added("c", 13)]);
   await time.tickAsync(0);
   assertEquals(follow.stored, ["default/a@11", "default/b@12"]);
-  assertEquals(source.story.slice(2), ["list - limit=500"]);
+  assertEquals(source.requests.slice(2), ["list - limit=500"]);
 });
 
 Deno.test("Reflector relists when onPhase requests that as a watch begins, without that watch", async () => {
@@ -471,7 +471,7 @@ Deno.test("Reflector relists when onPhase requests that as a watch begins, witho
     },
   });
   await time.tickAsync(0);
-  assertEquals(source.story, ["list 0 limit=500", "list - limit=500", "watch 30"]);
+  assertEquals(source.requests, ["list 0 limit=500", "list - limit=500", "watch 30"]);
   assertEquals(follow.stored, ["default/z@29"]);
 });
 
@@ -493,7 +493,7 @@ Deno.test("Reflector reports an error thrown by onError as uncaught, and continu
       },
     });
     await time.tickAsync(0);
-    assertEquals([uncaught, follow.stored, source.story.length], [[thrown], ["default/a@1"], 2]);
+    assertEquals([uncaught, follow.stored, source.requests.length], [[thrown], ["default/a@1"], 2]);
   } finally {
     removeEventListener("error", listener);
   }
@@ -511,7 +511,7 @@ Deno.test("Reflector lists when eight watches in a row end at once without an ev
   assertEquals([source.lists.length, source.watches.length], [1, 16]);
   source.list(part(30, []), END).watch([]);
   await time.tickAsync(2_000);
-  assertEquals(source.story.slice(-2), ["list 11 NotOlderThan limit=500", "watch 30"]);
+  assertEquals(source.requests.slice(-2), ["list 11 NotOlderThan limit=500", "watch 30"]);
   assertEquals(follow.reflector.lastSyncResourceVersion, "30");
 });
 

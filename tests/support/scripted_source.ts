@@ -123,7 +123,7 @@ export class ScriptedSource implements ListerWatcher<Thing> {
   }
 
   /** The requests, without the parts that differ by chance: `"list 0 limit=500"`, `"watch 5"`, `"watch - initial"`. */
-  get story(): string[] {
+  get requests(): string[] {
     return this.calls.map(({ type, options }) => {
       const { resourceVersion, resourceVersionMatch, limit, continue: token, sendInitialEvents } = options;
       const words = [type, resourceVersion === undefined ? "-" : resourceVersion];

@@ -49,7 +49,7 @@ function summary({ objects, differences, keys, repair }: CheckResult): string {
 
 /** The requests since the first list and watch. */
 function requests({ source }: Run): string[] {
-  return source.story.slice(2);
+  return source.requests.slice(2);
 }
 
 Deno.test("check() of an equal cache is one list at the version of the cache, and no event", async () => {
