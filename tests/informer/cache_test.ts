@@ -104,7 +104,7 @@ Deno.test("SharedIndexInformer's version is that of the last change, bookmark or
     await run.start();
     const versions = [run.informer.lastSyncResourceVersion];
     for (const change of [modified("a", 11), bookmark(15), deleted("a", 20)]) {
-      await run.tell(change);
+      await run.send(change);
       versions.push(run.informer.lastSyncResourceVersion);
     }
     await run.relist(expired(), 30, []);
@@ -166,9 +166,9 @@ Deno.test("SharedIndexInformer caches and delivers the result of a transform, no
     onDelete: ({ object }) => void sizes.push(object.spec.size),
   });
   await run.start();
-  await run.tell(modified("a", 11, { size: 3 }));
+  await run.send(modified("a", 11, { size: 3 }));
   assertEquals(run.informer.indexer.getByKey("default/a")?.spec.size, 30);
-  await run.tell(deleted("a", 12, { size: 4 }));
+  await run.send(deleted("a", 12, { size: 4 }));
   assertEquals(sizes, [20, 20, 30, 40]);
 });
 
@@ -186,7 +186,7 @@ Deno.test("SharedIndexInformer transforms each object once, in every way of list
     });
     await run.start();
     assertEquals(calls, 2);
-    await run.tell(modified("a", 11));
+    await run.send(modified("a", 11));
     assertEquals([calls, run.informer.lister.list().map(({ spec }) => spec.size)], [3, [2, 2]]);
     // What a new list has in the version that is cached is not looked at.
     if (streamingList === "off") await run.relist(expired(), 20, [entry("a", 11), entry("b", 2)]);
@@ -207,7 +207,7 @@ Deno.test("SharedIndexInformer fills an index that is added later, and keeps all
   assertEquals(late.indexer.indexKeys("parity", "odd"), ["default/a"]);
   assertEquals(late.indexer.byIndex("name", "a").map(({ spec }) => spec.size), [1]);
   assertEquals(late.indexer.indexValues("name").sort(), ["a", "b"]);
-  await run.tell(modified("a", 11, { size: 2 }), added("c", 12, { size: 3 }), deleted("b", 13));
+  await run.send(modified("a", 11, { size: 2 }), added("c", 12, { size: 3 }), deleted("b", 13));
   assertEquals(late.indexer.indexKeys("size", "2"), ["default/a"]);
   assertEquals(late.indexer.indexKeys("parity", "odd"), ["default/c"]);
   assertEquals(late.indexer.indexValues("name").sort(), ["a", "c"]);
@@ -286,7 +286,7 @@ Deno.test("SharedIndexInformer keys objects by the name that a transform sets [C
   run.informer.addEventHandler(notes);
   await run.start();
   assertEquals(notes.take(), ["+ default/A@1 (initial)", "+ default/B@2 (initial)", "= 2 at 10"]);
-  await run.tell(modified("a", 11), added("c", 12), deleted("b", 13));
+  await run.send(modified("a", 11), added("c", 12), deleted("b", 13));
   assertEquals(notes.take(), ["~ default/A@1→11", "+ default/C@12", "- default/B@13"]);
   assertEquals(run.informer.lister.namespace("default").get("A")?.metadata.name, "A");
   assertEquals([...run.informer.indexer.keys()].sort(), ["default/A", "default/C"]);
@@ -314,10 +314,10 @@ Deno.test("SharedIndexInformer quarantines an object whose transform throws, unt
     "default/a",
   ]);
   assertEquals(run.informer.lister.list().map(({ metadata }) => metadata.name), ["b"]);
-  await run.tell(modified("a", 11), modified("b", 12));
+  await run.send(modified("a", 11), modified("b", 12));
   assertEquals([run.informer.status().quarantined, run.informer.lister.list().length], [1, 1]);
   assertThrows(() => run.informer.lister.get("default/b"), DecodeError, 'Cannot transform "default/b"');
-  await run.tell(deleted("b", 13));
+  await run.send(deleted("b", 13));
   assertEquals([run.informer.status().quarantined, run.cached], [0, ["default/a@11"]]);
 });
 
@@ -351,7 +351,7 @@ Deno.test("SharedIndexInformer survives any error or result of a transform", asy
       transform: (object) => object.spec.size === 9 ? bad(object) as Thing : object,
     });
     await run.start();
-    await run.tell(modified("b", 11, { size: 9 }), added("c", 12));
+    await run.send(modified("b", 11, { size: 9 }), added("c", 12));
     const complaints = ["a", "b"].map((name) =>
       `DecodeError: Cannot transform "default/${name}"${message && `: ${message}`}`
     );
@@ -403,8 +403,8 @@ Deno.test("SharedIndexInformer counts only cached objects as quarantined, not th
     onDelete: (event) => read(() => event.object),
   });
   await run.start();
-  await run.tell(modified("a", 11));
-  await run.tell({ type: "DELETED", entry: spoilt("b", 12) });
+  await run.send(modified("a", 11));
+  await run.send({ type: "DELETED", entry: spoilt("b", 12) });
   assertEquals([readings, run.errors.length], [["broken", "broken"], 2]);
   assertEquals([informer.status().quarantined, run.cached], [0, ["default/a@11"]]);
 });
@@ -426,12 +426,12 @@ Deno.test("SharedIndexInformer delivers an object of the same name and another u
   run.informer.addEventHandler(notes);
   await run.start();
   notes.take();
-  await run.tell(modified("watched", 11, { uid: "other" }));
+  await run.send(modified("watched", 11, { uid: "other" }));
   assertEquals(notes.take(), ["- default/watched@1 (unknown)", "+ default/watched@11"]);
-  await run.tell(deleted("both", 12), added("both", 13, { uid: "other" }));
+  await run.send(deleted("both", 12), added("both", 13, { uid: "other" }));
   assertEquals(notes.take(), ["- default/both@12", "+ default/both@13"]);
   // The end of one that was never seen: what was known is gone all the same.
-  await run.tell(deleted("both", 14, { uid: "third" }));
+  await run.send(deleted("both", 14, { uid: "third" }));
   assertEquals(notes.take(), ["- default/both@13 (unknown)"]);
   const listed = entry("listed", 15, { uid: "other" });
   await run.relist(expired(), 20, [entry("watched", 11, { uid: "other" }), listed]);
@@ -446,7 +446,7 @@ Deno.test("SharedIndexInformer does not apply an older version than the cached o
   run.informer.addEventHandler(notes);
   await run.start();
   notes.take();
-  await run.tell(modified("a", 8), added("a", 9), deleted("a", 5, { uid: "an earlier one" }));
+  await run.send(modified("a", 8), added("a", 9), deleted("a", 5, { uid: "an earlier one" }));
   assertEquals([notes.take(), run.cached, run.informer.status().outdated], [[], ["default/a@9"], 2]);
   // The server was restored from a backup.
   run.source.list(expired());
@@ -497,7 +497,7 @@ Deno.test("SharedIndexInformer quarantines an object that cannot be frozen, unti
     assertEquals(run.complaints, [
       'DecodeError: Cannot freeze "default/a": Cannot freeze array buffer views with elements',
     ]);
-    await run.tell(modified("a", 11), modified("b", 12, { size: 9 }), added("c", 13));
+    await run.send(modified("a", 11), modified("b", 12, { size: 9 }), added("c", 13));
     assertEquals([informer.lister.list().length, informer.status().quarantined, run.cached.length], [2, 1, 3]);
   }
 });
@@ -545,11 +545,11 @@ Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths with
   try {
     await run.start();
     const found = informer.until(path("spec.size").equals(3));
-    await run.tell({ type: "MODIFIED", entry: unread("a", 11, { size: 2 }) });
-    await run.tell({ type: "ADDED", entry: unread("c", 12, { size: 2 }) });
+    await run.send({ type: "MODIFIED", entry: unread("a", 11, { size: 2 }) });
+    await run.send({ type: "ADDED", entry: unread("c", 12, { size: 2 }) });
     assertEquals(informer.indexer.indexKeys("size", "2"), ["default/a", "default/c"]);
     assertEquals(versions(), []);
-    await run.tell({ type: "MODIFIED", entry: unread("a", 13, { size: 3 }) });
+    await run.send({ type: "MODIFIED", entry: unread("a", 13, { size: 3 }) });
     assertEquals((await found).metadata.resourceVersion, "13");
     assertEquals(versions(), ["13"]);
     assertEquals(informer.lister.list({ fieldSelector: "spec.size=2" }).map(({ metadata }) => metadata.name), ["c"]);

@@ -17,7 +17,7 @@ Deno.test("SharedIndexInformer delivers the changes of one batch in the server's
   run.informer.addEventHandler(notes);
   await time.tickAsync(0);
   notes.take();
-  await run.tell(
+  await run.send(
     added("a", 11),
     added("b", 12),
     modified("a", 13),

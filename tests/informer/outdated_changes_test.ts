@@ -68,7 +68,7 @@ Deno.test("SharedIndexInformer that is stopped before a relist that is due leave
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 5))).start();
   run.source.list();
-  await run.tell(modified("a", 12), modified("a", 11));
+  await run.send(modified("a", 12), modified("a", 11));
   assertEquals(run.source.requests.at(-1), "list - limit=500", "the relist is not answered");
 });
 

@@ -29,7 +29,7 @@ Deno.test("SharedIndexInformer that is paused keeps cache, indexes and handlers,
   informer.resume();
   await time.tickAsync(0);
   assertEquals([source.lists.length, source.newest.options.resourceVersion], [1, "10"]);
-  await run.tell(modified("a", 11));
+  await run.send(modified("a", 11));
   assertEquals([notes.take(), late.take()], [["~ default/a@1→11"], ["~ default/a@1→11"]]);
   assertEquals([informer.status().state, "staleMs" in informer.status()], ["live", false]);
 });
@@ -137,7 +137,7 @@ Deno.test("SharedIndexInformer reaches a version that it waits for after a pause
   await time.tickAsync(1_000);
   informer.resume();
   await time.tickAsync(0);
-  await run.tell(added("x", 11), bookmark(12));
+  await run.send(added("x", 11), bookmark(12));
   await reached;
   assertEquals((await found).metadata.name, "x");
   informer.pause();
@@ -183,10 +183,10 @@ Deno.test("SharedIndexInformer that waits for a relist keeps no timer while it i
   const { source, informer } = run;
   // The first change out of order leads to a list at once, the second to one that waits.
   source.list(part(20, [entry("a", 5)]), END).watch([]);
-  await run.tell(modified("b", 12), modified("a", 4));
+  await run.send(modified("b", 12), modified("a", 4));
   await time.tickAsync(100);
   assertEquals(source.lists.length, 2);
-  await run.tell(modified("b", 22), modified("a", 3));
+  await run.send(modified("b", 22), modified("a", 3));
   assertEquals([time.timers > 1, source.lists.length], [true, 2]);
   informer.pause();
   await time.tickAsync(0);
@@ -195,7 +195,7 @@ Deno.test("SharedIndexInformer that waits for a relist keeps no timer while it i
   source.watch([]).list(part(30, []), END).watch([]);
   informer.resume();
   await time.tickAsync(0);
-  await run.tell(bookmark(25));
+  await run.send(bookmark(25));
   await time.tickAsync(100);
   assertEquals([source.lists.length, run.cached], [3, []]);
 });

@@ -18,12 +18,12 @@ Deno.test("SharedIndexInformer deletes a cached object under its transformed nam
     await run.start();
     assertEquals(run.cached, ["moved/its-a@1", "moved/its-b@2"]);
     notes.take();
-    await run.tell(deleted("a", 11, { size: 0 }));
+    await run.send(deleted("a", 11, { size: 0 }));
     assertEquals([run.cached, notes.take()], [["moved/its-b@2"], ["- moved/its-a@11"]]);
     // Another object of the old name is not taken for it.
-    await run.tell(added("a", 12, { size: 0, uid: "another" }));
+    await run.send(added("a", 12, { size: 0, uid: "another" }));
     assertEquals(run.cached, ["default/a@12", "moved/its-b@2"]);
-    await run.tell(deleted("a", 13, { size: 0, uid: "another" }));
+    await run.send(deleted("a", 13, { size: 0, uid: "another" }));
     assertEquals(run.cached, ["moved/its-b@2"]);
   }
 });
@@ -32,11 +32,11 @@ Deno.test("SharedIndexInformer quarantines an object under its transformed name 
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)), { transform: rename });
   await run.start();
-  await run.tell(modified("a", 11, { size: 0 }));
+  await run.send(modified("a", 11, { size: 0 }));
   assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@11"], 1]);
   assertEquals(run.complaints, ['DecodeError: Cannot transform "default/a": too small']);
   assertEquals(run.informer.entries.indexKeys("namespace", "moved"), ["moved/its-a"]);
-  await run.tell(modified("a", 12));
+  await run.send(modified("a", 12));
   assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@12"], 0]);
   await run.relist(expired(), 20, [entry("a", 15, { size: 0 })]);
   assertEquals(run.cached, ["moved/its-a@15"]);
@@ -54,13 +54,13 @@ Deno.test("SharedIndexInformer quarantines an object under its transformed name,
     },
   });
   await run.start();
-  await run.tell(modified("a", 11, { size: 0 }), added("b", 12));
+  await run.send(modified("a", 11, { size: 0 }), added("b", 12));
   assertEquals(run.cached, ["default/team/a@11", "default/team/b@12"]);
   assertEquals([run.informer.entries.indexKeys("namespace", "default").length, run.informer.status().state], [
     2,
     "live",
   ]);
-  await run.tell(deleted("a", 13, { size: 0 }));
+  await run.send(deleted("a", 13, { size: 0 }));
   assertEquals(run.cached, ["default/team/b@12"]);
   assertEquals(run.complaints, ['DecodeError: Cannot transform "default/a": too small']);
 });
@@ -69,8 +69,8 @@ Deno.test("SharedIndexInformer quarantines an object under its transformed name,
   using time = new FakeTime();
   await using run = new Run(time, holding(), { transform: rename });
   await run.start();
-  await run.tell(added("a", 11), modified("a", 12, { size: 0 }));
+  await run.send(added("a", 11), modified("a", 12, { size: 0 }));
   assertEquals([run.cached, run.informer.status().quarantined], [["moved/its-a@12"], 1]);
-  await run.tell(deleted("a", 13, { size: 0 }));
+  await run.send(deleted("a", 13, { size: 0 }));
   assertEquals([run.cached, run.informer.status().quarantined], [[], 0]);
 });

@@ -335,7 +335,7 @@ Deno.test("SharedIndexInformer writes the moment of the call, whatever changes w
   {
     await using run = await new Run(time, holding(unread("a", 1), unread("b", 2))).start();
     snapshot = run.informer.snapshot();
-    await run.tell(modified("a", 11), deleted("b", 12), added("c", 13));
+    await run.send(modified("a", 11), deleted("b", 12), added("c", 13));
   }
   await using second = new Run(time);
   await second.informer.restore(snapshot);

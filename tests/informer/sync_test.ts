@@ -212,7 +212,7 @@ Deno.test("SharedIndexInformer's status has counts, and the time of the last cha
   assertEquals([informer.status().lastByteAt, informer.status().lastBookmarkAt], [undefined, undefined]);
   await run.start();
   await time.tickAsync(1_000);
-  await run.tell(modified("a", 11), bookmark(12));
+  await run.send(modified("a", 11), bookmark(12));
   const { since, lastByteAt, lastBookmarkAt, events, lists, watches, objects, resourceVersion } = informer.status();
   assertEquals(
     [since, lastByteAt, lastBookmarkAt],
@@ -252,10 +252,10 @@ Deno.test("SharedIndexInformer's status has the progress of a list, and the time
   assertEquals(informer.status().listing, undefined);
   await run.start();
   assertEquals(informer.status().listing, { objects: 2 });
-  await run.tell(added("c", 3));
+  await run.send(added("c", 3));
   assertEquals([informer.status().listing, informer.status().lastBookmarkAt], [{ objects: 3 }, undefined]);
   await time.tickAsync(1_000);
-  await run.tell(endBookmark(3));
+  await run.send(endBookmark(3));
   assertEquals(informer.status().listing, undefined);
   assertEquals(informer.status().lastBookmarkAt, new Date(time.now));
 });
@@ -356,7 +356,7 @@ Deno.test("SharedIndexInformer accepts handlers, indexes and waits in any order 
     await time.tickAsync(0);
     add(5);
     await synced;
-    await run.tell(modified("a", 11));
+    await run.send(modified("a", 11));
     assertEquals(notes.lines, ["+ default/a@1 (initial)", "= 1 at 10", "~ default/a@1→11"], String(moment));
     await run.informer[Symbol.asyncDispose]();
     await running;

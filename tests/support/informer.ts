@@ -47,7 +47,7 @@ export class Run<Name extends string = never> implements AsyncDisposable {
   }
 
   /** The server sends changes in one batch, and all handlers that are not busy receive them. */
-  async tell(...changes: Change<Thing>[]): Promise<void> {
+  async send(...changes: Change<Thing>[]): Promise<void> {
     this.source.newest.send(changes);
     await this.#time.tickAsync(0);
   }

@@ -40,7 +40,7 @@ Deno.test("SharedIndexInformer reports unreadable labels once, whichever lister 
     onAdd: ({ labels }) => void asked.push(labels),
     onUpdate: (event) => void asked.push(assertThrows(() => event.labels, DecodeError).key),
   });
-  await run.tell({ type: "MODIFIED", entry: broken });
+  await run.send({ type: "MODIFIED", entry: broken });
   assertEquals(asked, [{ app: "x" }, undefined, "default/a"]);
   for (let i = 0; i < 2; i++) assertEquals(run.informer.lister.list("!app").length, 1);
   assertEquals([run.errors.length, run.informer.status().quarantined], [1, 1]);

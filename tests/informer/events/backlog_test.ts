@@ -29,7 +29,7 @@ Deno.test("a backlog keeps every event for a slow handler by default", async () 
   using time = new FakeTime();
   const { run, notes, registration, release } = await busy(time, {});
   await using _run = run;
-  await run.tell(added("a", 11), modified("a", 12), deleted("a", 13), added("a", 14));
+  await run.send(added("a", 11), modified("a", 12), deleted("a", 13), added("a", 14));
   assertEquals([notes.take(), registration.pending], [["+ default/x@1 (initial)"], 5]);
   assertEquals(await release(), [
     "= 1 at 10",
@@ -74,9 +74,9 @@ Deno.test("a latestPerKey backlog merges pending events into the fewest that lea
       await release();
       const hold = gate();
       notes.gate = hold.promise;
-      await run.tell(modified("x", 9));
+      await run.send(modified("x", 9));
       assertEquals(notes.take(), ["~ default/x@1→9"], how);
-      for (const batch of batches) await run.tell(...batch);
+      for (const batch of batches) await run.send(...batch);
       assertEquals(run.informer.status().handlers[0].pending, left.length === 0 ? 0 : 1, how);
       hold.resolve();
       await time.tickAsync(0);
@@ -93,7 +93,7 @@ Deno.test("a latestPerKey backlog marks objects of the first list as initial, al
     entry("z", 1),
   ]);
   await using _run = run;
-  await run.tell(modified("y", 11), deleted("z", 12), added("n", 13));
+  await run.send(modified("y", 11), deleted("z", 12), added("n", 13));
   assertEquals([notes.take(), registration.hasSynced], [["+ default/x@1 (initial)"], false]);
   assertEquals(await release(), ["+ default/y@11 (initial)", "= 3 at 10", "+ default/n@13"]);
   assertEquals(registration.hasSynced, true);
@@ -106,15 +106,15 @@ Deno.test("a latestPerKey backlog does not merge events of a deleted object with
   await release();
   let hold = gate();
   notes.gate = hold.promise;
-  await run.tell(modified("x", 11)); // delivered, and its call does not return
-  await run.tell(deleted("x", 12), added("x", 13));
+  await run.send(modified("x", 11)); // delivered, and its call does not return
+  await run.send(deleted("x", 12), added("x", 13));
   notes.gate = gate().promise;
   const second = gate();
   notes.gate = second.promise;
   hold.resolve();
   hold = second;
   await time.tickAsync(0); // the deletion is delivered, and its call does not return; the addition is next
-  await run.tell(modified("x", 14), deleted("x", 15));
+  await run.send(modified("x", 14), deleted("x", 15));
   second.resolve();
   await time.tickAsync(0);
   assertEquals(notes.lines, ["~ default/x@1→11", "- default/x@12", "+ default/x@13", "- default/x@15"]);
@@ -129,9 +129,9 @@ Deno.test("a bounded backlog removes a handler that falls further behind, and re
   const others = new Notes();
   run.informer.addEventHandler(others);
   const waiting = assertRejects(() => registration.waitForSync(), Error);
-  await run.tell(added("a", 11), modified("a", 12), deleted("a", 13));
+  await run.send(added("a", 11), modified("a", 12), deleted("a", 13));
   assertEquals([run.errors, registration.pending], [[], 13]);
-  await run.tell(added("a", 14));
+  await run.send(added("a", 14));
   const message = 'Cannot keep up with handler "slow": it is more than 3 events behind';
   assertEquals([run.complaints, (await waiting).message], [[`Error: ${message}`], message]);
   assertEquals(run.informer.status().handlers.map(({ name }) => name), ["handler 1"]);
@@ -147,7 +147,7 @@ Deno.test("a bounded backlog keeps a handler that stays within it, however many 
   for (let version = 11; version < 100; version += 3) {
     const hold = gate();
     notes.gate = hold.promise;
-    await run.tell(modified("x", version), modified("x", version + 1), modified("x", version + 2));
+    await run.send(modified("x", version), modified("x", version + 1), modified("x", version + 2));
     hold.resolve();
     await time.tickAsync(0);
   }
@@ -159,7 +159,7 @@ Deno.test("a stream of events that falls too far behind rejects, and ends", asyn
   await using run = await new Run(time, holding(entry("x", 1))).start();
   const events = run.informer.events({ backlog: { max: 2 }, name: "reader" });
   await events.next();
-  await run.tell(modified("x", 11), modified("x", 12), modified("x", 13));
+  await run.send(modified("x", 11), modified("x", 12), modified("x", 13));
   await assertRejects(() => events.next(), Error, 'Cannot keep up with "reader": it is more than 2 events behind');
   assertEquals([await events.next(), run.informer.status().handlers], [{ done: true, value: undefined }, []]);
 });
@@ -184,7 +184,7 @@ Deno.test("every backlog policy delivers the first list in order, and does not c
   assertEquals(line((await told).value!), initial[0]);
   // Three and the end of the list; of the stream, too.
   assertEquals(run.informer.status().handlers.map(({ pending }) => pending), [4, 4, 4, 4]);
-  await run.tell(modified("b", 11));
+  await run.send(modified("b", 11));
   const late = new Notes();
   run.informer.addEventHandler(late);
   hold.resolve();

@@ -32,11 +32,11 @@ Deno.test("events() starts at the first next(), with the objects cached then", a
   using time = new FakeTime();
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const events = run.informer.events();
-  await run.tell(modified("a", 11), added("b", 12));
+  await run.send(modified("a", 11), added("b", 12));
   assertEquals(run.informer.status().handlers, []);
   assertEquals(await take(events, 3), ["+ default/a@11 (initial)", "+ default/b@12 (initial)", "= 2 at 12"]);
   assertEquals(run.informer.status().handlers, [{ name: "events 1", pending: 0, errors: 0, slow: false }]);
-  await run.tell(deleted("a", 13));
+  await run.send(deleted("a", 13));
   assertEquals(run.informer.status().handlers[0].pending, 1);
   assertEquals(await take(events, 1), ["- default/a@13"]);
   await events.return!();
@@ -124,8 +124,8 @@ Deno.test("events() answers calls of next() in order", async () => {
   await using run = await new Run(time, holding(entry("a", 1))).start();
   const events = run.informer.events();
   const asked = Array.from({ length: 4 }, () => events.next());
-  await run.tell(modified("a", 11));
-  await run.tell(modified("a", 12));
+  await run.send(modified("a", 11));
+  await run.send(modified("a", 12));
   const results = await Promise.all(asked);
   assertEquals(results.map(({ value }) => line(value)), [
     "+ default/a@1 (initial)",
@@ -157,7 +157,7 @@ Deno.test("events() yields events of objects that pass its filter", async () => 
   const events = run.informer.events({ filter: ({ spec }) => spec.size === 2 });
   assertEquals(await take(events, 2), ["+ default/b@1 (initial)", "= 2 at 10"]);
   const next = take(events, 2);
-  await run.tell(modified("b", 11), modified("a", 12), modified("a", 13, { size: 2 }));
+  await run.send(modified("b", 11), modified("a", 12), modified("a", 13, { size: 2 }));
   assertEquals(await next, ["- default/b@1", "+ default/a@13"]);
   await events.return!();
 });
@@ -169,7 +169,7 @@ Deno.test("until() resolves with the first object that its predicate accepts, ca
   assertEquals((await informer.until(({ spec }) => spec.size === 5)).metadata.name, "b");
   const named = informer.until(({ spec }) => spec.size === 5, { key: "default/a" });
   const coming = informer.until(({ spec }) => spec.size === 7);
-  await run.tell(modified("b", 11, { size: 6 }), modified("b", 12, { size: 7 }), modified("a", 13, { size: 5 }));
+  await run.send(modified("b", 11, { size: 6 }), modified("b", 12, { size: 7 }), modified("a", 13, { size: 5 }));
   assertEquals([(await named).metadata.name, (await coming).metadata.resourceVersion], ["a", "12"]);
   assertEquals(informer.status().handlers, []);
 });
@@ -199,9 +199,9 @@ Deno.test("until() with a key and untilDeleted() look up their object only, howe
     else await run.start();
     await waits.cached;
     await soon(informer.untilDeleted("default/none"));
-    await run.tell(modified("a", 11, { size: 3 }), ...others.map(({ name }) => modified(name, 12)));
+    await run.send(modified("a", 11, { size: 3 }), ...others.map(({ name }) => modified(name, 12)));
     await waits.passing;
-    await run.tell(modified("a", 13, { size: 2 }), deleted("a", 14));
+    await run.send(modified("a", 13, { size: 2 }), deleted("a", 14));
     assertEquals((await waits.coming).metadata.resourceVersion, "13");
     await waits.gone;
     stop.abort(new Error("enough"));
@@ -260,9 +260,9 @@ Deno.test("untilDeleted() resolves at once for an object that is not cached, els
     informer.untilDeleted("default/a").then(note("a")),
     informer.untilDeleted("default/b").then(note("b")),
   ];
-  await run.tell(modified("a", 11));
+  await run.send(modified("a", 11));
   assertEquals(done, ["none"]);
-  await run.tell(deleted("a", 12), added("a", 13));
+  await run.send(deleted("a", 12), added("a", 13));
   await run.relist(expired(), 20, [entry("a", 13)]);
   await Promise.all(waits);
   assertEquals(done, ["none", "a", "b"]);
@@ -280,9 +280,9 @@ Deno.test("atLeast() resolves when the cache has reached the version by a change
   await run.start();
   assertEquals(reached, ["9"]);
   await informer.atLeast("10");
-  await run.tell(modified("a", 11));
+  await run.send(modified("a", 11));
   assertEquals([reached, informer.indexer.getByKey("default/a")?.metadata.resourceVersion], [["9", "11"], "11"]);
-  await run.tell(bookmark(99));
+  await run.send(bookmark(99));
   assertEquals(reached, ["9", "11", "15"]);
   await run.relist(expired(), 1_000, []);
   await Promise.all(waits);
@@ -329,7 +329,7 @@ Deno.test("atLeast() that is waiting rejects when the server's versions turn out
     await using run = new Run(time, new ScriptedSource().list(part(listedAt, []), END).watch([]));
     const waiting = assertRejects(() => run.informer.atLeast("50"), RangeError, '"abc"');
     await run.start();
-    if (listedAt === "10") await run.tell(added("a", "abc"));
+    if (listedAt === "10") await run.send(added("a", "abc"));
     await waiting;
   }
 });

@@ -12,7 +12,7 @@ Deno.test("SharedIndexInformer delivers the cached objects, a synced event, and 
   await run.start();
   assertEquals(notes.take(), ["+ default/a@1 (initial)", "+ default/b@2 (initial)", "= 2 at 10"]);
   assertEquals([registration.name, registration.hasSynced, registration.pending], ["handler 1", true, 0]);
-  await run.tell(modified("a", 11), added("c", 12), deleted("b", 13));
+  await run.send(modified("a", 11), added("c", 12), deleted("b", 13));
   assertEquals(notes.take(), ["~ default/a@1→11", "+ default/c@12", "- default/b@13"]);
 });
 
@@ -33,7 +33,7 @@ Deno.test("SharedIndexInformer delivers the cached objects to a late handler, th
   const early = new Notes();
   run.informer.addEventHandler(early);
   await run.start();
-  await run.tell(modified("a", 11), deleted("b", 12));
+  await run.send(modified("a", 11), deleted("b", 12));
   early.take();
   // One that comes before the change is taken, and one behind it.
   run.source.newest.send([added("c", 13)]);
@@ -86,8 +86,8 @@ Deno.test("SharedIndexInformer applies a change to the cache before it delivers 
     void shown.push(run.informer.indexer.getByKey(key)?.metadata.resourceVersion);
   run.informer.addEventHandler({ onAdd: look, onUpdate: look, onDelete: look });
   await run.start();
-  await run.tell(modified("a", 11));
-  await run.tell(deleted("a", 12));
+  await run.send(modified("a", 11));
+  await run.send(deleted("a", 12));
   assertEquals(shown, ["1", "11", undefined]);
 });
 
@@ -101,7 +101,7 @@ Deno.test("SharedIndexInformer awaits a handler's promise before its next event,
   run.informer.addEventHandler(slow, { name: "slow" });
   run.informer.addEventHandler(fast, { name: "fast" });
   await run.start();
-  await run.tell(modified("a", 11));
+  await run.send(modified("a", 11));
   assertEquals([slow.lines, fast.lines.length], [["+ default/a@1 (initial)"], 4]);
   assertEquals(run.informer.status().handlers.map(({ name, pending, slow }) => ({ name, pending, slow })), [
     { name: "slow", pending: 3, slow: false },
@@ -206,12 +206,12 @@ Deno.test("SharedIndexInformer calls only the callbacks that a handler has, and 
   run.informer.addEventHandler(notes, { filter: ({ spec }) => spec.size > 5 });
   await run.start();
   assertEquals(notes.take(), ["+ default/big@1 (initial)", "= 3 at 10"]);
-  await run.tell(modified("small", 11, { size: 7 }), modified("big", 12, { size: 8 }), deleted("gone", 13));
+  await run.send(modified("small", 11, { size: 7 }), modified("big", 12, { size: 8 }), deleted("gone", 13));
   assertEquals(notes.take(), ["+ default/small@11", "~ default/big@1→12"]);
-  await run.tell(modified("big", 14), modified("big", 15), deleted("big", 16));
+  await run.send(modified("big", 14), modified("big", 15), deleted("big", 16));
   // With the state that was delivered last: the new one does not pass.
   assertEquals(notes.take(), ["- default/big@12"]);
-  await run.tell(deleted("small", 17));
+  await run.send(deleted("small", 17));
   // The deletion of an object that was delivered is delivered, whether or not its last state passes.
   assertEquals([notes.take(), run.errors], [["- default/small@17"], []]);
 });
@@ -228,8 +228,8 @@ Deno.test("SharedIndexInformer drops an object whose filter throws, and reports 
     },
   });
   await run.start();
-  await run.tell(modified("a", 11), modified("b", 12));
-  await run.tell(modified("a", 13));
+  await run.send(modified("a", 11), modified("b", 12));
+  await run.send(modified("a", 13));
   assertEquals(notes.lines, [
     "+ default/a@1 (initial)",
     "+ default/b@1 (initial)",
@@ -252,7 +252,7 @@ Deno.test("SharedIndexInformer delivers a deletion with key and last known state
       void told.push([key, namespace, name, object.spec.size, finalStateUnknown]),
   });
   await run.start();
-  await run.tell(deleted("seen", 11, { size: 6 }));
+  await run.send(deleted("seen", 11, { size: 6 }));
   await run.relist(expired(), 20, []);
   assertEquals(told, [
     ["default/seen", "default", "seen", 6, false],
@@ -309,7 +309,7 @@ Deno.test("events parse nothing when they are printed, and have no object when t
   const events: (AddedEvent<Thing> | UpdatedEvent<Thing>)[] = [];
   run.informer.addEventHandler({ onAdd: (event) => void events.push(event), onUpdate: (e) => void events.push(e) });
   await run.start();
-  await run.tell({ type: "MODIFIED", entry: spoilt("a", 11) });
+  await run.send({ type: "MODIFIED", entry: spoilt("a", 11) });
   assertEquals(events.map((event) => JSON.stringify(event)), [
     '{"type":"added","key":"default/a","resourceVersion":"1","initial":true}',
     '{"type":"updated","key":"default/a","resourceVersion":"11","resync":false}',

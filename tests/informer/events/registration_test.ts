@@ -23,11 +23,11 @@ Deno.test("HandlerRegistration is removed once, without others, and the same han
   first.remove();
   await time.tickAsync(0);
   assertEquals(names(), ["second"]);
-  await run.tell(modified("a", 11));
+  await run.send(modified("a", 11));
   assertEquals(notes.take(), ["~ default/a@1→11"]);
   await second[Symbol.asyncDispose]();
   await second[Symbol.asyncDispose]();
-  await run.tell(modified("a", 12));
+  await run.send(modified("a", 12));
   assertEquals([notes.take(), names()], [[], []]);
 });
 
@@ -72,7 +72,7 @@ Deno.test("HandlerRegistration that is removed receives nothing more, not even p
   registration.remove();
   assertEquals(registration.pending, 0);
   hold.resolve();
-  await run.tell(modified("a", 11));
+  await run.send(modified("a", 11));
   assertEquals([notes.lines, registration.hasSynced], [["+ default/a@1 (initial)"], false]);
   await assertRejects(
     () => registration.waitForSync(),
@@ -229,7 +229,7 @@ Deno.test("HandlerRegistration is removed when its signal aborts, and receives n
   assertEquals([notes.lines.length, never.lines], [2, []]);
   await assertRejects(() => dead.waitForSync(), Error, "it was removed");
   stop.abort();
-  await run.tell(modified("a", 11));
+  await run.send(modified("a", 11));
   await time.tickAsync(5_000);
   assertEquals([notes.lines.length, never.lines, run.informer.status().handlers], [2, [], []]);
 });
@@ -338,9 +338,9 @@ Deno.test("SharedIndexInformer delivers everything once to a handler that is add
       });
       run.informer.addEventHandler({});
       await run.start();
-      if (when === "addition") await run.tell(added("c", 11, bad), added("d", 12));
-      if (when === "update") await run.tell(modified("a", 11, bad), modified("b", 12));
-      if (when === "successor") await run.tell(modified("a", 11, { ...bad, uid: "other" }), modified("b", 12));
+      if (when === "addition") await run.send(added("c", 11, bad), added("d", 12));
+      if (when === "update") await run.send(modified("a", 11, bad), modified("b", 12));
+      if (when === "successor") await run.send(modified("a", 11, { ...bad, uid: "other" }), modified("b", 12));
       if (when === "relist") await run.relist(expired(), 20, [entry("a", 11, bad), entry("b", 1), entry("e", 12)]);
       // An index function is called before the cache changes, so that the handler is added before the change.
       assertEquals([notes.lines, reported], [expected[what === "index" ? 1 : 0], 1], `${what}, ${when}`);

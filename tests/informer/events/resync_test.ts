@@ -97,10 +97,10 @@ Deno.test("SharedIndexInformer resyncs a handler that always has pending events,
   let version = 10;
   let call = gate();
   notes.gate = call.promise;
-  await run.tell(added("x", ++version)); // delivered, and its call does not return
+  await run.send(added("x", ++version)); // delivered, and its call does not return
   for (let step = 0; step < 100; step++) {
     // Something always waits when a call returns.
-    if (run.informer.status().handlers[0].pending === 0) await run.tell(modified("x", ++version));
+    if (run.informer.status().handlers[0].pending === 0) await run.send(modified("x", ++version));
     await time.tickAsync(100);
     const last = call;
     call = gate();
@@ -125,9 +125,9 @@ Deno.test("SharedIndexInformer delivers a resync in order with the changes, and 
   kept.take();
   folded.take();
   kept.gate = folded.gate = hold.promise;
-  await run.tell(added("c", 11));
+  await run.send(added("c", 11));
   await time.tickAsync(1_000);
-  await run.tell(modified("a", 12), deleted("b", 13));
+  await run.send(modified("a", 12), deleted("b", 13));
   hold.resolve();
   await time.tickAsync(0);
   assertEquals(kept.take(), [

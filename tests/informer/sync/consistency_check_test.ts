@@ -76,7 +76,7 @@ Deno.test("check() finds a lost change, addition, deletion and successor, reads 
     .list(part(15, [entry("e", 15, { uid: "new" })]), END);
   const { run, notes } = await started(time, source);
   await using _run = run;
-  await run.tell(bookmark(15));
+  await run.send(bookmark(15));
   const result = await run.informer.check();
   assertEquals(summary(result), "objects: 4 of 4 [default/a default/d default/e default/c]");
   await time.tickAsync(0);
@@ -107,7 +107,7 @@ Deno.test("check() reports the first ten keys of many", async () => {
   const things = Array.from({ length: 12 }, (_, i) => entry(`n${String(i).padStart(2, "0")}`, i + 1));
   const { run } = await started(time, holding(...things).list(part(20, []), END));
   await using _run = run;
-  await run.tell(bookmark(20));
+  await run.send(bookmark(20));
   const { differences, keys, repair } = await run.informer.check();
   assertEquals([differences, keys.length, keys[0], repair, run.cached], [12, 10, "default/n00", "objects", []]);
   assert(run.complaints[0].includes('"default/n09" and 2 more)'), run.complaints[0]);
@@ -120,7 +120,7 @@ Deno.test("check() waits for changes that are under way, which are no difference
   await using _run = run;
   const checking = run.informer.check();
   await time.tickAsync(1_000);
-  await run.tell(modified("a", 11), added("b", 12), deleted("c", 13));
+  await run.send(modified("a", 11), added("b", 12), deleted("c", 13));
   assertEquals(summary(await checking), "none: 0 of 2 []");
   assertEquals(notes.take(), ["~ default/a@1→11", "+ default/b@12", "- default/c@13"]);
   assertEquals([requests(run).length, run.errors], [1, []]);
@@ -135,7 +135,7 @@ Deno.test("check() takes changes after the version of the list for no difference
   const checking = run.informer.check();
   await time.tickAsync(0);
   // Between two parts of the list, "a" and "d" change, "b" is deleted, and "c" is added.
-  await run.tell(modified("a", 11), deleted("b", 12), added("c", 13), modified("d", 14));
+  await run.send(modified("a", 11), deleted("b", 12), added("c", 13), modified("d", 14));
   source.lists[1].send(part(10, [entry("b", 2), entry("d", 3)]), END);
   assertEquals(summary(await checking), "none: 0 of 3 []"); // a read has shown that "b" is gone
   assertEquals(run.cached, ["default/a@11", "default/c@13", "default/d@14"]);
@@ -146,10 +146,10 @@ Deno.test("check() never replaces what the watch has sent meanwhile by an older 
   const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(11, []));
   const { run, notes } = await started(time, source);
   await using _run = run;
-  await run.tell(bookmark(11));
+  await run.send(bookmark(11));
   const checking = run.informer.check();
   await time.tickAsync(0);
-  await run.tell(modified("a", 12));
+  await run.send(modified("a", 12));
   source.lists[2].send(part(11, [entry("a", 11)]), END);
   assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
   await time.tickAsync(0);
@@ -163,10 +163,10 @@ Deno.test("check() keeps an object that the watch has added again while another 
     .list(part(11, [entry("a", 11)]));
   const { run, notes } = await started(time, source);
   await using _run = run;
-  await run.tell(bookmark(11));
+  await run.send(bookmark(11));
   const checking = run.informer.check();
   await time.tickAsync(0);
-  await run.tell(added("b", 12, { uid: "new" }));
+  await run.send(added("b", 12, { uid: "new" }));
   source.lists[2].send(END);
   assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
   await time.tickAsync(0);
@@ -180,7 +180,7 @@ Deno.test("check() adds an object whose deletion the watch has sent before it wa
   await using _run = run;
   const checking = run.informer.check();
   await time.tickAsync(0);
-  await run.tell(deleted("a", 11), bookmark(12));
+  await run.send(deleted("a", 11), bookmark(12));
   source.lists[1].send(part(12, [entry("a", 12, { uid: "new" })]), END);
   assertEquals(summary(await checking), "objects: 1 of 1 [default/a]");
   await time.tickAsync(0);
@@ -192,7 +192,7 @@ Deno.test("check() reads objects by names with characters of selectors, and with
   const odd = entry("a,b=c\\d", 11, { namespace: "" });
   const { run } = await started(time, holding().list(part(11, [odd]), END).list(part(11, [odd]), END));
   await using _run = run;
-  await run.tell(bookmark(11));
+  await run.send(bookmark(11));
   assertEquals((await run.informer.check()).differences, 1);
   const { fieldSelector, namespace } = run.source.lists[2].options;
   assertEquals([fieldSelector, namespace], ["metadata.name=a\\,b\\=c\\\\d", undefined]);
@@ -203,10 +203,10 @@ Deno.test("check() does not add an object again that the watch has deleted while
   const source = holding().list(part(11, [entry("a", 11)]), END).list(part(11, []));
   const { run, notes } = await started(time, source);
   await using _run = run;
-  await run.tell(bookmark(11));
+  await run.send(bookmark(11));
   const checking = run.informer.check();
   await time.tickAsync(0);
-  await run.tell(deleted("a", 12));
+  await run.send(deleted("a", 12));
   source.lists[2].send(part(11, [entry("a", 11)]), END);
   assertEquals(summary(await checking), "none: 0 of 1 []");
   await time.tickAsync(0);
@@ -218,10 +218,10 @@ Deno.test("check() leaves a state that is newer than the cache to the watch", as
   const source = holding(entry("a", 1)).list(part(11, [entry("a", 11)]), END).list(part(12, [entry("a", 12)]), END);
   const { run, notes } = await started(time, source);
   await using _run = run;
-  await run.tell(bookmark(11));
+  await run.send(bookmark(11));
   assertEquals(summary(await run.informer.check()), "objects: 1 of 1 [default/a]");
   assertEquals(run.cached, ["default/a@1"]);
-  await run.tell(modified("a", 12));
+  await run.send(modified("a", 12));
   assertEquals([notes.take(), run.informer.status().outdated], [["~ default/a@1→12"], 0]);
 });
 
@@ -276,7 +276,7 @@ Deno.test("check() lists the collection when an object is older on the server th
   const source = holding(entry("a", 9)).list(part(20, [entry("a", 4)]), END).list(part(21, [entry("a", 4)]), END);
   const { run, notes } = await started(time, source);
   await using _run = run;
-  await run.tell(bookmark(20));
+  await run.send(bookmark(20));
   source.watch([]);
   const result = await run.informer.check();
   assertEquals([summary(result), result.reason], [
@@ -293,7 +293,7 @@ Deno.test("check() lists the collection when more than 100 objects differ", asyn
   const source = holding().list(part(11, things), END).list(part(11, things), END);
   const { run } = await started(time, source);
   await using _run = run;
-  await run.tell(bookmark(11));
+  await run.send(bookmark(11));
   assertEquals((await run.informer.check()).repair, "list");
   await time.tickAsync(0);
   assertEquals([run.cached.length, source.lists.length], [101, 3]);
@@ -350,7 +350,7 @@ Deno.test("check() gives up a read that is silent, and waits for a list that arr
   using time = new FakeTime();
   const { run } = await started(time, holding().list());
   await using _run = run;
-  await run.tell(bookmark(11));
+  await run.send(bookmark(11));
   const silent = assertRejects(() => run.informer.check(), Error, "has not begun to answer for 70 s");
   for (const objects of [[], [entry("a", 11)], [entry("b", 2)]]) {
     run.source.lists[1]?.send(part(11, objects));
@@ -419,7 +419,7 @@ Deno.test("check() compares renamed objects with those that they were", async ()
   });
   const { run } = await started(time, source, { transform });
   await using _run = run;
-  await run.tell(bookmark(12));
+  await run.send(bookmark(12));
   assertEquals(summary(await run.informer.check()), "objects: 3 of 3 [default/b-x default/d default/c-x]");
   assertEquals(run.cached, ["default/a-x@1", "default/b-x@11", "default/d-x@12"]);
   assertEquals(source.lists.slice(2).map(({ options }) => options.fieldSelector), [

@@ -37,7 +37,7 @@ Deno.test("a view is equal to sorting everything, in every window, after every c
       let version = 10;
       const cache = new Map<string, { readonly size: number; readonly version: number }>();
       for (const batch of batches) {
-        await run.tell(...batch.map(({ name, size, deletes }) => {
+        await run.send(...batch.map(({ name, size, deletes }) => {
           const known = cache.has(name);
           version++;
           if (known && deletes) cache.delete(name);
@@ -99,7 +99,7 @@ Deno.test("a change inside of a window is one change, and a row that moves past 
     ["added ahead of an empty window", added("g", 25, { size: 1 }), ["+0 default/f"]],
   ];
   for (const [what, change, lines] of steps) {
-    await run.tell(change);
+    await run.send(change);
     assertEquals(screen.take(), lines, what);
   }
   await screen.end();
@@ -111,9 +111,9 @@ Deno.test("an update of a row elsewhere is none of a window, and a new number of
   using view = run.informer.view({ ...bySize, limit: 1 });
   const screen = new Screen(view.changes());
   await time.tickAsync(0);
-  await run.tell(modified("d", 11, { size: 41 }));
+  await run.send(modified("d", 11, { size: 41 }));
   assertEquals(screen.seen.length, 1);
-  await run.tell(added("e", 12, { size: 50 }));
+  await run.send(added("e", 12, { size: 50 }));
   assertEquals([screen.seen.length, screen.seen[1].changes, screen.total, view.total], [2, [], 5, 5]);
   await screen.end();
 });
@@ -153,10 +153,10 @@ Deno.test("a reader that is behind by more changes than its window has rows gets
   using view = run.informer.view({ ...bySize, limit: 2 });
   const screen = new Screen(view.changes(), false);
   await screen.read();
-  for (let i = 0; i < 16; i++) await run.tell(modified("a", 11 + i, { size: 10 + i % 2 }));
+  for (let i = 0; i < 16; i++) await run.send(modified("a", 11 + i, { size: 10 + i % 2 }));
   await screen.read();
   assertEquals([screen.seen[1].rows, screen.seen[1].changes.length], [undefined, 16]);
-  for (let i = 0; i < 17; i++) await run.tell(modified("a", 30 + i, { size: 10 + i % 2 }));
+  for (let i = 0; i < 17; i++) await run.send(modified("a", 30 + i, { size: 10 + i % 2 }));
   await screen.read();
   assertEquals([screen.seen[2].rows?.length, screen.seen[2].changes.length], [2, 0]);
   assertEquals(screen.rows, ["default/a@46", "default/b@2"]);
@@ -170,7 +170,7 @@ Deno.test("a window that is moved has all of its rows in the next update, and th
   const screen = new Screen(view.changes());
   await time.tickAsync(0);
   screen.updates.moveTo({ offset: 2 });
-  await run.tell(modified("a", 11, { size: 100 }));
+  await run.send(modified("a", 11, { size: 100 }));
   assertEquals([screen.rows, screen.seen.at(-1)!.offset], [["default/d@4", "default/a@11"], 2]);
   assertThrows(
     () => screen.updates.moveTo({ limit: 1.5 }),
@@ -210,7 +210,7 @@ Deno.test("an object for which a function of a view throws is left out until it 
   assertEquals([view.total, run.complaints], [3, [
     'InformerError: Handler "sizes" failed on "added" of "default/b": no value',
   ]]);
-  await run.tell(modified("a", 11, { size: 20 }), modified("b", 12, { size: 21 }));
+  await run.send(modified("a", 11, { size: 20 }), modified("b", 12, { size: 21 }));
   assertEquals(view.rows().map(({ key }) => key), ["default/b", "default/c", "default/d"]);
 });
 
