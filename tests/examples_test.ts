@@ -26,10 +26,10 @@ interface Running {
   readonly says: (line: string | RegExp) => Promise<void>;
 }
 
-/** Tests that an example does what `story` says, and ends with 0 when it is interrupted; `warning` is what it may warn of. */
+/** Tests that an example passes its `checks`, and ends with 0 when it is interrupted; `warning` is what it may warn of. */
 function example(
   name: string,
-  options: { readonly warning?: RegExp; readonly story: (run: Running) => Promise<void> },
+  options: { readonly warning?: RegExp; readonly checks: (run: Running) => Promise<void> },
 ): void {
   Deno.test(`examples/${name}.ts prints the expected lines against a server, and exits with 0 when interrupted`, {
     ignore,
@@ -45,7 +45,7 @@ function example(
     await using served = await serve(server);
     const kubeconfig = await writeKubeconfig(folder.file("kubeconfig"), { server: served.url });
     await using program = new Program(`examples/${name}.ts`, [], { KUBECONFIG: kubeconfig });
-    await options.story({
+    await options.checks({
       server,
       says: (wanted) =>
         program.out.until((lines) =>
@@ -88,9 +88,9 @@ Deno.test("examples are programs of fewer than 40 lines, or controllers of at mo
   assertEquals(found.sort(), tested.sort());
 });
 
-const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
+const EXAMPLES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
   controller: {
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       await says("synced: 3 pods");
       for (const [key, node] of [["default/web-0", "n1"], ["default/web-1", "n2"], ["data/db-0", "n1"]]) {
         await says(`labelled ${key} with ${node}`);
@@ -102,7 +102,7 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
     },
   },
   config_roller: {
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       server.create(ConfigMap, {
         metadata: { name: "shop", labels: { "example.com/pods": "2" } },
         data: { colour: "red" },
@@ -115,7 +115,7 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
     },
   },
   crontab_controller: {
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       server.create(Tab, { metadata: { name: "b" }, spec: { schedule: "@hourly", image: "cron", replicas: 2 } });
       await says(`default/b: "@hourly", 0 of 2 replicas are ready`);
       server.patch(Deployment, "b", { status: { readyReplicas: 2 } });
@@ -124,7 +124,7 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
   },
   custom_resource: {
     warning: /^informer of "crontabs.stable.example.com": .* the server has no resource .*\n/,
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       server.define(CronTab);
       server.create(CronTab, { metadata: { name: "nightly" }, spec: { cronSpec: "0 3 * * *" } } as never);
       await says(`default/nightly runs at "0 3 * * *"`);
@@ -134,7 +134,7 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
     },
   },
   deployments: {
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       await says("synced: 2 deployments, 1 of them with app=web");
       await says("added default/web, 2 replicas");
       server.patch(Deployment, "web", { spec: { replicas: 5 } });
@@ -144,7 +144,7 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
     },
   },
   events: {
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       await says("synced: 3 pods");
       for (const key of ["default/web-0", "default/web-1", "data/db-0"]) await says(`found ${key}`);
       server.patch(Pod, "web-0", { status: { phase: "Failed" } });
@@ -156,20 +156,20 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
     },
   },
   index_by_node: {
-    story: async ({ says }) => {
+    checks: async ({ says }) => {
       await says("n1: 2 pods, 2 running");
       await says("n2: 1 pods, 1 running");
       await says("synced: 3 pods on 2 nodes");
     },
   },
   late_handler: {
-    story: async ({ says }) => {
+    checks: async ({ says }) => {
       await says("cached: 3 pods");
       await says("synced: the late handler received 3 pods");
     },
   },
   namespace_labels: {
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       server.create(Namespace, { metadata: { name: "data", labels: { "example.com/team": "red" } } });
       await says("data/db-0: team red");
       server.patch(Namespace, "data", { metadata: { labels: { "example.com/team": null } } });
@@ -177,7 +177,7 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
     },
   },
   plain_watch: {
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       await says(/^listed: 3 pods at version \d+$/);
       server.create(Pod, pod({ name: "new" }));
       await says("ADDED new");
@@ -189,7 +189,7 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
     },
   },
   pods: {
-    story: async ({ server, says }) => {
+    checks: async ({ server, says }) => {
       await says("found web-0");
       await says("found web-1");
       await says("synced: 2 pods in default");
@@ -203,8 +203,8 @@ const STORIES: Readonly<Record<string, Parameters<typeof example>[1]>> = {
   },
 };
 
-const tested = Object.keys(STORIES);
-for (const [name, story] of Object.entries(STORIES)) example(name, story);
+const tested = Object.keys(EXAMPLES);
+for (const [name, options] of Object.entries(EXAMPLES)) example(name, options);
 
 Deno.test(
   "examples/pods.ts watches the namespace of its argument",

@@ -193,7 +193,7 @@ Deno.test("InformerView is a type for any informer, whatever its indexes", async
 });
 
 Deno.test("InformerEvent is a closed union, and each case has its own fields", () => {
-  function tell(event: InformerEvent<CronTab>): string {
+  function describe(event: InformerEvent<CronTab>): string {
     switch (event.type) {
       case "added":
         same<typeof event, AddedEvent<CronTab>>();
@@ -225,7 +225,7 @@ Deno.test("InformerEvent is a closed union, and each case has its own fields", (
         return event satisfies never;
     }
   }
-  assertEquals(tell({ type: "synced", objects: 2, resourceVersion: "7" }), "2 at 7");
+  assertEquals(describe({ type: "synced", objects: 2, resourceVersion: "7" }), "2 at 7");
   assertEquals(open({ type: "synced", objects: 0, resourceVersion: "7" }), "synced");
 });
 

@@ -254,7 +254,7 @@ Deno.test("CancellableStream throws the error of a source whose return() fails, 
 });
 
 Deno.test("CancellableStream rejects with the reason of a signal that has aborted already", async () => {
-  const reason = { because: "told to" };
+  const reason = { because: "the test" };
   const iterator = streamOf(
     AbortSignal.abort(reason),
     async function* (signal): AsyncGenerator<number, void, undefined> {

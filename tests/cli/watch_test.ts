@@ -343,7 +343,7 @@ Deno.test("informer watch that is stopped prints the whole cache to a slow reade
   await session.out.line(/"added"/);
   const read = session.out.lines.length;
   session.interrupt();
-  assert(read < 500, `all was read before it was told to stop: ${read} lines`);
+  assert(read < 500, `all was read before it was interrupted: ${read} lines`);
   reader.resolve();
   assertEquals([await session.code, session.err.text], [0, ""]);
   const events = json(session.out.lines);

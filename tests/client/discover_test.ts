@@ -181,7 +181,7 @@ Deno.test("Client.discover rejects with the abort reason, and reports no errors 
   const errors: string[] = [];
   const hanging: Answer = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-  const reason = { because: "told to" };
+  const reason = { because: "the test" };
   const done = clientOf({ "/api": json(core), "/apis": hanging })
     .discover({ signal: controller.signal, onError: (_, groupVersion) => errors.push(groupVersion) })
     .then(() => undefined, (error) => error);

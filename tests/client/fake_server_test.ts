@@ -108,12 +108,12 @@ Deno.test("ResourceClient requests metadata only, and another namespace, of the 
   assertEquals((await metadata.namespace("bank").list()).items.map((item) => item.metadata.name), ["b"]);
   assertEquals((await metadata.get("a")).kind, "PartialObjectMetadata");
   const events = metadata.watch({ allowBookmarks: true, sendInitialEvents: true });
-  const told: string[] = [];
+  const received: string[] = [];
   for await (const event of events) {
     if (event.type === "BOOKMARK") break;
-    told.push(`${event.type} ${event.object.kind}`);
+    received.push(`${event.type} ${event.object.kind}`);
   }
-  assertEquals(told, ["ADDED PartialObjectMetadata", "ADDED PartialObjectMetadata"]);
+  assertEquals(received, ["ADDED PartialObjectMetadata", "ADDED PartialObjectMetadata"]);
   assertEquals((await client.resource(Node, { namespace: "shop" }).list()).items.length, 1);
 });
 
@@ -123,14 +123,14 @@ Deno.test("ResourceClient.follow misses and repeats no event while the fake serv
   const { resourceVersion } = await client.resource(Pod).list();
   const controller = new AbortController();
   const errors: unknown[] = [];
-  const told: string[] = [];
+  const received: string[] = [];
   const following = (async (): Promise<void> => {
     const events = client.resource(Pod).follow({
       resourceVersion,
       signal: controller.signal,
       onInterrupted: (error) => errors.push(error),
     });
-    for await (const event of events) if (event.type !== "BOOKMARK") told.push(event.object.metadata.name);
+    for await (const event of events) if (event.type !== "BOOKMARK") received.push(event.object.metadata.name);
   })();
   const faults = [
     () => server.dropWatches(),
@@ -158,7 +158,7 @@ Deno.test("ResourceClient.follow misses and repeats no event while the fake serv
     create();
   }
   await time.tickAsync(300_000);
-  assertEquals(told, expected);
+  assertEquals(received, expected);
   assert(
     errors.some((error) => error instanceof UnreachableError) && errors.some((error) => error instanceof StatusError),
   );

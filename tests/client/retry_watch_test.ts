@@ -36,7 +36,7 @@ const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 /** A `follow()` in the background, from version 1 on, with its events so far and its end. */
 class Followed implements Disposable {
   readonly sent: ScriptedTransport;
-  readonly told: string[] = [];
+  readonly delivered: string[] = [];
   readonly interruptions: [string, number][] = [];
   readonly events: AsyncIterableIterator<WatchEvent<KubernetesObject>>;
   readonly ended: Promise<unknown>;
@@ -71,7 +71,7 @@ class Followed implements Disposable {
   async #run(): Promise<unknown> {
     try {
       for await (const event of this.events) {
-        this.told.push(
+        this.delivered.push(
           event.type === "BOOKMARK"
             ? `bookmark ${event.resourceVersion}`
             : `${event.type} ${event.object.metadata.resourceVersion}`,
@@ -123,9 +123,9 @@ Deno.test("ResourceClient.follow retries when its first watch is refused or lost
   await time.tickAsync(8_999);
   assertEquals(followed.sent.requests.length, 3);
   await time.tickAsync(1);
-  assertEquals([followed.sent.requests.length, followed.told], [4, []]);
+  assertEquals([followed.sent.requests.length, followed.delivered], [4, []]);
   await time.tickAsync(1_000);
-  assertEquals(followed.told, ["ADDED 5"]);
+  assertEquals(followed.delivered, ["ADDED 5"]);
   await time.tickAsync(1_000);
   assert(isExpired(await followed.ended));
   assertEquals(followed.asked, ["1", "1", "1", "1", "1", "5"]);
@@ -155,7 +155,7 @@ Deno.test("ResourceClient.follow yields every event once and in order over many 
       }
       starts.push(expected.at(-1)!);
     }
-    assertEquals(followed.told, expected.map((version) => `ADDED ${version}`));
+    assertEquals(followed.delivered, expected.map((version) => `ADDED ${version}`));
     assertEquals(followed.asked, starts);
     assertEquals(followed.interruptions, []);
     followed.stop(undefined);
@@ -185,9 +185,9 @@ Deno.test("ResourceClient.follow ends on 410, 401, 403 and 404, and resumes afte
   for (const error of [failed(500, "InternalError"), failed(504, "Timeout"), failed(418, "Teapot"), odd]) {
     using followed = new Followed([watchOf(added("2"), error), watchOf(added("3")), silent]);
     await time.tickAsync(0);
-    assertEquals(followed.told, ["ADDED 2"]);
+    assertEquals(followed.delivered, ["ADDED 2"]);
     await time.tickAsync(2_000);
-    assertEquals([followed.told, followed.asked], [["ADDED 2", "ADDED 3"], ["1", "2"]]);
+    assertEquals([followed.delivered, followed.asked], [["ADDED 2", "ADDED 3"], ["1", "2"]]);
     assertEquals(followed.interruptions, [["StatusError", 2_000]]);
     followed.stop(undefined);
     await followed.ended;
@@ -280,7 +280,7 @@ Deno.test("ResourceClient.follow advances its version with bookmarks, and yields
   for (const allowBookmarks of [false, true]) {
     using followed = new Followed([watchOf(added("2"), bookmark("7"), bookmark("6")), silent], { allowBookmarks });
     await time.tickAsync(1_000);
-    assertEquals(followed.told, allowBookmarks ? ["ADDED 2", "bookmark 7"] : ["ADDED 2"]);
+    assertEquals(followed.delivered, allowBookmarks ? ["ADDED 2", "bookmark 7"] : ["ADDED 2"]);
     assertEquals(followed.asked, ["1", "7"]);
     assertEquals(followed.sent.last.query.allowWatchBookmarks, "true");
     followed.stop(undefined);
@@ -339,7 +339,7 @@ Deno.test("ResourceClient.follow cancels a watch that is not answered", async ()
   await time.tickAsync(1);
   assertEquals(followed.interruptions, [["UnreachableError", 2_000]]);
   await time.tickAsync(2_000);
-  assertEquals(followed.told, ["ADDED 2"]);
+  assertEquals(followed.delivered, ["ADDED 2"]);
   followed.stop(undefined);
   await followed.ended;
 });
@@ -369,7 +369,7 @@ Deno.test("ResourceClient.follow ends on an object or a line that cannot be read
     await time.tickAsync(2_000 + 4_000 + 8_000);
     assert(await followed.ended instanceof DecodeError);
     assertEquals(followed.asked, ["1", "2", "3", "4"]);
-    assertEquals(followed.told, ["ADDED 2", "ADDED 3", "ADDED 4"]);
+    assertEquals(followed.delivered, ["ADDED 2", "ADDED 3", "ADDED 4"]);
     assertEquals(followed.interruptions.map(([name]) => name), Array(3).fill("DecodeError"));
   }
   assertEquals(time.timers, 0);
@@ -390,7 +390,7 @@ Deno.test("ResourceClient.follow resumes after responses that are not a watch", 
   const encoded = text(200, "", { "content-type": "application/json", "content-encoding": "gzip" });
   using followed = new Followed([page(), page(), encoded, watchOf(added("2")), silent]);
   await time.tickAsync(2_000 + 4_000 + 8_000);
-  assertEquals(followed.told, ["ADDED 2"]);
+  assertEquals(followed.delivered, ["ADDED 2"]);
   assertEquals(followed.interruptions, [["DecodeError", 2_000], ["DecodeError", 4_000], ["DecodeError", 8_000]]);
   followed.stop(undefined);
   await followed.ended;
@@ -407,7 +407,7 @@ Deno.test("ResourceClient.follow retries after a CredentialsError, and ends on a
   });
   await time.tickAsync(2_000 + 1_000);
   assertEquals((await followed.ended as Error).message, "a bug");
-  assertEquals(followed.told, ["ADDED 2"]);
+  assertEquals(followed.delivered, ["ADDED 2"]);
   assertEquals(followed.interruptions, [["CredentialsError", 2_000]]);
 });
 
@@ -431,7 +431,7 @@ Deno.test("ResourceClient.follow yields each deletion once, whatever version it 
     silent,
   ], { resourceVersion: "10" });
   await time.tickAsync(2_000);
-  assertEquals(followed.told, ["DELETED 10", "DELETED 7", "ADDED 12", "DELETED 12", "ADDED 13", "DELETED 13"]);
+  assertEquals(followed.delivered, ["DELETED 10", "DELETED 7", "ADDED 12", "DELETED 12", "ADDED 13", "DELETED 13"]);
   assertEquals(followed.asked, ["10", "12", "13"]);
   followed.stop(undefined);
   await followed.ended;
@@ -445,7 +445,7 @@ Deno.test("ResourceClient.follow remembers the latest thousand deletions", async
     resourceVersion: "10",
   });
   await time.tickAsync(2_000);
-  assertEquals(followed.told.length, 1_001 + 1);
+  assertEquals(followed.delivered.length, 1_001 + 1);
   followed.stop(undefined);
   await followed.ended;
 });
@@ -485,7 +485,7 @@ Deno.test("ResourceClient.follow rejects with the abort reason while it waits fo
   using time = new FakeTime();
   using followed = new Followed([new TypeError("no")]);
   await time.tickAsync(1_000);
-  const reason = { because: "told to" };
+  const reason = { because: "the test" };
   followed.stop(reason);
   assertStrictEquals(await followed.ended, reason);
   assertEquals([time.timers, followed.sent.requests.length], [0, 1]);

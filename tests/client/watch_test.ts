@@ -151,7 +151,7 @@ Deno.test("ResourceClient.watch rejects with the abort reason", async () => {
   const live = new LiveBody();
   const { client } = setUp(live.answer);
   const controller = new AbortController();
-  const reason = { because: "told to" };
+  const reason = { because: "the test" };
   const watching = collect(client.resource(Pod).watch({ signal: controller.signal })).then(() => undefined, (e) => e);
   await turn();
   live.push(line("ADDED", pod("a", "1")));

@@ -188,16 +188,16 @@ cluster.anywhere(
     const type = "application/vnd.kubernetes.protobuf;stream=watch";
     assert((await answer(client, path, `application/vnd.kubernetes.protobuf;${FORM}`, type)).length > 0);
 
-    const told: string[] = [];
+    const received: string[] = [];
     const { resourceVersion } = first.metadata;
     for await (const changes of metadata.watchChanges({ resourceVersion, timeoutSeconds: 5 })) {
       for (const change of changes) {
         if (change.type === "BOOKMARK" || change.entry.name.startsWith("kube-")) continue;
-        told.push(`${change.type} ${change.entry.name}`);
+        received.push(`${change.type} ${change.entry.name}`);
       }
-      if (told.length > 0) break;
+      if (received.length > 0) break;
     }
-    assertEquals(told, ["ADDED second"]);
+    assertEquals(received, ["ADDED second"]);
 
     const options = { allowBookmarks: true, sendInitialEvents: true, resourceVersion: "999999999" };
     for (const objects of [metadata, maps as ResourceClient<KubernetesObject>]) {

@@ -40,10 +40,10 @@ Deno.test("SharedIndexInformer waits for a kind that is not defined yet, deliver
   await using informer = new SharedIndexInformer(client.resource(Widget), {
     reflector: { backoff: { jitter: 0 }, pageSize: 10 },
   });
-  const told: string[] = [];
+  const delivered: string[] = [];
   informer.addEventHandler({
-    onAdd: ({ name }) => void told.push(`+ ${name}`),
-    onDelete: ({ name }) => void told.push(`- ${name}`),
+    onAdd: ({ name }) => void delivered.push(`+ ${name}`),
+    onDelete: ({ name }) => void delivered.push(`- ${name}`),
   });
   void informer.run();
   await time.tickAsync(10_000);
@@ -64,7 +64,7 @@ Deno.test("SharedIndexInformer waits for a kind that is not defined yet, deliver
     await time.tickAsync(10_000);
     await deleted;
   }
-  assertEquals(told, ["+ widget-1", "- widget-1", "+ widget-2", "- widget-2"]);
+  assertEquals(delivered, ["+ widget-1", "- widget-1", "+ widget-2", "- widget-2"]);
   assertEquals([informer.status().state, informer.indexer.size], ["notFound", 0]);
   assert(server.requests.length - asked < 40, `${server.requests.length - asked} requests are a storm`);
 

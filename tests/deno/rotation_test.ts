@@ -15,7 +15,7 @@ import { Scripts, V1 } from "../support/plugin.ts";
 
 /** An informer on pods, and the events that it delivered. */
 class Follower implements AsyncDisposable {
-  readonly told: string[] = [];
+  readonly delivered: string[] = [];
   readonly client: Client;
   readonly informer: SharedIndexInformer<Pod>;
 
@@ -23,7 +23,7 @@ class Follower implements AsyncDisposable {
     this.client = client;
     const reflector = { backoff: { initialMs: 1, maxMs: 5 }, streamingList: "off" as const };
     this.informer = new SharedIndexInformer(client.resource(PodResource), { reflector });
-    this.informer.addEventHandler({ onAdd: ({ object }) => void this.told.push(object.metadata.name) });
+    this.informer.addEventHandler({ onAdd: ({ object }) => void this.delivered.push(object.metadata.name) });
   }
 
   static async start(kubeconfig: string): Promise<Follower> {
@@ -94,7 +94,7 @@ Deno.test("SharedIndexInformer over TLS continues when its token and certificate
   for (const name of ["a-2", "a-3"]) server.fake.create(PodResource, pod({ name }));
   await follower.state("live");
   await follower.follow(server, "a-4");
-  assertEquals(follower.told, ["a-0", "a-1", "a-2", "a-3", "a-4"]);
+  assertEquals(follower.delivered, ["a-0", "a-1", "a-2", "a-3", "a-4"]);
   assertEquals(server.callers.at(-1), known);
   assertEquals(follower.informer.lister.list().length, 5);
 });
@@ -117,7 +117,7 @@ Deno.test("SharedIndexInformer with a revoked token is unauthorized, reports why
   await Deno.writeTextFile(certificates.path("token"), "second");
   assertEquals((await follower.state("live")).cause, undefined);
   await follower.follow(server, "a-2");
-  assertEquals(follower.told, ["a-0", "a-1", "a-2"]);
+  assertEquals(follower.delivered, ["a-0", "a-1", "a-2"]);
 });
 
 Deno.test("SharedIndexInformer continues with the plugin's new certificate and token when the server answers 401", async () => {
@@ -143,7 +143,7 @@ Deno.test("SharedIndexInformer continues with the plugin's new certificate and t
   await endWatches(follower, server);
   await follower.state("live");
   await follower.follow(server, "a-1");
-  assertEquals(follower.told, ["a-0", "a-1"]);
+  assertEquals(follower.delivered, ["a-0", "a-1"]);
   assertEquals([await scripts.runs(), server.callers.at(-1)], [2, known]);
   assertEquals(follower.informer.status().errors, 0);
 });

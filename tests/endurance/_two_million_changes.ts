@@ -54,7 +54,7 @@ function* batch(from: number): Generator<Change<KubernetesObject>> {
 
 /** The next batch is sent once the first handler has received all earlier ones, so that no backlog counts as a leak. */
 let sent = 0;
-let heard = 0;
+let received = 0;
 let caughtUp = Promise.withResolvers<void>();
 
 class Source implements ListerWatcher<KubernetesObject> {
@@ -69,10 +69,10 @@ class Source implements ListerWatcher<KubernetesObject> {
     yield [];
     const end = Math.min(changes, (Math.floor(sent / (changes / RELISTS)) + 1) * (changes / RELISTS));
     while (sent < end) {
-      const told = [...batch(sent)];
-      sent += told.length;
-      yield told;
-      if (heard < sent) await caughtUp.promise;
+      const changed = [...batch(sent)];
+      sent += changed.length;
+      yield changed;
+      if (received < sent) await caughtUp.promise;
       await new Promise((resolve) => setImmediate(resolve)); // as from a socket: in a turn of its own
     }
     yield [{ type: "BOOKMARK", resourceVersion: String(++version), initialEventsEnd: false }];
@@ -86,15 +86,15 @@ function liveBytes(): number {
   return Deno.memoryUsage().heapUsed;
 }
 
-const told = { updated: 0, added: 0, deleted: 0 };
+const counts = { updated: 0, added: 0, deleted: 0 };
 let beforeBytes = NaN;
 const done = Promise.withResolvers<void>();
-function hear(kind: keyof typeof told): void {
-  told[kind]++;
-  heard++;
-  if (heard === changes / 10) beforeBytes = liveBytes();
-  if (heard === changes) done.resolve();
-  if (heard < sent) return;
+function count(kind: keyof typeof counts): void {
+  counts[kind]++;
+  received++;
+  if (received === changes / 10) beforeBytes = liveBytes();
+  if (received === changes) done.resolve();
+  if (received < sent) return;
   caughtUp.resolve();
   caughtUp = Promise.withResolvers();
 }
@@ -104,9 +104,9 @@ const informer = new SharedIndexInformer<KubernetesObject, "step">(new Source(),
   reflector: { streamingList: "off", backoff: { initialMs: 1, maxMs: 1, jitter: 0 } },
 });
 informer.addEventHandler({
-  onAdd: ({ initial }) => initial ? undefined : hear("added"),
-  onUpdate: () => hear("updated"),
-  onDelete: () => hear("deleted"),
+  onAdd: ({ initial }) => initial ? undefined : count("added"),
+  onUpdate: () => count("updated"),
+  onDelete: () => count("deleted"),
 });
 const queue = new WorkQueue();
 informer.addEventHandler({ onUpdate: ({ key }) => queue.add(key), onDelete: ({ key }) => queue.add(key) });
@@ -118,4 +118,4 @@ const objects = informer.indexer.size;
 const afterBytes = liveBytes();
 stop.abort();
 await Promise.all([running, working]);
-console.log(JSON.stringify({ told, objects, beforeBytes, afterBytes }));
+console.log(JSON.stringify({ counts, objects, beforeBytes, afterBytes }));

@@ -8,7 +8,7 @@ import { Random } from "../../src/testing/objects/random.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
 /** A handler that follows objects by their events alone, and adds a line to `gaps` where an event contradicts them. */
-function mirror(known: Map<string, string>, gaps: string[]): (event: InformerEvent<ConfigMap>) => void {
+function follower(known: Map<string, string>, gaps: string[]): (event: InformerEvent<ConfigMap>) => void {
   return (event) => {
     if (event.type === "synced") return;
     const { type, key, resourceVersion } = event;
@@ -27,11 +27,11 @@ async function play(seed: number): Promise<number> {
   const maps = informers.forResource(ConfigMap);
   const known = new Map<string, string>();
   const gaps: string[] = [];
-  let told = 0;
-  const hear = mirror(known, gaps);
+  let delivered = 0;
+  const follow = follower(known, gaps);
   const on = (event: InformerEvent<ConfigMap>): void => {
-    told++;
-    hear(event);
+    delivered++;
+    follow(event);
   };
   maps.addEventHandler({ onAdd: on, onUpdate: on, onDelete: on });
   informers.start();
@@ -65,20 +65,20 @@ async function play(seed: number): Promise<number> {
   await time.tickAsync(1_000);
   await shutdown;
   assertEquals([server.watches, time.timers], [0, 0], what);
-  return told;
+  return delivered;
 }
 
 Deno.test("SharedIndexInformer of several namespaces equals the server after any history, and so does its handler", async () => {
   const chance = Math.random;
-  let told = 0;
+  let delivered = 0;
   try {
     for (let seed = 1; seed <= 40; seed++) {
       const random = new Random(seed);
       Math.random = (): number => random.next();
-      told += await play(seed);
+      delivered += await play(seed);
     }
   } finally {
     Math.random = chance;
   }
-  assertEquals(told > 400, true, `only ${told} events were told`);
+  assertEquals(delivered > 400, true, `only ${delivered} events were delivered`);
 });

@@ -9,11 +9,11 @@ import { FakeApiServer, type FakeApiServerOptions, pod, type RequestFilter } fro
 import { FakeTime } from "../support/fake_time.ts";
 
 /** A handler that follows the collection by its events alone, and adds a line to `gaps` where an event contradicts it. */
-class Mirror {
+class Follower {
   readonly known = new Map<string, { readonly uid: string; readonly version: number }>();
   readonly gaps: string[] = [];
 
-  readonly hear = (event: InformerEvent<Pod>): void => {
+  readonly record = (event: InformerEvent<Pod>): void => {
     if (event.type === "synced") return;
     const { key, uid } = event;
     const version = Number(event.resourceVersion);
@@ -28,9 +28,9 @@ class Mirror {
   };
 
   /** The handler. */
-  readonly handler = { onAdd: this.hear, onUpdate: this.hear, onDelete: this.hear };
+  readonly handler = { onAdd: this.record, onUpdate: this.record, onDelete: this.record };
 
-  get told(): string[] {
+  get objects(): string[] {
     return [...this.known].map(([key, { version }]) => `${key}@${version}`).sort();
   }
 }
@@ -41,7 +41,7 @@ class World implements AsyncDisposable {
   readonly server: FakeApiServer;
   readonly client: Client;
   readonly pods: SharedIndexInformer<Pod>;
-  readonly mirrors: Mirror[] = [];
+  readonly followers: Follower[] = [];
 
   constructor(server: FakeApiServerOptions = {}, options: SharedIndexInformerOptions<Pod> = {}) {
     this.server = new FakeApiServer(server);
@@ -55,9 +55,9 @@ class World implements AsyncDisposable {
 
   /** One more handler. */
   join(): void {
-    const mirror = new Mirror();
-    this.mirrors.push(mirror);
-    this.pods.addEventHandler(mirror.handler);
+    const follower = new Follower();
+    this.followers.push(follower);
+    this.pods.addEventHandler(follower.handler);
   }
 
   async start(): Promise<void> {
@@ -67,13 +67,13 @@ class World implements AsyncDisposable {
 
   /** Cache, handlers and server agree, and no object's events have a gap. */
   agree(when: string): void {
-    const truth = this.server.list(Pod).map(({ metadata }) =>
+    const expected = this.server.list(Pod).map(({ metadata }) =>
       `${metadata.namespace}/${metadata.name}@${metadata.resourceVersion}`
     ).sort();
     const cached = [...this.pods.entries].map(({ key, resourceVersion }) => `${key}@${resourceVersion}`).sort();
-    assertEquals(cached, truth, `${when}: the cache`);
-    for (const mirror of this.mirrors) {
-      assertEquals([mirror.told, mirror.gaps], [truth, []], `${when}: a handler`);
+    assertEquals(cached, expected, `${when}: the cache`);
+    for (const follower of this.followers) {
+      assertEquals([follower.objects, follower.gaps], [expected, []], `${when}: a handler`);
     }
   }
 
@@ -191,7 +191,7 @@ Deno.test("SharedIndexInformer misses no write in any turn of the event loop aro
       world.server.delete(Pod, "passing");
       await world.time.tickAsync(5_000);
       world.agree(`written after ${quietTurns} turns`);
-      assert(world.mirrors[0].known.has("default/created"));
+      assert(world.followers[0].known.has("default/created"));
     }
   }
 });
@@ -236,7 +236,7 @@ Deno.test("SharedIndexInformer misses no write before or after each request of i
         world.agree(`${name}, ${when} ${number}`);
         const asked = server.requests.some(moment);
         assertEquals(written, asked, `${name}, ${when} ${number}`);
-        assertEquals(world.mirrors[0].known.has("default/created"), asked);
+        assertEquals(world.followers[0].known.has("default/created"), asked);
       }
     }
   }

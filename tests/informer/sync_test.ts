@@ -277,18 +277,18 @@ Deno.test("statusChanges() yields the present status, each change of state or ca
   using time = new FakeTime();
   const source = new ScriptedSource().list(refused(403)).list(part(10, [entry("a", 1)]), END).watch([]);
   await using run = new Run(time, source);
-  const told: InformerStatus[] = [];
+  const statuses: InformerStatus[] = [];
   const reading = (async (): Promise<void> => {
-    for await (const status of run.informer.statusChanges()) told.push(status);
+    for await (const status of run.informer.statusChanges()) statuses.push(status);
   })();
   await time.tickAsync(0);
   await run.start();
   await time.tickAsync(800);
   await run.informer[Symbol.asyncDispose]();
   await reading;
-  const states = told.map(({ state }) => state).filter((state, i, all) => state !== all[i - 1]);
+  const states = statuses.map(({ state }) => state).filter((state, i, all) => state !== all[i - 1]);
   assertEquals(states, ["idle", "listing", "forbidden", "live", "stopped"]);
-  assertEquals(told.at(-1)?.lists, 2);
+  assertEquals(statuses.at(-1)?.lists, 2);
 });
 
 Deno.test("statusChanges() yields the newest status to a slow reader, and rejects with its signal's reason", async () => {

@@ -29,11 +29,11 @@ const informers = new SharedInformerFactory(client, {
 });
 const pods = informers.forResource(Pod, { indexers: { node: (pod) => pod.spec.nodeName ? [pod.spec.nodeName] : [] } });
 const maps = informers.forResource(ConfigMap, { namespaces: ["shop", "bank"] });
-const told: string[] = [];
+const delivered: string[] = [];
 pods.addEventHandler({
-  onAdd: ({ key, initial }) => void told.push(`+ ${key}${initial ? " (initial)" : ""}`),
-  onUpdate: ({ key, object }) => void told.push(`~ ${key} ${object.status?.phase}`),
-  onDelete: ({ key }) => void told.push(`- ${key}`),
+  onAdd: ({ key, initial }) => void delivered.push(`+ ${key}${initial ? " (initial)" : ""}`),
+  onUpdate: ({ key, object }) => void delivered.push(`~ ${key} ${object.status?.phase}`),
+  onDelete: ({ key }) => void delivered.push(`- ${key}`),
 });
 maps.addEventHandler({
   onAdd: ({ initial }) => {
@@ -55,7 +55,7 @@ await maps.atLeast(metadata.resourceVersion, { namespace: "bank" });
 say("written", maps.lister.get("bank/written")?.data?.colour);
 
 await pods.until((pod) => pod.metadata.name === "late" && pod.status?.phase === "Running");
-say("late", told.filter((line) => line.includes("late")));
+say("late", delivered.filter((line) => line.includes("late")));
 
 await pods.untilDeleted("shop/late");
 const { state, watches } = pods.status();

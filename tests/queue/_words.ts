@@ -24,9 +24,9 @@ export class Words {
 
   /** Pops one key: its deltas, printed; `undefined` when nothing waits. */
   pop(): string[] | undefined {
-    let told: string[] | undefined;
-    this.queue.pop(({ deltas }) => told = deltas.map(print));
-    return told;
+    let printed: string[] | undefined;
+    this.queue.pop(({ deltas }) => printed = deltas.map(print));
+    return printed;
   }
 
   /** Pops all keys. */
@@ -34,17 +34,17 @@ export class Words {
     return [...this.#pops()];
   }
 
-  /** Pops all keys, and does to what is known what they say. */
+  /** Pops all keys, and applies their deltas to the known objects. */
   settle(): void {
     while (this.queue.pop((deltas) => apply(this.known, deltas)));
   }
 
   *#pops(): Generator<string[]> {
-    for (let told; (told = this.pop()) !== undefined;) yield told;
+    for (let printed; (printed = this.pop()) !== undefined;) yield printed;
   }
 }
 
-/** Does to a store what deltas say. */
+/** Applies deltas to a store. */
 export function apply(store: Indexer<string>, { deltas }: Deltas<string>): void {
   for (const delta of deltas) {
     if (delta.type === "Deleted") store.delete(delta.value);

@@ -336,9 +336,9 @@ Deno.test("DeltaFIFO replace neither queues nor transforms a value that is the s
   known.add({ key: "a", version: 1, transformed: true });
   known.add({ key: "b", version: 1, transformed: true });
   queue.replace([{ key: "a", version: 1 }, { key: "b", version: 2 }], "2");
-  const told: Delta<Thing>[] = [];
-  while (queue.pop(({ deltas }) => told.push(...deltas)));
-  assertEquals(told, [{ type: "Replaced", value: { key: "b", version: 2, transformed: true } }]);
+  const deltas: Delta<Thing>[] = [];
+  while (queue.pop((popped) => deltas.push(...popped.deltas)));
+  assertEquals(deltas, [{ type: "Replaced", value: { key: "b", version: 2, transformed: true } }]);
   assertEquals(transforms, 1);
 });
 
@@ -360,7 +360,7 @@ Deno.test("DeltaFIFO replacing costs as much as it changes if nothing was queued
       getByKey: (key) => (looks.getByKey++, store.getByKey(key)),
     },
   });
-  const told = (): string[] => {
+  const drained = (): string[] => {
     const words: string[] = [];
     while (queue.pop(({ deltas }) => words.push(...deltas.map(print))));
     return words;
@@ -371,7 +371,7 @@ Deno.test("DeltaFIFO replacing costs as much as it changes if nothing was queued
     meanwhile();
     looks.keys = looks.getByKey = 0;
     replacement.commit("2");
-    return [told(), looks.keys, looks.getByKey];
+    return [drained(), looks.keys, looks.getByKey];
   };
   const all = [...store];
   assertEquals(replace(all), [[], 0, 0]);

@@ -89,9 +89,9 @@ class Run {
   #replacement: QueueReplacement<string> | undefined;
 
   /** The objects that exist once all deltas have been processed. */
-  readonly #truth = new Map<string, string>();
+  readonly #latest = new Map<string, string>();
   /** The objects that exist according to the processed deltas. */
-  readonly #told = new Map<string, string>();
+  readonly #processed = new Map<string, string>();
   /** Keys that wait, in the order in which they are to come. */
   readonly #waiting: string[] = [];
   readonly #staged = new Map<string, string>();
@@ -101,8 +101,8 @@ class Run {
   constructor(known: readonly string[], comparing: boolean) {
     for (const word of known) {
       this.#store.add(word);
-      this.#truth.set(keyOf(word), word);
-      this.#told.set(keyOf(word), word);
+      this.#latest.set(keyOf(word), word);
+      this.#processed.set(keyOf(word), word);
     }
     this.#comparing = comparing;
     this.#queue = new DeltaFIFO({
@@ -126,7 +126,7 @@ class Run {
         const key = keyOf(operation.word);
         this.#queue.delete(operation.word);
         this.#awaited ??= new Set();
-        if (this.#waiting.includes(key) || this.#told.has(key)) this.#queued(key, undefined);
+        if (this.#waiting.includes(key) || this.#processed.has(key)) this.#queued(key, undefined);
         break;
       }
       case "replace":
@@ -154,7 +154,7 @@ class Run {
         break;
       case "resync":
         this.#queue.resync();
-        for (const key of this.#told.keys()) this.#wait(key);
+        for (const key of this.#processed.keys()) this.#wait(key);
         break;
       case "pop":
         this.#pop();
@@ -172,12 +172,12 @@ class Run {
   settle(): void {
     while (this.#pop());
     this.#check();
-    assertEquals(sorted(this.#store), sorted(this.#truth.values()));
-    assertEquals(sorted(this.#told.values()), sorted(this.#truth.values()));
+    assertEquals(sorted(this.#store), sorted(this.#latest.values()));
+    assertEquals(sorted(this.#processed.values()), sorted(this.#latest.values()));
     for (const version of ["1", "2", "3"]) {
       assertEquals(
         sorted(this.#store.byIndex("version", version)),
-        sorted([...this.#truth.values()].filter((word) => word.endsWith(version))),
+        sorted([...this.#latest.values()].filter((word) => word.endsWith(version))),
       );
     }
   }
@@ -193,16 +193,16 @@ class Run {
 
   #queued(key: string, word: string | undefined): void {
     this.#wait(key);
-    if (word === undefined) this.#truth.delete(key);
-    else this.#truth.set(key, word);
+    if (word === undefined) this.#latest.delete(key);
+    else this.#latest.set(key, word);
   }
 
   #replaced(list: ReadonlyMap<string, string>): void {
-    for (const key of [...this.#told.keys(), ...this.#truth.keys()]) {
-      if (!list.has(key) && this.#truth.has(key)) this.#queued(key, undefined);
+    for (const key of [...this.#processed.keys(), ...this.#latest.keys()]) {
+      if (!list.has(key) && this.#latest.has(key)) this.#queued(key, undefined);
     }
     for (const [key, word] of list) {
-      if (!this.#comparing || this.#truth.get(key) !== word) this.#queued(key, word);
+      if (!this.#comparing || this.#latest.get(key) !== word) this.#queued(key, word);
     }
     this.#awaited ??= new Set(this.#waiting);
   }
@@ -213,7 +213,7 @@ class Run {
     const popped = this.#queue.pop((deltas) => {
       assertEquals([deltas.key, deltas.initial], [expected, !synced]);
       assertEquals(this.#queue.hasSynced, synced, "not synced before the last one has been processed");
-      this.#listen(deltas);
+      this.#checkDeltas(deltas);
       apply(this.#store, deltas);
     });
     assertEquals(popped, expected !== undefined);
@@ -222,17 +222,17 @@ class Run {
   }
 
   /** Fails if the deltas have gaps: only an existing object is deleted or synced again, and the latter without a change. */
-  #listen({ key, deltas }: Deltas<string>): void {
+  #checkDeltas({ key, deltas }: Deltas<string>): void {
     assert(deltas.length > 0);
     for (const delta of deltas) {
-      const story = `${deltas.map(print)}, after ${this.#told.get(key)}`;
-      assertEquals(keyOf(delta.value), key, story);
+      const context = `${deltas.map(print)}, after ${this.#processed.get(key)}`;
+      assertEquals(keyOf(delta.value), key, context);
       if (delta.type === "Deleted") {
-        assert(this.#told.delete(key), story);
+        assert(this.#processed.delete(key), context);
         continue;
       }
-      if (delta.type === "Sync") assertEquals(this.#told.get(key), delta.value, story);
-      this.#told.set(key, delta.value);
+      if (delta.type === "Sync") assertEquals(this.#processed.get(key), delta.value, context);
+      this.#processed.set(key, delta.value);
     }
   }
 

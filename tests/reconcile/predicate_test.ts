@@ -73,12 +73,12 @@ Deno.test("a predicate that throws is reported, and its event leads to no reconc
   let calls = 0;
   const maps = session.reconciler(() => void calls++, {
     when: () => {
-      throw new Error("cannot tell");
+      throw new Error("cannot decide");
     },
   });
   const running = maps.run();
   await session.pass();
-  assertEquals([calls, session.errors, maps.status().eventErrors], [0, ["default/a: cannot tell"], 1]);
+  assertEquals([calls, session.errors, maps.status().eventErrors], [0, ["default/a: cannot decide"], 1]);
   await session.stop(maps);
   await running;
 });

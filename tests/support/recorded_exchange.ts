@@ -18,17 +18,17 @@ export async function recorded(name: string): Promise<Recorded> {
   const first = lines.findIndex((line) => !line.startsWith("#"));
   const answer = lines.findIndex((line) => /^HTTP\/1\.1 \d/.test(line));
   const [method, path] = lines[first].split(" ");
-  const asked = section(lines.slice(first + 1, answer));
-  const told = section(lines.slice(answer + 1));
+  const request = section(lines.slice(first + 1, answer));
+  const response = section(lines.slice(answer + 1));
   return {
     name,
     method,
     path,
-    headers: Object.fromEntries(asked.headers),
-    sent: asked.body.trim(),
+    headers: Object.fromEntries(request.headers),
+    sent: request.body.trim(),
     status: Number(lines[answer].split(" ")[1]),
-    answerHeaders: told.headers,
-    text: told.body.trimEnd(),
+    answerHeaders: response.headers,
+    text: response.body.trimEnd(),
   };
 }
 

@@ -59,13 +59,13 @@ onBoth("stallWatches holds back watch events, and nothing else", async (server, 
   await using watch = await Lines.open(wire, WATCH);
   const stall = server.stallWatches();
   server.delete(ConfigMap, "answers/map-0");
-  let told = false;
+  let received = false;
   const next = watch.next().then((event) => {
-    told = true;
+    received = true;
     return event;
   });
   assertEquals((await ask(wire, MAPS)).json.items.length, 4);
-  assertEquals(told, false);
+  assertEquals(received, false);
   stall[Symbol.dispose]();
   assertEquals(brief(await next), "DELETED map-0@7");
 });

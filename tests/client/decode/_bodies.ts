@@ -110,7 +110,7 @@ export function readChanges<T extends KubernetesObject>(
 
 /** The values that a reader yielded, and the error that ended it. */
 export interface Reading<P> {
-  readonly told: P[];
+  readonly values: P[];
   readonly error?: unknown;
 }
 
@@ -121,14 +121,14 @@ export async function watchReading(
   chunks: readonly Uint8Array[],
   options: Partial<ReadOptions> & { readonly kind?: "bytes" | "default" } = {},
 ): Promise<Reading<Change<KubernetesObject>>> {
-  const told: Change<KubernetesObject>[] = [];
+  const values: Change<KubernetesObject>[] = [];
   try {
     const { stream } = bodyOf(chunks, options.kind);
-    for await (const batch of readChanges<KubernetesObject>(stream, { ...OPTIONS, ...options })) told.push(...batch);
+    for await (const batch of readChanges<KubernetesObject>(stream, { ...OPTIONS, ...options })) values.push(...batch);
   } catch (error) {
-    return { told, error };
+    return { values, error };
   }
-  return { told };
+  return { values };
 }
 
 /** The entries of a list, and its parts. */
@@ -142,21 +142,21 @@ export async function listReading(
   options: Partial<ReadOptions> & { readonly kind?: "bytes" | "default" } = {},
 ): Promise<ListReading> {
   const parts: ListPart<KubernetesObject>[] = [];
-  const told: Entry<KubernetesObject>[] = [];
+  const values: Entry<KubernetesObject>[] = [];
   try {
     const { stream } = bodyOf(chunks, options.kind);
     for await (const part of readList<KubernetesObject>(stream, { ...OPTIONS, ...options })) {
       parts.push(part);
-      told.push(...part.entries);
+      values.push(...part.entries);
     }
   } catch (error) {
-    return { told, parts, error };
+    return { values, parts, error };
   }
-  return { told, parts };
+  return { values, parts };
 }
 
 /** The message of what a reading ended with; fails where it ended well. */
 export function messageOf(reading: { readonly error?: unknown }): string {
-  if (!(reading.error instanceof Error)) throw new Error(`Cannot tell why it failed: found ${reading.error}`);
+  if (!(reading.error instanceof Error)) throw new Error(`Cannot say why it failed: found ${reading.error}`);
   return reading.error.message;
 }

@@ -86,9 +86,9 @@ for (const answer of lists) {
   Deno.test(`ListReader reads the recorded "${answer.name}" as JSON.parse does`, async () => {
     const list = JSON.parse(answer.text) as List;
     for (const { chunks, options } of readings(`${answer.text}\n`)) {
-      const { told, parts, error } = await listReading(chunks, options);
+      const { values, parts, error } = await listReading(chunks, options);
       assertEquals(error, undefined);
-      assertEquals(told.map(portrait), list.items.map((item) => expected(item, options.managedFields, list)));
+      assertEquals(values.map(portrait), list.items.map((item) => expected(item, options.managedFields, list)));
       const { entries: _, ...end } = parts.at(-1)!;
       const { resourceVersion, continue: token, remainingItemCount } = list.metadata;
       assertEquals(end, {
@@ -106,9 +106,9 @@ for (const answer of watches.filter((watch) => !tables.includes(watch))) {
     const failure = events.findIndex(({ type }) => type === "ERROR");
     const before = failure === -1 ? events : events.slice(0, failure);
     for (const { chunks, options } of readings(answer.text === "" ? "" : `${answer.text}\n`)) {
-      const { told, error } = await watchReading(chunks, options);
+      const { values, error } = await watchReading(chunks, options);
       assertEquals(
-        told.map(changePortrait),
+        values.map(changePortrait),
         before.map(({ type, object }) => {
           if (type !== "BOOKMARK") return { type, ...expected(object, options.managedFields) as Json };
           const { resourceVersion, annotations } = object.metadata as { resourceVersion: string; annotations?: Json };
@@ -131,24 +131,24 @@ Deno.test("ListReader yields the cached entries when a recorded list is read aga
   for (const { text, name } of lists) {
     const chunks = inChunksOf(utf8Of(text), 64);
     const first = await listReading(chunks);
-    const known = new Map<string, Entry<unknown>>(first.told.map((entry) => [entry.key, entry]));
+    const known = new Map<string, Entry<unknown>>(first.values.map((entry) => [entry.key, entry]));
     const again = await listReading(chunks, { known: (key) => known.get(key) });
-    assertEquals(again.told.length, first.told.length);
+    assertEquals(again.values.length, first.values.length);
     // Indented JSON is parsed whole, which makes new entries.
-    if (name !== "list-pretty") again.told.forEach((entry, at) => assertStrictEquals(entry, first.told[at]));
+    if (name !== "list-pretty") again.values.forEach((entry, at) => assertStrictEquals(entry, first.values[at]));
   }
 });
 
 Deno.test("WatchReader yields the cached entry for a recorded event of a version that is cached", async () => {
   for (const { text } of watches.filter((watch) => !tables.includes(watch) && watch.text !== "")) {
     const chunks = inChunksOf(utf8Of(`${text}\n`), 64);
-    const entries = (await watchReading(chunks)).told.flatMap((change) =>
+    const entries = (await watchReading(chunks)).values.flatMap((change) =>
       change.type === "BOOKMARK" ? [] : [change.entry]
     );
     const known = new Map<string, Entry<KubernetesObject>>(entries.map((entry) => [entry.key, entry]));
     const again = await watchReading(chunks, { known: (key) => known.get(key) });
     let met = 0;
-    for (const change of again.told) {
+    for (const change of again.values) {
       if (change.type === "BOOKMARK") continue;
       const same = known.get(change.entry.key)!;
       if (same.uid !== change.entry.uid || same.resourceVersion !== change.entry.resourceVersion) continue;
@@ -165,17 +165,17 @@ Deno.test("ListReader refuses the recorded Table", async () => {
     const reading = await listReading(chunks, options);
     assertInstanceOf(reading.error, DecodeError);
     assertStringIncludes(messageOf(reading), "found a Table, expected a list");
-    assertEquals(reading.told, []);
+    assertEquals(reading.values, []);
   }
 });
 
 Deno.test("WatchReader turns the recorded Tables into broken entries without a key", async () => {
   const answer = tables.find(({ name }) => name === "watch-table")!;
   for (const { chunks, options } of readings(`${answer.text}\n`)) {
-    const { told, error } = await watchReading(chunks, options);
+    const { values, error } = await watchReading(chunks, options);
     assertEquals(error, undefined);
-    assertEquals(told.map(({ type }) => type), eventsOf(answer).map(({ type }) => type));
-    for (const change of told) {
+    assertEquals(values.map(({ type }) => type), eventsOf(answer).map(({ type }) => type));
+    for (const change of values) {
       if (change.type === "BOOKMARK") continue;
       assertEquals(change.entry.key, "");
       assertInstanceOf(change.entry.error, DecodeError);
@@ -200,8 +200,8 @@ for (const answer of refusals) {
 
   Deno.test(`ListReader throws the recorded error "${name}" if it comes with status 200`, async () => {
     for (const { chunks, options } of readings(text)) {
-      const { told, error } = await listReading(chunks, options);
-      assertEquals(told, []);
+      const { values, error } = await listReading(chunks, options);
+      assertEquals(values, []);
       if (!isStatus) {
         assertInstanceOf(error, DecodeError);
         continue;

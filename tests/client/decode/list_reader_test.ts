@@ -40,14 +40,14 @@ const CUSTOM = `{"apiVersion":"acme.dev/v1","items":[${
 
 const INDENTED = JSON.stringify(JSON.parse(BUILT_IN), undefined, 2);
 
-function told(reading: ListReading): string {
+function textOf(reading: ListReading): string {
   if (reading.error !== undefined) throw reading.error;
   const { entries: _entries, ...last } = reading.parts[reading.parts.length - 1];
-  return JSON.stringify([last, reading.told.map(portrait)]);
+  return JSON.stringify([last, reading.values.map(portrait)]);
 }
 
 function keys(reading: ListReading): string[] {
-  return reading.told.map((entry) => entry.key);
+  return reading.values.map((entry) => entry.key);
 }
 
 Deno.test("ListReader decodes items of a built-in kind to the same text as a watch does [F24]", async () => {
@@ -55,21 +55,21 @@ Deno.test("ListReader decodes items of a built-in kind to the same text as a wat
   const watch = await watchReading([utf8Of(WATCHED.map((item) => `{"type":"ADDED","object":${item}}\n`).join(""))]);
   assertEquals(keys(list), ["shop/a", "shop/b", "c"]);
   assertEquals(
-    list.told.map(portrait),
-    watch.told.map((change) => change.type === "BOOKMARK" ? undefined : portrait(change.entry)),
+    list.values.map(portrait),
+    watch.values.map((change) => change.type === "BOOKMARK" ? undefined : portrait(change.entry)),
   );
-  const first = list.told[0].object;
+  const first = list.values[0].object;
   assertEquals(Object.keys(first), ["kind", "apiVersion", "metadata", "spec"]);
   assertEquals([first.kind, first.apiVersion, "managedFields" in first.metadata], ["Pod", "v1", false]);
   const kept = await listReading([utf8Of(BUILT_IN)], { managedFields: "keep" });
   assertEquals(
-    kept.told.map((entry) => JSON.stringify(entry.object)),
+    kept.values.map((entry) => JSON.stringify(entry.object)),
     WATCHED.map((item) => JSON.stringify(JSON.parse(item))),
   );
 });
 
 Deno.test("ListReader keeps the kind of a custom resource's items", async () => {
-  const { told: entries } = await listReading([utf8Of(CUSTOM)]);
+  const { values: entries } = await listReading([utf8Of(CUSTOM)]);
   assertEquals(entries.map((entry) => entry.object.kind), ["Widget", "Widget", "Widget"]);
   assertEquals(Object.keys(entries[0].object), ["apiVersion", "kind", "metadata", "spec"]);
 });
@@ -99,16 +99,16 @@ Deno.test("ListReader yields the version and the continue token as soon as they 
 for (const [name, text] of [["built-in", BUILT_IN], ["custom resource", CUSTOM], ["indented", INDENTED]] as const) {
   Deno.test(`ListReader reads the same ${name} list wherever it is split in two, and byte by byte`, async () => {
     const bytes = utf8Of(text);
-    const expected = told(await listReading([bytes]));
+    const expected = textOf(await listReading([bytes]));
     for (let at = 0; at <= bytes.length; at++) {
       const kind = at % 2 === 0 ? "bytes" : "default";
-      if (told(await listReading(cutAt(bytes, at), { kind })) !== expected) {
+      if (textOf(await listReading(cutAt(bytes, at), { kind })) !== expected) {
         throw new Error(`split at ${at}: another list`);
       }
     }
     for (const kind of ["bytes", "default"] as const) {
       for (const size of [1, 2, 3, 7, 64]) {
-        assertEquals(told(await listReading(inChunksOf(bytes, size), { kind })), expected);
+        assertEquals(textOf(await listReading(inChunksOf(bytes, size), { kind })), expected);
       }
     }
   });
@@ -128,11 +128,11 @@ Deno.test("ListReader reads the same short list wherever it is split in three", 
   const bytes = utf8Of(
     `{"kind":"PodList","apiVersion":"v1","metadata":{"items":[1]},"items" : [{"metadata":{"name":"ä"}},{"metadata":{"name":"b\\"}"}}]}`,
   );
-  const expected = told(await listReading([bytes]));
+  const expected = textOf(await listReading([bytes]));
   assert(expected.includes(`"key":"ä"`) && expected.includes(`"key":"b\\"}"`));
   for (let first = 0; first <= bytes.length; first++) {
     for (let second = first; second <= bytes.length; second++) {
-      if (told(await listReading(cutAt(bytes, first, second))) !== expected) {
+      if (textOf(await listReading(cutAt(bytes, first, second))) !== expected) {
         throw new Error(`split at ${first} and ${second}: another list`);
       }
     }
@@ -194,7 +194,7 @@ Deno.test("ListReader fills in kind and drops managedFields also for items that 
     `{"kind":"PodList","apiVersion":"v1","\\u0069tems":[${ITEMS.join()}],"metadata":{"resourceVersion":"9"}}`;
   const outline = await listReading([utf8Of(text)]);
   const usual = await listReading([utf8Of(BUILT_IN)]);
-  assertEquals(outline.told.map(portrait), usual.told.map(portrait));
+  assertEquals(outline.values.map(portrait), usual.values.map(portrait));
   assertEquals(outline.parts.at(-1)?.resourceVersion, "9");
 });
 
@@ -207,23 +207,23 @@ Deno.test("ListReader reads a list without items as empty", async () => {
       ]
     ) {
       const reading = await listReading(inChunksOf(utf8Of(text), 10));
-      assertEquals(told(reading), `[{"resourceVersion":"4"},[]]`, text);
+      assertEquals(textOf(reading), `[{"resourceVersion":"4"},[]]`, text);
     }
   }
 });
 
 Deno.test("ListReader yields the continue token also where the version is missing", async () => {
   for (const text of [`{"metadata":{"continue":"t"},"items":[]}`, `{"items":[],"metadata":{"continue":"t"}}`]) {
-    assertEquals(told(await listReading([utf8Of(text)])), `[{"continue":"t"},[]]`);
+    assertEquals(textOf(await listReading([utf8Of(text)])), `[{"continue":"t"},[]]`);
   }
-  assertEquals(told(await listReading([utf8Of(`{"kind":"PodList","items":[]}`)])), `[{},[]]`);
-  assertEquals(told(await listReading([utf8Of(`{"kind":"PodList","metadata":null,"items":[]}`)])), `[{},[]]`);
+  assertEquals(textOf(await listReading([utf8Of(`{"kind":"PodList","items":[]}`)])), `[{},[]]`);
+  assertEquals(textOf(await listReading([utf8Of(`{"kind":"PodList","metadata":null,"items":[]}`)])), `[{},[]]`);
 });
 
 Deno.test("ListReader adds no kind to items of a list without one", async () => {
   const text =
     `{"kind":"List","apiVersion":"v1","items":[{"metadata":{"name":"a"}},{"kind":"Pod","apiVersion":"v1","metadata":{"name":"b"}}]}`;
-  const { told: entries } = await listReading([utf8Of(text)]);
+  const { values: entries } = await listReading([utf8Of(text)]);
   assertEquals(entries.map((entry) => entry.object.kind), [undefined, "Pod"]);
 });
 
@@ -303,7 +303,7 @@ Deno.test("ListReader refuses a body that is not a list, and names what it found
 });
 
 Deno.test("ListReader makes broken entries of items without a name, and continues [F15]", async () => {
-  const { told: entries, error } = await listReading([
+  const { values: entries, error } = await listReading([
     utf8Of(
       `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"namespace":"shop"}},{"metadata":{"name":"a"}}]}`,
     ),
@@ -317,7 +317,7 @@ Deno.test("ListReader makes broken entries of items without metadata, and contin
   const found = ["{}", `{"data":{}}`, `{"metadata":null}`, `{"metadata":7}`];
   const items = found.map((item) => `${item},{"metadata":{"name":"a"}}`).join();
   for (const member of [`"items"`, `"\\u0069tems"`]) {
-    const { told: entries, error } = await listReading([
+    const { values: entries, error } = await listReading([
       utf8Of(`{"kind":"PodList","apiVersion":"v1",${member}:[${items}]}`),
     ]);
     assertEquals(error, undefined);
@@ -334,7 +334,7 @@ Deno.test("ListReader limits an item's length in the same way for any chunks", a
   assertEquals(item(200).length, 200);
   const text = `{"kind":"PodList","items":[${item(150)},${item(200)}]}`;
   for (const size of [1, 40, 64, text.length]) {
-    assertEquals((await listReading(inChunksOf(utf8Of(text), size), { maxObjectBytes: 200 })).told.length, 2);
+    assertEquals((await listReading(inChunksOf(utf8Of(text), size), { maxObjectBytes: 200 })).values.length, 2);
     const refused = await listReading(inChunksOf(utf8Of(text), size), { maxObjectBytes: 199 });
     assertInstanceOf(refused.error, DecodeError);
     assertEquals(
@@ -346,7 +346,7 @@ Deno.test("ListReader limits an item's length in the same way for any chunks", a
 
 Deno.test("ListReader copies entries out of chunks whose buffer is reused", async () => {
   const chunk = utf8Of(BUILT_IN);
-  const { told: entries } = await listReading([chunk]);
+  const { values: entries } = await listReading([chunk]);
   chunk.fill(0);
   assertEquals((entries[0].object as unknown as { spec: { note: string } }).spec.note, `"items":[{}]},{\\`);
   assertEquals((entries[1].object as unknown as { spec: { note: string } }).spec.note, "日本🦕");
@@ -404,8 +404,8 @@ Deno.test("ListReader decodes the same as JSON.parse, for any objects in any chu
         assertEquals(reading.parts.at(-1)?.resourceVersion, "9");
         const typed = layout === "built-in" ? { kind: "Pod", apiVersion: "v1" } : {};
         const parsed = JSON.parse(text).items as Record<string, unknown>[];
-        assertEquals(reading.told.length, parsed.length);
-        reading.told.forEach((entry, index) => {
+        assertEquals(reading.values.length, parsed.length);
+        reading.values.forEach((entry, index) => {
           if (entry.error !== undefined) {
             const { name, namespace, uid, resourceVersion } = parsed[index].metadata as Record<string, unknown>;
             const others = [namespace, uid, resourceVersion].filter((part) => typeof (part ?? "") !== "string");

@@ -233,9 +233,9 @@ Deno.test("WatchReader reads the same next to non-ASCII text, in any chunks", as
         const beside = await watchReading([new Uint8Array([...cjk, 10, ...bytes])], options);
         const parts = await watchReading(chunks(bytes), options);
         for (const reading of [whole, beside, parts]) if (reading.error !== undefined) throw reading.error;
-        const told = whole.told.map(changePortrait);
-        assertEquals(beside.told.slice(1).map(changePortrait), told);
-        assertEquals(parts.told.map(changePortrait), told);
+        const expected = whole.values.map(changePortrait);
+        assertEquals(beside.values.slice(1).map(changePortrait), expected);
+        assertEquals(parts.values.map(changePortrait), expected);
       },
     ),
     { numRuns: 500, seed: 20_261_124 },
@@ -276,8 +276,8 @@ for (
     const COUNT = 300;
     const read = async (into: Entry<KubernetesObject>[]): Promise<void> => {
       for (let i = 0; i < COUNT; i++) {
-        const { told } = await watchReading([one(i)], { parse, managedFields });
-        for (const change of told) if (change.type !== "BOOKMARK") into.push(change.entry);
+        const { values } = await watchReading([one(i)], { parse, managedFields });
+        for (const change of values) if (change.type !== "BOOKMARK") into.push(change.entry);
       }
     };
     const kept: Entry<KubernetesObject>[] = [];

@@ -55,34 +55,34 @@ const TOLD = [
 ];
 
 Deno.test("WatchReader decodes every change of a body, without managedFields", async () => {
-  const { told, error } = await watchReading([utf8Of(RECORDED)]);
+  const { values, error } = await watchReading([utf8Of(RECORDED)]);
   assertEquals(error, undefined);
   assertEquals(
-    told.map((change) =>
+    values.map((change) =>
       change.type === "BOOKMARK"
         ? ["BOOKMARK", "", change.resourceVersion]
         : [change.type, change.entry.key, change.entry.resourceVersion]
     ),
     TOLD,
   );
-  const first = told[0];
+  const first = values[0];
   assert(first.type === "ADDED");
   const { managedFields: _dropped, ...metadata } = pod("a", "1").metadata as { managedFields: unknown };
   assertEquals(first.entry.object as unknown, { ...pod("a", "1"), metadata, spec: { note: `]},"x\\ "quoted" }{` } });
   const kept = await watchReading([utf8Of(RECORDED)], { managedFields: "keep" });
-  const same = kept.told[0];
+  const same = kept.values[0];
   assert(same.type === "ADDED");
   assertEquals(same.entry.metadata.managedFields?.length, 1);
 });
 
 Deno.test("WatchReader reads the same changes wherever the body is split in two, by either kind of reader [C136]", async () => {
   const bytes = utf8Of(RECORDED);
-  const expected = JSON.stringify((await watchReading([bytes])).told.map(changePortrait));
+  const expected = JSON.stringify((await watchReading([bytes])).values.map(changePortrait));
   for (const kind of ["bytes", "default"] as const) {
     for (let at = 0; at <= bytes.length; at++) {
-      const { told, error } = await watchReading(cutAt(bytes, at), { kind });
+      const { values, error } = await watchReading(cutAt(bytes, at), { kind });
       if (error !== undefined) throw error;
-      if (JSON.stringify(told.map(changePortrait)) !== expected) throw new Error(`split at ${at}: other changes`);
+      if (JSON.stringify(values.map(changePortrait)) !== expected) throw new Error(`split at ${at}: other changes`);
     }
   }
 });
@@ -91,12 +91,12 @@ Deno.test("WatchReader reads the same changes wherever a short body is split in 
   const bytes = utf8Of(
     `{"type":"ADDED","object":{"metadata":{"name":"ä"}}}\r\n\n{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9"}}}\n`,
   );
-  const expected = JSON.stringify((await watchReading([bytes])).told.map(changePortrait));
+  const expected = JSON.stringify((await watchReading([bytes])).values.map(changePortrait));
   assert(expected.includes(`"key":"ä"`) && expected.includes(`"9"`));
   for (let first = 0; first <= bytes.length; first++) {
     for (let second = first; second <= bytes.length; second++) {
-      const { told, error } = await watchReading(cutAt(bytes, first, second));
-      if (error !== undefined || JSON.stringify(told.map(changePortrait)) !== expected) {
+      const { values, error } = await watchReading(cutAt(bytes, first, second));
+      if (error !== undefined || JSON.stringify(values.map(changePortrait)) !== expected) {
         throw new Error(`split at ${first} and ${second}: other changes`, { cause: error });
       }
     }
@@ -105,7 +105,7 @@ Deno.test("WatchReader reads the same changes wherever a short body is split in 
     for (const text of [RECORDED, new TextDecoder().decode(bytes)]) {
       const whole = await watchReading([utf8Of(text)]);
       const single = await watchReading(inChunksOf(utf8Of(text), 1), { kind });
-      assertEquals(single.told.map(changePortrait), whole.told.map(changePortrait));
+      assertEquals(single.values.map(changePortrait), whole.values.map(changePortrait));
     }
   }
 });
@@ -127,13 +127,13 @@ Deno.test("WatchReader decodes the same as JSON.parse, for any objects in any ch
           if (layout === 1) return `{"type":"${type}","object":${flat},"more":{"object":1}}\r\n`;
           return `{"type":"${type}","object":${flat}}\n`;
         }).join("");
-        const { told, error } = await watchReading(chunks(utf8Of(text)), {
+        const { values, error } = await watchReading(chunks(utf8Of(text)), {
           kind: kind as "bytes" | "default",
           managedFields: drop ? "drop" : "keep",
         });
         if (error !== undefined) throw error;
-        assertEquals(told.length, lines.length);
-        told.forEach((change, index) => {
+        assertEquals(values.length, lines.length);
+        values.forEach((change, index) => {
           const [type, object] = lines[index];
           assertEquals(change.type, type);
           if (change.type === "BOOKMARK" || change.entry.error !== undefined) return;
@@ -148,12 +148,12 @@ Deno.test("WatchReader decodes the same as JSON.parse, for any objects in any ch
 Deno.test("WatchReader does not parse a last line that the end of the body cut off", async () => {
   const bytes = utf8Of(event("ADDED", pod("a", "1")) + event("ADDED", pod("b", "2")).trimEnd());
   for (const kind of ["bytes", "default"] as const) {
-    const { told, error } = await watchReading([bytes], { kind });
+    const { values, error } = await watchReading([bytes], { kind });
     assertEquals(error, undefined);
-    assertEquals(told.map((change) => change.type === "BOOKMARK" ? "" : change.entry.key), ["shop/a"]);
+    assertEquals(values.map((change) => change.type === "BOOKMARK" ? "" : change.entry.key), ["shop/a"]);
   }
-  assertEquals(await watchReading([]), { told: [] });
-  assertEquals(await watchReading([utf8Of("\n\r\n  \n")]), { told: [] });
+  assertEquals(await watchReading([]), { values: [] });
+  assertEquals(await watchReading([utf8Of("\n\r\n  \n")]), { values: [] });
 });
 
 Deno.test("WatchReader yields one batch per chunk, even if it is empty", async () => {
@@ -166,10 +166,10 @@ Deno.test("WatchReader yields one batch per chunk, even if it is empty", async (
 
 Deno.test("WatchReader copies entries out of chunks whose buffer is reused", async () => {
   const chunk = utf8Of(event("ADDED", pod("a", "1", { spec: "x" })) + event("ADDED", pod("b", "2", { spec: "日本" })));
-  const { told } = await watchReading([chunk]);
+  const { values } = await watchReading([chunk]);
   chunk.fill(0);
   assertEquals(
-    told.map((change) => change.type === "BOOKMARK" ? "" : (change.entry.object as unknown as { spec: string }).spec),
+    values.map((change) => change.type === "BOOKMARK" ? "" : (change.entry.object as unknown as { spec: string }).spec),
     ["x", "日本"],
   );
 });
@@ -178,10 +178,10 @@ Deno.test("WatchReader reads broken UTF-8 as U+FFFD", async () => {
   const head = utf8Of(`{"type":"ADDED","object":{"metadata":{"name":"a","uid":"u"},"data":"`);
   const bytes = new Uint8Array([...head, 0xff, 0xe2, 0x82, ...utf8Of(`"}}\n`)]);
   for (const chunks of [[bytes], inChunksOf(bytes, 1)]) {
-    const { told, error } = await watchReading(chunks);
+    const { values, error } = await watchReading(chunks);
     assertEquals(error, undefined);
-    assert(told[0].type === "ADDED");
-    assertEquals((told[0].entry.object as unknown as { data: string }).data, "\ufffd\ufffd");
+    assert(values[0].type === "ADDED");
+    assertEquals((values[0].entry.object as unknown as { data: string }).data, "\ufffd\ufffd");
   }
 });
 
@@ -189,9 +189,9 @@ Deno.test('WatchReader recognizes the bookmark that ends the initial events only
   const text = bookmark("1") + bookmark("2", {}) + bookmark("3", { "k8s.io/initial-events-end": "false" }) +
     bookmark("4", { "k8s.io/initial-events-end": "" }) + bookmark("5", { "k8s.io/initial-events-end": "True" }) +
     bookmark("6", { "k8s.io/initial-events-end": "true" });
-  const { told } = await watchReading([utf8Of(text)]);
+  const { values } = await watchReading([utf8Of(text)]);
   assertEquals(
-    told,
+    values,
     ["1", "2", "3", "4", "5", "6"].map((resourceVersion) => ({
       type: "BOOKMARK",
       resourceVersion,
@@ -221,8 +221,8 @@ Deno.test("WatchReader yields the changes before an ERROR event, then throws its
   const text = event("ADDED", pod("a", "1")) + event("MODIFIED", pod("a", "2")) + event("ERROR", status) +
     event("ADDED", pod("never", "3"));
   for (const chunks of [[utf8Of(text)], inChunksOf(utf8Of(text), 1), inChunksOf(utf8Of(text), 50)]) {
-    const { told, error } = await watchReading(chunks);
-    assertEquals(told.map((change) => change.type === "BOOKMARK" ? "" : change.entry.resourceVersion), ["1", "2"]);
+    const { values, error } = await watchReading(chunks);
+    assertEquals(values.map((change) => change.type === "BOOKMARK" ? "" : change.entry.resourceVersion), ["1", "2"]);
     assertInstanceOf(error, StatusError);
     assertEquals([error.status.code, error.status.reason], [410, "Expired"]);
     assertEquals(error.message, `Cannot go on watching "pods": 410 Expired: too old resource version: 1 (9)`);
@@ -256,7 +256,7 @@ Deno.test("WatchReader refuses a line that is not a watch event, after yielding 
   ];
   for (const [line, message] of cases) {
     const reading = await watchReading([utf8Of(`${event("ADDED", pod("a", "1"))}${line}\n`)]);
-    assertEquals(reading.told.length, 1, line);
+    assertEquals(reading.values.length, 1, line);
     assertInstanceOf(reading.error, DecodeError);
     assert(messageOf(reading).startsWith("Cannot read an "), messageOf(reading));
     assert(messageOf(reading).includes(message), messageOf(reading));
@@ -268,32 +268,32 @@ Deno.test("WatchReader makes a broken entry of an object without a name, and con
   const nameless = { kind: "Pod", metadata: { namespace: "shop" } };
   const text = event("ADDED", nameless) + event("ADDED", { ...pod("x", "1"), metadata: { name: 7 } }) +
     event("ADDED", pod("a", "2"));
-  const { told, error } = await watchReading([utf8Of(text)]);
+  const { values, error } = await watchReading([utf8Of(text)]);
   assertEquals(error, undefined);
-  assertEquals(told.map((change) => change.type === "BOOKMARK" ? "" : change.entry.key), ["", "", "shop/a"]);
-  assert(told[0].type === "ADDED" && told[1].type === "ADDED");
-  assertEquals(told[0].entry.error?.message, `Cannot file Pod in namespace "shop": it has no metadata.name`);
-  assertInstanceOf(told[1].entry.error, DecodeError);
+  assertEquals(values.map((change) => change.type === "BOOKMARK" ? "" : change.entry.key), ["", "", "shop/a"]);
+  assert(values[0].type === "ADDED" && values[1].type === "ADDED");
+  assertEquals(values[0].entry.error?.message, `Cannot file Pod in namespace "shop": it has no metadata.name`);
+  assertInstanceOf(values[1].entry.error, DecodeError);
 });
 
 Deno.test("WatchReader makes a broken entry of a Table, and reads a Table of another group as an object", async () => {
   const text =
     event("ADDED", { kind: "Table", apiVersion: "meta.k8s.io/v1", metadata: { resourceVersion: "5" }, rows: [] }) +
     event("ADDED", { kind: "Table", apiVersion: "acme.dev/v1", metadata: { name: "oak", resourceVersion: "6" } });
-  const { told, error } = await watchReading([utf8Of(text)]);
+  const { values, error } = await watchReading([utf8Of(text)]);
   assertEquals(error, undefined);
-  assert(told[0].type === "ADDED" && told[1].type === "ADDED");
-  assertEquals([told[0].entry.key, told[0].entry.error instanceof DecodeError], ["", true]);
-  assertEquals([told[1].entry.key, told[1].entry.error], ["oak", undefined]);
+  assert(values[0].type === "ADDED" && values[1].type === "ADDED");
+  assertEquals([values[0].entry.key, values[0].entry.error instanceof DecodeError], ["", true]);
+  assertEquals([values[1].entry.key, values[1].entry.error], ["oak", undefined]);
 });
 
 Deno.test("WatchReader keeps an entry whose text is broken after its metadata, which throws when it is read", async () => {
   const line = `{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"x":}}}\n`;
-  const { told, error } = await watchReading([utf8Of(line + event("ADDED", pod("b", "2")))]);
+  const { values, error } = await watchReading([utf8Of(line + event("ADDED", pod("b", "2")))]);
   assertEquals(error, undefined);
-  assertEquals(told.length, 2);
-  assert(told[0].type === "ADDED");
-  const { entry } = told[0];
+  assertEquals(values.length, 2);
+  assert(values[0].type === "ADDED");
+  const { entry } = values[0];
   assertEquals([entry.key, entry.error], ["a", undefined]);
   const thrown = await assertRejects(() => Promise.resolve().then(() => entry.object), DecodeError, `Cannot parse "a"`);
   assertStrictEquals(entry.error, thrown);
@@ -304,7 +304,7 @@ Deno.test("WatchReader refuses a line longer than maxObjectBytes, in one chunk o
   const text = small + event("ADDED", pod("b", "2", { data: "x".repeat(1_000) }));
   for (const size of [1, 100, text.length]) {
     const reading = await watchReading(inChunksOf(utf8Of(text), size), { maxObjectBytes: small.length });
-    assertEquals(reading.told.length, 1);
+    assertEquals(reading.values.length, 1);
     assertInstanceOf(reading.error, DecodeError);
     assert(messageOf(reading).includes(`longer than ${small.length} bytes; raise maxObjectBytes`), messageOf(reading));
   }
@@ -330,15 +330,15 @@ for (const kind of ["bytes", "default"] as const) {
       },
     } as UnderlyingDefaultSource<Uint8Array>);
     const reason = new Error("enough");
-    const told: number[] = [];
+    const values: number[] = [];
     const error = await assertRejects(async () => {
       for await (const batch of readChanges(stream, { resource: Pod, managedFields: "drop" })) {
-        told.push(batch.length);
+        values.push(batch.length);
         controller.abort(reason);
       }
     });
     assertStrictEquals(error, reason);
-    assertEquals(told, [1]);
+    assertEquals(values, [1]);
     assertEquals(stream.locked, false);
   });
 }

@@ -303,7 +303,7 @@ Deno.test("Client's error says that the connection was lost in the middle of a b
 });
 
 Deno.test("Client rejects with the abort reason, before, during and after the headers", async () => {
-  const reason = { because: "told to" };
+  const reason = { because: "the test" };
   const early = setUp({});
   for (
     const ask of [

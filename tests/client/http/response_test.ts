@@ -67,16 +67,16 @@ Deno.test("statusErrorOf makes an error by the HTTP status of a response without
   assertEquals(long.status.message, "é".repeat(1024));
   assertEquals([read, cancelled], [3, true]);
   // Warnings of a refusal go to the client that was refused, and to no other.
-  const heard: string[][] = [[], []];
-  const clients = heard.map((texts) =>
+  const warnings: string[][] = [[], []];
+  const clients = warnings.map((texts) =>
     new Client({
       server: "https://kube.test",
-      transport: new ScriptedTransport(text(415, "no", { warning: `299 - "for ${heard.indexOf(texts)}"` })),
+      transport: new ScriptedTransport(text(415, "no", { warning: `299 - "for ${warnings.indexOf(texts)}"` })),
       onWarning: (warning) => texts.push(warning),
     })
   );
   for (const client of clients) await assertRejects(() => client.resource(Pod).list(), StatusError, "415");
-  assertEquals(heard, [["for 0"], ["for 1"]]);
+  assertEquals(warnings, [["for 0"], ["for 1"]]);
 });
 
 Deno.test("Client reads at most maxObjectBytes of one response", async () => {

@@ -20,8 +20,8 @@ const BODY = joinBytes(...EVENTS.map(([type, object]) => eventBytes(type, object
 
 Deno.test("MetadataWatchReader gives the changes that JSON gives, however the chunks are split", async () => {
   const lines = EVENTS.map(([type, object]) => `${JSON.stringify({ type, object })}\n`).join("");
-  const { told } = await watchReading([encoder.encode(lines)], { resource: PodMetadata });
-  const expected = told.map(changePortrait);
+  const { values } = await watchReading([encoder.encode(lines)], { resource: PodMetadata });
+  const expected = values.map(changePortrait);
   for (let size = 1; size < 60; size++) {
     const { changes, error } = watched(inChunksOf(BODY, size));
     assertEquals(changes.map(changePortrait), expected);

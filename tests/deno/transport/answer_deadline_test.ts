@@ -14,7 +14,7 @@ class SlowServer implements AsyncDisposable {
   constructor(begins: boolean) {
     this.#server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async () => {
       this.#begun++;
-      for (const tell of this.#asked.splice(0)) tell();
+      for (const notify of this.#asked.splice(0)) notify();
       if (!begins) await this.#answer.promise;
       return new Response(
         new ReadableStream({

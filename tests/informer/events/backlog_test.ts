@@ -177,11 +177,11 @@ Deno.test("every backlog policy delivers the first list in order, and does not c
     return notes;
   });
   const stream = run.informer.events();
-  const told = stream.next();
+  const delivered = stream.next();
   await run.start();
   const initial = ["c@1", "a@2", "b@3", "d@4"].map((name) => `+ default/${name} (initial)`);
   for (const { lines } of notes) assertEquals(lines, initial.slice(0, 1));
-  assertEquals(line((await told).value!), initial[0]);
+  assertEquals(line((await delivered).value!), initial[0]);
   // Three and the end of the list; of the stream, too.
   assertEquals(run.informer.status().handlers.map(({ pending }) => pending), [4, 4, 4, 4]);
   await run.send(modified("b", 11));

@@ -125,17 +125,17 @@ Deno.test("SharedIndexInformer awaits a handler's promise before its next event,
 Deno.test("SharedIndexInformer reports a handler's error or rejection, and continues with the next event [C078] [F11]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1), entry("c", 1)));
-  const told: string[] = [];
+  const delivered: string[] = [];
   const cause = new Error("thrown");
   const registration = run.informer.addEventHandler({
     onAdd: ({ name }) => {
-      told.push(name);
+      delivered.push(name);
       if (name === "a") throw cause;
       if (name === "b") return Promise.reject("rejected");
     },
   }, { name: "bad" });
   await run.start();
-  assertEquals([told, registration.hasSynced], [["a", "b", "c"], true]);
+  assertEquals([delivered, registration.hasSynced], [["a", "b", "c"], true]);
   assertEquals(run.complaints, [
     'InformerError: Handler "bad" failed on "added" of "default/a": thrown',
     'InformerError: Handler "bad" failed on "added" of "default/b": rejected',
@@ -149,17 +149,17 @@ Deno.test("SharedIndexInformer delivers every object once to a handler that alwa
   using time = new FakeTime();
   const names = ["a", "b", "c", "d", "e"];
   await using run = new Run(time, holding(...names.map((name) => entry(name, 1))));
-  const told: string[] = [];
+  const delivered: string[] = [];
   const others = new Notes();
   run.informer.addEventHandler({
     onAdd: ({ name }) => {
-      told.push(name);
+      delivered.push(name);
       throw new Error("always");
     },
   });
   run.informer.addEventHandler(others);
   await run.start();
-  assertEquals([told, run.errors.length, others.lines.length, run.informer.hasSynced], [names, 5, 6, true]);
+  assertEquals([delivered, run.errors.length, others.lines.length, run.informer.hasSynced], [names, 5, 6, true]);
 });
 
 Deno.test("SharedIndexInformer reports an error thrown by onError as uncaught, and continues", async () => {
@@ -171,15 +171,15 @@ Deno.test("SharedIndexInformer reports an error thrown by onError as uncaught, a
     },
   });
   using uncaught = new Uncaught();
-  const told: string[] = [];
+  const delivered: string[] = [];
   run.informer.addEventHandler({
     onAdd: ({ name }) => {
-      told.push(name);
+      delivered.push(name);
       throw new Error("bad");
     },
   });
   await run.start();
-  assertEquals([told, uncaught.errors], [["a", "b"], [thrown, thrown]]);
+  assertEquals([delivered, uncaught.errors], [["a", "b"], [thrown, thrown]]);
 });
 
 Deno.test("SharedIndexInformer calls its onError also when the reflector's onError throws", async () => {
@@ -246,15 +246,15 @@ Deno.test("SharedIndexInformer drops an object whose filter throws, and reports 
 Deno.test("SharedIndexInformer delivers a deletion with key and last known state, whether from a watch or a relist [C083] [F07]", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("seen", 1, { size: 4 }), entry("noticed", 1, { size: 5 })));
-  const told: unknown[] = [];
+  const delivered: unknown[] = [];
   run.informer.addEventHandler({
     onDelete: ({ key, namespace, name, object, finalStateUnknown }) =>
-      void told.push([key, namespace, name, object.spec.size, finalStateUnknown]),
+      void delivered.push([key, namespace, name, object.spec.size, finalStateUnknown]),
   });
   await run.start();
   await run.send(deleted("seen", 11, { size: 6 }));
   await run.relist(expired(), 20, []);
-  assertEquals(told, [
+  assertEquals(delivered, [
     ["default/seen", "default", "seen", 6, false],
     ["default/noticed", "default", "noticed", 5, true],
   ]);

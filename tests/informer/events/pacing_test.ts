@@ -29,60 +29,60 @@ class FakeWork implements Disposable {
 
 /** Ways to receive 20,000 cached objects, each of which takes a hundredth of a millisecond. */
 const READERS: Readonly<
-  Record<string, (informer: SharedIndexInformer<Thing>, heard: () => void, over: () => void) => void>
+  Record<string, (informer: SharedIndexInformer<Thing>, received: () => void, over: () => void) => void>
 > = {
-  "a handler": (informer, heard, over) => void informer.addEventHandler({ onAdd: heard, onSynced: over }),
-  "a handler that returns promises": (informer, heard, over) =>
+  "a handler": (informer, received, over) => void informer.addEventHandler({ onAdd: received, onSynced: over }),
+  "a handler that returns promises": (informer, received, over) =>
     void informer.addEventHandler({
       // deno-lint-ignore require-await -- as handlers often are
-      onAdd: async () => heard(),
+      onAdd: async () => received(),
       onSynced: over,
     }),
-  "a handler whose filter takes nothing": (informer, heard, over) =>
-    void informer.addEventHandler({ onSynced: over }, { filter: () => (heard(), false) }),
-  "a loop over events": async (informer, heard, over) => {
+  "a handler whose filter takes nothing": (informer, received, over) =>
+    void informer.addEventHandler({ onSynced: over }, { filter: () => (received(), false) }),
+  "a loop over events": async (informer, received, over) => {
     for await (const { type } of informer.events()) {
       if (type === "synced") break;
-      heard();
+      received();
     }
     over();
   },
-  "a loop over events whose filter takes nothing": async (informer, heard, over) => {
-    for await (const _synced of informer.events({ filter: () => (heard(), false) })) break;
+  "a loop over events whose filter takes nothing": async (informer, received, over) => {
+    for await (const _synced of informer.events({ filter: () => (received(), false) })) break;
     over();
   },
-  "a wait for an object that is not there": async (informer, heard, over) => {
+  "a wait for an object that is not there": async (informer, received, over) => {
     const last = `object-${OBJECTS - 1}`;
-    await informer.until(({ metadata }) => (heard(), metadata.name === last));
+    await informer.until(({ metadata }) => (received(), metadata.name === last));
     over();
   },
 };
 
-for (const [who, read] of Object.entries(READERS)) {
-  Deno.test(`SharedIndexInformer lets other work run while ${who} receives 20,000 objects`, async () => {
+for (const [reader, read] of Object.entries(READERS)) {
+  Deno.test(`SharedIndexInformer lets other work run while ${reader} receives 20,000 objects`, async () => {
     using time = new FakeTime();
     using work = new FakeWork();
     const entries = Array.from({ length: OBJECTS }, (_, i) => entry(`object-${i}`, i + 1));
     await using run = await new Run(time, holding(...entries)).start();
     assertEquals(run.informer.indexer.size, OBJECTS);
-    let heard = 0;
+    let received = 0;
     let atLastTurn = 0;
     let longest = 0;
     let over = false;
     read(run.informer, () => {
-      heard++;
+      received++;
       work.lasts(0.01);
     }, () => over = true);
     for (let turn = 0; !over; turn++) {
       assert(turn < OBJECTS, `not done after ${turn} turns`);
       await nextTurn();
-      longest = Math.max(longest, heard - atLastTurn);
-      atLastTurn = heard;
+      longest = Math.max(longest, received - atLastTurn);
+      atLastTurn = received;
     }
-    assertEquals(heard, OBJECTS);
+    assertEquals(received, OBJECTS);
     // 5 ms are 500 objects, and the clock is looked at every 64.
-    assert(longest <= 576, `heard of ${longest} objects in one turn`);
-    assert(longest >= 64, `heard of ${longest} objects at most in a turn: that many turns are slow`);
+    assert(longest <= 576, `${longest} objects received in one turn`);
+    assert(longest >= 64, `${longest} objects received at most in a turn: that many turns are slow`);
   });
 }
 
@@ -92,8 +92,8 @@ function nextTurn(): Promise<void> {
 }
 
 /** So many handlers, each call of which takes a hundredth of a millisecond, and an informer that has delivered nothing yet. */
-class Crowd implements AsyncDisposable {
-  readonly heard: number[];
+class ManyHandlers implements AsyncDisposable {
+  readonly received: number[];
   /** The numbers of the handlers that were called, each once for all its calls in a row. */
   readonly served: number[] = [];
   readonly registrations: HandlerRegistration[] = [];
@@ -101,22 +101,22 @@ class Crowd implements AsyncDisposable {
 
   private constructor(run: Run, handlers: number) {
     this.#run = run;
-    this.heard = Array(handlers).fill(0);
+    this.received = Array(handlers).fill(0);
   }
 
   /** Adds the handlers to an informer that holds so many objects. */
-  static async of(time: FakeTime, work: FakeWork, handlers: number, objects: number): Promise<Crowd> {
+  static async of(time: FakeTime, work: FakeWork, handlers: number, objects: number): Promise<ManyHandlers> {
     const entries = Array.from({ length: objects }, (_, i) => entry(`object-${i}`, i + 1));
-    const crowd = new Crowd(await new Run(time, holding(...entries)).start(), handlers);
+    const many = new ManyHandlers(await new Run(time, holding(...entries)).start(), handlers);
     for (let i = 0; i < handlers; i++) {
       const onAdd = (): void => {
-        crowd.heard[i]++;
-        if (crowd.served.at(-1) !== i) crowd.served.push(i);
+        many.received[i]++;
+        if (many.served.at(-1) !== i) many.served.push(i);
         work.lasts(0.01);
       };
-      crowd.registrations.push(crowd.informer.addEventHandler({ onAdd }));
+      many.registrations.push(many.informer.addEventHandler({ onAdd }));
     }
-    return crowd;
+    return many;
   }
 
   get informer(): SharedIndexInformer<Thing> {
@@ -125,7 +125,7 @@ class Crowd implements AsyncDisposable {
 
   /** The number of calls of all handlers. */
   get total(): number {
-    return this.heard.reduce((sum, count) => sum + count, 0);
+    return this.received.reduce((sum, count) => sum + count, 0);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -136,18 +136,18 @@ class Crowd implements AsyncDisposable {
 Deno.test("SharedIndexInformer lets other work run while 100 handlers receive 500 objects each", async () => {
   using time = new FakeTime();
   using work = new FakeWork();
-  await using crowd = await Crowd.of(time, work, 100, 500);
+  await using many = await ManyHandlers.of(time, work, 100, 500);
   await nextTurn();
-  assert(crowd.total <= 2 * 576, `${crowd.total} calls in this turn and the first`);
+  assert(many.total <= 2 * 576, `${many.total} calls in this turn and the first`);
   let longest = 0;
   let turns = 0;
-  for (let before = crowd.total; crowd.total < 50_000; before = crowd.total) {
-    assert(turns++ < 1_000, `${crowd.total} calls after ${turns} turns`);
+  for (let before = many.total; many.total < 50_000; before = many.total) {
+    assert(turns++ < 1_000, `${many.total} calls after ${turns} turns`);
     await nextTurn();
-    longest = Math.max(longest, crowd.total - before);
+    longest = Math.max(longest, many.total - before);
   }
-  // Nobody is served again before everybody was.
-  assertEquals(crowd.served.slice(0, 100), Array.from({ length: 100 }, (_, i) => i));
+  // No handler is called again before all others were.
+  assertEquals(many.served.slice(0, 100), Array.from({ length: 100 }, (_, i) => i));
   assert(longest <= 576, `${longest} calls in one turn`);
   assert(turns <= 150, `${turns} turns for work of 100`);
 });
@@ -169,18 +169,18 @@ const ASKING: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, ans
   },
 };
 
-for (const [who, ask] of Object.entries(ASKING)) {
-  Deno.test(`SharedIndexInformer does not delay ${who} that awaits answers while many handlers receive many events`, async () => {
+for (const [reader, ask] of Object.entries(ASKING)) {
+  Deno.test(`SharedIndexInformer does not delay ${reader} that awaits answers while many handlers receive many events`, async () => {
     using time = new FakeTime();
     using work = new FakeWork();
-    await using crowd = await Crowd.of(time, work, 50, 2_000);
+    await using many = await ManyHandlers.of(time, work, 50, 2_000);
     let answered = 0;
-    ask(crowd.informer, () => answered++);
+    ask(many.informer, () => answered++);
     for (let turn = 0; turn < 60; turn++) await nextTurn();
     assert(answered > 0, "all have been called");
     const before = answered;
     for (let turn = 0; turn < 60; turn++) await nextTurn();
-    assert(crowd.total < 90_000, "the others are busy");
+    assert(many.total < 90_000, "the others are busy");
     assert(answered - before >= 15, `it was called ${answered - before} times in 60 turns, of which each call needs 3`);
   });
 }
@@ -188,20 +188,20 @@ for (const [who, ask] of Object.entries(ASKING)) {
 Deno.test("HandlerRegistration remove ends a handler that waits for its turn, and the others continue", async () => {
   using time = new FakeTime();
   using work = new FakeWork();
-  await using crowd = await Crowd.of(time, work, 20, 1_000);
+  await using many = await ManyHandlers.of(time, work, 20, 1_000);
   await nextTurn();
-  assertEquals(crowd.heard.slice(5), Array(15).fill(crowd.heard[19]), "they wait");
-  const before = crowd.heard[10];
+  assertEquals(many.received.slice(5), Array(15).fill(many.received[19]), "they wait");
+  const before = many.received[10];
   let ended = false;
-  crowd.registrations[10][Symbol.asyncDispose]().then(() => ended = true);
-  crowd.registrations[11].remove();
+  many.registrations[10][Symbol.asyncDispose]().then(() => ended = true);
+  many.registrations[11].remove();
   for (let i = 0; i < 20; i++) await Promise.resolve();
   assert(ended, "not only when its turn has come");
-  for (let turns = 0; crowd.total < 18_000 + 2 * before; turns++) {
-    assert(turns < 1_000, `${crowd.total} calls after ${turns} turns`);
+  for (let turns = 0; many.total < 18_000 + 2 * before; turns++) {
+    assert(turns < 1_000, `${many.total} calls after ${turns} turns`);
     await nextTurn();
   }
-  assertEquals(crowd.heard.filter((count) => count !== 1_000), [before, before]);
+  assertEquals(many.received.filter((count) => count !== 1_000), [before, before]);
 });
 
 Deno.test("SharedIndexInformer lets other work run while a source yields batches without waiting", async () => {
@@ -212,8 +212,8 @@ Deno.test("SharedIndexInformer lets other work run while a source yields batches
     return object;
   };
   await using run = await new Run(time, holding(entry("a", 1)), { transform }).start();
-  let heard = 0;
-  run.informer.addEventHandler({ onUpdate: () => void heard++ });
+  let received = 0;
+  run.informer.addEventHandler({ onUpdate: () => void received++ });
   await time.tickAsync(0);
   run.source.newest.send(...Array.from({ length: 2_000 }, (_, i) => [modified("a", 11 + i)]));
   await nextTurn();
@@ -221,8 +221,8 @@ Deno.test("SharedIndexInformer lets other work run while a source yields batches
   assert(seen <= 10 + 2 * 64, `${seen - 10} changes were cached in this turn and the first`);
   let longest = 0;
   let turns = 0;
-  while (heard < 2_000) {
-    assert(turns++ < 5_000, `heard ${heard} after ${turns} turns`);
+  while (received < 2_000) {
+    assert(turns++ < 5_000, `received ${received} after ${turns} turns`);
     await nextTurn();
     const version = Number(run.informer.lastSyncResourceVersion);
     longest = Math.max(longest, version - seen);
@@ -242,38 +242,38 @@ Deno.test("EventLog does not call waiting callbacks that were withdrawn", () => 
 });
 
 /** Readers with a limit of 10 that wait for nothing but their turn, each event of which takes a hundredth of a millisecond. */
-const BOUNDED: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, heard: () => void) => void>> = {
-  "a handler": (informer, heard) => void informer.addEventHandler({ onUpdate: heard }, { backlog: { max: 10 } }),
-  "a handler that returns promises": (informer, heard) =>
+const BOUNDED: Readonly<Record<string, (informer: SharedIndexInformer<Thing>, received: () => void) => void>> = {
+  "a handler": (informer, received) => void informer.addEventHandler({ onUpdate: received }, { backlog: { max: 10 } }),
+  "a handler that returns promises": (informer, received) =>
     void informer.addEventHandler({
       onUpdate: async () => {
         await Promise.resolve();
-        heard();
+        received();
       },
     }, { backlog: { max: 10 } }),
-  "a loop over events": async (informer, heard) => {
-    for await (const { type } of informer.events({ backlog: { max: 10 } })) if (type === "updated") heard();
+  "a loop over events": async (informer, received) => {
+    for await (const { type } of informer.events({ backlog: { max: 10 } })) if (type === "updated") received();
   },
 };
 
-for (const [who, read] of Object.entries(BOUNDED)) {
-  Deno.test(`a bounded backlog of 10 keeps ${who} that handles bursts of 500, however long other handlers take`, async () => {
+for (const [reader, read] of Object.entries(BOUNDED)) {
+  Deno.test(`a bounded backlog of 10 keeps ${reader} that handles bursts of 500, however long other handlers take`, async () => {
     for (const othersMs of [0, 0.1, 5]) {
       using time = new FakeTime();
       using work = new FakeWork();
       await using run = await new Run(time, holding(entry("x", 1))).start();
       run.informer.addEventHandler({ onUpdate: () => work.lasts(othersMs) });
-      let heard = 0;
+      let received = 0;
       read(run.informer, () => {
-        heard++;
+        received++;
         work.lasts(0.01);
       });
       await time.tickAsync(0);
       for (let burst = 1; burst <= 3; burst++) {
         const changes = Array.from({ length: 500 }, (_, i) => modified("x", 500 * burst + i));
         run.source.newest.send(changes);
-        for (let turn = 0; heard < 500 * burst; turn++) {
-          assert(turn < 10_000 && run.errors.length === 0, `heard of ${heard}: ${run.complaints}`);
+        for (let turn = 0; received < 500 * burst; turn++) {
+          assert(turn < 10_000 && run.errors.length === 0, `received ${received}: ${run.complaints}`);
           await nextTurn();
         }
       }
@@ -287,20 +287,20 @@ Deno.test("a bounded backlog removes a handler that is always busy and falls fur
   using time = new FakeTime();
   using work = new FakeWork();
   await using run = await new Run(time, holding(entry("x", 1))).start();
-  let heard = 0;
+  let received = 0;
   run.informer.addEventHandler({
     onUpdate: () => {
-      heard++;
+      received++;
       work.lasts(5);
     },
   }, { backlog: { max: 10 } });
   await time.tickAsync(0);
   let sent = 0;
   while (run.errors.length === 0) {
-    assert(sent < 100_000, `${sent - heard} events behind`);
+    assert(sent < 100_000, `${sent - received} events behind`);
     run.source.newest.send(Array.from({ length: 200 }, () => modified("x", 11 + sent++)));
     await nextTurn();
   }
   assertEquals(run.complaints, ['Error: Cannot keep up with handler "handler 1": it is more than 10 events behind']);
-  assert(heard > 10, "it was ended by the first burst");
+  assert(received > 10, "it was ended by the first burst");
 });

@@ -113,11 +113,11 @@ Deno.test("HandlerRegistration may be removed or disposed inside its own handler
   for (const how of ["remove", "dispose", "dispose, awaited"]) {
     using time = new FakeTime();
     await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
-    const told: string[] = [];
+    const delivered: string[] = [];
     const signals: boolean[] = [];
     const registration: HandlerRegistration = run.informer.addEventHandler({
       onAdd: ({ name }, { signal }) => {
-        told.push(name);
+        delivered.push(name);
         let disposed: Promise<void> | undefined;
         if (how === "remove") registration.remove();
         else disposed = registration[Symbol.asyncDispose]() as Promise<void>;
@@ -126,7 +126,7 @@ Deno.test("HandlerRegistration may be removed or disposed inside its own handler
       },
     });
     await run.start();
-    assertEquals([told, signals, run.errors], [["a"], [true], []], how);
+    assertEquals([delivered, signals, run.errors], [["a"], [true], []], how);
     assertEquals(run.informer.status().handlers, [], how);
   }
 });
@@ -238,10 +238,10 @@ Deno.test("SharedIndexInformer that stops during handler calls aborts their sign
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1), entry("b", 1)));
   let reason: unknown;
-  const told: string[] = [];
+  const delivered: string[] = [];
   run.informer.addEventHandler({
     onAdd: ({ name }, { signal }) => {
-      told.push(name);
+      delivered.push(name);
       return new Promise<void>((resolve) =>
         signal.addEventListener("abort", () => {
           reason = signal.reason;
@@ -255,7 +255,7 @@ Deno.test("SharedIndexInformer that stops during handler calls aborts their sign
   await time.tickAsync(0);
   stop.abort();
   await running;
-  assertEquals([told, (reason as DOMException).name, time.timers], [["a"], "AbortError", 0]);
+  assertEquals([delivered, (reason as DOMException).name, time.timers], [["a"], "AbortError", 0]);
 });
 
 Deno.test("SharedIndexInformer names the handler that has not returned graceMs after the stop", async () => {

@@ -110,7 +110,7 @@ Deno.test("SharedIndexInformer resyncs a handler that always has pending events,
   }
   const resyncs = notes.lines.filter((line) => line === "~ default/a@1→1 (resync)").length;
   call.resolve();
-  assert(resyncs >= 8, `told ${resyncs} resyncs in 10 s, of one a second`);
+  assert(resyncs >= 8, `${resyncs} resyncs were delivered in 10 s, of one a second`);
 });
 
 Deno.test("SharedIndexInformer delivers a resync in order with the changes, and leaves out objects that change meanwhile in a latestPerKey backlog", async () => {
@@ -157,13 +157,13 @@ Deno.test("SharedIndexInformer also resyncs event streams and filtered handlers"
   const notes = new Notes();
   run.informer.addEventHandler(notes, { resyncMs: 1_000, filter: ({ spec }) => spec.size === 2 });
   const events = run.informer.events({ resyncMs: 1_000 });
-  const told: string[] = [];
+  const delivered: string[] = [];
   const reading = (async (): Promise<void> => {
-    for await (const event of events) told.push(line(event));
+    for await (const event of events) delivered.push(line(event));
   })();
   await time.tickAsync(1_000);
   assertEquals(notes.lines, ["+ default/b@1 (initial)", "= 2 at 10", "~ default/b@1→1 (resync)"]);
-  assertEquals(told.slice(3), ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"]);
+  assertEquals(delivered.slice(3), ["~ default/a@1→1 (resync)", "~ default/b@1→1 (resync)"]);
   await run.informer[Symbol.asyncDispose]();
   await reading;
 });

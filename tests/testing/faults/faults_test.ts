@@ -176,9 +176,9 @@ Deno.test("stallWatches holds back all events, and the end, until it is disposed
     server,
     `${MAPS}?watch=1&resourceVersion=6&timeoutSeconds=5&allowWatchBookmarks=true`,
   );
-  let heard = 0;
+  let received = 0;
   const all = stalled.all().then((events) => {
-    heard = events.length;
+    received = events.length;
     return events;
   });
   const stall = server.stallWatches();
@@ -186,7 +186,7 @@ Deno.test("stallWatches holds back all events, and the end, until it is disposed
   server.delete(ConfigMap, "answers/map-0");
   assertEquals(brief(await other.next()), "DELETED map-0@7");
   await time.tickAsync(60_000);
-  assertEquals(heard, 0);
+  assertEquals(received, 0);
   stall[Symbol.dispose]();
   stall[Symbol.dispose]();
   assertEquals((await all).map(brief), ["DELETED map-0@7", "BOOKMARK @7"]);

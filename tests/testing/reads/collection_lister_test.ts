@@ -137,20 +137,20 @@ Deno.test("FakeApiServer lists any version of a random history exactly until tha
       server.delete(ConfigMap, key);
       present.delete(key);
     } else server.patch(ConfigMap, key, { data: { step: String(step) } });
-    const told = server.list(ConfigMap).map(({ metadata, data }) => `${metadata.name}=${data?.step}`).join(" ");
-    snapshots.set(server.resourceVersion, told);
+    const contents = server.list(ConfigMap).map(({ metadata, data }) => `${metadata.name}=${data?.step}`).join(" ");
+    snapshots.set(server.resourceVersion, contents);
     if (step === 150) {
       server.compact();
       snapshots.clear();
-      snapshots.set(server.resourceVersion, told);
+      snapshots.set(server.resourceVersion, contents);
     }
   }
   assertEquals(snapshots.size, 150);
-  for (const [version, told] of snapshots) {
+  for (const [version, contents] of snapshots) {
     const { json } = await ask(server, `${MAPS}?resourceVersion=${version}&resourceVersionMatch=Exact`);
     // deno-lint-ignore no-explicit-any -- an item
     const listed = json.items.map((item: any) => `${item.metadata.name}=${item.data.step}`).join(" ");
-    assertEquals(listed, told, `at version ${version}`);
+    assertEquals(listed, contents, `at version ${version}`);
   }
 });
 

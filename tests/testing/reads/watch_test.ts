@@ -30,8 +30,8 @@ Deno.test("FakeApiServer sends ADDED and DELETED for objects that enter and leav
   server.patch(ConfigMap, key, { data: { k: "2" } });
   server.patch(ConfigMap, key, { metadata: { labels: { colour: "red" } } });
   server.delete(ConfigMap, key);
-  const told = await watch.take(5);
-  assertEquals(told.map(brief), [
+  const events = await watch.take(5);
+  assertEquals(events.map(brief), [
     "ADDED map-9@7",
     "MODIFIED map-9@8",
     "DELETED map-9@9",
@@ -39,8 +39,8 @@ Deno.test("FakeApiServer sends ADDED and DELETED for objects that enter and leav
     "DELETED map-9@12",
   ]);
   // An object that left the selection is delivered in its last selected state.
-  assertEquals(told[2].object.metadata.labels, { colour: "red" });
-  assertEquals(told[2].object.data, { k: "1" });
+  assertEquals(events[2].object.metadata.labels, { colour: "red" });
+  assertEquals(events[2].object.data, { k: "1" });
   await time.tickAsync(1_999);
   const bookmark = watch.next();
   await time.tickAsync(1);
@@ -112,8 +112,8 @@ Deno.test("FakeApiServer streams a list in the order of keys, with a bookmark at
   const server = maps();
   server.create(ConfigMap, { metadata: { namespace: "answers", name: "a" } });
   await using watch = await Lines.open(server, `${MAPS}?${STREAM}`);
-  const told = await watch.take(7);
-  assertEquals(told.map(brief), [
+  const events = await watch.take(7);
+  assertEquals(events.map(brief), [
     "ADDED a@7",
     "ADDED map-0@2",
     "ADDED map-1@3",
@@ -122,12 +122,12 @@ Deno.test("FakeApiServer streams a list in the order of keys, with a bookmark at
     "ADDED map-4@6",
     "BOOKMARK @7",
   ]);
-  assertEquals(told[6].object, {
+  assertEquals(events[6].object, {
     kind: "ConfigMap",
     apiVersion: "v1",
     metadata: { resourceVersion: "7", annotations: END },
   });
-  assertEquals(Object.keys(told[0].object), ["kind", "apiVersion", "metadata"]);
+  assertEquals(Object.keys(events[0].object), ["kind", "apiVersion", "metadata"]);
   server.delete(ConfigMap, "answers/a");
   assertEquals(brief(await watch.next()), "DELETED a@8");
 });
@@ -136,9 +136,9 @@ Deno.test("FakeApiServer turns a watch from version 0 or none with bookmarks int
   for (const version of ["", "&resourceVersion=0"]) {
     const server = maps();
     await using watch = await Lines.open(server, `${MAPS}?watch=1&allowWatchBookmarks=true${version}`);
-    const told = await watch.take(6);
-    assertEquals(told.map((event) => event.type), ["ADDED", "ADDED", "ADDED", "ADDED", "ADDED", "BOOKMARK"]);
-    assertEquals(told[5].object.metadata.annotations, END);
+    const events = await watch.take(6);
+    assertEquals(events.map((event) => event.type), ["ADDED", "ADDED", "ADDED", "ADDED", "ADDED", "BOOKMARK"]);
+    assertEquals(events[5].object.metadata.annotations, END);
   }
 });
 
@@ -284,10 +284,10 @@ Deno.test("FakeApiServer watches metadata alone, and sends nothing for the kind 
   const server = maps();
   const as = (name: string) => ({ accept: `application/json;as=${name};g=meta.k8s.io;v=v1` });
   await using watch = await Lines.open(server, `${MAPS}?${STREAM}`, as("PartialObjectMetadata"));
-  const told = await watch.take(6);
-  assertEquals([...new Set(told.map((event) => event.object.kind))], ["PartialObjectMetadata"]);
-  assertEquals(Object.keys(told[0].object), ["kind", "apiVersion", "metadata"]);
-  assertEquals(told[5].object, {
+  const events = await watch.take(6);
+  assertEquals([...new Set(events.map((event) => event.object.kind))], ["PartialObjectMetadata"]);
+  assertEquals(Object.keys(events[0].object), ["kind", "apiVersion", "metadata"]);
+  assertEquals(events[5].object, {
     kind: "PartialObjectMetadata",
     apiVersion: "meta.k8s.io/v1",
     metadata: { resourceVersion: "6", annotations: END },
@@ -367,11 +367,11 @@ Deno.test("FakeApiServer sends an event in the turn of the write", async () => {
   await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=6`);
   const next = watch.next();
   // Only promises run between here and there, no turn of the event loop.
-  let told: unknown;
-  next.then((event) => told = event.type);
+  let received: unknown;
+  next.then((event) => received = event.type);
   server.delete(ConfigMap, "answers/map-0");
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
-  assertEquals(told, "DELETED");
+  assertEquals(received, "DELETED");
 });
 
 Deno.test("FakeApiServer serves watches to BYOB readers, up to a clean end", async () => {
@@ -411,11 +411,11 @@ Deno.test("FakeApiServer replays any part of a random history to watches as it w
     else server.patch(Widget, name, { spec: { size: step } });
     writes++;
   }
-  const told = (await watch.take(writes)).map((event) => JSON.stringify(event));
+  const events = (await watch.take(writes)).map((event) => JSON.stringify(event));
   for (const from of [1, 2, 57, 133, writes]) {
     await using replay = await Lines.open(server, `/apis/example.com/v1/widgets?watch=1&resourceVersion=${from}`);
     const again = await replay.take(writes - from + 1);
-    assertEquals(again.map((event) => JSON.stringify(event)), told.slice(from - 1));
+    assertEquals(again.map((event) => JSON.stringify(event)), events.slice(from - 1));
   }
-  assert(told.every((line) => line.startsWith('{"type":')));
+  assert(events.every((line) => line.startsWith('{"type":')));
 });

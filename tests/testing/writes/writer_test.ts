@@ -259,8 +259,8 @@ Deno.test("FakeApiServer gives a pod on a node its grace period, and removes it 
   const atOnce = await remove(server, `${PODS}/pod-0`, { gracePeriodSeconds: 0 });
   assertEquals(marks(atOnce.json.metadata), [2, "2026-11-21T13:08:15Z", 0]);
   assertEquals(atOnce.json.metadata.resourceVersion, "5");
-  const told = await watch.take(4);
-  assertEquals(told.map(brief), ["ADDED pod-0@2", "MODIFIED pod-0@3", "MODIFIED pod-0@4", "DELETED pod-0@5"]);
+  const events = await watch.take(4);
+  assertEquals(events.map(brief), ["ADDED pod-0@2", "MODIFIED pod-0@3", "MODIFIED pod-0@4", "DELETED pod-0@5"]);
   assertEquals((await ask(server, `${PODS}/pod-0`)).status, 404);
 });
 
@@ -295,9 +295,9 @@ Deno.test("FakeApiServer keeps an object with finalizers until the last one is r
   assertEquals((await remove(server, `${MAPS}/map-0`)).json.metadata.resourceVersion, "3");
   await patch(server, `${MAPS}/map-0`, "merge-patch", { metadata: { finalizers: ["example.com/b"] } });
   await patch(server, `${MAPS}/map-0`, "json-patch", [{ op: "remove", path: "/metadata/finalizers" }]);
-  const told = await watch.take(3);
-  assertEquals(told.map(brief), ["MODIFIED map-0@3", "MODIFIED map-0@4", "DELETED map-0@5"]);
-  assertEquals(told[2].object.metadata.finalizers, ["example.com/b"]);
+  const events = await watch.take(3);
+  assertEquals(events.map(brief), ["MODIFIED map-0@3", "MODIFIED map-0@4", "DELETED map-0@5"]);
+  assertEquals(events[2].object.metadata.finalizers, ["example.com/b"]);
   assertEquals(server.keys(ConfigMap), []);
 });
 

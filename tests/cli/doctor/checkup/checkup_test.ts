@@ -34,15 +34,15 @@ Deno.test("Checkup records each finding, with a remedy for those that are not ok
 Deno.test("Checkup ends a check at its time limit even if the check ignores its signal", async () => {
   using time = new FakeTime();
   const checkup = begin();
-  let told: AbortSignal | undefined;
+  let given: AbortSignal | undefined;
   const checking = checkup.check("server", OPTIONS, (signal) => {
-    told = signal;
+    given = signal;
     return silent();
   });
   await time.tickAsync(2_999);
-  assertEquals([checkup.steps.length, told?.aborted], [0, false]);
+  assertEquals([checkup.steps.length, given?.aborted], [0, false]);
   await time.tickAsync(1);
-  assertEquals([await checking, told?.aborted], [false, true]);
+  assertEquals([await checking, given?.aborted], [false, true]);
   const [{ status, what, remedy }] = checkup.steps;
   assertEquals([status, what, remedy], ["fail", "no answer within 3 s", "wait"]);
 });
