@@ -59,25 +59,25 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: "relist-deletes-without-flag",
-    breaks: "relist tells deletions without the flag",
+    breaks: "a relist delivers deletions without the flag",
     find: /true/,
     replace: "false",
   },
   {
     id: "relist-updates-unchanged",
-    breaks: "relist tells unchanged objects as updates",
+    breaks: "a relist delivers unchanged objects as updates",
     find: /a\.resourceVersion === b\.resourceVersion/,
     replace: "a === b",
   },
   {
     id: "synced-before-initial",
-    breaks: "synced said before the initial events are told",
+    breaks: "synced is delivered before the initial events",
     find: /this\.#log\.appendInitial\(entries\)/,
     replace: "queueMicrotask(() => this.#log.appendInitial(entries))",
   },
   {
     id: "initial-as-new",
-    breaks: "what was there at first is told as new",
+    breaks: "objects of the first list are delivered without the initial flag",
     find: /true/,
     replace: "false",
   },
@@ -122,7 +122,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: "first-list-not-delivered",
-    breaks: "a first list is not told",
+    breaks: "the objects of a first list are not delivered",
     replace: "",
   },
   {
@@ -200,7 +200,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: "resync-for-all",
-    breaks: "resync tells handlers that asked for none",
+    breaks: "a resync is delivered to handlers without a period",
     find: /\?\? this\.#options\.resyncMs/,
     replace: "|| 20_000",
   },
@@ -218,7 +218,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: "successor-as-update",
-    breaks: "another object of the same name is told as an update",
+    breaks: "another object of the same name is delivered as an update",
     replace: "if (false) {",
   },
   {
@@ -241,7 +241,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: "filter-forgets",
-    breaks: "a filter forgets what it has told",
+    breaks: "a filter forgets the objects that it has delivered",
     find: /return .*/,
     replace: "return event;",
   },

@@ -220,7 +220,7 @@ Deno.test("SharedIndexInformer of several namespaces pauses and resumes each", a
   assertEquals([states(), a.lists.length, b.lists.length], [["live", "live", "live"], 1, 1]);
 });
 
-Deno.test("SharedIndexInformer tells statusChanges of pauses", async () => {
+Deno.test("statusChanges() yields the pauses of an informer", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, holding().watch([])).start();
   const states: string[] = [];
