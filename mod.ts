@@ -129,7 +129,7 @@ export type { HandlerStatus } from "./src/informer/events/processor.ts";
 export type { CacheOptions, RegularCheckOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
 export type { CheckResult } from "./src/informer/sync/check_result.ts";
 export { CacheDifferenceError } from "./src/informer/sync/cache_difference_error.ts";
-export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
+export type { NamespaceSource } from "./src/informer/cache/cached_collection.ts";
 export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
 export { CacheView, type ViewOptions } from "./src/informer/view/cache_view.ts";

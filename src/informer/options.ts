@@ -1,5 +1,6 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { DecodeOptions } from "../api/options.ts";
+import { checkDurations } from "../async/time/duration.ts";
 import type { ReflectorOptions } from "../reflector/options.ts";
 import type { Indexers } from "../store/index.ts";
 
@@ -71,6 +72,9 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
   readonly onError?: (error: unknown) => unknown;
 }
 
+/** The shortest time between two consistency checks, in milliseconds. */
+const MIN_CHECK_MS = 60_000;
+
 /** The defaults of {@linkcode CacheOptions}. */
 export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">> = {
   managedFields: "drop",
@@ -80,8 +84,11 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">>
   graceMs: 10_000,
 };
 
-/** Returns the options, with the defaults for those that are not set. */
+/** Returns the options, with the defaults for those that are not set. @throws {RangeError} when a duration is out of range. */
 export function withCacheDefaults<O extends CacheOptions>(options: O): O & typeof CACHE_DEFAULTS {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...CACHE_DEFAULTS, ...Object.fromEntries(given) } as O & typeof CACHE_DEFAULTS;
+  const filled = { ...CACHE_DEFAULTS, ...Object.fromEntries(given) } as O & typeof CACHE_DEFAULTS;
+  checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
+  checkDurations("create an informer", { "check.everyMs": options.check?.everyMs }, { min: MIN_CHECK_MS });
+  return filled;
 }

@@ -108,8 +108,12 @@ export class Processor<T extends KubernetesObject> {
 
   /** Delivers an event to all handlers and streams, in later turns. */
   distribute(event: LoggedEvent<T>): void {
-    if (event.type === "synced") this.#synced = event;
     if (this.#listeners.size > 0 || this.#streams.size > 0) this.#log.append(event);
+  }
+
+  /** Delivers to all that the informer has synced, in later turns. */
+  synced(): void {
+    this.distribute(this.#synced = this.#syncedNow());
   }
 
   /** Delivers these entries, in later turns, as objects that were there initially. The caller gives the array away. */
@@ -206,7 +210,7 @@ export class Processor<T extends KubernetesObject> {
     };
   }
 
-  /** The `synced` event of a reader that is added after the initial sync. */
+  /** Returns a `synced` event of the present state, also for readers that are added after the initial sync. */
   #syncedNow(): SyncedEvent {
     const { size, resourceVersion } = this.#options;
     return { type: "synced", objects: size(), resourceVersion: resourceVersion() };

@@ -28,14 +28,6 @@ import { type NamespaceStatus, StateKeeper } from "./state.ts";
 import type { StoreWriter } from "./store_writer.ts";
 import { VersionGate } from "./version_gate.ts";
 
-/** One of several namespaces that an informer caches. */
-export interface NamespaceSource<T> {
-  /** The namespace's name. */
-  readonly namespace: string;
-  /** The collection in that namespace: `client.resource(Pod, { namespace })`. */
-  readonly source: ListerWatcher<T>;
-}
-
 /** Options for a {@linkcode NamespaceSync}. */
 export interface NamespaceSyncOptions<T extends KubernetesObject> {
   /** The collection to list and watch. */

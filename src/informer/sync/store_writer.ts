@@ -2,8 +2,10 @@ import { type Entry, sameVersion } from "../../api/entry.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { isOlder } from "../../api/resource_version.ts";
+import { parsesObjects } from "../../entry/path.ts";
 import { sameFields } from "../../entry/same_fields.ts";
 import type { Delta, Deltas } from "../../queue/delta.ts";
+import type { Indexers } from "../../store/index.ts";
 import type { Indexer } from "../../store/indexer.ts";
 import type { StoreReplacement } from "../../store/replacement.ts";
 import { Added, Deleted, Updated } from "../events/event.ts";
@@ -67,6 +69,18 @@ export class StoreWriter<T extends KubernetesObject> {
       transform: (entry) => this.#intake.take(entry),
       onCommit: () => this.#filled(),
     });
+  }
+
+  /** Adds indexes to the store and fills them. @throws {Error} when one of these names exists; then it adds none. */
+  addIndexers(indexers: Indexers<T, string>): void {
+    const wrapped = Object.entries(indexers).map(([name, valuesOf]) => {
+      return [name, this.#intake.indexFunction(name, valuesOf)];
+    });
+    if (wrapped.length === 0) return;
+    this.#store.withIndexers(Object.fromEntries(wrapped));
+    if (Object.values(indexers).some(parsesObjects)) this.#intake.reads = true;
+    // Filling the indexes has parsed entries that had not been read before.
+    for (const entry of this.#store) this.#noteBroken(entry);
   }
 
   #filled(): void {
