@@ -1,8 +1,10 @@
 import type { KubernetesObject } from "../api/object.ts";
-import type { DecodeOptions } from "../api/options.ts";
+import type { DecodeOptions, Selection } from "../api/options.ts";
+import type { Resource } from "../api/resource.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import type { ReflectorOptions } from "../reflector/options.ts";
 import type { Indexers } from "../store/index.ts";
+import type { FactorySnapshots } from "./snapshot/snapshot_options.ts";
 
 /** Options of an informer's cache; those of a factory are the defaults of its informers. */
 export interface CacheOptions extends DecodeOptions {
@@ -70,6 +72,42 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
   readonly onError?: (error: unknown) => unknown;
+}
+
+/** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */
+export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
+  /**
+   * Called with each error that does not reject a wait, and with the resource that it concerns. Its return value is ignored.
+   *
+   * @default {as for a `SharedIndexInformer`; a cause that several informers share is written once}
+   */
+  readonly onError?: (error: unknown, resource: Resource) => unknown;
+  /**
+   * The time from the disposal of the last holder of an acquired informer to the end of its watch, in milliseconds;
+   * `Infinity` is never.
+   *
+   * @default {30_000}
+   */
+  readonly idleMs?: number;
+  /**
+   * The time from the end of that watch to the end of the cache, in milliseconds; `Infinity` is never. A server keeps the
+   * versions of 5 minutes at least, so a watch that is resumed within that time needs no list.
+   *
+   * @default {300_000}
+   */
+  readonly forgetMs?: number;
+  /**
+   * Keeps the caches beyond the life of the process. An informer begins with the snapshot of its cache, if there is one: it can
+   * be read before any request, is `stale` until its watch has resumed, and lists only where the server has the version of the
+   * snapshot no longer, or not its objects, of which one is read to see that. Snapshots are written while the caches change, and
+   * when an informer stops, so dispose the factory. Those that cannot be used or written are reported. Caches with the data
+   * of Secrets are left out, unless `secrets` is set.
+   *
+   * A snapshot is of one resource and selection, which its name says, and of the server's address, or of `cluster`.
+   *
+   * @default {nothing is kept}
+   */
+  readonly snapshots?: FactorySnapshots;
 }
 
 /** The shortest time between two consistency checks, in milliseconds. */

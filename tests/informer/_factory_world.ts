@@ -2,10 +2,8 @@ import { assertEquals } from "@std/assert";
 import { type Resource, resourceName } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { errorLine } from "../../src/errors/error_line.ts";
-import {
-  SharedInformerFactory,
-  type SharedInformerFactoryOptions,
-} from "../../src/informer/shared_informer_factory.ts";
+import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
