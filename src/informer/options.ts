@@ -124,9 +124,13 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">>
 
 /** Returns the options, with the defaults for those that are not set. @throws {RangeError} when a duration is out of range. */
 export function withCacheDefaults<O extends CacheOptions>(options: O): O & typeof CACHE_DEFAULTS {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  const filled = { ...CACHE_DEFAULTS, ...Object.fromEntries(given) } as O & typeof CACHE_DEFAULTS;
+  const filled = { ...CACHE_DEFAULTS, ...defined(options) } as O & typeof CACHE_DEFAULTS;
   checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
   checkDurations("create an informer", { "check.everyMs": options.check?.everyMs }, { min: MIN_CHECK_MS });
   return filled;
+}
+
+/** Returns the members that are not `undefined`, so that the others do not hide defaults. */
+export function defined<O extends object>(options: O): Partial<O> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>;
 }

@@ -34,8 +34,6 @@ import { type InformerStatus, syncStatus } from "./status.ts";
 import type { CheckResult } from "./sync/check_result.ts";
 import { CollectionSync } from "./sync/collection_sync.ts";
 import { ConsistencyChecks } from "./sync/consistency_checks.ts";
-import { EntryTransform } from "./sync/entry_transform.ts";
-import { StoreWriter } from "./sync/store_writer.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 import { Waits } from "./waits.ts";
 
@@ -84,7 +82,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   readonly #options: SharedIndexInformerOptions<T, Name>;
   readonly #cache: ObjectCache<T>;
   readonly #processor: Processor<T>;
-  readonly #writer: StoreWriter<T>;
   readonly #sync: CollectionSync<T>;
   readonly #checks: ConsistencyChecks<T>;
   readonly #snapshots: CacheSnapshots<T>;
@@ -116,50 +113,32 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     source: ListerWatcher<T> | readonly NamespaceSource<T>[],
     options: SharedIndexInformerOptions<T, Name> = {},
   ) {
-    const { indexers, transform, freeze, parse, resyncMs, graceMs, managedFields, reflector } = withCacheDefaults(
-      options,
-    );
-    const report = (error: unknown): void => this.#report(error);
-    const changed = (): void => this.#changes.changed();
-    const collection = this.#collection = new CachedCollection<T>(source, options);
+    const filled = withCacheDefaults(options);
     this.#options = options;
+    const report = (error: unknown): void => this.#report(error);
+    const collection = this.#collection = new CachedCollection<T>(source, filled);
     this.selections = collection.selections;
     this.hasSecrets = collection.hasSecrets;
-    const cache = this.#cache = new ObjectCache<T>(collection.resource, report);
-    const { store, quarantine } = cache;
-    this.entries = store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
+    const cache = this.#cache = new ObjectCache<T>(collection.resource, filled, report);
+    this.entries = cache.store as ReadonlyIndexer<Entry<T>, Name | "namespace">;
     this.indexer = cache.indexer as ReadonlyIndexer<T, Name | "namespace">;
     this.lister = cache.lister;
+    if (options.indexers !== undefined) cache.addIndexers(options.indexers);
     const processor = this.#processor = new Processor<T>({
       name: collection.informer,
-      entries: (key) => cache.entries(key),
-      size: () => store.size,
+      cache,
       resourceVersion: () => this.lastSyncResourceVersion,
-      quarantine,
       report,
       waitForSync: (handler, signal, call) => this.#waits.forHandler(handler, signal, call),
-      resyncMs,
-      graceMs,
+      resyncMs: filled.resyncMs,
+      graceMs: filled.graceMs,
     });
-    this.#changes = new Latest(() => this.status());
-    const intake = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
-    const { skipsUnchanged } = collection;
-    const writer = this.#writer = new StoreWriter<T>({ store, intake, quarantine, processor, skipsUnchanged });
-    if (indexers !== undefined) writer.addIndexers(indexers);
-    const sync = this.#sync = new CollectionSync<T>({
-      collection,
-      store,
-      writer,
-      intake,
-      managedFields,
-      reflector,
-      onChanged: changed,
-      onSynced: () => void this.#synced(),
-      report,
-    });
-    this.#checks = new ConsistencyChecks<T>({ collection, sync, signal: this.#job.signal, onChecked: changed, report });
-    const transformed = transform !== undefined;
-    this.#snapshots = new CacheSnapshots<T>({ collection, sync, intake, managedFields, transformed });
+    const changes = this.#changes = new Latest(() => this.status());
+    const { reflector } = options;
+    const following = { collection, cache, processor, reflector, changes, onSynced: () => void this.#synced(), report };
+    const sync = this.#sync = new CollectionSync<T>(following);
+    this.#checks = new ConsistencyChecks<T>(sync, following, this.#job.signal);
+    this.#snapshots = new CacheSnapshots<T>(collection, cache.intake, sync);
     this.#waits = new Waits<T>(collection, sync, processor);
   }
 
@@ -185,7 +164,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (this.#sync.stage === "stopped") {
       throw new Error(`Cannot add an index to ${this.#collection.informer}: it has stopped already`);
     }
-    this.#writer.addIndexers(indexers);
+    this.#cache.addIndexers(indexers);
     return this as unknown as SharedIndexInformer<T, Name | More>;
   }
 
@@ -195,7 +174,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
       ...syncStatus(this.#sync, this.#cache.store.size),
       errors: this.#errors,
       quarantined: this.#cache.quarantine.size,
-      outdated: this.#writer.outdated,
+      outdated: this.#sync.outdated,
       ...this.#checks.status,
       handlers: this.#processor.status,
     });

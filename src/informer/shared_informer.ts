@@ -8,7 +8,12 @@ import type { IndexFunction } from "../store/index.ts";
 import { Demand } from "./demand.ts";
 import type { FactoryRun, InformerEnd } from "./factory_run.ts";
 import type { InformerScope } from "./informer_scope.ts";
-import { CACHE_DEFAULTS, type SharedIndexInformerOptions, type SharedInformerFactoryOptions } from "./options.ts";
+import {
+  CACHE_DEFAULTS,
+  defined,
+  type SharedIndexInformerOptions,
+  type SharedInformerFactoryOptions,
+} from "./options.ts";
 import { sameOption } from "./same_option.ts";
 import { SharedIndexInformer } from "./shared_index_informer.ts";
 import type { SnapshotKeepers } from "./snapshot/snapshot_keepers.ts";
@@ -157,12 +162,8 @@ export class SharedInformer {
 
   #start(options: Abortable): InformerEnd {
     const { keepers } = this.#context;
-    return this.#running ??= (keepers === undefined ? this.informer.run(options) : keepers.run(this, options))
-      .then(() => undefined, (error) => ({ error }));
+    return this.#running ??=
+      (keepers === undefined ? this.informer.run(options) : keepers.run(this.informer, this.scope, options))
+        .then(() => undefined, (error) => ({ error }));
   }
-}
-
-/** Returns the members that are not `undefined`, so that the others do not hide defaults. */
-function defined<O extends object>(options: O): Partial<O> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>;
 }

@@ -11,8 +11,12 @@ export interface NamespaceSource<T> {
   readonly source: ListerWatcher<T>;
 }
 
-/** The options that are for some collections only; see `SharedIndexInformerOptions`. */
-export interface CachedCollectionOptions {
+/** The options that change the form of the cached objects; see `SharedIndexInformerOptions`. */
+export interface ObjectFormOptions<T> {
+  /** Drops or keeps `metadata.managedFields`. */
+  readonly managedFields: "drop" | "keep";
+  /** Changes each object. */
+  readonly transform?: (object: T) => T;
   /** Keeps the data of Secrets. */
   readonly keep?: "data";
   /** Delivers or skips updates that change no named field. */
@@ -35,6 +39,10 @@ export class CachedCollection<T> {
   readonly server: object;
   /** `"drop"` if Secrets lack their data. */
   readonly secretData: "drop" | "keep";
+  /** `"drop"` if the objects lack `metadata.managedFields`. */
+  readonly managedFields: "drop" | "keep";
+  /** `true` if a transform changes the objects. */
+  readonly isTransformed: boolean;
   /** `true` if updates that change no named field have no event. */
   readonly skipsUnchanged: boolean;
 
@@ -43,7 +51,8 @@ export class CachedCollection<T> {
    *
    * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when an option is not for this collection.
    */
-  constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], { keep, unchanged }: CachedCollectionOptions) {
+  constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], options: ObjectFormOptions<T>) {
+    const { keep, unchanged, managedFields, transform } = options;
     this.sources = sourcesOf(source);
     const [{ source: first }] = this.sources;
     this.resource = first.resource;
@@ -56,6 +65,8 @@ export class CachedCollection<T> {
     this.selections = this.sources.map(({ source }) => source.selection ?? {});
     this.server = first.identities?.server ?? first;
     this.secretData = keep === "data" ? "keep" : "drop";
+    this.managedFields = managedFields;
+    this.isTransformed = transform !== undefined;
     this.skipsUnchanged = this.resource?.fields !== undefined && unchanged !== "deliver";
   }
 
@@ -73,7 +84,7 @@ export class CachedCollection<T> {
     return this.resource !== undefined && isSecret(this.resource);
   }
 
-  #refused(option: keyof CachedCollectionOptions, use: string): TypeError {
+  #refused(option: keyof ObjectFormOptions<T>, use: string): TypeError {
     return new TypeError(
       `Cannot create an informer of "${this.name}": the option "${option}" is for ${use} leave it out`,
     );

@@ -4,7 +4,7 @@ import { nextTurn } from "../../async/next_turn.ts";
 import { Reduction } from "../../entry/reduction.ts";
 import type { CachedCollection } from "../cache/cached_collection.ts";
 import type { CollectionSync } from "../sync/collection_sync.ts";
-import type { EntryTransform } from "../sync/entry_transform.ts";
+import type { EntryTransform } from "../cache/entry_transform.ts";
 import { readSnapshot, type RestoredEntry, type SnapshotContents } from "./read_snapshot.ts";
 import { SnapshotError } from "./snapshot_error.ts";
 import { checkSnapshotScope, type SnapshotScope } from "./snapshot_header.ts";
@@ -14,31 +14,21 @@ import { snapshotStream } from "./snapshot_stream.ts";
 /** The number of bytes of restored objects that are copied in one turn: about a millisecond. */
 const DETACHED_BYTES = 1_024 * 1_024;
 
-/** Options for {@linkcode CacheSnapshots}. */
-export interface CacheSnapshotsOptions<T extends KubernetesObject> {
-  /** The collection that is cached. */
-  readonly collection: CachedCollection<T>;
-  /** The parts of the collection, which know their objects and versions. */
-  readonly sync: CollectionSync<T>;
-  /** Knows the keys of the server, and prepares restored entries. */
-  readonly intake: EntryTransform<T>;
-  /** `"drop"` if the objects lack `metadata.managedFields`. */
-  readonly managedFields: "drop" | "keep";
-  /** `true` if a transform changes the objects. */
-  readonly transformed: boolean;
-}
-
 /** Writes an informer's cache as bytes, and fills it from them. */
 export class CacheSnapshots<T extends KubernetesObject> {
-  readonly #options: CacheSnapshotsOptions<T>;
+  readonly #collection: CachedCollection<T>;
+  readonly #intake: EntryTransform<T>;
+  readonly #sync: CollectionSync<T>;
   readonly #scope: Omit<SnapshotScope, "cluster">;
   /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
   readonly #reduction: Reduction | undefined;
 
   /** Reads and writes nothing yet. */
-  constructor(options: CacheSnapshotsOptions<T>) {
-    this.#options = options;
-    const { collection: { name, resource, secretData, selections }, managedFields, transformed } = options;
+  constructor(collection: CachedCollection<T>, intake: EntryTransform<T>, sync: CollectionSync<T>) {
+    this.#collection = collection;
+    this.#intake = intake;
+    this.#sync = sync;
+    const { name, resource, secretData, selections, managedFields, isTransformed } = collection;
     this.#reduction = resource && Reduction.of(resource, { secretData, managedFields });
     this.#scope = {
       resource: `${name}/${resource?.version ?? ""}`,
@@ -49,13 +39,15 @@ export class CacheSnapshots<T extends KubernetesObject> {
         return { namespace, labelSelector, fieldSelector };
       }),
       managedFields,
-      transformed,
+      transformed: isTransformed,
     };
   }
 
   /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
   write({ cluster = "", secrets = false }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
-    const { collection: { hasSecrets, informer }, intake, sync } = this.#options;
+    const { hasSecrets, informer } = this.#collection;
+    const intake = this.#intake;
+    const sync = this.#sync;
     if (!sync.hasSynced) throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
     if (hasSecrets && !secrets) {
       throw new TypeError(
@@ -77,11 +69,10 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#checkEmpty();
     const { parts, header } = await this.#read(snapshot, { ...this.#scope, cluster });
     this.#checkEmpty();
-    const { intake, sync } = this.#options;
-    sync.state.restored(header.at);
+    this.#sync.state.restored(header.at);
     void this.#detach(parts.flat());
-    for (const [index, part] of sync.parts.entries()) {
-      const entries = parts[index].map(({ entry, originalKey }) => intake.restored(entry, originalKey));
+    for (const [index, part] of this.#sync.parts.entries()) {
+      const entries = parts[index].map(({ entry, originalKey }) => this.#intake.restored(entry, originalKey));
       part.restore(entries, header.versions[index], header.at);
     }
   }
@@ -94,7 +85,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
       if (size < DETACHED_BYTES) continue;
       size = 0;
       await nextTurn();
-      if (this.#options.sync.stage === "stopped") return;
+      if (this.#sync.stage === "stopped") return;
     }
   }
 
@@ -103,15 +94,15 @@ export class CacheSnapshots<T extends KubernetesObject> {
       return await readSnapshot<T>(snapshot, this.#reduction, (header) => checkSnapshotScope(header, scope));
     } catch (cause) {
       if (!(cause instanceof SnapshotError)) throw cause;
-      const { informer } = this.#options.collection;
+      const { informer } = this.#collection;
       throw new SnapshotError(cause.reason, `Cannot restore ${informer} from this snapshot: ${cause.message}`);
     }
   }
 
   #checkEmpty(): void {
-    const { collection: { informer }, sync: { hasSynced, stage } } = this.#options;
+    const { hasSynced, stage } = this.#sync;
     if (stage === "new" && !hasSynced) return;
     const state = stage === "stopped" ? "has stopped" : stage === "new" ? "has objects" : "is running";
-    throw new Error(`Cannot restore ${informer}: it ${state} already`);
+    throw new Error(`Cannot restore ${this.#collection.informer}: it ${state} already`);
   }
 }

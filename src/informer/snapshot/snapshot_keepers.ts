@@ -5,14 +5,6 @@ import { type KeptCache, SnapshotKeeper } from "./snapshot_keeper.ts";
 import { snapshotName } from "./snapshot_name.ts";
 import type { FactorySnapshots } from "./snapshot_options.ts";
 
-/** An informer, and the objects that it caches. */
-export interface KeptInformer {
-  /** The informer. */
-  readonly informer: KeptCache & { readonly hasSecrets: boolean };
-  /** The objects. */
-  readonly scope: { readonly resource: Resource; readonly selection: Omit<Selection, "namespace"> };
-}
-
 /** Keeps snapshots of the caches of a factory. */
 export class SnapshotKeepers {
   readonly #options: FactorySnapshots;
@@ -33,7 +25,11 @@ export class SnapshotKeepers {
   }
 
   /** Runs an informer, from its snapshot and to its next one, unless its objects have data of Secrets that is not to be kept. */
-  run({ informer, scope: { resource, selection } }: KeptInformer, options: Abortable): Promise<void> {
+  run(
+    informer: KeptCache & { readonly hasSecrets: boolean },
+    { resource, selection }: { readonly resource: Resource; readonly selection: Omit<Selection, "namespace"> },
+    options: Abortable,
+  ): Promise<void> {
     if (informer.hasSecrets && !this.#options.secrets) return informer.run(options);
     const { everyMs = 60_000, cluster = this.#client.server.href } = this.#options;
     const keeper = new SnapshotKeeper(informer, {

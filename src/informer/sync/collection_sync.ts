@@ -1,32 +1,28 @@
-import type { Entry } from "../../api/entry.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { oldestVersion } from "../../api/resource_version.ts";
 import type { DerivedController } from "../../async/derived_controller.ts";
+import type { Latest } from "../../async/latest.ts";
 import type { ReflectorOptions } from "../../reflector/options.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
-import type { Indexer } from "../../store/indexer.ts";
 import type { CachedCollection } from "../cache/cached_collection.ts";
-import type { EntryTransform } from "./entry_transform.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
+import type { Processor } from "../events/processor.ts";
 import { NamespaceSync } from "./namespace_sync.ts";
 import { StateKeeper } from "./state.ts";
-import type { StoreWriter } from "./store_writer.ts";
+import { StoreWriter } from "./store_writer.ts";
 
 /** Options for a {@linkcode CollectionSync}. */
 export interface CollectionSyncOptions<T extends KubernetesObject> {
   /** The sources, and the form of their objects. */
   readonly collection: CachedCollection<T>;
-  /** The informer's store. */
-  readonly store: Indexer<Entry<T>, string>;
-  /** Writes to the store. */
-  readonly writer: StoreWriter<T>;
-  /** Prepares entries for the store. */
-  readonly intake: EntryTransform<T>;
-  /** Passed to the sources: drop or keep `metadata.managedFields`. */
-  readonly managedFields: "drop" | "keep";
+  /** The informer's cache. */
+  readonly cache: ObjectCache<T>;
+  /** Delivers the events. */
+  readonly processor: Processor<T>;
   /** Options for the reflectors. */
   readonly reflector?: ReflectorOptions;
-  /** Called when state, cause, lists or watches have changed. */
-  readonly onChanged: () => void;
+  /** Publishes changes of state, cause, lists, watches and checks. */
+  readonly changes: Pick<Latest<unknown>, "changed">;
   /** Called once, when all parts have synced. */
   readonly onSynced: () => void;
   /** Receives errors that do not stop the sync. */
@@ -40,21 +36,21 @@ export class CollectionSync<T extends KubernetesObject> {
   /** The worst state of the parts. */
   readonly state: StateKeeper = new StateKeeper();
   readonly #options: CollectionSyncOptions<T>;
+  readonly #writer: StoreWriter<T>;
   #stage: "new" | "running" | "stopped" = "new";
 
   /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
   constructor(options: CollectionSyncOptions<T>) {
     this.#options = options;
-    const { collection, store, writer, intake, managedFields, reflector, onSynced, report } = options;
+    const { collection, cache, processor, reflector, onSynced, report } = options;
+    const writer = this.#writer = new StoreWriter<T>(cache, processor, collection.skipsUnchanged);
     this.parts = collection.sources.map(({ namespace, source }) =>
       new NamespaceSync<T>({
         source,
         namespace,
-        store,
+        collection,
+        cache,
         writer,
-        intake,
-        managedFields,
-        secretData: collection.secretData,
         reflector,
         onPhase: (phase, changed) => this.#entered(phase, changed),
         onSynced: () => {
@@ -73,6 +69,11 @@ export class CollectionSync<T extends KubernetesObject> {
   /** The first list of each part has been applied to the store. */
   get hasSynced(): boolean {
     return this.parts.every((part) => part.hasSynced);
+  }
+
+  /** The number of changes that were dropped because they were older than the cached object. */
+  get outdated(): number {
+    return this.#writer.outdated;
   }
 
   /** The oldest version of the parts; `""` before their first lists, or where their versions cannot be ordered. */
@@ -127,21 +128,21 @@ export class CollectionSync<T extends KubernetesObject> {
     this.state.stopped(cause);
     const ended = error();
     for (const part of this.parts) part.end(ended, cause);
-    this.#options.onChanged();
+    this.#options.changes.changed();
   }
 
   #stateChanged(): void {
     if (this.#stage === "stopped") return;
     this.#follow();
-    this.#options.onChanged();
+    this.#options.changes.changed();
   }
 
   #entered(phase: ReflectorPhase, changed: boolean): void {
-    const { onChanged, reflector, report } = this.#options;
+    const { changes, reflector, report } = this.#options;
     this.#follow();
     if (phase.name === "waiting" && phase.error !== undefined) report(phase.error);
     const counted = phase.name === "listing" || (phase.name === "watching" && !phase.open);
-    if (counted || changed) onChanged();
+    if (counted || changed) changes.changed();
     reflector?.onPhase?.(phase);
   }
 

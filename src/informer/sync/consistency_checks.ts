@@ -3,38 +3,31 @@ import type { Abortable } from "../../api/options.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
 import { inTurn } from "../../async/in_turn.ts";
 import { sleep } from "../../async/time/sleep.ts";
-import type { CachedCollection } from "../cache/cached_collection.ts";
 import { CacheDifferenceError } from "./cache_difference_error.ts";
 import { addResults, type CheckResult, NOTHING_CHECKED } from "./check_result.ts";
-import type { CollectionSync } from "./collection_sync.ts";
+import type { CollectionSync, CollectionSyncOptions } from "./collection_sync.ts";
 
 /** The largest share by which the time between two checks is longer than asked for. */
 const JITTER = 0.2;
 
-/** Options for {@linkcode ConsistencyChecks}. */
-export interface ConsistencyChecksOptions<T extends KubernetesObject> {
-  /** The collection. Checks of those of one server run one at a time. */
-  readonly collection: CachedCollection<T>;
-  /** The parts that are checked, one after the other. */
-  readonly sync: CollectionSync<T>;
-  /** Ends the checks. */
-  readonly signal: AbortSignal;
-  /** Called after each check. */
-  readonly onChecked: () => void;
-  /** Receives the differences, and the errors of regular checks. */
-  readonly report: (error: unknown) => void;
-}
-
 /** The consistency checks of an informer, and their results. */
 export class ConsistencyChecks<T extends KubernetesObject> {
-  readonly #options: ConsistencyChecksOptions<T>;
+  readonly #sync: CollectionSync<T>;
+  readonly #options: Pick<CollectionSyncOptions<T>, "collection" | "changes" | "report">;
+  readonly #signal: AbortSignal;
   /** Only rises. */
   #differences = 0;
   #last: (CheckResult & { readonly at: Date }) | undefined;
 
-  /** Checks nothing yet. */
-  constructor(options: ConsistencyChecksOptions<T>) {
+  /** Checks nothing yet. `signal` ends the checks. */
+  constructor(
+    sync: CollectionSync<T>,
+    options: Pick<CollectionSyncOptions<T>, "collection" | "changes" | "report">,
+    signal: AbortSignal,
+  ) {
+    this.#sync = sync;
     this.#options = options;
+    this.#signal = signal;
   }
 
   /** The number of objects that have differed, and the result of the last check, if there was one. */
@@ -45,28 +38,29 @@ export class ConsistencyChecks<T extends KubernetesObject> {
   /** Checks all parts. Rejects as `SharedIndexInformer.check()` does. */
   async check({ signal }: Abortable = {}): Promise<CheckResult> {
     signal?.throwIfAborted();
-    const { collection, signal: end } = this.#options;
-    using job = new DerivedController(signal, end);
-    return await inTurn(collection.server, () => this.#check(job.signal), { signal: job.signal });
+    using job = new DerivedController(signal, this.#signal);
+    return await inTurn(this.#options.collection.server, () => this.#check(job.signal), { signal: job.signal });
   }
 
   /** Checks while the informer is live, each `everyMs` milliseconds or up to 1.2 times that; `Infinity` is never. */
   async runEvery(everyMs: number): Promise<void> {
     if (everyMs === Infinity) return;
-    const { report, signal, sync: { state } } = this.#options;
+    const signal = this.#signal;
+    const { state } = this.#sync;
     while (!signal.aborted) {
       try {
         await sleep(everyMs * (1 + JITTER * Math.random()), { signal });
         // Otherwise a list or a resumed watch repairs the cache, or nothing can be read.
         if (state.state === "live") await this.check();
       } catch (error) {
-        if (!signal.aborted && state.state !== "paused") report(error);
+        if (!signal.aborted && state.state !== "paused") this.#options.report(error);
       }
     }
   }
 
   async #check(signal: AbortSignal): Promise<CheckResult> {
-    const { collection, onChecked, report, sync } = this.#options;
+    const { collection, changes, report } = this.#options;
+    const sync = this.#sync;
     let result = NOTHING_CHECKED;
     for (const part of sync.parts) {
       const { state } = sync.state;
@@ -78,7 +72,7 @@ export class ConsistencyChecks<T extends KubernetesObject> {
     }
     this.#differences += result.differences;
     this.#last = { ...result, at: new Date() };
-    onChecked();
+    changes.changed();
     const { differences, keys, repair, reason } = result;
     if (repair === "objects" || repair === "list") {
       const text = repair === "objects"
