@@ -18,13 +18,19 @@ export class FactoryWorld implements AsyncDisposable {
 
   constructor(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}) {
     this.server = new FakeApiServer(server);
-    this.client = new Client({ server: "http://fake", transport: this.server });
+    this.client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
     this.informers = new SharedInformerFactory(this.client, {
       reflector: { backoff: { jitter: 0 } },
       onError: (error: unknown, resource: Resource) =>
         this.errors.push(`${resourceName(resource)}: ${errorLine(error)}`),
       ...options,
     });
+  }
+
+  /** Starts the informers, and lets them sync. */
+  async start(): Promise<void> {
+    this.informers.start();
+    await this.tick();
   }
 
   /** Lets `ms` milliseconds pass. */
