@@ -73,7 +73,6 @@ function oldestOf(entries: Iterable<Entry<unknown>>): Entry<unknown>[] {
   const oldest: Entry<unknown>[] = [];
   for (const entry of entries) {
     const place = oldest.findIndex((other) => isOlder(entry.resourceVersion, other.resourceVersion));
-    if (place === -1 && oldest.length === ASKED) continue;
     oldest.splice(place === -1 ? oldest.length : place, 0, entry);
     oldest.length = Math.min(oldest.length, ASKED);
   }

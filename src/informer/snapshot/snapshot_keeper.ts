@@ -61,7 +61,7 @@ export class SnapshotKeeper {
   #isUseless = false;
   /** `true` while the informer runs. */
   #isRunning = false;
-  /** The write under way; `undefined` if and only if there is none. */
+  /** The last write that the timer began. */
   #writing: Promise<void> | undefined;
   /** Ends the wait for the snapshot at the start. */
   readonly #abandoned = Promise.withResolvers<void>();
@@ -133,7 +133,6 @@ export class SnapshotKeeper {
     const changed = this.#changed;
     const isDue = changed === "objects" || (changed === "version" && monotonicMs() - this.#kept.atMs >= BOOKMARKS_MS);
     if (isDue) await (this.#writing = this.#write());
-    this.#writing = undefined;
     if (this.#isRunning) this.#timer.arm(this.#options.everyMs);
   }
 

@@ -81,7 +81,7 @@ interface Difference<T> {
  * The server's history went back if its list is older than the cache, or has an older state of an object than the cache has
  * from before the list. Then, and when the watch does not reach the list's version, the collection is listed.
  */
-export class ConsistencyCheck<T extends KubernetesObject> implements Disposable {
+export class ConsistencyCheck<T extends KubernetesObject> {
   readonly #options: ConsistencyCheckOptions<T>;
   readonly #job: DerivedController;
   /** `#deleted` has the server's key of each object that the watch has reported as deleted since the last read began. */
@@ -118,11 +118,6 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
     }
   }
 
-  /** Ends all requests. */
-  [Symbol.dispose](): void {
-    this.#job[Symbol.dispose]();
-  }
-
   async #run(): Promise<CheckResult> {
     const before = this.#options.version();
     const compared = await this.#compare(before);
@@ -144,7 +139,6 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
       const reason = `the watch has not reached version ${needed} for ${SILENT_MS / 1_000} s`;
       return this.#relist(compared, differences, reason);
     }
-    if (differences.length === 0) return resultOf(objects, [], "none");
     const back = differences.find(({ cached, listed }) =>
       cached !== undefined && listed !== undefined && isOlder(listed.resourceVersion, cached.resourceVersion)
     );
@@ -279,11 +273,7 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
         fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
       }), job.signal);
     let found: Entry<T> | undefined;
-    try {
-      for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
-    } finally {
-      await page.close();
-    }
+    for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
     return found;
   }
 

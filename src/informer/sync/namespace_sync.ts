@@ -220,7 +220,7 @@ export class NamespaceSync<T extends KubernetesObject> {
    */
   async check(signal: AbortSignal): Promise<CheckResult> {
     const { source, cache: { store, intake }, reflector } = this.#options;
-    using check = this.#check = new ConsistencyCheck<T>({
+    const check = this.#check = new ConsistencyCheck<T>({
       identities: source.identities ?? source,
       source: this.#source,
       known: this.#objects ?? store,
