@@ -1,10 +1,9 @@
 import { assertEquals } from "@std/assert";
 import type { Entry } from "../../../src/api/entry.ts";
-import { StatusError } from "../../../src/api/errors.ts";
 import { isOfServer } from "../../../src/informer/snapshot/is_of_server.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { entry, type Thing } from "../../support/fixtures.ts";
+import { entry, refused, type Thing } from "../../support/fixtures.ts";
 
 /** Answers "not found" for all objects. */
 class EmptyServer {
@@ -12,7 +11,7 @@ class EmptyServer {
 
   fetch(path: string): Promise<Response> {
     this.asked.push(path);
-    return Promise.reject(new StatusError("not found", { code: 404, reason: "NotFound", message: "not found" }));
+    return Promise.reject(refused(404));
   }
 }
 
