@@ -1,7 +1,8 @@
 /**
- * The informer: `sync` writes lists and watches into the store, `events` delivers the changes, and `cache` reads the store.
+ * The informer: `sync` writes lists and watches into the store, `events` delivers the changes, and `cache` reads the store;
+ * `snapshot` writes and restores it, and `view` has its objects in order.
  *
- * {@linkcode SharedIndexInformer} is the entry point: it connects the three, keeps state and status, and stops them. This
+ * {@linkcode SharedIndexInformer} is the entry point: it connects these, reports status and errors, and stops them. This
  * folder sends no requests (the reflector does) and changes nothing on the server.
  *
  * @module
