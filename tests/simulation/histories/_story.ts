@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions, type InformerEvent, type KubernetesObject } from "@kube/informer";
 import type { Truth } from "./_truth.ts";
-import type { Picture } from "./_warm_start.ts";
+import type { Picture } from "./_snapshot.ts";
 
 interface Known {
   readonly uid: string;
