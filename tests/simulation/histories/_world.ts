@@ -399,6 +399,10 @@ class World {
       if (!crash && factory === undefined) following.kept = await this.#snapshot(following) ?? following.kept;
       let snapshot = factory === undefined ? following.kept : store.usable;
       this.#harmful++; // its version may expire meanwhile
+      for (const each of listening) {
+        const isDone = each.registration?.pending === 0 && each.story.synced;
+        if (isDone && !each.removed) this.#checkTold(following, each);
+      }
       await this.#stop(following);
       if (!crash && factory !== undefined) {
         snapshot = store.usable;
@@ -716,10 +720,8 @@ class World {
     }
   }
 
-  #checkStory(following: Following, { plan, story, removed }: Listening): void {
-    if (story.failure !== undefined) throw story.failure;
-    if (story.every) this.#checkOrder(following, story);
-    if (removed) return;
+  /** A listener that has received everything knows the objects that are cached. */
+  #checkTold(following: Following, { plan, story }: Listening): void {
     const cached = [...following.informer.entries].filter((entry) => plan.kind !== "filter" || passes(entry.object));
     const state = (key: string, version: string): string | undefined =>
       skips(following.plan) ? this.#truth.keptAt(key, version) : version;
@@ -728,6 +730,14 @@ class World {
       cached.map(({ key, resourceVersion }) => [key, state(key, resourceVersion)]).sort(byKey),
       "what was told is what is cached",
     );
+  }
+
+  #checkStory(following: Following, listening: Listening): void {
+    const { story, removed } = listening;
+    if (story.failure !== undefined) throw story.failure;
+    if (story.every) this.#checkOrder(following, story);
+    if (removed) return;
+    this.#checkTold(following, listening);
     if (this.#script.faults === "all" || following.plan.labelSelector !== undefined || !story.every) return;
     // A repair reads the newest state of objects, and no earlier one that a silent watch has not delivered.
     if (following.informer.status().differences > 0) return;
