@@ -15,7 +15,7 @@ import type { InformerPlan, ListenerPlan } from "./_script.ts";
 import { OneSnapshot, type Picture, type PicturedSnapshot } from "./_snapshot.ts";
 import type { Story } from "./_story.ts";
 
-/** A listener, and what it was told. */
+/** A listener and the events that it has received. */
 export interface Listening {
   readonly plan: ListenerPlan;
   readonly story: Story;
@@ -24,21 +24,21 @@ export interface Listening {
   removed: boolean;
 }
 
-/** An informer, and what it has done. */
+/** An informer and its lists, watches and listeners. */
 export interface Following {
   readonly plan: InformerPlan;
   readonly informer: SharedIndexInformer<KubernetesObject, "tier">;
   /** The factory that made it, if one did. */
   readonly factory: SharedInformerFactory | undefined;
-  /** Where the factory keeps its snapshot. */
+  /** The place of the snapshot of the factory. */
   readonly store: OneSnapshot;
   /** The errors that the factory has reported. */
   readonly errors: unknown[];
   /** The last snapshot that was taken of it without a factory. */
   kept: PicturedSnapshot | undefined;
-  /** What it began with; nothing if it began with a list. */
+  /** Its beginning, if it was restored; else it began with a list. */
   restored: Restored | undefined;
-  /** How often the server's history had gone back before that of its cache. */
+  /** The number of times that the server's history had gone back before that of its cache. */
   epoch: number;
   running: Promise<void>;
   readonly listening: Listening[];
@@ -47,9 +47,9 @@ export interface Following {
   relists: number;
   /** Lists begun at all. */
   lists: number;
-  /** Whether one is under way. */
+  /** True while a list is under way. */
   listing: boolean;
-  /** Whether it watches, be it a watch that is still being opened. */
+  /** True while it watches, or a watch is being opened. */
   watching: boolean;
   stopped: boolean;
   paused: boolean;
@@ -163,7 +163,7 @@ export function cut({ listening }: Following, version?: string): void {
   }
 }
 
-/** Whether updates of data alone are skipped. */
+/** Returns true if updates of data alone are skipped. */
 export function skips({ metadataOnly, fields, unchanged }: InformerPlan): boolean {
   return !metadataOnly && fields !== undefined && !fields.includes("data") && unchanged !== "deliver";
 }

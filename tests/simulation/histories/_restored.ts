@@ -11,17 +11,17 @@ const ASKED = 3;
 /** The beginning of an informer that was restored. */
 export interface Restored {
   readonly picture: Picture;
-  /** Whether the server's history has gone back since. */
+  /** True if the server's history has gone back since. */
   readonly wentBack: boolean;
-  /** Whether the server has the version no longer. */
+  /** True if the server has the version no longer. */
   readonly expired: boolean;
-  /** How many of its objects are asked for first. */
+  /** The number of its objects that are asked for first. */
   readonly gets: number;
-  /** Whether its version is one that the server has not reached. */
+  /** True if the server has not reached its version. */
   readonly isAhead: boolean;
-  /** Whether the answers show that the objects are not those of the server. */
+  /** True if the answers show that the objects are not those of the server. */
   readonly isFound: boolean;
-  /** How many lists it needs before it watches. */
+  /** The number of lists that it needs before it follows the server. */
   lists: number;
   /** The version of the first list. */
   listedAt: number | undefined;
@@ -82,7 +82,7 @@ export function checkFirstRequests(
 ): void {
   const expected = [
     ...Array.from({ length: gets }, () => `get at ${picture.version}`),
-    // The server is asked again for some seconds whether it has reached the version.
+    // A version that the server has not reached is asked for again, for some seconds.
     ...(isFound && isAhead ? [] : [isFound ? "list" : `watch from ${picture.version}`]),
   ];
   const asked = requests.slice(0, expected.length).map(({ url }) => {

@@ -14,7 +14,7 @@ export interface Picture {
   readonly texts: readonly string[];
   /** The time at which the cache was up to date. */
   readonly at: number;
-  /** How often the server's history had gone back before. */
+  /** The number of times that the server's history had gone back before. */
   readonly epoch: number;
 }
 

@@ -102,7 +102,7 @@ class World {
   #stopped: Stopped[] | undefined;
   /** The oldest version that the server has, as far as steps say. */
   #compacted = 1;
-  /** How often the server's history has gone back. */
+  /** The number of times that the server's history has gone back. */
   #epoch = 0;
   /** True while writes whose moment comes are left out. */
   #isMuted = false;
@@ -401,7 +401,7 @@ class World {
       this.#harmful++; // its version may expire meanwhile
       for (const each of listening) {
         const isDone = each.registration?.pending === 0 && each.story.synced;
-        if (isDone && !each.removed) this.#checkTold(following, each);
+        if (isDone && !each.removed) this.#checkReceived(following, each);
       }
       await this.#stop(following);
       if (!crash && factory !== undefined) {
@@ -411,7 +411,7 @@ class World {
           assertEquals(snapshot?.picture, { ...pictureOf(following), at, epoch }, "the last snapshot is the cache");
         }
       }
-      // Of two histories an object may have two states of one version, which nobody can tell apart.
+      // Of two histories an object may have two states of one version, which cannot be distinguished.
       if (snapshot?.picture.epoch !== this.#epoch) snapshot = undefined;
       stopped.push({ plan, listeners, snapshot });
     }
@@ -721,7 +721,7 @@ class World {
   }
 
   /** A listener that has received everything knows the objects that are cached. */
-  #checkTold(following: Following, { plan, story }: Listening): void {
+  #checkReceived(following: Following, { plan, story }: Listening): void {
     const cached = [...following.informer.entries].filter((entry) => plan.kind !== "filter" || passes(entry.object));
     const state = (key: string, version: string): string | undefined =>
       skips(following.plan) ? this.#truth.keptAt(key, version) : version;
@@ -737,7 +737,7 @@ class World {
     if (story.failure !== undefined) throw story.failure;
     if (story.every) this.#checkOrder(following, story);
     if (removed) return;
-    this.#checkTold(following, listening);
+    this.#checkReceived(following, listening);
     if (this.#script.faults === "all" || following.plan.labelSelector !== undefined || !story.every) return;
     // A repair reads the newest state of objects, and no earlier one that a silent watch has not delivered.
     if (following.informer.status().differences > 0) return;
