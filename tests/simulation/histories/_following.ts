@@ -138,14 +138,14 @@ export function stop({ informer, factory }: Following): Promise<void> {
 }
 
 /** The cache of an informer at this moment. */
-export function pictureOf({ informer, epoch }: Following): Picture {
+export function pictureOf({ informer, plan, epoch }: Following): Picture {
   const { resourceVersion, notLiveSince } = informer.status();
   return {
     version: resourceVersion,
     objects: new Map(
       informer.entries.list().map(({ key, uid, resourceVersion }) => [key, { uid, version: resourceVersion }]),
     ),
-    texts: informer.indexer.list().map(canonical).sort(),
+    texts: plan.indexed === false ? [] : informer.indexer.list().map(canonical).sort(),
     at: notLiveSince?.getTime() ?? Date.now(),
     epoch,
   };

@@ -40,6 +40,7 @@ export function otherPlan(plan: InformerPlan, { kind }: SnapshotFault): Informer
       return plan;
   }
 }
+
 /** The beginning of an informer that is restored now, on a server that has versions from `compacted` on. */
 export function beginningOf(
   { plan }: Following,

@@ -10,7 +10,7 @@ export interface Picture {
   readonly version: string;
   /** The objects, by key. */
   readonly objects: ReadonlyMap<string, { readonly uid: string; readonly version: string }>;
-  /** The objects as text, equal for equal objects, sorted by key. */
+  /** The objects as text, equal for equal objects; none where nothing else reads the objects. */
   readonly texts: readonly string[];
   /** The time at which the cache was up to date. */
   readonly at: number;
