@@ -79,7 +79,7 @@ interface Difference<T> {
  * it; has a newer state; or has seen the object deleted meanwhile. A deletion needs no second read: the list has shown it.
  *
  * The server's history went back if its list is older than the cache, or has an older state of an object than the cache has
- * from before the list. Then, and when the watch does not reach the list's version, the collection is listed.
+ * from before the list, or another object of that name at the same version. Then, and when the watch does not reach the list's version, the collection is listed.
  */
 export class ConsistencyCheck<T extends KubernetesObject> {
   readonly #options: ConsistencyCheckOptions<T>;
@@ -140,12 +140,13 @@ export class ConsistencyCheck<T extends KubernetesObject> {
       return this.#relist(compared, differences, reason);
     }
     const back = differences.find(({ cached, listed }) =>
-      cached !== undefined && listed !== undefined && isOlder(listed.resourceVersion, cached.resourceVersion)
+      cached !== undefined && listed !== undefined && !isOlder(cached.resourceVersion, listed.resourceVersion)
     );
     if (back !== undefined) {
       const { cached, listed } = back;
       const reason = `the server's history went back: "${cached!.key}" is cached at version ` +
-        `${cached!.resourceVersion}, and was at ${listed!.resourceVersion} when the server was at ${version}`;
+        `${cached!.resourceVersion}, and was ${cached!.uid === listed!.uid ? "" : "another object "}at ` +
+        `${listed!.resourceVersion} when the server was at ${version}`;
       return this.#relist(compared, differences, reason);
     }
     if (differences.length > MOST_READS) {

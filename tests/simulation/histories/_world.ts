@@ -494,9 +494,11 @@ class World {
   /** Holds an informer to finding that the server's history went back: by itself, where that is promised, or by a check. */
   async #checkWentBack(following: Following, restored: Restored): Promise<void> {
     const { informer } = following;
-    for (let tries = 0; informer.status().state !== "live" && tries < 2_000; tries++) await this.#time.tickAsync(1_000);
+    const isNew = (): boolean => informer.status().state === "live" && (restored.lists === 0 || following.lists > 0);
+    for (let tries = 0; !isNew() && tries < 2_000; tries++) await this.#time.tickAsync(1_000);
     if (restored.lists > 0) assert(following.lists > 0, "a history that went back is found");
     else {
+      if (!restored.isAhead) this.#lossy = true; // a check repairs what came before the version, in another order
       const { repair, reason } = await this.#passUntil(this.#untilChecked(following));
       if (restored.isAhead) assertEquals(repair, "list", "a check finds a history that went back");
       if (restored.isAhead) assertMatch(reason ?? "", /history went back/);
@@ -504,10 +506,7 @@ class World {
         following.checkLists++;
         restored.lists++;
       }
-      if (repair === "objects") this.#lossy = true; // what a check repairs has no order
-      for (let tries = 0; informer.status().state !== "live" && tries < 2_000; tries++) {
-        await this.#time.tickAsync(1_000);
-      }
+      for (let tries = 0; !isNew() && tries < 2_000; tries++) await this.#time.tickAsync(1_000);
     }
     await this.#time.tickAsync(1_000); // slow listeners receive the difference
     following.epoch = this.#epoch;
@@ -744,7 +743,8 @@ class World {
     // Without a list in between, every version there was is delivered.
     const { namespace } = following.plan;
     const { listedAt = 0 } = following.restored ?? {};
-    const from = story.wentBack && listedAt > 0 ? listedAt : Math.max(listedAt, story.syncedAt);
+    if (story.wentBack && listedAt === 0) return; // nothing told it what came before its version
+    const from = story.wentBack ? listedAt : Math.max(listedAt, story.syncedAt);
     const untold = this.#truth.since(from, namespace, skips(following.plan)).filter((version) =>
       !story.told.has(version)
     );
