@@ -126,10 +126,15 @@ export type { LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/
 export type { InformerStatus } from "./src/informer/status.ts";
 export type { InformerState, NamespaceStatus } from "./src/informer/sync/state.ts";
 export type { HandlerStatus } from "./src/informer/events/processor.ts";
-export type { CacheOptions, RegularCheckOptions, SharedIndexInformerOptions } from "./src/informer/options.ts";
+export type {
+  CacheOptions,
+  RegularCheckOptions,
+  SharedIndexInformerOptions,
+  SharedInformerFactoryOptions,
+} from "./src/informer/options.ts";
 export type { CheckResult } from "./src/informer/sync/check_result.ts";
 export { CacheDifferenceError } from "./src/informer/sync/cache_difference_error.ts";
-export type { NamespaceSource } from "./src/informer/sync/namespace_sync.ts";
+export type { NamespaceSource } from "./src/informer/cache/cached_collection.ts";
 export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
 export { CacheView, type ViewOptions } from "./src/informer/view/cache_view.ts";
@@ -145,14 +150,12 @@ export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
 export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/snapshot_store.ts";
 export { MemorySnapshots } from "./src/informer/snapshot/memory_snapshots.ts";
 export { SnapshotError } from "./src/informer/snapshot/snapshot_error.ts";
-export type { SnapshotOptions } from "./src/informer/snapshot/snapshot_options.ts";
+export type { FactorySnapshots, SnapshotOptions } from "./src/informer/snapshot/snapshot_options.ts";
 export {
-  type FactorySnapshots,
   type FieldsOption,
   type InformerOfFactory,
   type MemoryOfInformer,
   SharedInformerFactory,
-  type SharedInformerFactoryOptions,
 } from "./src/informer/shared_informer_factory.ts";
 
 // workqueue: keys for workers, with delays and rate limits.

@@ -12,6 +12,7 @@ import { COMMIT } from "./limits/commit.ts";
 import * as decoding from "./limits/decoding.ts";
 import { CLIENT_NODE, EVENTS, FIELDS_EVENTS, METADATA } from "./limits/events.ts";
 import { HANDLERS } from "./limits/handlers.ts";
+import { IDLE } from "./limits/idle.ts";
 import { IMPORT } from "./limits/imported.ts";
 import { LARGE as LARGE_LIST } from "./limits/large_list.ts";
 import { LATENCY } from "./limits/latency.ts";
@@ -50,6 +51,7 @@ const MEASUREMENTS: readonly Measurement[] = [
   FIELDS_EVENTS,
   FIELDS_HEAP,
   RELAY,
+  IDLE,
   VIEW,
   RESTORE,
   METADATA,

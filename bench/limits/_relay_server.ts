@@ -5,7 +5,7 @@
  * - `bare`: the same texts, made once and written to each client that has read what came before;
  * - `watches`: the fake server itself, so that each client has a watch of its own.
  *
- * `/changes?rate=N` makes N changes a second from now on; `/use` answers `{ rssMb, cpuMs }`.
+ * `/change` makes one change, `/changes?rate=N` N changes a second from now on; `/use` answers `{ rssMb, cpuMs }`.
  */
 import process from "node:process";
 import { Client, SharedInformerFactory } from "../../mod.ts";
@@ -83,7 +83,8 @@ function begin(rate: number): void {
 
 await serveProcess((request, info) => {
   const { pathname, searchParams } = new URL(request.url);
-  if (pathname === "/changes") begin(Number(searchParams.get("rate")));
+  if (pathname === "/change") source.change();
+  else if (pathname === "/changes") begin(Number(searchParams.get("rate")));
   else if (pathname !== "/use") return source.fetch(request, info);
   const { user, system } = process.cpuUsage();
   return Response.json({ rssMb: Deno.memoryUsage().rss / 1e6, cpuMs: (user + system) / 1e3 });

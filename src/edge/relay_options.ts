@@ -43,7 +43,12 @@ export interface RelayOptions {
    * @default {streams are resumed by the relay that they came from}
    */
   readonly cluster?: string;
-  /** The largest number of requests that are answered at one time, open streams included; others are answered by 503. @default {2_000} */
+  /**
+   * The largest number of requests that are answered at one time, open streams included; others are answered by 503. An idle stream
+   * of `Deno.serve` takes some 65 kB of memory, and an open file.
+   *
+   * @default {2_000}
+   */
   readonly maxConnections?: number;
   /** The largest number of bytes of changes that are kept of each collection. @default {8_388_608} */
   readonly ringBytes?: number;

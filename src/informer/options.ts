@@ -1,7 +1,10 @@
 import type { KubernetesObject } from "../api/object.ts";
-import type { DecodeOptions } from "../api/options.ts";
+import type { DecodeOptions, Selection } from "../api/options.ts";
+import type { Resource } from "../api/resource.ts";
+import { checkDurations } from "../async/time/duration.ts";
 import type { ReflectorOptions } from "../reflector/options.ts";
 import type { Indexers } from "../store/index.ts";
+import type { FactorySnapshots } from "./snapshot/snapshot_options.ts";
 
 /** Options of an informer's cache; those of a factory are the defaults of its informers. */
 export interface CacheOptions extends DecodeOptions {
@@ -71,6 +74,45 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
   readonly onError?: (error: unknown) => unknown;
 }
 
+/** Options of a {@linkcode SharedInformerFactory}: the defaults of its informers. */
+export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
+  /**
+   * Called with each error that does not reject a wait, and with the resource that it concerns. Its return value is ignored.
+   *
+   * @default {as for a `SharedIndexInformer`; a cause that several informers share is written once}
+   */
+  readonly onError?: (error: unknown, resource: Resource) => unknown;
+  /**
+   * The time from the disposal of the last holder of an acquired informer to the end of its watch, in milliseconds;
+   * `Infinity` is never.
+   *
+   * @default {30_000}
+   */
+  readonly idleMs?: number;
+  /**
+   * The time from the end of that watch to the end of the cache, in milliseconds; `Infinity` is never. A server keeps the
+   * versions of 5 minutes at least, so a watch that is resumed within that time needs no list.
+   *
+   * @default {300_000}
+   */
+  readonly forgetMs?: number;
+  /**
+   * Keeps the caches beyond the life of the process. An informer begins with the snapshot of its cache, if there is one: it can
+   * be read before any request, is `stale` until its watch has resumed, and lists only where the server has the version of the
+   * snapshot no longer, or not its objects, of which one is read to see that. Snapshots are written while the caches change, and
+   * when an informer stops, so dispose the factory. Those that cannot be used or written are reported. Caches with the data
+   * of Secrets are left out, unless `secrets` is set.
+   *
+   * A snapshot is of one resource and selection, which its name says, and of the server's address, or of `cluster`.
+   *
+   * @default {nothing is kept}
+   */
+  readonly snapshots?: FactorySnapshots;
+}
+
+/** The shortest time between two consistency checks, in milliseconds. */
+const MIN_CHECK_MS = 60_000;
+
 /** The defaults of {@linkcode CacheOptions}. */
 export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">> = {
   managedFields: "drop",
@@ -80,8 +122,15 @@ export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">>
   graceMs: 10_000,
 };
 
-/** Returns the options, with the defaults for those that are not set. */
+/** Returns the options, with the defaults for those that are not set. @throws {RangeError} when a duration is out of range. */
 export function withCacheDefaults<O extends CacheOptions>(options: O): O & typeof CACHE_DEFAULTS {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined);
-  return { ...CACHE_DEFAULTS, ...Object.fromEntries(given) } as O & typeof CACHE_DEFAULTS;
+  const filled = { ...CACHE_DEFAULTS, ...defined(options) } as O & typeof CACHE_DEFAULTS;
+  checkDurations("create an informer", { resyncMs: filled.resyncMs, graceMs: filled.graceMs });
+  checkDurations("create an informer", { "check.everyMs": options.check?.everyMs }, { min: MIN_CHECK_MS });
+  return filled;
+}
+
+/** Returns the members that are not `undefined`, so that the others do not hide defaults. */
+export function defined<O extends object>(options: O): Partial<O> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<O>;
 }

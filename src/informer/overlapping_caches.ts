@@ -31,11 +31,27 @@ export class OverlappingCachesError extends InformerError {
   }
 }
 
+/** Finds caches that overlap, once for each kind. */
+export class OverlapFinder {
+  /** The names of the kinds of which an overlap was found. */
+  readonly #found = new Set<string>();
+
+  /** Returns an error if a cache overlaps with one of the others, unless one was found of its kind before. */
+  find(scope: CacheScope, others: readonly CacheScope[]): OverlappingCachesError | undefined {
+    const name = resourceName(scope.resource);
+    if (this.#found.has(name)) return undefined;
+    const other = others.find((other) => overlap(other, scope));
+    if (other === undefined) return undefined;
+    this.#found.add(name);
+    return new OverlappingCachesError(other, scope);
+  }
+}
+
 /**
  * Returns `true` if two caches of one kind share objects for sure, or one of them has no selector. Of two different selectors
  * nobody knows, so they count as separate.
  */
-export function overlap(a: CacheScope, b: CacheScope): boolean {
+function overlap(a: CacheScope, b: CacheScope): boolean {
   if (a.resource.group !== b.resource.group || a.resource.plural !== b.resource.plural) return false;
   const inOneNamespace = a.namespaces === undefined || b.namespaces === undefined ||
     a.namespaces.some((name) => b.namespaces!.includes(name));

@@ -1,3 +1,5 @@
+import type { KubernetesObject } from "../api/object.ts";
+import type { CollectionSync } from "./sync/collection_sync.ts";
 import type { InformerState, NamespaceStatus } from "./sync/state.ts";
 import type { ReflectorCounters } from "../reflector/counters.ts";
 import type { CheckResult } from "./sync/check_result.ts";
@@ -57,8 +59,28 @@ export interface InformerStatus {
   readonly handlers: readonly HandlerStatus[];
 }
 
+/** Returns the part of an informer's status that its lists and watches determine, with the number of its cached objects. */
+export function syncStatus<T extends KubernetesObject>(
+  sync: CollectionSync<T>,
+  objects: number,
+): Omit<InformerStatus, "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers"> {
+  const { state, since, cause, notLiveSince, retryAt } = sync.state;
+  return {
+    state,
+    since,
+    ...(cause === undefined ? {} : { cause }),
+    ...(notLiveSince === undefined ? {} : { notLiveSince }),
+    ...(notLiveSince === undefined || !sync.hasSynced ? {} : { staleMs: Date.now() - notLiveSince.getTime() }),
+    ...(retryAt === undefined ? {} : { retryAt }),
+    resourceVersion: sync.resourceVersion,
+    ...(sync.parts.length === 1 ? {} : { namespaces: sync.parts.map(({ status }) => status) }),
+    objects,
+    ...totalOf(sync.parts.map(({ counters }) => counters)),
+  };
+}
+
 /** Adds up the counters of several reflectors. */
-export function totalOf(
+function totalOf(
   all: readonly ReflectorCounters[],
 ): Pick<
   InformerStatus,

@@ -1,16 +1,17 @@
 /**
  * Runs controllers under faults: a fake API server, fake time, and changes and faults that depend on a seed alone.
  *
- * {@linkcode perturb} is the entry point. `perturb_plan.ts` makes the steps of a seed, `trial.ts` performs them and checks, and
- * `shrink_plan.ts` leaves out the steps without which a failing seed fails all the same. This folder knows nothing about
- * reconcilers: a controller is any function with a client and a signal.
+ * {@linkcode perturb} is the entry point. `plan/perturb_plan.ts` makes the steps of a seed, `trial/trial.ts` performs them, with
+ * processes in slots, a network between them and the server, and checks, and `shrink_plan.ts` leaves out the steps without which
+ * a failing seed fails all the same. This folder knows nothing about reconcilers: a controller is any function with a client
+ * and a signal.
  *
  * @module
  */
-import type { PerturbOptions } from "./options.ts";
-import { planOf } from "./perturb_plan.ts";
+import type { PerturbOptions } from "./plan/options.ts";
+import { planOf } from "./plan/perturb_plan.ts";
 import { shrinkPlan } from "./shrink_plan.ts";
-import { tryPlan } from "./trial.ts";
+import { tryPlan } from "./trial/trial.ts";
 
 /** The summary of `perturb()`. */
 export interface PerturbReport {

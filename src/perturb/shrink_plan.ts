@@ -1,6 +1,6 @@
-import type { PerturbOptions } from "./options.ts";
-import type { PerturbPlan } from "./perturb_plan.ts";
-import { type TrialResult, tryPlan } from "./trial.ts";
+import type { PerturbOptions } from "./plan/options.ts";
+import type { PerturbPlan } from "./plan/perturb_plan.ts";
+import { type TrialResult, tryPlan } from "./trial/trial.ts";
 
 /** The most runs of one shrinking. */
 const MOST_RUNS = 200;

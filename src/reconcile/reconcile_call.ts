@@ -6,20 +6,19 @@ import type { ObjectWrite } from "../client/object_write.ts";
 import type { ResourceClients } from "../client/resource_client.ts";
 import type { Cause } from "../workqueue/cause.ts";
 import type { Result } from "../workqueue/result.ts";
+import type { WorkContext } from "../workqueue/run.ts";
 import type { ReconcileContext, ReconcileFunction } from "./options.ts";
 
-/** The parts of a {@linkcode ReconcileCall}. */
+/** The parts that the calls of a reconciler share. */
 export interface ReconcileCallOptions<T extends KubernetesObject> {
   /** Reads the cache. */
   readonly get: (key: ObjectKey) => T | undefined;
-  /** Sends the requests of the call. */
+  /** Sends the requests of calls. */
   readonly client: Client;
-  /** Called with each write of the call. */
-  readonly onWrite: (write: ObjectWrite) => void;
-  /** See {@linkcode ReconcileContext.retries}. */
-  readonly retries: number;
-  /** See {@linkcode ReconcileContext.causes}. */
-  readonly causes: readonly Cause[];
+  /** Called with each write of a call. */
+  readonly onWrite: (key: ObjectKey, write: ObjectWrite) => void;
+  /** Called when a call has returned that `giveUp()` has ended the wait for, with its error if it failed. */
+  readonly onReturn: (call: ReconcileCall<T>, failure?: { readonly error: unknown }) => void;
 }
 
 /** One call of a reconcile: its context, its signal, its requests, and its end by time or by stopping. */
@@ -31,54 +30,51 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   readonly causes: readonly Cause[];
   /** The time at which the call must have returned, of the monotonic clock. */
   readonly dueMs: number;
-  readonly #get: (key: ObjectKey) => T | undefined;
+  readonly #options: ReconcileCallOptions<T>;
   readonly #stop = new LazyController();
   /** Ends the requests. */
   readonly #requests = new LazyController();
+  /** Resolves when `reconcile` has returned, and `onReturn` too. */
+  returned: Promise<void> | undefined;
   /** Rejects the promise of `run`, while it waits. */
   #reject: ((reason: unknown) => void) | undefined;
 
   /** Does not call yet. */
-  constructor(key: ObjectKey, options: ReconcileCallOptions<T>, dueMs: number) {
+  constructor(key: ObjectKey, { retries, causes }: WorkContext, options: ReconcileCallOptions<T>, dueMs: number) {
     this.key = key;
-    const { client, onWrite } = options;
+    const { client } = options;
+    const onWrite = (write: ObjectWrite): void => options.onWrite(key, write);
     this.client = {
       namespace: client.namespace,
       resource: (resource, selection) =>
         client.resource(resource, selection, { onWrite, signal: this.#requests.signal }),
     };
-    this.retries = options.retries;
-    this.causes = options.causes;
+    this.retries = retries;
+    this.causes = causes;
     this.dueMs = dueMs;
-    this.#get = options.get;
+    this.#options = options;
   }
 
   get object(): T | undefined {
-    return this.#get(this.key);
+    return this.#options.get(this.key);
   }
 
   get signal(): AbortSignal {
     return this.#stop.signal;
   }
 
-  /**
-   * Calls `reconcile`, and returns its result. When `giveUp()` ends the wait for a call that has not returned, `returned` is called
-   * once it has, with its error if it failed.
-   */
-  run(
-    reconcile: ReconcileFunction<T>,
-    returned: (failure?: { readonly error: unknown }) => void,
-  ): void | Result | Promise<void | Result> {
+  /** Calls `reconcile`, and returns its result, or the error of `giveUp()`. */
+  run(reconcile: ReconcileFunction<T>): void | Result | Promise<void | Result> {
     const result = reconcile(this.key, this);
     if (!(result instanceof Promise)) return result;
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      result.then((value) => {
-        if (this.#reject === undefined) return returned();
+      this.returned = result.then((value) => {
+        if (this.#reject === undefined) return this.#options.onReturn(this);
         this.#reject = undefined;
         resolve(value);
       }, (error) => {
-        if (this.#reject === undefined) return returned({ error });
+        if (this.#reject === undefined) return this.#options.onReturn(this, { error });
         this.#reject = undefined;
         reject(error);
       });

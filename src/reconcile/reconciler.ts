@@ -14,7 +14,7 @@ import { isAbortOf } from "../async/is_abort_of.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
-import { monotonicMs } from "../async/time/monotonic_ms.ts";
+import { TimeLimit } from "../async/time/time_limit.ts";
 import type { Client } from "../client/client.ts";
 import type { Lister } from "../informer/cache/lister.ts";
 import type { HandlerRegistration } from "../informer/events/handler.ts";
@@ -34,8 +34,9 @@ import type {
   WatchedKindOptions,
 } from "./options.ts";
 import { PendingWrites } from "./pending_writes.ts";
-import { ReconcileCall } from "./reconcile_call.ts";
+import type { ReconcileCall } from "./reconcile_call.ts";
 import type { ObserveReconcile, ReconcileObserver } from "./reconcile_observer.ts";
+import { RunningCalls } from "./running_calls.ts";
 import type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
 import { TerminalError } from "./terminal_error.ts";
 
@@ -94,12 +95,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly informers: SharedInformerFactory;
   /** The informer of the reconciled kind. */
   readonly informer: SharedIndexInformer<T, string>;
-  readonly #client: Client;
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
-  readonly #options: Required<
-    Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "timeoutMs" | "graceMs" | "staleMs">
-  >;
+  readonly #options: Required<Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "staleMs">>;
   readonly #onError: ((error: unknown, key: ObjectKey) => void) | undefined;
   readonly #observe: ObserveReconcile | undefined;
   readonly #ownsFactory: boolean;
@@ -114,18 +112,11 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #running: Promise<void> | undefined;
   /** True when `#running` has settled. */
   #hasEnded = false;
-  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
-  readonly #calls = new Set<ReconcileCall<T>>();
-  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
-  readonly #abandoned = new Map<ObjectKey, ReconcileCall<T>>();
-  /** Armed if and only if `#calls` has a call with a time limit; fires at that of the first one, or before. */
-  readonly #timer = new LongTimer(() => this.#timeOut());
+  readonly #calls: RunningCalls<T>;
   /** Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next reconcile. */
   readonly #held = new Map<ObjectKey, Causes>();
   /** The number of keys in `#held` that wait for caches. */
   #waitingForCaches = 0;
-  /** Called when a call returns, while stopping waits for calls. */
-  #onReturn: (() => void) | undefined;
   readonly #outcomes: Record<ReconcileOutcome, number> = {
     succeeded: 0,
     requeued: 0,
@@ -163,10 +154,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new RangeError(`Cannot ${action}: concurrency must be a whole number of at least 1, found ${concurrency}`);
     }
-    this.#client = client;
     this.#resource = resource;
     this.#reconcile = reconcile;
-    this.#options = { concurrency, debounceMs, timeoutMs, graceMs, staleMs };
+    this.#options = { concurrency, debounceMs, graceMs, staleMs };
     this.#onError = options.onError;
     this.#observe = options.observe;
     this.#ownsFactory = options.informers === undefined;
@@ -174,6 +164,12 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
     this.#queue = new WorkQueue({ name: this.name, rateLimiter });
     this.informer = this.#follow(resource, options);
+    this.#calls = new RunningCalls(timeoutMs, {
+      get: (key) => this.informer.lister.get(key),
+      client,
+      onWrite: (key, write) => this.#writes.record(key, write),
+      onReturn: (call, failure) => this.#returned(call, failure),
+    });
   }
 
   /** Reads the cache of the reconciled kind. */
@@ -232,7 +228,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       recent: [...this.#recent],
       waitingForCaches: this.#waitingForCaches,
       stale: this.#stale,
-      abandoned: [...this.#abandoned.keys()],
+      abandoned: [...this.#calls.abandoned.keys()],
       eventErrors: this.#eventErrors,
       queue: this.#queue.status(),
     };
@@ -298,11 +294,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   async #run(options: ReconcilerRunOptions): Promise<void> {
-    using stop = new DerivedController(options.signal, options.lost);
+    using stop = new DerivedController(options.signal, options.lost, this.#job.signal);
     const { signal } = stop;
-    const abort = (): void => stop.abort(this.#job.signal.reason);
-    if (this.#job.signal.aborted) abort();
-    else this.#job.signal.addEventListener("abort", abort, { once: true });
     const registrations: HandlerRegistration[] = [];
     try {
       this.#state = "syncing";
@@ -325,13 +318,13 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const { concurrency, graceMs } = this.#options;
     using requests = new DerivedController(lost);
     requests.signal.addEventListener("abort", () => {
-      for (const call of this.#unreturned()) call.endRequests(requests.signal.reason);
+      for (const call of this.#calls.all) call.endRequests(requests.signal.reason);
     }, { once: true });
     const late = Promise.withResolvers<void>();
     using grace = new LongTimer(late.resolve);
     const stop = (): void => {
       this.#state = "stopping";
-      for (const call of this.#unreturned()) call.abort(signal.reason);
+      for (const call of this.#calls.all) call.abort(signal.reason);
       grace.arm(graceMs);
     };
     if (signal.aborted) stop();
@@ -339,10 +332,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     const worker = (key: ObjectKey, context: WorkContext): void | Result | Promise<void | Result> =>
       this.#take(key, context, signal);
     const working = this.#queue.run(worker, { signal, concurrency });
-    await Promise.race([working.then(() => this.#allReturned()), late.promise]);
-    const calls = this.#unreturned();
-    if (calls.length === 0) return;
-    const left = calls.map(({ key }) => `"${key}"`);
+    const returned = working.then(() => Promise.all(this.#calls.all.map((call) => call.returned)));
+    await Promise.race([returned, late.promise]);
+    const left = this.#calls.all.map(({ key }) => `"${key}"`);
+    if (left.length === 0) return;
     const error = new Error(
       `Cannot stop the reconciler of "${this.name}" in time: after ${graceMs} ms these reconciles have not returned: ` +
         `${left.slice(0, 10).join(", ")}${left.length > 10 ? ` and ${left.length - 10} more` : ""}`,
@@ -351,20 +344,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     throw error;
   }
 
-  /** The calls that have not returned, those that are no longer waited for too. */
-  #unreturned(): ReconcileCall<T>[] {
-    return [...this.#calls, ...this.#abandoned.values()];
-  }
-
-  /** Resolves when all abandoned calls have returned. */
-  async #allReturned(): Promise<void> {
-    while (this.#abandoned.size > 0) await new Promise<void>((resolve) => this.#onReturn = resolve);
-  }
-
   async #end(registrations: readonly HandlerRegistration[]): Promise<void> {
     for (const registration of registrations) registration.remove();
     this.#queue.shutDown();
-    this.#timer[Symbol.dispose]();
+    this.#calls[Symbol.dispose]();
     this.#held.clear();
     this.#writes[Symbol.dispose]();
     this.#state = "stopped";
@@ -374,7 +357,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Reconciles a key, unless it must wait. */
   #take(key: ObjectKey, context: WorkContext, stop: AbortSignal): void | Result | Promise<void | Result> {
     const { causes } = context;
-    if (this.#held.has(key) || this.#abandoned.has(key)) {
+    if (this.#held.has(key) || this.#calls.abandoned.has(key)) {
       this.#held.set(key, withCauses(this.#held.get(key), causes));
       return SETTLED;
     }
@@ -389,26 +372,19 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   /** Adds a key again when the caches have seen its writes, or the time for that is over. */
   async #awaitCaches(key: ObjectKey, stop: AbortSignal): Promise<void> {
     const { staleMs } = this.#options;
-    this.#waitingForCaches++;
     using job = new DerivedController(stop);
-    {
-      using _bound = armed(staleMs, () => job.abort(new DOMException("The time is over", "TimeoutError")));
-      await this.#writes.wait(key, job.signal);
-    }
+    using _bound = new TimeLimit(() => job.abort(new DOMException("The time is over", "TimeoutError")), staleMs);
+    this.#waitingForCaches++;
+    await this.#writes.wait(key, job.signal);
     this.#waitingForCaches--;
     if (stop.aborted) return;
     let causes = this.#held.get(key);
     if (!this.#writes.hasSeen(key)) {
       this.#stale++;
       causes = withCause(causes, { type: "stale" });
+      const unseen = `the caches of the reconciler of "${this.name}" have not seen ${this.#writes.drop(key)}`;
       const why = job.signal.aborted ? `within ${staleMs} ms` : "before they stopped or went back to an older state";
-      this.#report(
-        new Error(
-          `Reconciling "${key}" on a stale cache: the caches of the reconciler of "${this.name}" have not seen ` +
-            `${this.#writes.drop(key)} ${why}`,
-        ),
-        key,
-      );
+      this.#report(new Error(`Reconciling "${key}" on a stale cache: ${unseen} ${why}`), key);
     }
     this.#release(key, causes);
   }
@@ -419,24 +395,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#queue.add(key, { cause: causes });
   }
 
-  async #call(key: ObjectKey, { retries, causes }: WorkContext, stop: AbortSignal): Promise<void | Result> {
-    const { timeoutMs } = this.#options;
-    const call = new ReconcileCall<T>(key, {
-      get: (key) => this.informer.lister.get(key),
-      client: this.#client,
-      onWrite: (write) => this.#writes.record(key, write),
-      retries,
-      causes,
-    }, monotonicMs() + timeoutMs);
+  async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | Result> {
+    const { retries, causes } = context;
     const observer = this.#observe?.({ reconciler: this.name, resource: this.#resource, key, retries, causes });
     const reconcile: ReconcileFunction<T> = observer === undefined
       ? this.#reconcile
       : (key, context) => observer.call(() => this.#reconcile(key, context));
-    this.#calls.add(call);
-    if (!this.#timer.isArmed) this.#timer.arm(timeoutMs);
+    const call = this.#calls.begin(key, context);
     for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
     try {
-      const result = await call.run(reconcile, (failure) => this.#returned(call, failure));
+      const result = await call.run(reconcile);
       if (result !== undefined && !(result instanceof Result)) {
         throw new TypeError(
           `A reconcile must return nothing, retry() or requeueAfter(ms), found a value of type ${typeof result}`,
@@ -452,42 +420,19 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       }
       const error = thrown ?? new Error(`The reconcile of "${key}" failed without an error`);
       const isTerminal = error instanceof TerminalError;
-      const outcome = isTerminal ? "terminal" : this.#abandoned.has(key) ? "timedOut" : "failed";
+      const outcome = isTerminal ? "terminal" : this.#calls.abandoned.has(key) ? "timedOut" : "failed";
       this.#record(call, observer, outcome, error);
       this.#report(error, key);
       if (!isTerminal) throw error;
     } finally {
-      this.#calls.delete(call);
-      if (this.#calls.size === 0) this.#timer[Symbol.dispose]();
-    }
-  }
-
-  /** Ends the calls whose time is over, and arms the timer for the next one. */
-  #timeOut(): void {
-    const { timeoutMs } = this.#options;
-    const nowMs = monotonicMs();
-    for (const call of this.#calls) {
-      // A timer may fire a fraction of a millisecond early.
-      if (call.dueMs > nowMs + 1) {
-        this.#timer.arm(call.dueMs - nowMs);
-        return;
-      }
-      this.#calls.delete(call);
-      const error = new DOMException(
-        `The reconcile of "${call.key}" has not returned within ${timeoutMs} ms`,
-        "TimeoutError",
-      );
-      this.#abandoned.set(call.key, call);
-      if (!call.giveUp(error)) this.#abandoned.delete(call.key);
-      call.endRequests(error);
+      this.#calls.end(call);
     }
   }
 
   /** An abandoned call has returned: its key may be reconciled again. */
   #returned(call: ReconcileCall<T>, failure?: { readonly error: unknown }): void {
     const { key } = call;
-    this.#abandoned.delete(key);
-    this.#onReturn?.();
+    this.#calls.abandoned.delete(key);
     if (this.#state === "stopped") return;
     // A call that rejects because its signal has aborted was reported when its time was over.
     if (failure !== undefined && !isAbortOf(call.signal, failure.error)) this.#report(failure.error, key);
@@ -511,12 +456,6 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #report(error: unknown, key: ObjectKey): void {
     callObserver(() => this.#onError?.(error, key));
   }
-}
-
-function armed(ms: number, fire: () => void): LongTimer {
-  const timer = new LongTimer(fire);
-  timer.arm(ms);
-  return timer;
 }
 
 function groupOf({ apiVersion }: OwnerReference): string {

@@ -34,7 +34,7 @@ import {
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
 /** A `follow()` in the background, from version 1 on, with its events so far and its end. */
-class Followed implements Disposable {
+class Followed implements AsyncDisposable {
   readonly sent: ScriptedTransport;
   readonly delivered: string[] = [];
   readonly interruptions: [string, number][] = [];
@@ -64,8 +64,9 @@ class Followed implements Disposable {
     this.#controller.abort(reason);
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.stop(new Error("the test is over"));
+    await this.ended;
   }
 
   async #run(): Promise<unknown> {
@@ -106,7 +107,7 @@ Deno.test('ResourceClient.follow refuses a missing version, "" and "0" at once [
 
 Deno.test("ResourceClient.follow retries when its first watch is refused or lost, but throws for an expired version [C116]", async () => {
   using time = new FakeTime();
-  using followed = new Followed([
+  await using followed = new Followed([
     new TypeError("connection refused"),
     text(500, "no"),
     text(429, "later", { "retry-after": "9" }),
@@ -144,7 +145,7 @@ Deno.test("ResourceClient.follow yields every event once and in order over many 
   ];
   for (const count of [1, 2, 4]) {
     const bodies = watches.slice(0, count).map((versions) => versions.flat());
-    using followed = new Followed([...bodies.map((versions) => watchOf(...versions.map(added))), silent]);
+    await using followed = new Followed([...bodies.map((versions) => watchOf(...versions.map(added))), silent]);
     for (const _ of bodies) await time.tickAsync(1_000);
     const expected: string[] = [];
     const starts = ["1"];
@@ -158,8 +159,6 @@ Deno.test("ResourceClient.follow yields every event once and in order over many 
     assertEquals(followed.delivered, expected.map((version) => `ADDED ${version}`));
     assertEquals(followed.asked, starts);
     assertEquals(followed.interruptions, []);
-    followed.stop(undefined);
-    await followed.ended;
   }
   assertEquals(time.timers, 0);
 });
@@ -176,21 +175,19 @@ Deno.test("ResourceClient.follow ends on 410, 401, 403 and 404, and resumes afte
     [refusal(405, "MethodNotAllowed", "watch is not supported"), (error) => error instanceof StatusError],
   ];
   for (const [answer, is] of final) {
-    using followed = new Followed([answer]);
+    await using followed = new Followed([answer]);
     await time.tickAsync(0);
     assert(is(await followed.ended));
     assertEquals(followed.sent.requests.length, 1);
   }
   const odd = line("ERROR", { kind: "Pod", apiVersion: "v1", metadata: { name: "not a status" } });
   for (const error of [failed(500, "InternalError"), failed(504, "Timeout"), failed(418, "Teapot"), odd]) {
-    using followed = new Followed([watchOf(added("2"), error), watchOf(added("3")), silent]);
+    await using followed = new Followed([watchOf(added("2"), error), watchOf(added("3")), silent]);
     await time.tickAsync(0);
     assertEquals(followed.delivered, ["ADDED 2"]);
     await time.tickAsync(2_000);
     assertEquals([followed.delivered, followed.asked], [["ADDED 2", "ADDED 3"], ["1", "2"]]);
     assertEquals(followed.interruptions, [["StatusError", 2_000]]);
-    followed.stop(undefined);
-    await followed.ended;
   }
 });
 
@@ -259,7 +256,7 @@ Deno.test("a loop over ResourceClient.follow waits for conditions in turn, until
 Deno.test("ResourceClient.follow keeps short watches a second apart, and resumes at once after a longer one", async () => {
   using time = new FakeTime();
   const long = new LiveBody();
-  using followed = new Followed([watchOf(), watchOf(), long.answer, silent]);
+  await using followed = new Followed([watchOf(), watchOf(), long.answer, silent]);
   await time.tickAsync(999);
   assertEquals(followed.sent.requests.length, 1);
   await time.tickAsync(1);
@@ -271,20 +268,18 @@ Deno.test("ResourceClient.follow keeps short watches a second apart, and resumes
   await time.tickAsync(0);
   assertEquals(followed.sent.requests.length, 4);
   assertEquals(followed.interruptions, []);
-  followed.stop(undefined);
-  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow advances its version with bookmarks, and yields them on request", async () => {
   using time = new FakeTime();
   for (const allowBookmarks of [false, true]) {
-    using followed = new Followed([watchOf(added("2"), bookmark("7"), bookmark("6")), silent], { allowBookmarks });
+    await using followed = new Followed([watchOf(added("2"), bookmark("7"), bookmark("6")), silent], {
+      allowBookmarks,
+    });
     await time.tickAsync(1_000);
     assertEquals(followed.delivered, allowBookmarks ? ["ADDED 2", "bookmark 7"] : ["ADDED 2"]);
     assertEquals(followed.asked, ["1", "7"]);
     assertEquals(followed.sent.last.query.allowWatchBookmarks, "true");
-    followed.stop(undefined);
-    await followed.ended;
   }
 });
 
@@ -333,25 +328,21 @@ Deno.test("ResourceClient.follow cancels a watch that is not answered", async ()
   using time = new FakeTime();
   const unanswered: Answer = ({ signal }) =>
     new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-  using followed = new Followed([unanswered, watchOf(added("2")), silent], { timeoutSeconds: 30 });
+  await using followed = new Followed([unanswered, watchOf(added("2")), silent], { timeoutSeconds: 30 });
   await time.tickAsync(39_999);
   assertEquals(followed.interruptions, []);
   await time.tickAsync(1);
   assertEquals(followed.interruptions, [["UnreachableError", 2_000]]);
   await time.tickAsync(2_000);
   assertEquals(followed.delivered, ["ADDED 2"]);
-  followed.stop(undefined);
-  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow requests watches of 2 to 4 minutes by default", async () => {
   using time = new FakeTime();
-  using followed = new Followed([silent]);
+  await using followed = new Followed([silent]);
   await time.tickAsync(0);
   const asked = Number(followed.sent.last.query.timeoutSeconds);
   assert(asked >= 120 && asked <= 220, String(asked));
-  followed.stop(undefined);
-  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow ends on an object or a line that cannot be read a second time", async () => {
@@ -360,7 +351,7 @@ Deno.test("ResourceClient.follow ends on an object or a line that cannot be read
   const broken = added("3").replace('"name":"p3"', '"name":"p3","labels":[}');
   for (const bad of [line("ADDED", versionless), "{oops}\n", broken]) {
     // A watch that comes further in between shows that it was damaged on the way.
-    using followed = new Followed([
+    await using followed = new Followed([
       watchOf(added("2"), bad),
       watchOf(added("3"), bad),
       watchOf(added("3"), added("4"), bad),
@@ -379,7 +370,7 @@ Deno.test("ResourceClient.follow ends on an object of another kind, and names th
   using time = new FakeTime();
   const service = { kind: "Service", apiVersion: "v1", metadata: { name: "a", resourceVersion: "11" } };
   const answer = (): Response => watchOf(line("ADDED", service));
-  using followed = new Followed([answer(), answer()]);
+  await using followed = new Followed([answer(), answer()]);
   await time.tickAsync(2_000);
   assertMatch(String(await followed.ended), /found kind "Service", expected "Pod"/);
 });
@@ -388,18 +379,16 @@ Deno.test("ResourceClient.follow resumes after responses that are not a watch", 
   using time = new FakeTime();
   const page = (): Response => text(200, "<html>", { "content-type": "text/html" });
   const encoded = text(200, "", { "content-type": "application/json", "content-encoding": "gzip" });
-  using followed = new Followed([page(), page(), encoded, watchOf(added("2")), silent]);
+  await using followed = new Followed([page(), page(), encoded, watchOf(added("2")), silent]);
   await time.tickAsync(2_000 + 4_000 + 8_000);
   assertEquals(followed.delivered, ["ADDED 2"]);
   assertEquals(followed.interruptions, [["DecodeError", 2_000], ["DecodeError", 4_000], ["DecodeError", 8_000]]);
-  followed.stop(undefined);
-  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow retries after a CredentialsError, and ends on any other error of its credentials", async () => {
   using time = new FakeTime();
   const failures: (Error | undefined)[] = [new CredentialsError("the plugin timed out"), undefined, new Error("a bug")];
-  using followed = new Followed([watchOf(added("2")), watchOf(added("3"))], {}, {
+  await using followed = new Followed([watchOf(added("2")), watchOf(added("3"))], {}, {
     apply: () => {
       const failure = failures.shift();
       if (failure !== undefined) throw failure;
@@ -414,7 +403,7 @@ Deno.test("ResourceClient.follow retries after a CredentialsError, and ends on a
 Deno.test("ResourceClient.follow yields each deletion once, whatever version it has", async () => {
   using time = new FakeTime();
   const event = (type: string, name: string, version: string): string => line(type, pod(name, version));
-  using followed = new Followed([
+  await using followed = new Followed([
     watchOf(
       event("DELETED", "a", "10"),
       event("DELETED", "b", "7"),
@@ -433,26 +422,22 @@ Deno.test("ResourceClient.follow yields each deletion once, whatever version it 
   await time.tickAsync(2_000);
   assertEquals(followed.delivered, ["DELETED 10", "DELETED 7", "ADDED 12", "DELETED 12", "ADDED 13", "DELETED 13"]);
   assertEquals(followed.asked, ["10", "12", "13"]);
-  followed.stop(undefined);
-  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow remembers the latest thousand deletions", async () => {
   using time = new FakeTime();
   const gone = (number: number): string => line("DELETED", pod(`p${number}`, "7"));
   const all = Array.from({ length: 1_001 }, (_, number) => gone(number));
-  using followed = new Followed([watchOf(...all), watchOf(gone(1), gone(1_000), gone(0)), silent], {
+  await using followed = new Followed([watchOf(...all), watchOf(gone(1), gone(1_000), gone(0)), silent], {
     resourceVersion: "10",
   });
   await time.tickAsync(2_000);
   assertEquals(followed.delivered.length, 1_001 + 1);
-  followed.stop(undefined);
-  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow does not mistake its own signal's reason for an interruption", async () => {
   using time = new FakeTime();
-  using followed = new Followed([silent]);
+  await using followed = new Followed([silent]);
   await time.tickAsync(0);
   const reason = new UnreachableError("given up by the caller");
   followed.stop(reason);
@@ -463,7 +448,7 @@ Deno.test("ResourceClient.follow does not mistake its own signal's reason for an
 Deno.test("ResourceClient.follow waits for its full time, whatever the time of day is set to", async () => {
   using time = new FakeTime();
   const [first, second] = [new LiveBody(), new LiveBody()];
-  using followed = new Followed([first.answer, second.answer, silent], { timeoutSeconds: 30 });
+  await using followed = new Followed([first.answer, second.answer, silent], { timeoutSeconds: 30 });
   await time.tickAsync(0);
   time.setClock(time.now - 3_600_000);
   first.end();
@@ -477,13 +462,11 @@ Deno.test("ResourceClient.follow waits for its full time, whatever the time of d
   second.push("\n");
   await time.tickAsync(10_000);
   assertEquals(second.ended, "aborted");
-  followed.stop(undefined);
-  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow rejects with the abort reason while it waits for the next attempt", async () => {
   using time = new FakeTime();
-  using followed = new Followed([new TypeError("no")]);
+  await using followed = new Followed([new TypeError("no")]);
   await time.tickAsync(1_000);
   const reason = { because: "the test" };
   followed.stop(reason);
@@ -494,7 +477,7 @@ Deno.test("ResourceClient.follow rejects with the abort reason while it waits fo
 Deno.test("ResourceClient.follow starts with short waits again after a healthy watch", async () => {
   using time = new FakeTime();
   const healthy = new LiveBody();
-  using followed = new Followed([text(500, "no"), text(500, "no"), healthy.answer, text(500, "no"), silent], {
+  await using followed = new Followed([text(500, "no"), text(500, "no"), healthy.answer, text(500, "no"), silent], {
     timeoutSeconds: 200,
   });
   await time.tickAsync(6_000);
@@ -502,15 +485,13 @@ Deno.test("ResourceClient.follow starts with short waits again after a healthy w
   healthy.fail(new TypeError("connection lost"));
   await time.tickAsync(0);
   assertEquals(followed.interruptions.map(([, delayMs]) => delayMs), [2_000, 4_000, 2_000]);
-  followed.stop(undefined);
-  await followed.ended;
 });
 
 Deno.test("ResourceClient.follow detects a silent watch in time when the time of day is set, back or forward", async () => {
   for (const jumpMs of [-3_600_000, 3_600_000]) {
     using time = new FakeTime();
     const body = new LiveBody();
-    using followed = new Followed([body.answer, silent], { timeoutSeconds: 30 });
+    await using followed = new Followed([body.answer, silent], { timeoutSeconds: 30 });
     await time.tickAsync(1_000);
     time.setClock(time.now + jumpMs);
     body.push("\n"); // from here on it is silent
@@ -518,19 +499,15 @@ Deno.test("ResourceClient.follow detects a silent watch in time when the time of
     assertEquals(followed.interruptions.length, 0);
     await time.tickAsync(1);
     assertEquals(followed.interruptions.length, 1);
-    followed.stop(undefined);
-    await followed.ended;
   }
 });
 
 Deno.test("ResourceClient.follow allows a watch to last longer than the runtime's timers allow", async () => {
   using time = new FakeTime();
   const timeoutSeconds = 2 ** 31 / 1_000 | 0;
-  using followed = new Followed([new LiveBody().answer, silent], { timeoutSeconds });
+  await using followed = new Followed([new LiveBody().answer, silent], { timeoutSeconds });
   await time.tickAsync(timeoutSeconds * 1_000 + 9_999);
   assertEquals([followed.interruptions.length, time.timers], [0, 1]);
   await time.tickAsync(1);
   assertEquals(followed.interruptions.length, 1);
-  followed.stop(undefined);
-  await followed.ended;
 });

@@ -4,10 +4,8 @@ import { nextTurn } from "../../src/async/next_turn.ts";
 import { Client } from "../../src/client/client.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import type { RelayOptions } from "../../src/edge/relay_options.ts";
-import {
-  SharedInformerFactory,
-  type SharedInformerFactoryOptions,
-} from "../../src/informer/shared_informer_factory.ts";
+import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 

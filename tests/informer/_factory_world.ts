@@ -2,10 +2,8 @@ import { assertEquals } from "@std/assert";
 import { type Resource, resourceName } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { errorLine } from "../../src/errors/error_line.ts";
-import {
-  SharedInformerFactory,
-  type SharedInformerFactoryOptions,
-} from "../../src/informer/shared_informer_factory.ts";
+import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
@@ -20,13 +18,19 @@ export class FactoryWorld implements AsyncDisposable {
 
   constructor(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}) {
     this.server = new FakeApiServer(server);
-    this.client = new Client({ server: "http://fake", transport: this.server });
+    this.client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
     this.informers = new SharedInformerFactory(this.client, {
       reflector: { backoff: { jitter: 0 } },
       onError: (error: unknown, resource: Resource) =>
         this.errors.push(`${resourceName(resource)}: ${errorLine(error)}`),
       ...options,
     });
+  }
+
+  /** Starts the informers, and lets them sync. */
+  async start(): Promise<void> {
+    this.informers.start();
+    await this.tick();
   }
 
   /** Lets `ms` milliseconds pass. */

@@ -10,10 +10,8 @@ import { Client } from "../../src/client/client.ts";
 import { errorLine } from "../../src/errors/error_line.ts";
 import type { ResourceEventHandler } from "../../src/informer/events/handler.ts";
 import type { AcquiredInformer } from "../../src/informer/acquired_informer.ts";
-import {
-  SharedInformerFactory,
-  type SharedInformerFactoryOptions,
-} from "../../src/informer/shared_informer_factory.ts";
+import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import type { Selection } from "../../src/api/options.ts";
 import { metadataOf, type Resource } from "../../src/api/resource.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";

@@ -9,10 +9,8 @@ import {
 } from "@std/assert";
 import { isForbidden } from "../../src/api/errors.ts";
 import type { CacheOptions } from "../../src/informer/options.ts";
-import {
-  SharedInformerFactory,
-  type SharedInformerFactoryOptions,
-} from "../../src/informer/shared_informer_factory.ts";
+import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { type FakeApiServerOptions, node, pod } from "../../src/testing/mod.ts";
 import { FactoryWorld } from "./_factory_world.ts";

@@ -2,7 +2,8 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { SnapshotStore, StoredSnapshot } from "../../src/api/snapshot_store.ts";
 import { Client } from "../../src/client/client.ts";
 import { MemorySnapshots } from "../../src/informer/snapshot/memory_snapshots.ts";
-import { type FactorySnapshots, SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import type { FactorySnapshots } from "../../src/informer/snapshot/snapshot_options.ts";
 import { errorLine } from "../../src/errors/error_line.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
@@ -107,7 +108,7 @@ Deno.test("SharedInformerFactory writes snapshots from time to time while someth
     informers.start();
     await world.time.tickAsync(60_000);
     assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept"]);
-    await world.time.tickAsync(180_000);
+    await world.time.tickAsync(120_000);
     assertEquals(world.store.take(), []);
     world.server.create(Pod, pod({ name: "c" }));
     await world.time.tickAsync(59_000);
@@ -115,7 +116,7 @@ Deno.test("SharedInformerFactory writes snapshots from time to time while someth
     await world.time.tickAsync(1_000);
     assertEquals(world.store.take(), ["set pods/v1 kept"]);
   }
-  assertEquals(world.store.take(), []); // nothing has changed since
+  assertEquals([world.store.take(), world.time.timers], [[], 0]); // nothing has changed since
 });
 
 Deno.test("SharedInformerFactory writes a snapshot again after 4 minutes in which bookmarks alone came, and at the end", async () => {
@@ -159,13 +160,18 @@ Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and
   world.server.create(Pod, pod({ name: "c" }));
   await run(() => set("newer", "900"));
   assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept", "set pods/v1 left"]);
-  await run();
-  assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept by force"]);
+  await run(async () => {
+    await world.time.tickAsync(60_000);
+    world.server.create(Pod, pod({ name: "d" }));
+    await world.time.tickAsync(0);
+  });
+  assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept by force", "set pods/v1 kept"]);
   assertEquals(world.errors.length, 1);
   assertMatch(world.errors[0], /^Cannot restore "pods\/v1", which is listed instead: .*it does not begin with/);
   world.asked;
   await run();
-  assertEquals(world.asked, ["get a at 4", "watch from 4"]);
+  assertEquals(world.asked, ["get a at 5", "watch from 5"]);
+  assertEquals(world.store.take(), ["get pods/v1"]); // nothing has changed since the snapshot
 });
 
 Deno.test("SharedInformerFactory lists where the server has no object of the snapshot, and replaces the snapshot", async () => {
@@ -244,7 +250,20 @@ Deno.test("SharedInformerFactory writes one snapshot at a time, and what has cha
   assertEquals(written, ["3"]);
   slow.resolve(true);
   await shutdown;
-  assertEquals(written, ["3", "4"]);
+  assertEquals([written, world.time.timers], [["3", "4"], 0]);
+});
+
+Deno.test("SharedInformerFactory writes no snapshot of a cache that has not synced", async () => {
+  using world = new World();
+  world.server.failNext(500, Infinity);
+  {
+    await using informers = world.factory();
+    informers.forResource(Pod);
+    informers.start();
+    await world.time.tickAsync(60_000);
+  }
+  assertEquals(world.store.take(), ["get pods/v1"]);
+  assertEquals(world.errors.filter((line) => !line.startsWith("Cannot list")), []);
 });
 
 Deno.test("SharedInformerFactory that is shut down while its store does not answer ends", async () => {

@@ -2,40 +2,10 @@ import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@
 import { fieldsOf } from "../../src/api/fields_of.ts";
 import { reduced } from "../../src/api/reduced.ts";
 import { findResource } from "../../src/client/find_resource.ts";
-import { Client } from "../../src/client/client.ts";
-import { errorLine } from "../../src/errors/error_line.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
-import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { FakeTime } from "../support/fake_time.ts";
-
-/** A factory on a fake server. Disposing it stops its informers. */
-class World implements AsyncDisposable {
-  readonly time = new FakeTime();
-  readonly server = new FakeApiServer();
-  readonly client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
-  readonly errors: string[] = [];
-  readonly informers = new SharedInformerFactory(this.client, {
-    onError: (error: unknown) => this.errors.push(errorLine(error)),
-  });
-
-  async start(): Promise<void> {
-    this.informers.start();
-    await this.quiet();
-  }
-
-  async quiet(): Promise<void> {
-    await this.time.tickAsync(0);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.informers[Symbol.asyncDispose](), this.quiet()]);
-    this.client[Symbol.dispose]();
-    this.server[Symbol.dispose]();
-    this.time[Symbol.dispose]();
-  }
-}
+import { configMap, pod } from "../../src/testing/mod.ts";
+import { FactoryWorld } from "./_factory_world.ts";
 
 /** The object without what marks it. */
 function plain(object: unknown): unknown {
@@ -43,7 +13,7 @@ function plain(object: unknown): unknown {
 }
 
 Deno.test("SharedInformerFactory gives informers of fields, whose handlers, listers, indexes and filters see these fields", async () => {
-  await using world = new World();
+  await using world = new FactoryWorld();
   const { server, informers } = world;
   server.create(Pod, pod({ namespace: "shop", name: "web-0", node: "n1", labels: { app: "web" } }));
   server.create(Pod, pod({ namespace: "shop", name: "db-0", node: "n2", labels: { app: "db" } }));
@@ -74,7 +44,7 @@ Deno.test("SharedInformerFactory gives informers of fields, whose handlers, list
 });
 
 Deno.test("Lister refuses to select by labels and fields that an informer of fields does not keep", async () => {
-  await using world = new World();
+  await using world = new FactoryWorld();
   const { informers } = world;
   const nodes = informers.forResource(Pod, { fields: ["spec.nodeName", 'metadata.labels["app"]'] });
   await world.start();
@@ -88,7 +58,7 @@ Deno.test("Lister refuses to select by labels and fields that an informer of fie
 });
 
 Deno.test("SharedInformerFactory shares an informer of the same fields in any order, and no other", async () => {
-  await using world = new World();
+  await using world = new FactoryWorld();
   const { informers, errors } = world;
   const pods = informers.forResource(Pod, { fields: ["spec.nodeName", "status.phase"] });
   const same = informers.forResource(Pod, {
@@ -105,7 +75,7 @@ Deno.test("SharedInformerFactory shares an informer of the same fields in any or
   assertEquals(errors, []);
   informers.forResource(Pod);
   assertEquals(errors, [
-    "Two informers cache the same pods: one has fields of objects of all namespaces, the other objects of all namespaces; " +
+    "pods: Two informers cache the same pods: one has fields of objects of all namespaces, the other objects of all namespaces; " +
     "use the larger one for both, or ignore this error",
   ]);
   assertEquals(informers.status().length, 2);
@@ -114,7 +84,7 @@ Deno.test("SharedInformerFactory shares an informer of the same fields in any or
 });
 
 Deno.test("SharedIndexInformer of fields caches an update of other fields without an event, and reaches its version", async () => {
-  await using world = new World();
+  await using world = new FactoryWorld();
   const { server, client, informers } = world;
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { kept: "1", other: "1" } }));
   const maps = informers.forResource(ConfigMap, { fields: ["data.kept"] });
@@ -132,7 +102,7 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
   await world.start();
   const write = async (data: Record<string, string>): Promise<string> => {
     const { metadata } = await client.resource(ConfigMap).patch("a", { type: "merge", body: { data } });
-    await world.quiet();
+    await world.tick();
     return metadata.resourceVersion;
   };
   const version = await write({ other: "2" });
@@ -147,14 +117,14 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
   server.loseNext();
   const later = await write({ other: "3" });
   server.forceRelist();
-  await world.time.tickAsync(10_000);
+  await world.tick(10_000);
   assertEquals(seen, ["deliver: 2→2"]);
   assertEquals(maps.status().recentRelists, 1);
   assertEquals(maps.lister.get("shop/a")?.metadata.resourceVersion, later);
 });
 
 Deno.test("SharedIndexInformer refuses unchanged without fields, and names what to do", async () => {
-  await using world = new World();
+  await using world = new FactoryWorld();
   assertThrows(
     () => new SharedIndexInformer(world.client.resource(Pod), { unchanged: "skip" }),
     TypeError,
@@ -163,7 +133,7 @@ Deno.test("SharedIndexInformer refuses unchanged without fields, and names what 
 });
 
 Deno.test("SharedIndexInformer transforms what fields keep, compares results, and keeps their mark", async () => {
-  await using world = new World();
+  await using world = new FactoryWorld();
   const { server, client, informers } = world;
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { kept: "1", more: "1" } }));
   const given: unknown[] = [];
@@ -179,7 +149,7 @@ Deno.test("SharedIndexInformer transforms what fields keep, compares results, an
   await world.start();
   const patch = async (data: Record<string, string>): Promise<void> => {
     await client.resource(ConfigMap).patch("a", { type: "merge", body: { data } });
-    await world.quiet();
+    await world.tick();
   };
   await patch({ more: "2" });
   await patch({ kept: "2" });
@@ -195,7 +165,7 @@ Deno.test("SharedIndexInformer transforms what fields keep, compares results, an
 });
 
 Deno.test("SharedInformerFactory reports once the paths that lead nowhere, of a kind found by discovery, once it has synced", async () => {
-  await using world = new World();
+  await using world = new FactoryWorld();
   const { server, client, informers, errors } = world;
   for (const name of ["a", "b"]) server.create(ConfigMap, configMap({ namespace: "shop", name, data: { x: "1" } }));
   const found = findResource(await client.discover(), "configmaps")!;
@@ -205,13 +175,13 @@ Deno.test("SharedInformerFactory reports once the paths that lead nowhere, of a 
   errors.length = 0;
   await world.start();
   assertEquals(errors, [
-    'No cached object of "configmaps" has "data.y" or "metadata.labels" or "spec.z": look for a mistake in the paths of ' +
+    'configmaps: No cached object of "configmaps" has "data.y" or "metadata.labels" or "spec.z": look for a mistake in the paths of ' +
     "fields, or ignore this error",
   ]);
 });
 
 Deno.test("SharedInformerFactory keeps the fields of objects of several namespaces, and skips updates in each", async () => {
-  await using world = new World();
+  await using world = new FactoryWorld();
   const { server, informers } = world;
   for (const namespace of ["a", "b", "c"]) {
     server.create(ConfigMap, configMap({ namespace, name: "map", data: { kept: "1", other: "1" } }));
@@ -222,7 +192,7 @@ Deno.test("SharedInformerFactory keeps the fields of objects of several namespac
   await world.start();
   const write = async (namespace: string, data: Record<string, string>): Promise<void> => {
     server.update(ConfigMap, { ...server.get(ConfigMap, `${namespace}/map`)!, data });
-    await world.quiet();
+    await world.tick();
   };
   await write("a", { kept: "1", other: "2" });
   await write("b", { kept: "2", other: "1" });

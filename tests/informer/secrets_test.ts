@@ -1,29 +1,18 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { metadataOf, tableOf } from "../../src/api/resource.ts";
-import { Client } from "../../src/client/client.ts";
 import { path } from "../../src/entry/path.ts";
-import { errorLine } from "../../src/errors/error_line.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
-import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
-import { FakeApiServer } from "../../src/testing/mod.ts";
-import { FakeTime } from "../support/fake_time.ts";
+import { FactoryWorld } from "./_factory_world.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const REFUSED = 'informers leave it out; give the informer the option keep: "data", or read the object by client.get()';
 
-/** A factory on a fake server that has one Secret. Disposing it stops its informers. */
-class World implements AsyncDisposable {
-  readonly time = new FakeTime();
-  readonly server = new FakeApiServer();
-  readonly client = new Client({ server: "http://fake", transport: this.server, namespace: "shop" });
-  readonly errors: string[] = [];
-  readonly informers = new SharedInformerFactory(this.client, {
-    onError: (error: unknown) => this.errors.push(errorLine(error)),
-  });
-
+/** A factory on a fake server that has one Secret. */
+class SecretWorld extends FactoryWorld {
   constructor() {
+    super();
     this.write("login", "UExBTlRFRA==");
   }
 
@@ -33,22 +22,6 @@ class World implements AsyncDisposable {
     if (this.server.get(Secret, `shop/${name}`) === undefined) this.server.create(Secret, secret);
     else this.server.update(Secret, { ...this.server.get(Secret, `shop/${name}`)!, ...secret } as never);
   }
-
-  async start(): Promise<void> {
-    this.informers.start();
-    await this.quiet();
-  }
-
-  async quiet(): Promise<void> {
-    await this.time.tickAsync(0);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.informers[Symbol.asyncDispose](), this.quiet()]);
-    this.client[Symbol.dispose]();
-    this.server[Symbol.dispose]();
-    this.time[Symbol.dispose]();
-  }
 }
 
 /** The beginning that all planted data has. */
@@ -56,7 +29,7 @@ const PLANTED = "UExBTlRFR";
 
 Deno.test("SharedIndexInformer keeps no data of Secrets, in texts, objects, events or earlier states", async () => {
   for (const options of [{}, { parse: "eager" }, { freeze: true }, { managedFields: "keep" }] as const) {
-    await using world = new World();
+    await using world = new SecretWorld();
     const secrets = new SharedIndexInformer<Secret>(world.client.resource(Secret), options);
     const running = secrets.run();
     const kept: unknown[] = [];
@@ -68,24 +41,24 @@ Deno.test("SharedIndexInformer keeps no data of Secrets, in texts, objects, even
       kept.push(event.metadata, event.object, event.type === "updated" ? event.previous : undefined);
     };
     secrets.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note });
-    await world.quiet();
+    await world.tick();
     world.write("login", "UExBTlRFRDI=");
-    await world.quiet();
+    await world.tick();
     world.write("later", "UExBTlRFRA==");
-    await world.quiet();
+    await world.tick();
     world.server.delete(Secret, "shop/later");
-    await world.quiet();
+    await world.tick();
     const shown = kept.map((part) => JSON.stringify(part) ?? "");
     assertEquals(shown.filter((text) => text.includes(PLANTED)), []);
     assert(shown.filter((text) => text.includes("Opaque")).length >= 9, shown.join("\n"));
     assertEquals(kept.some((part) => typeof part === "string"), !("parse" in options), "unread texts were seen");
     assertEquals(JSON.stringify(secrets.lister.get("shop/login")?.metadata.annotations), `{"team":"shop"}`);
-    await Promise.all([secrets[Symbol.asyncDispose](), running, world.quiet()]);
+    await Promise.all([secrets[Symbol.asyncDispose](), running, world.tick()]);
   }
 });
 
 Deno.test("reading the data of a cached Secret throws an error that names the option, and copies and JSON do not", async () => {
-  await using world = new World();
+  await using world = new SecretWorld();
   const secrets = world.informers.forResource(Secret);
   await world.start();
   const secret = secrets.lister.get("shop/login") as Secret;
@@ -104,23 +77,23 @@ Deno.test("reading the data of a cached Secret throws an error that names the op
     transform: (secret) => Object.assign(secret, { data: { length: "1" } }),
   });
   const alone = own.run();
-  await world.quiet();
+  await world.tick();
   assertEquals(own.lister.get("shop/login")?.data, { length: "1" });
-  await Promise.all([own[Symbol.asyncDispose](), alone, world.quiet()]);
+  await Promise.all([own[Symbol.asyncDispose](), alone, world.tick()]);
 });
 
 Deno.test("path of the data of Secrets reports an error, from unread text too", async () => {
-  await using world = new World();
+  await using world = new SecretWorld();
   const secrets = world.informers.forResource(Secret, { indexers: { password: path("data.password" as string) } });
   await world.start();
   assertEquals(secrets.indexer.indexValues("password"), []);
   assertEquals(world.errors, [
-    `Cannot file "shop/login" in index "password": Cannot read "data" of a Secret: ${REFUSED}`,
+    `secrets: Cannot file "shop/login" in index "password": Cannot read "data" of a Secret: ${REFUSED}`,
   ]);
 });
 
 Deno.test("a cached Secret cannot be written, and one that was read by the client can", async () => {
-  await using world = new World();
+  await using world = new SecretWorld();
   const { client, server, informers } = world;
   const secrets = informers.forResource(Secret);
   await world.start();
@@ -141,7 +114,7 @@ Deno.test("a cached Secret cannot be written, and one that was read by the clien
 });
 
 Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, which asks for it by name", async () => {
-  await using world = new World();
+  await using world = new SecretWorld();
   const { informers } = world;
   const lean = informers.forResource(Secret);
   const whole = informers.forResource(Secret, { keep: "data", indexers: { password: path("data.password") } });
@@ -162,7 +135,7 @@ Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, 
 });
 
 Deno.test("informers of the metadata and of the table of Secrets keep no data either", async () => {
-  await using world = new World();
+  await using world = new SecretWorld();
   const metadata = world.informers.forResource(metadataOf(Secret));
   const rows = world.informers.forResource(tableOf(Secret));
   const named = world.informers.forResource(Secret, { fields: ["data.password"] });

@@ -241,6 +241,31 @@ Deno.test("SharedIndexInformer refuses a snapshot that is cut off anywhere, or o
   assertEquals([run.cached, run.source.lists.length], [["default/c@3"], 1]);
 });
 
+Deno.test("SharedIndexInformer refuses a snapshot with impossible lengths, and reserves no memory for them", async () => {
+  using time = new FakeTime();
+  await using run = new Run(time);
+  for (const line of ["99999999999 0 0", "none"]) {
+    const bytes = new TextEncoder().encode(`kube-informer-snapshot 1\n${line}\n`);
+    await assertRejects(() => run.informer.restore(cut(bytes)), SnapshotError, "a frame has no lengths");
+  }
+});
+
+Deno.test("SharedIndexInformer closes a snapshot that it refuses before its end", async () => {
+  using time = new FakeTime();
+  const bytes = await snapshotOf(time, [unread("a", 1)]);
+  let isClosed = false;
+  async function* snapshot(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* cut(bytes, 7);
+    } finally {
+      isClosed = true;
+    }
+  }
+  await using run = new Run(time);
+  await assertRejects(() => run.informer.restore(snapshot(), { cluster: "blue" }), SnapshotError, "another cluster");
+  assert(isClosed);
+});
+
 Deno.test("SharedIndexInformer names what a snapshot of something else is of", async () => {
   const server = new FakeApiServer();
   using client = new Client({ server: "http://fake", transport: server });

@@ -1,6 +1,6 @@
 import { context, ROOT_CONTEXT, SpanStatusCode, trace } from "@opentelemetry/api";
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import type { SharedInformerFactoryOptions } from "../../src/informer/shared_informer_factory.ts";
+import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import type { ReflectorOptions } from "../../src/reflector/options.ts";
 import { RecordedWorld } from "./_recorded_world.ts";

@@ -469,7 +469,7 @@ onBoth("restart with a backup undoes later writes, and the version goes back", a
 
 onBoth(
   "a get of a version that the server has not reached fails, as one of a version that it has does not",
-  async (server, wire) => {
+  async (_server, wire) => {
     const { status, json } = await ask(wire, `${MAPS}/map-0?resourceVersion=7`);
     assertEquals([status, json.message], [504, "Timeout: Too large resource version: 7, current: 6"]);
     assertEquals((await ask(wire, `${MAPS}/map-0?resourceVersion=6`)).status, 200);

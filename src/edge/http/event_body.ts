@@ -48,11 +48,6 @@ export class EventBody {
     return this.#hasRead && !this.#isOver;
   }
 
-  /** `true` if nothing more is written. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
   /** The time since the last write, in milliseconds. */
   get idleMs(): number {
     return monotonicMs() - this.#wroteAt;

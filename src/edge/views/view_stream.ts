@@ -84,7 +84,6 @@ export class ViewStream {
 
   /** Writes a text when the client reads; a later one about the same replaces it until then. */
   offer(about: string, text: string): void {
-    if (this.#body.isOver) return;
     this.#pending.set(about, text);
     this.#flush();
   }

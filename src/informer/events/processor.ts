@@ -21,7 +21,7 @@ import { EventLog } from "./event_log.ts";
 import { EventStream } from "./event_stream.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
 import { Listener } from "./listener.ts";
-import type { Quarantine } from "../cache/quarantine.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
 import { ResyncTimer } from "./resync_timer.ts";
 
 /** The status of one handler or event stream. */
@@ -40,14 +40,10 @@ export interface HandlerStatus {
 export interface ProcessorOptions<T extends KubernetesObject> {
   /** The informer's name in messages. */
   readonly name: string;
-  /** Returns the cached entries: all, or the one of a key. */
-  readonly entries: (key?: ObjectKey) => readonly Entry<T>[];
-  /** Returns the number of cached objects. */
-  readonly size: () => number;
+  /** The cached objects. */
+  readonly cache: ObjectCache<T>;
   /** Returns the version up to which the cache has everything. */
   readonly resourceVersion: () => string;
-  /** Passed on to events. */
-  readonly quarantine: Quarantine<T>;
   /** Called with each error of a handler or stream. */
   readonly report: (error: unknown) => void;
   /** Awaits `call`, the wait for the sync of a handler; its end by the signal or a removal becomes a `WaitError`. */
@@ -108,8 +104,12 @@ export class Processor<T extends KubernetesObject> {
 
   /** Delivers an event to all handlers and streams, in later turns. */
   distribute(event: LoggedEvent<T>): void {
-    if (event.type === "synced") this.#synced = event;
     if (this.#listeners.size > 0 || this.#streams.size > 0) this.#log.append(event);
+  }
+
+  /** Delivers to all that the informer has synced, in later turns. */
+  synced(): void {
+    this.distribute(this.#synced = this.#syncedNow());
   }
 
   /** Delivers these entries, in later turns, as objects that were there initially. The caller gives the array away. */
@@ -123,7 +123,7 @@ export class Processor<T extends KubernetesObject> {
     this.#check("add a handler to", options);
     const name = options.name ?? `handler ${++this.#names}`;
     const { report, waitForSync, graceMs } = this.#options;
-    const resync = this.#resync(options, () => listener.resync(this.#options.entries()));
+    const resync = this.#resync(options, () => listener.resync(this.#options.cache.entries()));
     const listener: Listener<T> = new Listener(handler, options, name, {
       report,
       waitForSync,
@@ -154,7 +154,7 @@ export class Processor<T extends KubernetesObject> {
       report: this.#options.report,
       onBegin: (stream) => {
         this.#streams.add(stream);
-        const resync = this.#resync(options, () => stream.resync(this.#options.entries(key)));
+        const resync = this.#resync(options, () => stream.resync(this.#options.cache.entries(key)));
         return () => {
           this.#end(resync);
           this.#streams.delete(stream);
@@ -195,21 +195,21 @@ export class Processor<T extends KubernetesObject> {
   }
 
   #start(key?: ObjectKey): CursorStart<T> {
-    const { entries, quarantine } = this.#options;
+    const { cache } = this.#options;
     return {
       // mutant: late-handler-misses-cache, late-handler-receives-twice
-      entries: entries(key),
+      entries: cache.entries(key),
       synced: this.#synced && this.#syncedNow(),
       log: this.#log,
-      quarantine,
+      quarantine: cache.quarantine,
       pacer: this.#pacer,
     };
   }
 
-  /** The `synced` event of a reader that is added after the initial sync. */
+  /** Returns a `synced` event of the present state, also for readers that are added after the initial sync. */
   #syncedNow(): SyncedEvent {
-    const { size, resourceVersion } = this.#options;
-    return { type: "synced", objects: size(), resourceVersion: resourceVersion() };
+    const { cache, resourceVersion } = this.#options;
+    return { type: "synced", objects: cache.store.size, resourceVersion: resourceVersion() };
   }
 
   #resync(options: HandlerOptions<T>, tick: () => void): ResyncTimer {

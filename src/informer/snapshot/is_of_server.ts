@@ -1,14 +1,15 @@
 import type { Entry, Identity } from "../../api/entry.ts";
 import { isNotFound, isTooLargeResourceVersion } from "../../api/errors.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { pathOf, type Resource } from "../../api/resource.ts";
 import { isOlder } from "../../api/resource_version.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
 
-/** Returns the uid of an object, as the server has it at `resourceVersion` or later. @throws {StatusError} as the client does. */
-export type GetUid = (
-  object: Pick<Identity, "key" | "namespace">,
-  resourceVersion: string,
-  signal: AbortSignal,
-) => Promise<string>;
+/** A client of the server. */
+export interface Fetcher {
+  /** Sends a request. Rejects with a `StatusError` when the server refuses it. */
+  fetch(path: string, init: RequestInit): Promise<Response>;
+}
 
 /** The number of objects that are asked for, until one is found. */
 const ASKED = 3;
@@ -28,7 +29,8 @@ const WAIT_MS = 5_000;
 export async function isOfServer(
   entries: Iterable<Entry<unknown>>,
   resourceVersion: string,
-  getUid: GetUid,
+  resource: Resource,
+  client: Fetcher,
 ): Promise<boolean> {
   const oldest = oldestOf(entries);
   const late = new AbortController();
@@ -37,7 +39,7 @@ export async function isOfServer(
   try {
     for (const entry of oldest) {
       // mutant: restored-uid-ignored
-      if (await uidOf(() => getUid(entry, resourceVersion, late.signal)) === entry.uid) return true;
+      if (await uidOf(entry, resourceVersion, resource, client, late.signal) === entry.uid) return true;
     }
   } catch (error) {
     // mutant: restored-version-unreached
@@ -46,9 +48,20 @@ export async function isOfServer(
   return oldest.length === 0;
 }
 
-async function uidOf(get: () => Promise<string>): Promise<string | undefined> {
+/** Returns the uid that the server has of an object, at `resourceVersion` or later; `undefined` if it has no such object. */
+async function uidOf(
+  { key, namespace }: Pick<Identity, "key" | "namespace">,
+  resourceVersion: string,
+  resource: Resource,
+  client: Fetcher,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const name = namespace === "" ? key : key.slice(namespace.length + 1);
+  const path = `${pathOf(resource, { namespace, name })}?resourceVersion=${resourceVersion}`;
+  const headers = { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json" };
   try {
-    return await get();
+    const { metadata } = await (await client.fetch(path, { headers, signal })).json() as KubernetesObject;
+    return metadata.uid ?? "";
   } catch (error) {
     if (isNotFound(error)) return undefined;
     throw error;
@@ -60,7 +73,6 @@ function oldestOf(entries: Iterable<Entry<unknown>>): Entry<unknown>[] {
   const oldest: Entry<unknown>[] = [];
   for (const entry of entries) {
     const place = oldest.findIndex((other) => isOlder(entry.resourceVersion, other.resourceVersion));
-    if (place === -1 && oldest.length === ASKED) continue;
     oldest.splice(place === -1 ? oldest.length : place, 0, entry);
     oldest.length = Math.min(oldest.length, ASKED);
   }

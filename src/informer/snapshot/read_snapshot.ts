@@ -137,7 +137,7 @@ class ByteSource {
   /** Returns this many bytes; `undefined` if there are fewer. */
   async take(length: number): Promise<Uint8Array | undefined> {
     const there = this.#chunk.length - this.#at;
-    if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length);
+    if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length); // survives: whole-chunk
     const taken = new Uint8Array(length);
     for (let filled = 0;;) {
       const part = this.#chunk.subarray(this.#at, this.#at + length - filled);

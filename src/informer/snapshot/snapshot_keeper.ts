@@ -1,3 +1,5 @@
+import type { Entry } from "../../api/entry.ts";
+import type { Abortable } from "../../api/options.ts";
 import { isOlder } from "../../api/resource_version.ts";
 import type { SnapshotStore } from "../../api/snapshot_store.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
@@ -5,12 +7,18 @@ import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { InformerError } from "../../errors/informer_error.ts";
 import type { SnapshotOptions } from "./snapshot_options.ts";
 
-/** The parts of an informer that a {@linkcode SnapshotKeeper} uses. */
+/** The members of an informer that a {@linkcode SnapshotKeeper} uses. */
 export interface KeptCache {
   /** `true` once the cache has been equal to the server. */
   readonly hasSynced: boolean;
-  /** Returns the version of the cache and the number of changes received. */
-  status(): { readonly resourceVersion: string; readonly events: number };
+  /** The cached objects. */
+  readonly entries: Iterable<Entry<unknown>>;
+  /** The version of the cache. */
+  readonly lastSyncResourceVersion: string;
+  /** Lists and watches until the signal aborts or the informer is stopped. */
+  run(options: Abortable): Promise<void>;
+  /** Returns the state, the version of the cache and the number of changes received. */
+  status(): { readonly state: string; readonly resourceVersion: string; readonly events: number };
   /** Returns the cache as bytes. */
   snapshot(options: SnapshotOptions): AsyncIterable<Uint8Array>;
   /** Fills the cache. */
@@ -51,21 +59,39 @@ export class SnapshotKeeper {
   #kept = { resourceVersion: "", events: 0, atMs: -Infinity };
   /** `true` if and only if the snapshot of the store cannot be used, however new it is. */
   #isUseless = false;
-  /** `true` from {@linkcode begin} until {@linkcode end}. */
+  /** `true` while the informer runs. */
   #isRunning = false;
-  /** The write under way; `undefined` if and only if there is none. */
+  /** The last write that the timer began. */
   #writing: Promise<void> | undefined;
-  /** Ends the wait of {@linkcode restore}. */
+  /** Ends the wait for the snapshot at the start. */
   readonly #abandoned = Promise.withResolvers<void>();
 
-  /** Does nothing before {@linkcode restore}. */
+  /** Does nothing before {@linkcode run}. */
   constructor(cache: KeptCache, options: SnapshotKeeperOptions) {
     this.#cache = cache;
     this.#options = options;
   }
 
+  /** Runs the informer, from its snapshot and to its next one, unless it is stopped before it has the former. */
+  async run(options: Abortable): Promise<void> {
+    await this.#begin();
+    if (this.#cache.status().state === "stopped") return;
+    this.#isRunning = true;
+    this.#timer.arm(this.#options.everyMs);
+    try {
+      await this.#cache.run(options);
+    } finally {
+      await this.#end();
+    }
+  }
+
+  /** Ends the wait for the snapshot at the start. */
+  abandon(): void {
+    this.#abandoned.resolve();
+  }
+
   /** Restores the cache, if the store has a snapshot that can be used; else it stays empty, and the reason is reported. */
-  async restore(): Promise<void> {
+  async #begin(): Promise<void> {
     const { name, report } = this.#options;
     const late = new LongTimer(() => {
       report(new InformerError(`Cannot restore "${name}": its snapshot has not come within ${RESTORE_MS / 1_000} s`));
@@ -82,19 +108,8 @@ export class SnapshotKeeper {
     }
   }
 
-  /** Ends the wait of {@linkcode restore}. */
-  abandon(): void {
-    this.#abandoned.resolve();
-  }
-
-  /** Writes a snapshot from time to time, if something has changed. */
-  begin(): void {
-    this.#isRunning = true;
-    this.#timer.arm(this.#options.everyMs);
-  }
-
   /** Writes the last snapshot, if anything has changed, versions alone included. Errors are reported. */
-  async end(): Promise<void> {
+  async #end(): Promise<void> {
     this.#isRunning = false;
     this.#timer[Symbol.dispose]();
     await this.#writing;
@@ -118,7 +133,6 @@ export class SnapshotKeeper {
     const changed = this.#changed;
     const isDue = changed === "objects" || (changed === "version" && monotonicMs() - this.#kept.atMs >= BOOKMARKS_MS);
     if (isDue) await (this.#writing = this.#write());
-    this.#writing = undefined;
     if (this.#isRunning) this.#timer.arm(this.#options.everyMs);
   }
 

@@ -1,3 +1,5 @@
+import type { SnapshotStore } from "../../api/snapshot_store.ts";
+
 /** Options of a snapshot of a cache. */
 export interface SnapshotOptions {
   /**
@@ -7,4 +9,15 @@ export interface SnapshotOptions {
   readonly cluster?: string;
   /** Writes Secrets that have their data (`keep: "data"`); without it they are refused. @default {false} */
   readonly secrets?: boolean;
+}
+
+/** The snapshots that a factory keeps of its caches. */
+export interface FactorySnapshots extends SnapshotOptions {
+  /** The place of the snapshots. */
+  readonly store: SnapshotStore;
+  /**
+   * The time between two snapshots of a cache that changes, in milliseconds; `Infinity` writes only when the informer stops.
+   * @default {60_000}
+   */
+  readonly everyMs?: number;
 }

@@ -115,7 +115,6 @@ function append<T extends KubernetesObject>(
     return text;
   } catch (error) {
     objects.push([...identity, errorLine(error)]);
-    return undefined;
   }
 }
 

@@ -79,9 +79,9 @@ interface Difference<T> {
  * it; has a newer state; or has seen the object deleted meanwhile. A deletion needs no second read: the list has shown it.
  *
  * The server's history went back if its list is older than the cache, or has an older state of an object than the cache has
- * from before the list. Then, and when the watch does not reach the list's version, the collection is listed.
+ * from before the list, or another object of that name at the same version. Then, and when the watch does not reach the list's version, the collection is listed.
  */
-export class ConsistencyCheck<T extends KubernetesObject> implements Disposable {
+export class ConsistencyCheck<T extends KubernetesObject> {
   readonly #options: ConsistencyCheckOptions<T>;
   readonly #job: DerivedController;
   /** `#deleted` has the server's key of each object that the watch has reported as deleted since the last read began. */
@@ -118,11 +118,6 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
     }
   }
 
-  /** Ends all requests. */
-  [Symbol.dispose](): void {
-    this.#job[Symbol.dispose]();
-  }
-
   async #run(): Promise<CheckResult> {
     const before = this.#options.version();
     const compared = await this.#compare(before);
@@ -144,14 +139,14 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
       const reason = `the watch has not reached version ${needed} for ${SILENT_MS / 1_000} s`;
       return this.#relist(compared, differences, reason);
     }
-    if (differences.length === 0) return resultOf(objects, [], "none");
     const back = differences.find(({ cached, listed }) =>
-      cached !== undefined && listed !== undefined && isOlder(listed.resourceVersion, cached.resourceVersion)
+      cached !== undefined && listed !== undefined && !isOlder(cached.resourceVersion, listed.resourceVersion)
     );
     if (back !== undefined) {
       const { cached, listed } = back;
       const reason = `the server's history went back: "${cached!.key}" is cached at version ` +
-        `${cached!.resourceVersion}, and was at ${listed!.resourceVersion} when the server was at ${version}`;
+        `${cached!.resourceVersion}, and was ${cached!.uid === listed!.uid ? "" : "another object "}at ` +
+        `${listed!.resourceVersion} when the server was at ${version}`;
       return this.#relist(compared, differences, reason);
     }
     if (differences.length > MOST_READS) {
@@ -279,11 +274,7 @@ export class ConsistencyCheck<T extends KubernetesObject> implements Disposable 
         fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
       }), job.signal);
     let found: Entry<T> | undefined;
-    try {
-      for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
-    } finally {
-      await page.close();
-    }
+    for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
     return found;
   }
 

@@ -14,27 +14,19 @@ import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
 import type { ReflectorCounters } from "../../reflector/counters.ts";
 import type { ReflectorOptions } from "../../reflector/options.ts";
-import type { Indexer } from "../../store/indexer.ts";
 import { withErrorJson } from "../../errors/informer_error.ts";
 import { Latch } from "../../async/latch.ts";
 import { callObserver } from "../../async/report_uncaught.ts";
+import type { CachedCollection } from "../cache/cached_collection.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
 import type { CheckResult } from "./check_result.ts";
 import { ConsistencyCheck } from "./consistency_check.ts";
 import { Controller } from "./controller.ts";
-import type { EntryTransform } from "./entry_transform.ts";
 import { OutdatedChanges } from "./outdated_changes.ts";
 import { NamespaceKeys } from "./namespace_keys.ts";
 import { type NamespaceStatus, StateKeeper } from "./state.ts";
 import type { StoreWriter } from "./store_writer.ts";
 import { VersionGate } from "./version_gate.ts";
-
-/** One of several namespaces that an informer caches. */
-export interface NamespaceSource<T> {
-  /** The namespace's name. */
-  readonly namespace: string;
-  /** The collection in that namespace: `client.resource(Pod, { namespace })`. */
-  readonly source: ListerWatcher<T>;
-}
 
 /** Options for a {@linkcode NamespaceSync}. */
 export interface NamespaceSyncOptions<T extends KubernetesObject> {
@@ -42,16 +34,12 @@ export interface NamespaceSyncOptions<T extends KubernetesObject> {
   readonly source: ListerWatcher<T>;
   /** The namespace of the collection, if the informer has several. */
   readonly namespace?: string;
-  /** The informer's store. */
-  readonly store: Indexer<Entry<T>, string>;
-  /** Writes to the store. */
+  /** The form of the objects. */
+  readonly collection: Pick<CachedCollection<T>, "managedFields" | "secretData">;
+  /** The informer's cache. */
+  readonly cache: ObjectCache<T>;
+  /** Writes to the cache. */
   readonly writer: StoreWriter<T>;
-  /** Prepares entries for the store. */
-  readonly intake: EntryTransform<T>;
-  /** Passed to the source: drop or keep `metadata.managedFields`. */
-  readonly managedFields: "drop" | "keep";
-  /** Passed to the source: drop or keep the data of Secrets. */
-  readonly secretData: "drop" | "keep";
   /** Options for the reflector. */
   readonly reflector?: ReflectorOptions;
   /** Called with each phase; `changed` is true if it changed state or cause. */
@@ -90,7 +78,8 @@ export class NamespaceSync<T extends KubernetesObject> {
 
   /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
   constructor(options: NamespaceSyncOptions<T>) {
-    const { source, namespace, store, writer, intake, managedFields, secretData, reflector } = options;
+    const { source, namespace, cache: { store, intake }, writer, reflector } = options;
+    const { managedFields, secretData } = options.collection;
     const { onPhase, onSynced, onError } = options;
     this.namespace = namespace;
     this.#options = options;
@@ -193,7 +182,7 @@ export class NamespaceSync<T extends KubernetesObject> {
   /** The cached entries of this part. */
   get entries(): Entry<T>[] {
     const objects = this.#objects;
-    const { store } = this.#options;
+    const { store } = this.#options.cache;
     if (objects === undefined) return store.list();
     return Array.from(objects.keys(), (key) => store.getByKey(key)!);
   }
@@ -230,8 +219,8 @@ export class NamespaceSync<T extends KubernetesObject> {
    * and one check at a time.
    */
   async check(signal: AbortSignal): Promise<CheckResult> {
-    const { source, store, intake, reflector } = this.#options;
-    using check = this.#check = new ConsistencyCheck<T>({
+    const { source, cache: { store, intake }, reflector } = this.#options;
+    const check = this.#check = new ConsistencyCheck<T>({
       identities: source.identities ?? source,
       source: this.#source,
       known: this.#objects ?? store,

@@ -6,25 +6,12 @@ import { sameFields } from "../../entry/same_fields.ts";
 import type { Delta, Deltas } from "../../queue/delta.ts";
 import type { Indexer } from "../../store/indexer.ts";
 import type { StoreReplacement } from "../../store/replacement.ts";
-import { Added, Deleted, Updated } from "../events/event.ts";
-import type { EntryTransform } from "./entry_transform.ts";
-import type { OutdatedChanges } from "./outdated_changes.ts";
-import type { Processor } from "../events/processor.ts";
+import type { EntryTransform } from "../cache/entry_transform.ts";
+import type { ObjectCache } from "../cache/object_cache.ts";
 import type { Quarantine } from "../cache/quarantine.ts";
-
-/** Options for a {@linkcode StoreWriter}. */
-export interface StoreWriterOptions<T extends KubernetesObject> {
-  /** The store that is written. */
-  readonly store: Indexer<Entry<T>, string>;
-  /** Prepares the entries of a first list, and learns which entries the store keeps. */
-  readonly intake: EntryTransform<T>;
-  /** Keeps the entries that cannot be read. */
-  readonly quarantine: Quarantine<T>;
-  /** Delivers events to handlers and streams. */
-  readonly processor: Processor<T>;
-  /** An update that changes nothing but the version is stored, and no event. */
-  readonly skipsUnchanged: boolean;
-}
+import { Added, Deleted, Updated } from "../events/event.ts";
+import type { Processor } from "../events/processor.ts";
+import type { OutdatedChanges } from "./outdated_changes.ts";
 
 /** Writes changes to the store and logs their events, in one turn. The namespaces of an informer share one writer. */
 export class StoreWriter<T extends KubernetesObject> {
@@ -36,12 +23,13 @@ export class StoreWriter<T extends KubernetesObject> {
   /** `#outdated` is the number of dropped changes so far. */
   #outdated = 0;
 
-  constructor(options: StoreWriterOptions<T>) {
-    this.#store = options.store;
-    this.#intake = options.intake;
-    this.#quarantine = options.quarantine;
-    this.#processor = options.processor;
-    this.#skipsUnchanged = options.skipsUnchanged;
+  /** With `skipsUnchanged`, an update that changes nothing but the version is stored, and has no event. */
+  constructor({ store, intake, quarantine }: ObjectCache<T>, processor: Processor<T>, skipsUnchanged: boolean) {
+    this.#store = store;
+    this.#intake = intake;
+    this.#quarantine = quarantine;
+    this.#processor = processor;
+    this.#skipsUnchanged = skipsUnchanged;
   }
 
   /** The number of changes that were dropped because they were older than the cached object. */

@@ -162,7 +162,6 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
   }
 
   readonly #end = (): void => {
-    if (this.#isOver) return;
     this.#isOver = true;
     this.#registration.remove();
     for (const reader of this.#readers) reader.end();
@@ -181,8 +180,8 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
     const before = this.#rows.get(key);
     if (row === undefined) this.#rows.delete(key);
     else this.#rows.set(key, row);
-    if (row !== undefined && before !== undefined && this.#tree.replace(row)) {
-      if (this.#readers.size === 0) return;
+    if (row !== undefined && before !== undefined && this.#tree.replace(row)) { // survives: same-place
+      if (this.#readers.size === 0) return; // survives: no-readers
       const rank = this.#tree.rankOf(row);
       for (const reader of this.#readers) reader.changed({ key, row, from: rank, to: rank }, this.#tree);
       return;

@@ -32,7 +32,7 @@ export function parseSortKey<T>(key: SortKey<T>): SortOrder<T> {
 /** Compares two values of one sort key: negative if `a` comes first. */
 export function compareSortValues(a: SortValue, b: SortValue, descending = false): number {
   const direction = descending ? -1 : 1;
-  if (a === b) return 0;
+  if (a === b) return 0; // survives: equal-values
   const kinds = kindOf(a) - kindOf(b);
   if (kinds !== 0) return kindOf(a) === MISSING || kindOf(b) === MISSING ? kinds : kinds * direction;
   return a! < b! ? -direction : a! > b! ? direction : 0;

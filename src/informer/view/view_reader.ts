@@ -52,7 +52,7 @@ export class ViewReader<T> implements ViewUpdates<T> {
   #state: "new" | "open" | "over" = "new";
   /** Set from the signal's abort until `next()` has rejected with its reason. */
   #failure: { readonly error: unknown } | undefined;
-  /** Set if and only if a `next()` waits. */
+  /** Ends the wait of the last `next()` that has waited. */
   #wake: (() => void) | undefined;
   /** Settles behind all calls of `next()`. */
   #last: Promise<unknown> = Promise.resolve();
@@ -91,7 +91,7 @@ export class ViewReader<T> implements ViewUpdates<T> {
   /** Adds a change; `others` has the rows in order, without the one that has changed where its rank is another one now. */
   changed({ key, row, from, to }: RowMove<T>, others: { at(rank: number): ViewRow<T> | undefined }): void {
     if (from === Infinity || to === Infinity) this.#due(); // the number of rows is another one
-    if (this.#changes === undefined) return;
+    if (this.#changes === undefined) return; // survives: rows-instead
     const { offset, limit } = this.#window;
     if (limit === 0) return;
     const last = offset + limit - 1;
@@ -118,7 +118,6 @@ export class ViewReader<T> implements ViewUpdates<T> {
     if (this.#state === "over") return;
     this.#state = "over";
     this.#failure = failure;
-    this.#changes = undefined;
     this.#context.signal?.removeEventListener("abort", this.#abort);
     this.#context.onEnd(this);
     this.#wake?.();
@@ -154,7 +153,6 @@ export class ViewReader<T> implements ViewUpdates<T> {
       const update = this.#isDue ? this.#take() : undefined;
       if (update !== undefined) return { done: false, value: update };
       await new Promise<void>((resolve) => this.#wake = resolve);
-      this.#wake = undefined;
     }
     const failure = this.#failure;
     this.#failure = undefined;

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { ObjectCache } from "../../../src/informer/cache/object_cache.ts";
 import { Quarantine } from "../../../src/informer/cache/quarantine.ts";
 import { Added } from "../../../src/informer/events/event.ts";
 import { Processor } from "../../../src/informer/events/processor.ts";
@@ -10,10 +11,8 @@ const quarantine = new Quarantine<Thing>(() => {}, () => true);
 function processor(errors: unknown[] = []): Processor<Thing> {
   return new Processor<Thing>({
     name: "the test",
-    entries: () => [],
-    size: () => 0,
+    cache: new ObjectCache<Thing>(undefined, { freeze: false, parse: "lazy" }, () => {}),
     resourceVersion: () => "1",
-    quarantine,
     report: (error) => errors.push(error),
     waitForSync: (_handler, _signal, call) => call(),
     resyncMs: 0,

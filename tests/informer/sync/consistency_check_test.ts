@@ -287,6 +287,23 @@ Deno.test("check() lists the collection when an object is older on the server th
   assertEquals(notes.take(), ["~ default/a@9→4"]);
 });
 
+Deno.test("check() lists the collection when the server has another object of a name at the version of the cached one", async () => {
+  using time = new FakeTime();
+  const another = entry("a", 9, { uid: "another" });
+  const source = holding(entry("a", 9)).list(part(20, [another]), END).list(part(20, [another]), END);
+  const { run, notes } = await started(time, source);
+  await using _run = run;
+  await run.send(bookmark(20));
+  source.watch([]);
+  const { repair, reason } = await run.informer.check();
+  assertEquals([repair, reason], [
+    "list",
+    `the server's history went back: "default/a" is cached at version 9, and was another object at 9 when the server was at 20`,
+  ]);
+  await time.tickAsync(0);
+  assertEquals(notes.take(), ["- default/a@9 (unknown)", "+ default/a@9"]);
+});
+
 Deno.test("check() lists the collection when more than 100 objects differ", async () => {
   using time = new FakeTime();
   const things = Array.from({ length: 101 }, (_, i) => entry(`n${i}`, 11));

@@ -184,18 +184,33 @@ Deno.test("a window that is moved has all of its rows in the next update, and th
 
 Deno.test("rows without a value come last in both directions, and values of different types have an order", async () => {
   using time = new FakeTime();
-  const values = [undefined, "10", 9, new Date(1), null, 10, "a", new Date(0), true, 3n, NaN, new Date(NaN), false];
+  const values = [
+    undefined,
+    "10",
+    9,
+    new Date(1),
+    null,
+    10,
+    "a",
+    new Date(0),
+    true,
+    3n,
+    NaN,
+    new Date(NaN),
+    false,
+    "0",
+  ];
   await using run = await new Run(time, holding(...values.map((_, i) => entry(`t${10 + i}`, i + 1)))).start();
   const valueOf = ({ metadata }: Thing): (typeof values)[number] => values[Number(metadata.name.slice(1)) - 10];
   using view = run.informer.view({ sortBy: valueOf });
   await time.tickAsync(0);
   assertEquals(
     view.rows().map(({ object }) => valueOf(object)),
-    [3n, 9, 10, new Date(0), new Date(1), false, true, "10", "a", undefined, null, NaN, new Date(NaN)],
+    [3n, 9, 10, new Date(0), new Date(1), false, true, "0", "10", "a", undefined, null, NaN, new Date(NaN)],
   );
-  using down = run.informer.view({ sortBy: ["-spec.missing", "-spec.size", "-metadata.name"] });
+  using down = run.informer.view({ sortBy: ["-spec.missing.more", "-spec.size", "-metadata.name"] });
   await time.tickAsync(0);
-  assertEquals(down.rows({ limit: 2 }).map(({ key }) => key), ["default/t22", "default/t21"]);
+  assertEquals(down.rows({ limit: 2 }).map(({ key }) => key), ["default/t23", "default/t22"]);
 });
 
 Deno.test("an object for which a function of a view throws is left out until it does not, and is reported", async () => {
@@ -287,6 +302,22 @@ Deno.test("a reader rejects with its signal's reason, once, and leaves nothing b
   const late = view.changes({ signal: stop.signal });
   assertStrictEquals(await assertRejects(() => late.next()), reason);
   assertEquals(stop.listeners, 0);
+});
+
+Deno.test("calls of next() that wait at once receive one update each, in their order", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, four()).start();
+  using view = run.informer.view(bySize);
+  await time.tickAsync(0);
+  const updates = view.changes();
+  await updates.next();
+  const waiting = [updates.next(), updates.next()];
+  await run.send(modified("a", 11, { size: 11 }));
+  await run.send(modified("b", 12, { size: 21 }));
+  const keys = (await Promise.all(waiting)).map((result) => {
+    return result.done ? [] : result.value.changes.map((change) => "row" in change ? change.row.key : change.key);
+  });
+  assertEquals(keys, [["default/a"], ["default/b"]]);
 });
 
 Deno.test("a view of an empty cache has an empty window when it has synced", async () => {

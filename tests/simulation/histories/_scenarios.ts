@@ -252,6 +252,7 @@ export const SCENARIOS: readonly Scenario[] = [
     script: script([
       ...THREE,
       informer({ factory: true }),
+      informer(), // finds it by a check
       wait(1_000),
       STOP,
       { ...START, server: { share: 0, writes: THREE, jump: 0 } },

@@ -16,9 +16,9 @@ export interface InformerPlan {
   readonly unchanged?: "skip" | "deliver";
   /** If `true`, it has an index, which reads all objects. */
   readonly indexed?: boolean;
-  /** If `true`, a transform changes each object. */
+  /** True if a transform changes each object. */
   readonly transform?: boolean;
-  /** If `true`, a factory makes it, and keeps its snapshots. */
+  /** True if a factory makes it, which keeps its snapshots. */
   readonly factory?: boolean;
 }
 
@@ -35,7 +35,7 @@ export interface SnapshotFault {
 export interface WentBack {
   /** The place in the history at which it continues: 1 is its end; 0 is a cluster made anew. */
   readonly share: number;
-  /** Writes before informers start. An object that stays is not written: its versions would be given twice. */
+  /** The writes before informers start. An object that stays is not written: its versions would be given twice. */
   readonly writes: readonly WriteStep[];
   /** The number of versions that the server then jumps. */
   readonly jump: number;
@@ -75,7 +75,7 @@ export type WorldStep =
   /** The process starts again: the same informers and listeners, each informer from its last snapshot. */
   | {
     readonly do: "startProcess";
-    /** If `true`, listeners are added before the restore, otherwise after it. */
+    /** True if listeners are added before the restore, and not after it. */
     readonly listenFirst: boolean;
     /** The fault of one of the snapshots, if it has one. */
     readonly fault?: SnapshotFault & { readonly which: number };
@@ -170,7 +170,7 @@ function startProcess(random: Random, faults: Script["faults"]): WorldStep {
     listenFirst: random.next() < 0.5,
     ...(random.next() < 0.3 ? { fault } : {}),
     ...(server < 0.25 ? { server: "compacted" as const } : {}),
-    // Other faults would hide whether the history that went back was found.
+    // Harmful faults would hide that a history which went back is not found.
     ...(server > 0.6 && faults !== "all" ? { server: wentBack(random) } : {}),
   };
 }

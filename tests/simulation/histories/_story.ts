@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions, type InformerEvent, type KubernetesObject } from "@kube/informer";
 import type { Truth } from "./_truth.ts";
-import type { Picture } from "./_warm_start.ts";
+import type { Picture } from "./_snapshot.ts";
 
 interface Known {
   readonly uid: string;
@@ -22,7 +22,7 @@ export interface StoryOptions {
   readonly truth: Truth | undefined;
   /** The fields that were kept of each version, if updates that change none of them are skipped. */
   readonly kept: Pick<Truth, "keptAt"> | undefined;
-  /** The cache that the informer began with, if it was restored, and whether the server's history has gone back since. */
+  /** The cache that the informer began with, if it was restored; `wentBack` if the server's history has gone back since. */
   readonly restored: { readonly picture: Picture; readonly wentBack: boolean } | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface StoryOptions {
 export class Story {
   readonly #options: StoryOptions;
   readonly #known = new Map<string, Known>();
-  /** The objects whose delivered version is of a history that went back. */
+  /** The objects whose last version that was delivered is of a history that went back. */
   readonly #undone = new Set<string>();
   #synced = 0;
   #events = 0;
@@ -69,7 +69,7 @@ export class Story {
     return this.#options.every;
   }
 
-  /** `true` if the first events were of a history that went back. */
+  /** True if the initial events are of a history that went back. */
   get wentBack(): boolean {
     return this.#options.restored?.wentBack ?? false;
   }
@@ -111,7 +111,7 @@ export class Story {
       if (every) assertEquals(event.objects, this.#known.size, "synced counts what was told");
       if (restored === undefined) return;
       if (every) {
-        assertEquals(this.#known, restored.picture.objects, "the restored objects, and no others, are told first");
+        assertEquals(this.#known, restored.picture.objects, "the restored objects, and no others, are delivered first");
         assertEquals(
           event.resourceVersion,
           restored.picture.version,

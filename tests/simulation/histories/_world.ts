@@ -2,43 +2,36 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import {
   type CheckResult,
   Client,
-  fieldsOf,
-  type HandlerRegistration,
   type InformerEvent,
   type KubernetesObject,
-  metadataOf,
-  type Resource,
-  SharedIndexInformer,
-  type SharedIndexInformerOptions,
-  SharedInformerFactory,
   SnapshotError,
   type SyncedEvent,
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
+import { causesOf } from "../../../src/errors/error_line.ts";
 import { onceAt } from "../../../src/testing/perform.ts";
 import { Random } from "../../../src/testing/objects/random.ts";
 import { FieldTree } from "../../../src/api/field_tree.ts";
 import { pickFields } from "../../../src/entry/pick_fields.ts";
 import { FakeTime } from "../../support/fake_time.ts";
-import { causesOf } from "../../../src/errors/error_line.ts";
-import type { InformerPlan, ListenerPlan, Script, SnapshotFault, WentBack, WorldStep } from "./_script.ts";
+import {
+  canonical,
+  countCalls,
+  follow,
+  type Following,
+  type Listening,
+  pictureOf,
+  run,
+  skips,
+  stop,
+} from "./_following.ts";
 import { Meddler, MOST_REQUESTS } from "./_meddler.ts";
+import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./_restored.ts";
+import type { InformerPlan, ListenerPlan, Script, SnapshotFault, WentBack, WorldStep } from "./_script.ts";
+import { bytesOf, chunksOf, CLUSTER, type PicturedSnapshot, spoiled } from "./_snapshot.ts";
 import { Story } from "./_story.ts";
 import { Truth } from "./_truth.ts";
-import {
-  bytesOf,
-  chunksOf,
-  CLUSTER,
-  countCalls,
-  objectsOf,
-  oldestUids,
-  OneSnapshot,
-  otherPlan,
-  type Picture,
-  type PicturedSnapshot,
-  spoiled,
-} from "./_warm_start.ts";
 
 /** The result of a history. */
 export interface Outcome {
@@ -48,61 +41,6 @@ export interface Outcome {
   readonly requests: number;
   /** The number of lists of informers that had synced. */
   readonly relists: number;
-}
-
-interface Listening {
-  readonly plan: ListenerPlan;
-  readonly story: Story;
-  readonly registration: HandlerRegistration | undefined;
-  readonly stop: AbortController;
-  removed: boolean;
-}
-
-interface Following {
-  readonly plan: InformerPlan;
-  readonly informer: SharedIndexInformer<KubernetesObject, "tier">;
-  /** The factory that made it, if one did. */
-  readonly factory: SharedInformerFactory | undefined;
-  /** The store in which the factory keeps its snapshot. */
-  readonly store: OneSnapshot;
-  /** The errors that the factory has reported. */
-  readonly errors: unknown[];
-  /** The last snapshot that was taken of it without a factory. */
-  kept: PicturedSnapshot | undefined;
-  /** Its beginning from a snapshot; nothing if it began with a list. */
-  restored: Restored | undefined;
-  running: Promise<void>;
-  readonly listening: Listening[];
-  readonly startedAt: number;
-  /** Lists begun, by pages or by a stream, since the first sync. */
-  relists: number;
-  /** Lists begun at all. */
-  lists: number;
-  /** `true` during a list. */
-  listing: boolean;
-  /** `true` during a watch, also while it is being opened. */
-  watching: boolean;
-  stopped: boolean;
-  paused: boolean;
-  /** Lists that a pause ended, so that they began again. */
-  interruptedLists: number;
-  /** Lists that checks asked for. */
-  checkLists: number;
-}
-
-/** The beginning of an informer that was restored. */
-interface Restored {
-  readonly picture: Picture;
-  /** `true` if the server's history has gone back since. */
-  readonly wentBack: boolean;
-  /** `true` if the server has the version no longer. */
-  readonly expired: boolean;
-  /** The number of lists that it needs before it watches. */
-  lists: number;
-  /** The version of the first list. */
-  listedAt: number | undefined;
-  /** `true` if the cache may be of a history that went back. */
-  undone: boolean;
 }
 
 /** An informer that has ended, to be started again. */
@@ -164,6 +102,8 @@ class World {
   #stopped: Stopped[] | undefined;
   /** The oldest version that the server has, as far as steps say. */
   #compacted = 1;
+  /** The number of times that the server's history has gone back. */
+  #epoch = 0;
   /** True while writes whose moment comes are left out. */
   #isMuted = false;
 
@@ -414,7 +354,7 @@ class World {
 
   /** Stops all informers while time passes. */
   async stop(): Promise<void> {
-    const stopping = this.#following.map(({ informer, factory }) => (factory ?? informer)[Symbol.asyncDispose]());
+    const stopping = this.#following.map(stop);
     let over = false;
     const all = Promise.allSettled([...stopping, ...this.#reading, ...this.#checking]).then(() => over = true);
     for (let tries = 0; !over && tries < 50; tries++) await this.#time.tickAsync(100);
@@ -438,76 +378,14 @@ class World {
     return live[which % live.length];
   }
 
-  #resource({ metadataOnly, fields }: InformerPlan): Resource<KubernetesObject> {
-    if (metadataOnly) return metadataOf(ConfigMap);
-    return fields === undefined ? ConfigMap : fieldsOf<ConfigMap, readonly string[]>(ConfigMap, fields);
-  }
-
   #follow(plan: InformerPlan, listeners: readonly ListenerPlan[]): void {
     if (this.#live().length >= 4 || this.#stopped !== undefined) return;
-    const following = this.#add(plan);
+    const following = this.#add(follow(this.#client, plan, this.#epoch, CLUSTER));
     for (const listener of listeners) this.#listen(following, listener);
     run(following);
   }
 
-  /** Adds an informer, which does not run yet; one of a factory begins with `snapshot`, in the cluster of that name. */
-  #add(plan: InformerPlan, snapshot?: PicturedSnapshot, cluster = CLUSTER): Following {
-    const { namespace, labelSelector, streamingList, pageSize, watchTimeoutMs, parse, indexed = true } = plan;
-    const store = new OneSnapshot(() => this.#pictureOf(following), snapshot, cluster);
-    const errors: unknown[] = [];
-    const factory = !plan.factory ? undefined : new SharedInformerFactory(this.#client, {
-      onError: (error) => errors.push(error),
-      snapshots: { store, cluster },
-    });
-    const options: SharedIndexInformerOptions<KubernetesObject, "tier"> = {
-      parse,
-      freeze: true,
-      ...(plan.transform ? { transform: countCalls } : {}),
-      ...(indexed ? { indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] } } : {}),
-      ...(plan.metadataOnly ? {} : { unchanged: plan.unchanged }),
-      reflector: {
-        streamingList,
-        pageSize,
-        watchTimeoutMs,
-        onPhase: (phase) => {
-          following.watching = phase.name === "watching";
-          if (phase.name === "watching" && following.lists > 0 && following.restored !== undefined) {
-            following.restored.listedAt ??= Number(phase.resourceVersion);
-          }
-          if (phase.name === "watching" && !phase.open) cut(following, phase.resourceVersion);
-          if (phase.name === "listing") cut(following);
-          if (phase.name === "paused" && following.listing) following.interruptedLists++;
-          const isNew = phase.name === "listing" && !following.listing;
-          following.listing = phase.name === "listing";
-          if (!isNew) return; // another attempt at the same list: of the newest state, or in pages
-          following.lists++;
-          if (following.informer.hasSynced) following.relists++;
-        },
-      },
-    };
-    const resource = this.#resource(plan);
-    const following: Following = {
-      plan,
-      informer: factory === undefined
-        ? new SharedIndexInformer(this.#client.resource(resource, { namespace, labelSelector }), options)
-        : factory.forResource(resource, { namespace, labelSelector, ...options }),
-      factory,
-      store,
-      errors,
-      kept: undefined,
-      restored: undefined,
-      running: Promise.resolve(),
-      listening: [],
-      startedAt: this.#time.now,
-      relists: 0,
-      lists: 0,
-      listing: false,
-      watching: false,
-      stopped: false,
-      paused: false,
-      interruptedLists: 0,
-      checkLists: 0,
-    };
+  #add(following: Following): Following {
     this.#following.push(following);
     return following;
   }
@@ -519,19 +397,22 @@ class World {
       const { informer, factory, store, listening, plan } = following;
       const listeners = listening.filter(({ removed }) => !removed).map(({ plan }) => plan);
       if (!crash && factory === undefined) following.kept = await this.#snapshot(following) ?? following.kept;
-      let snapshot = factory === undefined ? following.kept : store.last;
+      let snapshot = factory === undefined ? following.kept : store.usable;
       this.#harmful++; // its version may expire meanwhile
+      for (const each of listening) {
+        const isDone = each.registration?.pending === 0 && each.story.synced;
+        if (isDone && !each.removed) this.#checkReceived(following, each);
+      }
       await this.#stop(following);
       if (!crash && factory !== undefined) {
-        snapshot = store.last;
+        snapshot = store.usable;
         if (informer.hasSynced) {
-          assertEquals(
-            snapshot?.picture,
-            this.#pictureOf(following, snapshot?.picture.at),
-            "the last snapshot is the cache",
-          );
+          const { at, epoch } = snapshot?.picture ?? {};
+          assertEquals(snapshot?.picture, { ...pictureOf(following), at, epoch }, "the last snapshot is the cache");
         }
       }
+      // Of two histories an object may have two states of one version, which cannot be distinguished.
+      if (snapshot?.picture.epoch !== this.#epoch) snapshot = undefined;
       stopped.push({ plan, listeners, snapshot });
     }
   }
@@ -546,10 +427,9 @@ class World {
       this.#happen({ do: "compact" });
       this.#compacted = Number(this.#server.resourceVersion);
     } else if (server !== undefined) this.#goBack(server);
-    const wentBack = server !== undefined && server !== "compacted";
     for (const [i, each] of stopped.entries()) {
       const own = fault !== undefined && fault.which % stopped.length === i ? fault : undefined;
-      await this.#restart(each, listenFirst, own, wentBack);
+      await this.#restart(each, listenFirst, own);
     }
     this.#stopped = undefined;
     this.#isMuted = false;
@@ -561,6 +441,7 @@ class World {
       Math.floor(share * (Number(this.#server.resourceVersion) - this.#compacted));
     this.#server.restart({ backup: version });
     this.#truth.wentBack(version);
+    this.#epoch++;
     this.#compacted = version;
     this.#lastDeleted = undefined;
     for (const write of writes) this.#happen(write);
@@ -572,15 +453,19 @@ class World {
     { plan, listeners, snapshot }: Stopped,
     listenFirst: boolean,
     fault: SnapshotFault | undefined,
-    wentBack: boolean,
   ): Promise<void> {
     const { cluster: own = CLUSTER } = snapshot ?? {};
     const cluster = fault?.kind === "cluster" ? `not ${own}` : own;
-    const following = this.#add(fault === undefined ? plan : otherPlan(plan, fault), snapshot, cluster);
+    const actual = fault === undefined ? plan : otherPlan(plan, fault);
+    const following = this.#add(
+      follow(this.#client, actual, snapshot?.picture.epoch ?? this.#epoch, cluster, snapshot),
+    );
     following.store.fault = fault;
     const { informer, factory } = following;
     const isRestored = snapshot !== undefined && fault === undefined;
-    if (isRestored) following.restored = this.#beginningOf(snapshot.picture, factory !== undefined, wentBack);
+    if (isRestored) {
+      following.restored = beginningOf(following, snapshot.picture, this.#server, this.#compacted, this.#epoch);
+    }
     const { restored } = following;
     const listen = (): void => {
       for (const listener of listeners) this.#listen(following, listener, restored);
@@ -591,96 +476,40 @@ class World {
       const restoring = informer.restore(bytes, { cluster });
       if (isRestored) await restoring;
       else await assertRejects(() => restoring, SnapshotError, "Cannot restore");
-      this.#checkBeginning(following, snapshot.picture);
+      checkBeginning(following);
     }
     if (factory === undefined && !listenFirst) listen();
     const asked = this.#server.requests.length;
     run(following);
-    if (factory !== undefined) {
-      for (let tries = 0; informer.status().state === "idle" && tries < 20; tries++) await Promise.resolve();
-    }
     await this.#time.tickAsync(0);
     if (fault !== undefined && snapshot !== undefined && factory !== undefined) {
       const refusals = following.errors.flatMap(causesOf).filter((error) => error instanceof SnapshotError);
       assertEquals(refusals.length, 1, "a snapshot that cannot be restored is reported");
     }
-    if (restored === undefined) return;
-    if (this.#script.faults === "none") this.#checkRequests(following, restored, asked);
+    if (restored === undefined) return void (following.epoch = this.#epoch);
+    if (this.#script.faults === "none") checkFirstRequests(restored, this.#server.requests.slice(asked));
     if (restored.wentBack) await this.#checkWentBack(following, restored);
-  }
-
-  /** The beginning of an informer that is restored now. */
-  #beginningOf(picture: Picture, asks: boolean, wentBack: boolean): Restored {
-    const present = new Set(this.#server.list(ConfigMap).map(({ metadata }) => metadata.uid));
-    const oldest = oldestUids(picture);
-    const isUnknown = Number(picture.version) > Number(this.#server.resourceVersion) ||
-      !oldest.some((uid) => present.has(uid));
-    const expired = Number(picture.version) < this.#compacted;
-    const lists = expired || (asks && oldest.length > 0 && isUnknown) ? 1 : 0;
-    return { picture, wentBack, expired, lists, listedAt: undefined, undone: wentBack };
-  }
-
-  /** Checks an informer that was restored, or not, and does not run yet. */
-  #checkBeginning({ informer, restored }: Following, picture: Picture): void {
-    const { state, resourceVersion, staleMs } = informer.status();
-    if (restored === undefined) {
-      return assertEquals(
-        [state, informer.hasSynced, informer.indexer.size],
-        ["idle", false, 0],
-        "nothing is restored",
-      );
-    }
-    assertEquals(
-      [state, informer.hasSynced, resourceVersion, staleMs],
-      ["stale", true, picture.version, this.#time.now - picture.at],
-      "a restored informer is stale, with the version and age of the snapshot",
-    );
-    assertEquals(textsOf(informer), picture.texts, "a restored cache equals the one before");
-  }
-
-  /** Checks the first requests of an informer that was restored. */
-  #checkRequests({ factory, informer }: Following, { picture, lists, expired }: Restored, from: number): void {
-    const asked = this.#server.requests.slice(from).map(({ url }) => {
-      const { pathname, searchParams } = new URL(url, "http://fake");
-      const version = searchParams.get("resourceVersion");
-      if (!pathname.endsWith("/configmaps")) return `get at ${version}`;
-      return searchParams.has("watch") && !searchParams.has("sendInitialEvents") ? `watch from ${version}` : "list";
-    });
-    const gets = factory !== undefined && picture.objects.size > 0;
-    const watches = lists === 0 || (expired && !(gets && asked.includes("list")));
-    const expected = [
-      ...(gets ? [`get at ${picture.version}`] : []),
-      ...(watches ? [`watch from ${picture.version}`] : []),
-    ];
-    assertEquals(
-      asked.filter((each, i) => each !== asked[i - 1]).slice(0, expected.length),
-      expected,
-      "first requests",
-    );
-    assert(informer.hasSynced, "a restored informer has synced");
   }
 
   /** Holds an informer to finding that the server's history went back: by itself, where that is promised, or by a check. */
   async #checkWentBack(following: Following, restored: Restored): Promise<void> {
     const { informer } = following;
-    for (let tries = 0; informer.status().state !== "live" && tries < 2_000; tries++) await this.#time.tickAsync(1_000);
+    const isNew = (): boolean => informer.status().state === "live" && (restored.lists === 0 || following.lists > 0);
+    for (let tries = 0; !isNew() && tries < 2_000; tries++) await this.#time.tickAsync(1_000);
     if (restored.lists > 0) assert(following.lists > 0, "a history that went back is found");
     else {
-      const isAhead = Number(restored.picture.version) > Number(this.#server.resourceVersion);
+      if (!restored.isAhead) this.#lossy = true; // a check repairs what came before the version, in another order
       const { repair, reason } = await this.#passUntil(this.#untilChecked(following));
-      if (isAhead) assertEquals(repair, "list", "a check finds a history that went back");
-      if (isAhead) assertMatch(reason ?? "", /history went back/);
+      if (restored.isAhead) assertEquals(repair, "list", "a check finds a history that went back");
+      if (restored.isAhead) assertMatch(reason ?? "", /history went back/);
       if (repair === "list") {
         following.checkLists++;
         restored.lists++;
       }
-      if (repair === "objects") this.#lossy = true; // what a check repairs has no order
-      for (let tries = 0; informer.status().state !== "live" && tries < 2_000; tries++) {
-        await this.#time.tickAsync(1_000);
-      }
+      for (let tries = 0; !isNew() && tries < 2_000; tries++) await this.#time.tickAsync(1_000);
     }
     await this.#time.tickAsync(1_000); // slow listeners receive the difference
-    restored.undone = false;
+    following.epoch = this.#epoch;
   }
 
   /** A snapshot of an informer at this moment, if it has synced. */
@@ -690,18 +519,8 @@ class World {
       assertThrows(() => informer.snapshot(), Error, "has not synced");
       return undefined;
     }
-    const picture = this.#pictureOf(following);
+    const picture = pictureOf(following);
     return { bytes: await bytesOf(informer.snapshot({ cluster: CLUSTER })), picture, cluster: CLUSTER };
-  }
-
-  #pictureOf({ informer }: Following, at?: number): Picture {
-    const { resourceVersion, notLiveSince } = informer.status();
-    return {
-      version: resourceVersion,
-      objects: objectsOf(informer.entries),
-      texts: textsOf(informer),
-      at: at ?? notLiveSince?.getTime() ?? this.#time.now,
-    };
   }
 
   #resume(following: Following): void {
@@ -727,8 +546,7 @@ class World {
   async #stop(following: Following): Promise<void> {
     following.stopped = true;
     let over = false;
-    const { factory, informer } = following;
-    const stopping = (factory ?? informer)[Symbol.asyncDispose]().then(() => over = true);
+    const stopping = stop(following).then(() => over = true);
     while (!over) await this.#time.tickAsync(100);
     await stopping;
   }
@@ -820,8 +638,8 @@ class World {
   }
 
   /** The cache shows, of this object, what the server had at the version that the cache says it has. */
-  #checkSnapshot({ informer, plan, restored }: Following, key: string, story: Story): void {
-    if (restored?.undone) return;
+  #checkSnapshot({ informer, plan, epoch }: Following, key: string, story: Story): void {
+    if (epoch < this.#epoch) return;
     const version = informer.lastSyncResourceVersion;
     if (plan.labelSelector !== undefined || version === "" || story.failure !== undefined) return;
     if (this.#lossy) return; // until the relist, a cache lacks the events that were lost
@@ -901,10 +719,8 @@ class World {
     }
   }
 
-  #checkStory(following: Following, { plan, story, removed }: Listening): void {
-    if (story.failure !== undefined) throw story.failure;
-    if (story.every) this.#checkOrder(following, story);
-    if (removed) return;
+  /** A listener that has received everything knows the objects that are cached. */
+  #checkReceived(following: Following, { plan, story }: Listening): void {
     const cached = [...following.informer.entries].filter((entry) => plan.kind !== "filter" || passes(entry.object));
     const state = (key: string, version: string): string | undefined =>
       skips(following.plan) ? this.#truth.keptAt(key, version) : version;
@@ -913,40 +729,27 @@ class World {
       cached.map(({ key, resourceVersion }) => [key, state(key, resourceVersion)]).sort(byKey),
       "what was told is what is cached",
     );
+  }
+
+  #checkStory(following: Following, listening: Listening): void {
+    const { story, removed } = listening;
+    if (story.failure !== undefined) throw story.failure;
+    if (story.every) this.#checkOrder(following, story);
+    if (removed) return;
+    this.#checkReceived(following, listening);
     if (this.#script.faults === "all" || following.plan.labelSelector !== undefined || !story.every) return;
     // A repair reads the newest state of objects, and no earlier one that a silent watch has not delivered.
     if (following.informer.status().differences > 0) return;
     // Without a list in between, every version there was is delivered.
     const { namespace } = following.plan;
     const { listedAt = 0 } = following.restored ?? {};
+    if (story.wentBack && listedAt === 0) return; // nothing told it what came before its version
     const from = story.wentBack ? listedAt : Math.max(listedAt, story.syncedAt);
     const untold = this.#truth.since(from, namespace, skips(following.plan)).filter((version) =>
       !story.told.has(version)
     );
     assertEquals(untold, [], "every version is delivered");
   }
-}
-
-/**
- * From the events that an informer delivers next, a list's come, or those of a watch from `version` on. Event streams are
- * left out: what of one is on its way to its reader is not pending any more, and not read yet.
- */
-function cut({ listening }: Following, version?: string): void {
-  for (const { story, registration } of listening) {
-    if (registration !== undefined) {
-      story.cut(registration.pending, version === undefined ? undefined : Number(version));
-    }
-  }
-}
-
-/** Runs an informer that was added. */
-function run(following: Following): void {
-  following.running = (following.factory ?? following.informer).run();
-}
-
-/** The objects of a cache, as text. */
-function textsOf({ indexer }: SharedIndexInformer<KubernetesObject, "tier">): string[] {
-  return indexer.list().map(canonical).sort();
 }
 
 /** Returns the number of relists that a step may cause. */
@@ -973,11 +776,6 @@ function harmOf(step: HistoryStep): number {
   }
 }
 
-/** Returns `true` if updates of data alone are skipped. */
-function skips({ metadataOnly, fields, unchanged }: InformerPlan): boolean {
-  return !metadataOnly && fields !== undefined && !fields.includes("data") && unchanged !== "deliver";
-}
-
 function byKey([a]: readonly unknown[], [b]: readonly unknown[]): number {
   return String(a) < String(b) ? -1 : 1;
 }
@@ -997,14 +795,6 @@ async function read(
   } catch (error) {
     if (!signal.aborted && !/has stopped already/.test((error as Error).message)) story.failure ??= error;
   }
-}
-
-/** JSON with sorted keys: equal for equal values. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part) => {
-    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
-    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
 }
 
 /** `Math.random` that is the same for the same seed, until disposed. */

@@ -1,4 +1,4 @@
-import { Random } from "../testing/objects/random.ts";
+import { Random } from "../../testing/objects/random.ts";
 
 /** Makes `Math.random`, `crypto.randomUUID` and `crypto.getRandomValues` depend on a seed alone, until it is disposed. */
 export class SeededGlobals implements Disposable {

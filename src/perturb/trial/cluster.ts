@@ -1,7 +1,7 @@
-import { keyOf } from "../api/key.ts";
-import type { KubernetesObject } from "../api/object.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
-import type { FakeApiServer } from "../testing/fake_api_server.ts";
+import { keyOf } from "../../api/key.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { type Resource, resourceName } from "../../api/resource.ts";
+import type { FakeApiServer } from "../../testing/fake_api_server.ts";
 
 /** An object, and its kind. */
 export interface Located {

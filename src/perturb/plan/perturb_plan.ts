@@ -1,4 +1,4 @@
-import { Random } from "../testing/objects/random.ts";
+import { Random } from "../../testing/objects/random.ts";
 import type { PerturbOptions } from "./options.ts";
 import type { Fault, PerturbStep } from "./perturb_step.ts";
 

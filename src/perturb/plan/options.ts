@@ -1,7 +1,7 @@
-import type { Client } from "../client/client.ts";
-import type { FakeApiServer } from "../testing/fake_api_server.ts";
-import type { Random } from "../testing/objects/random.ts";
-import type { ResourceDefinition } from "../testing/storage/definition.ts";
+import type { Client } from "../../client/client.ts";
+import type { FakeApiServer } from "../../testing/fake_api_server.ts";
+import type { Random } from "../../testing/objects/random.ts";
+import type { ResourceDefinition } from "../../testing/storage/definition.ts";
 import type { Fault } from "./perturb_step.ts";
 
 /** One process of a controller under test. */

@@ -1,7 +1,7 @@
 import { abortable } from "@std/async/abortable";
-import { isAbortOf } from "../async/is_abort_of.ts";
-import { Client } from "../client/client.ts";
-import type { ControllerFunction } from "./options.ts";
+import { isAbortOf } from "../../async/is_abort_of.ts";
+import { Client } from "../../client/client.ts";
+import type { ControllerFunction } from "../plan/options.ts";
 
 /** Answers the requests of a process. */
 export type Answer = (process: ControllerProcess, request: Request) => Promise<Response>;

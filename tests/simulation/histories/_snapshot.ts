@@ -1,6 +1,6 @@
-import type { KubernetesObject, ReadonlyIndexer, SnapshotStore, StoredSnapshot } from "@kube/informer";
+import type { SnapshotStore, StoredSnapshot } from "@kube/informer";
 import { isOlder } from "../../../src/api/resource_version.ts";
-import type { InformerPlan, SnapshotFault } from "./_script.ts";
+import type { SnapshotFault } from "./_script.ts";
 
 /** The name of the cluster, unless a fault gives it another one. */
 export const CLUSTER = "fake";
@@ -10,10 +10,12 @@ export interface Picture {
   readonly version: string;
   /** The objects, by key. */
   readonly objects: ReadonlyMap<string, { readonly uid: string; readonly version: string }>;
-  /** The objects as text, equal for equal objects, sorted by key. */
+  /** The objects as text, equal for equal objects; none where nothing else reads the objects. */
   readonly texts: readonly string[];
   /** The time at which the cache was up to date. */
   readonly at: number;
+  /** The number of times that the server's history had gone back before. */
+  readonly epoch: number;
 }
 
 /** A snapshot, and the cache that it is of. */
@@ -28,7 +30,7 @@ export interface PicturedSnapshot {
 export class OneSnapshot implements SnapshotStore {
   /** The last snapshot. */
   last: PicturedSnapshot | undefined;
-  /** Changes the bytes that are read. */
+  /** The reason why the last snapshot cannot be restored, if there is one. */
   fault: SnapshotFault | undefined;
   readonly #picture: () => Picture;
   readonly #cluster: string;
@@ -38,6 +40,11 @@ export class OneSnapshot implements SnapshotStore {
     this.#picture = picture;
     this.#cluster = cluster;
     this.last = last;
+  }
+
+  /** The last snapshot, if it can be restored. */
+  get usable(): PicturedSnapshot | undefined {
+    return this.fault === undefined ? this.last : undefined;
   }
 
   get(): Promise<AsyncIterable<Uint8Array> | undefined> {
@@ -50,6 +57,7 @@ export class OneSnapshot implements SnapshotStore {
     const last = { bytes: await bytesOf(bytes), picture, cluster: this.#cluster };
     if (!replacesNewer && isOlder(version, this.last?.picture.version ?? "")) return false;
     this.last = last;
+    this.fault = undefined;
     return true;
   }
 }
@@ -74,41 +82,4 @@ export function spoiled(bytes: Uint8Array<ArrayBuffer>, fault: SnapshotFault): U
   const changed = bytes.slice();
   changed[at] ^= 1 << fault.bit;
   return changed;
-}
-
-/** The plan of an informer that a snapshot of `plan` is none of, if that is the fault. */
-export function otherPlan(plan: InformerPlan, { kind }: SnapshotFault): InformerPlan {
-  switch (kind) {
-    case "selection":
-      return { ...plan, namespace: plan.namespace === undefined ? "a" : undefined };
-    case "form":
-      return { ...plan, metadataOnly: !plan.metadataOnly, fields: undefined, unchanged: undefined };
-    case "transform":
-      return { ...plan, transform: !plan.transform };
-    default:
-      return plan;
-  }
-}
-
-/** The oldest three objects of a picture, of which one must be on the server. */
-export function oldestUids({ objects }: Picture): string[] {
-  const sorted = [...objects.values()].sort((a, b) => Number(a.version) - Number(b.version));
-  return sorted.slice(0, 3).map(({ uid }) => uid);
-}
-
-/** Counts its calls for an object in an annotation. */
-export function countCalls<T extends KubernetesObject>(object: T): T {
-  const { annotations } = object.metadata;
-  const calls = String(Number(annotations?.calls ?? 0) + 1);
-  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, calls } } };
-}
-
-/** The objects of a cache. */
-export function objectsOf(
-  entries: Pick<
-    ReadonlyIndexer<{ readonly key: string; readonly uid: string; readonly resourceVersion: string }>,
-    "list"
-  >,
-): Picture["objects"] {
-  return new Map(entries.list().map(({ key, uid, resourceVersion }) => [key, { uid, version: resourceVersion }]));
 }

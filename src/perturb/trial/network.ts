@@ -1,0 +1,212 @@
+import { defineResource } from "../../api/resource.ts";
+import type { FakeApiServer } from "../../testing/fake_api_server.ts";
+import { isStreamingList, type RecordedRequest } from "../../testing/http/recorded_request.ts";
+import { parseRoute, type ResourceRoute } from "../../testing/http/route.ts";
+import { Random } from "../../testing/objects/random.ts";
+import { resourceVerb } from "../../testing/server/resource_verb.ts";
+import type { PerturbPlan } from "../plan/perturb_plan.ts";
+import { isAuxiliary } from "./cluster.ts";
+import { type ControllerProcess, neverAnswered } from "./controller_process.ts";
+import { delayedResponse } from "./delayed_response.ts";
+import { RequestFaults } from "./request_faults.ts";
+import type { TrialRecord } from "./trial_record.ts";
+
+/** The most requests in one moment of fake time, and of one seed. */
+const MOST_AT_ONCE = 2_000;
+const MOST_REQUESTS = 50_000;
+
+/** The parts of a {@linkcode Network}. */
+export interface NetworkOptions {
+  /** The server at the end of it. */
+  readonly server: FakeApiServer;
+  /** Has the latencies. */
+  readonly plan: PerturbPlan;
+  /** Receives writes, faults, and a loop of requests. */
+  readonly record: TrialRecord;
+  /** Called when a process crashes at its write. */
+  readonly onCrash: (process: ControllerProcess, downMs: number, later?: boolean) => void;
+  /** Called when the server has accepted a write. */
+  readonly onWrite: (route: ResourceRoute) => void;
+}
+
+/** The network between processes and server, with faults, latencies and lists that are old. */
+export class Network {
+  /** The faults of requests to come. */
+  readonly faults = new RequestFaults();
+  readonly #options: NetworkOptions;
+  /** Chooses latencies, which are no part of a step. */
+  readonly #random: Random;
+  /** Resources that are watched, in the order of their first watch. */
+  readonly #watched = new Map<string, ResourceRoute>();
+  /** The version of lists that may be old; undefined while the server is not behind. */
+  #oldVersion: number | undefined;
+  #requests = 0;
+  #moment = { at: -1, requests: 0 };
+
+  /** Connects nothing yet. */
+  constructor(options: NetworkOptions) {
+    this.#options = options;
+    this.#random = new Random(options.plan.seed ^ 0x1a7e);
+  }
+
+  /** Makes events late until the returned value is disposed: those of all open watches, or of one watched resource. */
+  lag(of: number | "all"): Disposable {
+    const watched = [...this.#watched.values()];
+    const route = of === "all" ? undefined : watched[of % watched.length];
+    return this.#options.server.stallWatches(route && defineResource({ ...route, kind: route.plural }));
+  }
+
+  /** Until the returned value is disposed, lists that may be old are of `version`, and watches wait. */
+  serveOldLists(version: number): Disposable {
+    const { server, plan: { streamingList } } = this.#options;
+    this.#oldVersion = version;
+    server.supportStreamingList(false);
+    // A streaming list is refused, at once: the client lists in pages instead, which may be old.
+    const lag = server.stallNext(MOST_REQUESTS, (asked) => asked.verb === "watch" && !isStreamingList(asked));
+    return {
+      [Symbol.dispose]: (): void => {
+        this.#oldVersion = undefined;
+        server.supportStreamingList(streamingList);
+        lag[Symbol.dispose]();
+      },
+    };
+  }
+
+  /** Answers a request. One that its process aborts before it arrives does not arrive. */
+  async answer(process: ControllerProcess, request: Request): Promise<Response> {
+    const { server, plan: { watchMs }, record, onCrash } = this.#options;
+    if (process.hasCrashed || record.failure !== undefined || !this.#mayAsk(process)) {
+      return await neverAnswered(request.signal);
+    }
+    await process.connected();
+    // A process that has ended meanwhile sends nothing more.
+    request.signal.throwIfAborted();
+    if (!process.isRunning) return await neverAnswered(request.signal);
+    const url = new URL(request.url);
+    const route = parseRoute(url.pathname);
+    if (route.type !== "resource") return await server.fetch(request);
+    const verb = resourceVerb(request.method, route, url.searchParams);
+    if (verb === "watch") {
+      this.#watched.set(url.pathname, route);
+      const response = await server.fetch(request);
+      return watchMs === 0 || !response.ok
+        ? response
+        : delayedResponse(response, () => this.#random.below(watchMs + 1));
+    }
+    const isWrite = verb !== "get" && verb !== "list";
+    const lost = route.plural === "leases" ? process.lostRenewals : undefined;
+    if (lost === "requests") return await neverAnswered(request.signal);
+    const faults = isAuxiliary(route) ? [] : this.faults.take(isWrite);
+    for (const fault of faults) {
+      switch (fault.type) {
+        case "change":
+          fault.make();
+          break;
+        case "conflict":
+          this.#annotate(route);
+          break;
+        case "delay":
+          await new Promise((resolve) => setTimeout(resolve, fault.ms));
+          break;
+        case "loseRequest":
+          record.note(() => `${process.identity}  ${verb} ${route.plural} does not arrive`);
+          throw new TypeError("connection refused");
+        case "refuse": {
+          const { code, retryAfterSeconds } = fault;
+          const failure = { code, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) };
+          server.failNext(failure, 1, (asked) => asked.method === request.method && asked.url === request.url);
+          break;
+        }
+        case "crash":
+          if (fault.when === "before") onCrash(process, fault.downMs);
+          break;
+      }
+    }
+    request.signal.throwIfAborted();
+    if (!process.isRunning) return await neverAnswered(request.signal);
+    await this.#travel();
+    const response = await server.fetch(verb === "list" ? this.#oldList(request, url) : request);
+    if (isWrite) this.#written(process, request, response, route, verb);
+    const crash = faults.find((fault) => fault.type === "crash");
+    if (crash?.when === "during") onCrash(process, crash.downMs);
+    await this.#travel();
+    const isLost = faults.some(({ type }) => type === "loseAnswer");
+    if (isLost || lost === "answers" || process.hasCrashed) await response.body?.cancel();
+    if (lost === "answers" || process.hasCrashed) return await neverAnswered(request.signal);
+    if (crash?.when === "after") onCrash(process, crash.downMs, true);
+    if (!isLost) return response;
+    record.note(() => `${process.identity}  the answer is lost`);
+    throw new TypeError("connection reset before the answer");
+  }
+
+  /** Counts a request; false when there are so many that the process does not stop by itself. */
+  #mayAsk({ identity }: ControllerProcess): boolean {
+    const { record } = this.#options;
+    const at = performance.now();
+    if (at !== this.#moment.at) this.#moment = { at, requests: 0 };
+    if (++this.#moment.requests > MOST_AT_ONCE) {
+      record.fail(`a hot loop: ${identity} sends more than ${MOST_AT_ONCE} requests without a wait`);
+    } else if (++this.#requests > MOST_REQUESTS) {
+      record.fail(`a hot loop: the controller sends more than ${MOST_REQUESTS} requests`);
+    } else return true;
+    return false;
+  }
+
+  /** Waits as long as a request, or an answer, takes. */
+  async #travel(): Promise<void> {
+    const { latencyMs } = this.#options.plan;
+    if (latencyMs > 0) await new Promise((resolve) => setTimeout(resolve, this.#random.below(latencyMs + 1)));
+  }
+
+  /** A list that may be old is one of an old version, while the API server is behind. */
+  #oldList(request: Request, url: URL): Request {
+    if (this.#oldVersion === undefined || url.searchParams.get("resourceVersion") !== "0") return request;
+    url.searchParams.set("resourceVersion", String(this.#oldVersion));
+    url.searchParams.set("resourceVersionMatch", "Exact");
+    return new Request(url, request);
+  }
+
+  #annotate({ group, version, plural, namespace, name }: ResourceRoute): void {
+    if (name === undefined) return;
+    const { server, record } = this.#options;
+    const resource = defineResource({ group, version, plural, kind: plural });
+    const key = namespace === "" ? name : `${namespace}/${name}`;
+    if (server.get(resource, key) === undefined) return;
+    server.annotate(resource, key, { "perturb.example.com/annotated": server.resourceVersion });
+    record.note(() => `another writer annotates ${plural} "${key}"`);
+  }
+
+  #written(process: ControllerProcess, request: Request, response: Response, route: ResourceRoute, verb: string): void {
+    const { server, record, onWrite } = this.#options;
+    const { method, url } = request;
+    const { status } = response;
+    const sent = server.requests.findLast((record) => record.method === method && record.url === url);
+    if (!isAuxiliary(route)) {
+      record.note(() => `${process.identity}  ${verb} ${describeTarget(route, sent)} → ${status}`);
+    }
+    if (response.ok) onWrite(route);
+  }
+}
+
+function describeTarget(
+  { plural, namespace, name, subresource }: ResourceRoute,
+  record: RecordedRequest | undefined,
+): string {
+  const body = record?.body ?? "";
+  const key = [namespace, name ?? nameIn(body)].filter((part) => part !== "").join("/");
+  const part = subresource === undefined ? "" : `/${subresource}`;
+  const shown = record?.method === "PATCH" ? ` ${body.length > 100 ? `${body.slice(0, 100)}…` : body}` : "";
+  return `${plural}${part} "${key}"${shown}`;
+}
+
+function nameIn(body: string): string {
+  try {
+    const { metadata } = JSON.parse(body) as {
+      readonly metadata?: { readonly name?: string; readonly generateName?: string };
+    };
+    return metadata?.name ?? `${metadata?.generateName ?? ""}*`;
+  } catch {
+    // A body that is no object is shown without a name.
+    return "";
+  }
+}

@@ -1,0 +1,96 @@
+import { assertEquals } from "@std/assert";
+import type { FakeApiServer } from "@kube/informer/testing";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
+import { type Following, pictureOf } from "./_following.ts";
+import type { InformerPlan, SnapshotFault } from "./_script.ts";
+import type { Picture } from "./_snapshot.ts";
+
+/** The number of objects of a snapshot of which the server must have one. */
+const ASKED = 3;
+
+/** The beginning of an informer that was restored. */
+export interface Restored {
+  readonly picture: Picture;
+  /** True if the server's history has gone back since. */
+  readonly wentBack: boolean;
+  /** True if the server has the version no longer. */
+  readonly expired: boolean;
+  /** The number of its objects that are asked for first. */
+  readonly gets: number;
+  /** True if the server has not reached its version. */
+  readonly isAhead: boolean;
+  /** True if the answers show that the objects are not those of the server. */
+  readonly isFound: boolean;
+  /** The number of lists that it needs before it follows the server. */
+  lists: number;
+  /** The version of the first list. */
+  listedAt: number | undefined;
+}
+
+/** The plan of an informer that a snapshot of `plan` is none of, if that is the fault. */
+export function otherPlan(plan: InformerPlan, { kind }: SnapshotFault): InformerPlan {
+  switch (kind) {
+    case "selection":
+      return { ...plan, namespace: plan.namespace === undefined ? "a" : undefined };
+    case "form":
+      return { ...plan, metadataOnly: !plan.metadataOnly, fields: undefined, unchanged: undefined };
+    case "transform":
+      return { ...plan, transform: !plan.transform };
+    default:
+      return plan;
+  }
+}
+
+/** The beginning of an informer that is restored now, on a server that has versions from `compacted` on. */
+export function beginningOf(
+  { plan }: Following,
+  picture: Picture,
+  server: FakeApiServer,
+  compacted: number,
+  epoch: number,
+): Restored {
+  const present = new Set(server.list(ConfigMap).map(({ metadata }) => metadata.uid));
+  const oldest = [...picture.objects.values()].sort((a, b) => Number(a.version) - Number(b.version)).slice(0, ASKED);
+  const known = oldest.findIndex(({ uid }) => present.has(uid));
+  const isAhead = Number(picture.version) > Number(server.resourceVersion);
+  const gets = !plan.factory ? 0 : isAhead ? Math.min(1, oldest.length) : known < 0 ? oldest.length : known + 1;
+  const isFound = gets > 0 && (isAhead || known < 0);
+  const expired = Number(picture.version) < compacted;
+  const lists = expired || isFound ? 1 : 0;
+  return { picture, wentBack: picture.epoch < epoch, expired, gets, isAhead, isFound, lists, listedAt: undefined };
+}
+
+/** Checks an informer that was restored, or not, and does not run yet. */
+export function checkBeginning(following: Following): void {
+  const { informer, restored } = following;
+  const { state, resourceVersion, staleMs } = informer.status();
+  if (restored === undefined) {
+    return assertEquals([state, informer.hasSynced, informer.indexer.size], ["idle", false, 0], "nothing is restored");
+  }
+  const { picture } = restored;
+  assertEquals(
+    [state, informer.hasSynced, resourceVersion, staleMs],
+    ["stale", true, picture.version, Date.now() - picture.at],
+    "a restored informer is stale, with the version and age of the snapshot",
+  );
+  assertEquals(pictureOf(following), picture, "a restored cache equals the one before");
+}
+
+/** Checks the first of the requests that a server has received since an informer was restored. */
+export function checkFirstRequests(
+  { picture, gets, isAhead, isFound }: Restored,
+  requests: FakeApiServer["requests"],
+): void {
+  const expected = [
+    ...Array.from({ length: gets }, () => `get at ${picture.version}`),
+    // A version that the server has not reached is asked for again, for some seconds.
+    ...(isFound && isAhead ? [] : [isFound ? "list" : `watch from ${picture.version}`]),
+  ];
+  const asked = requests.slice(0, expected.length).map(({ url }) => {
+    const { pathname, searchParams } = new URL(url, "http://fake");
+    const version = searchParams.get("resourceVersion");
+    if (!pathname.endsWith("/configmaps")) return `get at ${version}`;
+    return searchParams.has("watch") && !searchParams.has("sendInitialEvents") ? `watch from ${version}` : "list";
+  });
+  assertEquals(asked, expected, "one of the oldest objects is asked for, then the watch resumes, or a list follows");
+}
