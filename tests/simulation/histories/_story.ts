@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions, type InformerEvent, type KubernetesObject } from "@kube/informer";
-import type { Truth } from "./_truth.ts";
+import type { ServerHistory } from "./_server_history.ts";
 import type { Picture } from "./_snapshot.ts";
 
 interface Known {
@@ -19,9 +19,9 @@ export interface StoryOptions {
   /** If `true`, resyncs may be delivered. */
   readonly resyncs: boolean;
   /** The writes of the server; `undefined` where objects end for this listener alone. */
-  readonly truth: Truth | undefined;
+  readonly serverHistory: ServerHistory | undefined;
   /** The fields that were kept of each version, if updates that change none of them are skipped. */
-  readonly kept: Pick<Truth, "keptAt"> | undefined;
+  readonly kept: Pick<ServerHistory, "keptAt"> | undefined;
   /** The cache that the informer began with, if it was restored; `wentBack` if the server's history has gone back since. */
   readonly restored: { readonly picture: Picture; readonly wentBack: boolean } | undefined;
 }
@@ -103,7 +103,7 @@ export class Story {
   }
 
   #check(event: InformerEvent<KubernetesObject>): void {
-    const { every, reads, resyncs, truth, kept, restored } = this.#options;
+    const { every, reads, resyncs, serverHistory, kept, restored } = this.#options;
     if (event.type === "synced") {
       this.#synced++;
       this.syncedAt = Number(event.resourceVersion);
@@ -158,7 +158,7 @@ export class Story {
         assertEquals(uid, known.uid, "who is deleted is who was there");
         if (!event.finalStateUnknown) {
           assert(
-            truth === undefined || truth.ended(uid, version),
+            serverHistory === undefined || serverHistory.ended(uid, version),
             "a final state that is known is the last state there was",
           );
         } else if (every) this.#same(key, version, known.version, "an unknown final state is the last one seen");

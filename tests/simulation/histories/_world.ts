@@ -31,7 +31,7 @@ import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restor
 import type { InformerPlan, ListenerPlan, Script, SnapshotFault, WentBack, WorldStep } from "./_script.ts";
 import { bytesOf, chunksOf, CLUSTER, type PicturedSnapshot, spoiled } from "./_snapshot.ts";
 import { Story } from "./_story.ts";
-import { Truth } from "./_truth.ts";
+import { ServerHistory } from "./_server_history.ts";
 
 /** The result of a history. */
 export interface Outcome {
@@ -79,7 +79,7 @@ class World {
   readonly #client: Client;
   readonly #meddler: Meddler;
   readonly #random: Random;
-  readonly #truth = new Truth();
+  readonly #serverHistory = new ServerHistory();
   readonly #following: Following[] = [];
   readonly #lasting: Disposable[] = [];
   /** True once the history is over: writes whose moment comes later are left out, so that handlers can catch up. */
@@ -440,7 +440,7 @@ class World {
     const version = share === 0 ? 1 : this.#compacted +
       Math.floor(share * (Number(this.#server.resourceVersion) - this.#compacted));
     this.#server.restart({ backup: version });
-    this.#truth.wentBack(version);
+    this.#serverHistory.goBack(version);
     this.#epoch++;
     this.#compacted = version;
     this.#lastDeleted = undefined;
@@ -560,8 +560,8 @@ class World {
       every: kind !== "latestPerKey" && kind !== "filter",
       reads: kind === "reads" || kind === "events" || kind === "throws",
       resyncs: resyncMs > 0,
-      truth: kind === "filter" ? undefined : this.#truth, // an object that no longer passes is not deleted
-      kept: skips(following.plan) ? this.#truth : undefined,
+      serverHistory: kind === "filter" ? undefined : this.#serverHistory, // an object that no longer passes is not deleted
+      kept: skips(following.plan) ? this.#serverHistory : undefined,
       restored,
     });
     const stop = new AbortController();
@@ -623,13 +623,13 @@ class World {
     if (before !== undefined && before.metadata.uid !== after?.metadata.uid) {
       this.#lastDeleted = { ...before, metadata: { ...before.metadata, resourceVersion: String(revision + 1) } };
     }
-    this.#truth.happened(key, before, after, revision);
+    this.#serverHistory.record(key, before, after, revision);
   }
 
   /** Fails unless the first list had all objects that the server had at that version. */
   #checkCount({ plan }: Following, { objects, resourceVersion }: SyncedEvent, story: Story): void {
     if (plan.labelSelector !== undefined || !story.every || this.#lossy || story.wentBack) return;
-    const expected = this.#truth.countAt(Number(resourceVersion), plan.namespace);
+    const expected = this.#serverHistory.countAt(Number(resourceVersion), plan.namespace);
     if (objects !== expected) {
       story.failure ??= new Error(
         `synced with ${objects} objects at version ${resourceVersion}, the server had ${expected}`,
@@ -644,7 +644,7 @@ class World {
     if (plan.labelSelector !== undefined || version === "" || story.failure !== undefined) return;
     if (this.#lossy) return; // until the relist, a cache lacks the events that were lost
     const cached = informer.entries.getByKey(key)?.resourceVersion;
-    const expected = this.#truth.versionAt(key, Number(version));
+    const expected = this.#serverHistory.versionAt(key, Number(version));
     if (cached !== expected) {
       story.failure = new Error(
         `at version ${version} the cache has "${key}" at ${cached}, the server had ${expected}`,
@@ -713,7 +713,7 @@ class World {
     for (const { from, versions } of watched) {
       // Of a selection nobody here knows which versions are in it.
       const expected = plan.labelSelector === undefined
-        ? this.#truth.since(from, plan.namespace, skips(plan)).slice(0, versions.length)
+        ? this.#serverHistory.since(from, plan.namespace, skips(plan)).slice(0, versions.length)
         : versions.toSorted((a, b) => a - b);
       assertEquals(versions, expected, `a watch from version ${from} is delivered in the server's order`);
     }
@@ -723,7 +723,7 @@ class World {
   #checkReceived(following: Following, { plan, story }: Listening): void {
     const cached = [...following.informer.entries].filter((entry) => plan.kind !== "filter" || passes(entry.object));
     const state = (key: string, version: string): string | undefined =>
-      skips(following.plan) ? this.#truth.keptAt(key, version) : version;
+      skips(following.plan) ? this.#serverHistory.keptAt(key, version) : version;
     assertEquals(
       [...story.versions].map(([key, version]) => [key, state(key, version)]).sort(byKey),
       cached.map(({ key, resourceVersion }) => [key, state(key, resourceVersion)]).sort(byKey),
@@ -745,7 +745,7 @@ class World {
     const { listedAt = 0 } = following.restored ?? {};
     if (story.wentBack && listedAt === 0) return; // nothing told it what came before its version
     const from = story.wentBack ? listedAt : Math.max(listedAt, story.syncedAt);
-    const untold = this.#truth.since(from, namespace, skips(following.plan)).filter((version) =>
+    const untold = this.#serverHistory.since(from, namespace, skips(following.plan)).filter((version) =>
       !story.told.has(version)
     );
     assertEquals(untold, [], "every version is delivered");

@@ -1,6 +1,6 @@
 import type { KubernetesObject } from "@kube/informer";
 
-interface Happened {
+interface ObjectVersion {
   readonly version: number;
   readonly deleted: boolean;
   /** The fields that reduced informers keep, as text; equal for equal fields. */
@@ -8,35 +8,37 @@ interface Happened {
 }
 
 /** The writes of a server, version by version. */
-export class Truth {
-  readonly #objects = new Map<string, Happened[]>();
+export class ServerHistory {
+  readonly #objects = new Map<string, ObjectVersion[]>();
   readonly #ends = new Set<string>();
   /** The kept fields of versions that were undone. */
   readonly #undone = new Map<string, string>();
 
-  /** An object went from one state to another, of which one may be none, by versions after `revision`. */
-  happened(
+  /** Records that an object went from one state to another, of which one may be none, by versions after `revision`. */
+  record(
     key: string,
     before: KubernetesObject | undefined,
     after: KubernetesObject | undefined,
     revision: number,
   ): void {
-    const story = this.#objects.get(key) ?? [];
-    this.#objects.set(key, story);
+    const versions = this.#objects.get(key) ?? [];
+    this.#objects.set(key, versions);
     const another = before !== undefined && before.metadata.uid !== after?.metadata.uid;
-    if (another) story.push({ version: revision + 1, deleted: true, kept: "" });
+    if (another) versions.push({ version: revision + 1, deleted: true, kept: "" });
     if (after !== undefined) {
-      story.push({ version: Number(after.metadata.resourceVersion), deleted: false, kept: keptOf(after) });
+      versions.push({ version: Number(after.metadata.resourceVersion), deleted: false, kept: keptOf(after) });
     }
     // A deletion is the next version; so is the change that takes an object out of a selection.
     if (before !== undefined) this.#ends.add(`${before.metadata.uid}@${revision + 1}`);
   }
 
-  /** The server's history went back to `version`. */
-  wentBack(version: number): void {
-    for (const [key, story] of this.#objects) {
-      const from = story.findIndex((happened) => happened.version > version);
-      for (const { version, kept } of from < 0 ? [] : story.splice(from)) this.#undone.set(`${key}@${version}`, kept);
+  /** Records that the server's history went back to `version`. */
+  goBack(version: number): void {
+    for (const [key, versions] of this.#objects) {
+      const from = versions.findIndex((written) => written.version > version);
+      for (const { version, kept } of from < 0 ? [] : versions.splice(from)) {
+        this.#undone.set(`${key}@${version}`, kept);
+      }
     }
   }
 
@@ -47,7 +49,7 @@ export class Truth {
 
   /** The version that an object had when the server was at `version`; nothing when it was not there. */
   versionAt(key: string, version: number): string | undefined {
-    const last = this.#objects.get(key)?.findLast((happened) => happened.version <= version);
+    const last = this.#objects.get(key)?.findLast((written) => written.version <= version);
     return last === undefined || last.deleted ? undefined : String(last.version);
   }
 
@@ -59,19 +61,19 @@ export class Truth {
 
   /** The fields that reduced informers keep of an object at one of its versions, as text. */
   keptAt(key: string, version: string): string | undefined {
-    const story = this.#objects.get(key);
-    return story?.find((happened) => happened.version === Number(version) && !happened.deleted)?.kept ??
+    const versions = this.#objects.get(key);
+    return versions?.find((written) => written.version === Number(version) && !written.deleted)?.kept ??
       this.#undone.get(`${key}@${version}`);
   }
 
   /** All versions after `version`, of objects in a namespace, or in any; with `changed`, those that changed a kept field. */
   since(version: number, namespace?: string, changed = false): number[] {
     const found: number[] = [];
-    for (const [key, story] of this.#objects) {
+    for (const [key, versions] of this.#objects) {
       if (namespace !== undefined && !key.startsWith(`${namespace}/`)) continue;
-      story.forEach((happened, i) => {
-        if (happened.version > version && !(changed && story[i - 1]?.kept === happened.kept)) {
-          found.push(happened.version);
+      versions.forEach((written, i) => {
+        if (written.version > version && !(changed && versions[i - 1]?.kept === written.kept)) {
+          found.push(written.version);
         }
       });
     }
