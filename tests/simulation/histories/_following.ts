@@ -13,12 +13,12 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import type { Restored } from "./_restored.ts";
 import type { InformerPlan, ListenerPlan } from "./_script.ts";
 import { OneSnapshot, type Picture, type PicturedSnapshot } from "./_snapshot.ts";
-import type { Story } from "./_story.ts";
+import type { EventChecker } from "./_event_checker.ts";
 
 /** A listener and the events that it has received. */
 export interface Listening {
   readonly plan: ListenerPlan;
-  readonly story: Story;
+  readonly checker: EventChecker;
   readonly registration: HandlerRegistration | undefined;
   readonly stop: AbortController;
   removed: boolean;
@@ -156,9 +156,9 @@ export function pictureOf({ informer, plan, epoch }: Following): Picture {
  * left out: what of one is on its way to its reader is not pending any more, and not read yet.
  */
 export function cut({ listening }: Following, version?: string): void {
-  for (const { story, registration } of listening) {
+  for (const { checker, registration } of listening) {
     if (registration !== undefined) {
-      story.cut(registration.pending, version === undefined ? undefined : Number(version));
+      checker.cut(registration.pending, version === undefined ? undefined : Number(version));
     }
   }
 }

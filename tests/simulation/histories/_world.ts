@@ -30,7 +30,7 @@ import { Meddler, MOST_REQUESTS } from "./_meddler.ts";
 import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./_restored.ts";
 import type { InformerPlan, ListenerPlan, Script, SnapshotFault, WentBack, WorldStep } from "./_script.ts";
 import { bytesOf, chunksOf, CLUSTER, type PicturedSnapshot, spoiled } from "./_snapshot.ts";
-import { Story } from "./_story.ts";
+import { EventChecker } from "./_event_checker.ts";
 import { ServerHistory } from "./_server_history.ts";
 
 /** The result of a history. */
@@ -118,9 +118,9 @@ class World {
   }
 
   get outcome(): Outcome {
-    const stories = this.#following.flatMap(({ listening }) => listening.map(({ story }) => story));
+    const checkers = this.#following.flatMap(({ listening }) => listening.map(({ checker }) => checker));
     return {
-      events: stories.reduce((sum, story) => sum + story.events, 0),
+      events: checkers.reduce((sum, checker) => sum + checker.events, 0),
       requests: this.#server.requests.length,
       relists: this.#following.reduce((sum, { relists }) => sum + relists, 0),
     };
@@ -327,7 +327,7 @@ class World {
   check(): void {
     for (const following of this.#live()) {
       this.#checkCache(following);
-      for (const listening of following.listening) this.#checkStory(following, listening);
+      for (const listening of following.listening) this.#checkEvents(following, listening);
       const { restored } = following;
       if (restored?.expired) assert(following.lists > 0, "a list follows a version that the server has no longer");
       if (this.#script.faults !== "all") {
@@ -348,7 +348,7 @@ class World {
     if (this.#checkFailure !== undefined) throw this.#checkFailure;
     assert(relists >= least && relists <= most, `${relists} lists after the first, ${least} to ${most} expected`);
     for (const { listening } of this.#following) {
-      for (const { story } of listening) if (story.failure !== undefined) throw story.failure;
+      for (const { checker } of listening) if (checker.failure !== undefined) throw checker.failure;
     }
   }
 
@@ -400,7 +400,7 @@ class World {
       let snapshot = factory === undefined ? following.kept : store.usable;
       this.#harmful++; // its version may expire meanwhile
       for (const each of listening) {
-        const isDone = each.registration?.pending === 0 && each.story.synced;
+        const isDone = each.registration?.pending === 0 && each.checker.synced;
         if (isDone && !each.removed) this.#checkReceived(following, each);
       }
       await this.#stop(following);
@@ -555,7 +555,7 @@ class World {
   #listen(following: Following, plan: ListenerPlan, restored?: Restored): void {
     const { kind, resyncMs } = plan;
     const number = following.listening.length;
-    const story = new Story({
+    const checker = new EventChecker({
       name: `listener ${number} (${kind}) of informer ${this.#following.indexOf(following)}`,
       every: kind !== "latestPerKey" && kind !== "filter",
       reads: kind === "reads" || kind === "events" || kind === "throws",
@@ -572,27 +572,27 @@ class World {
     };
     if (kind === "events") {
       const events = following.informer.events({ ...options, signal: stop.signal });
-      following.listening.push({ plan, story, registration: undefined, stop, removed: false });
-      this.#reading.push(read(events, story, stop.signal));
+      following.listening.push({ plan, checker, registration: undefined, stop, removed: false });
+      this.#reading.push(read(events, checker, stop.signal));
       return;
     }
-    const tell = async (event: InformerEvent<KubernetesObject>): Promise<void> => {
-      quick(event);
+    const handleSlowly = async (event: InformerEvent<KubernetesObject>): Promise<void> => {
+      handle(event);
       if (kind === "slow" || kind === "latestPerKey") await new Promise((resolve) => setTimeout(resolve, 40));
       if (kind === "throws" && this.#random.next() < 0.3) throw new Error("a handler that fails now and then");
     };
-    const quick = (event: InformerEvent<KubernetesObject>): void => {
-      if (listening.removed) story.failure ??= new Error(`${JSON.stringify(event)} was told after the removal`);
-      story.tell(event);
-      if (event.type === "synced") this.#checkCount(following, event, story);
-      else this.#checkSnapshot(following, event.key, story);
+    const handle = (event: InformerEvent<KubernetesObject>): void => {
+      if (listening.removed) checker.failure ??= new Error(`${JSON.stringify(event)} was delivered after the removal`);
+      checker.accept(event);
+      if (event.type === "synced") this.#checkCount(following, event, checker);
+      else this.#checkSnapshot(following, event.key, checker);
     };
-    const on = kind === "keys" || kind === "reads" || kind === "filter" ? quick : tell;
+    const on = kind === "keys" || kind === "reads" || kind === "filter" ? handle : handleSlowly;
     const handler = { onAdd: on, onUpdate: on, onDelete: on, onSynced: on };
     const registration = following.informer.addEventHandler(handler, options);
-    const listening: Listening = { plan, story, registration, stop, removed: false };
+    const listening: Listening = { plan, checker, registration, stop, removed: false };
     following.listening.push(listening);
-    if (following.watching) story.cut(registration.pending, Number(following.informer.lastSyncResourceVersion));
+    if (following.watching) checker.cut(registration.pending, Number(following.informer.lastSyncResourceVersion));
   }
 
   /** Performs a step on the server, and records the change of the object that it wrote. */
@@ -627,26 +627,26 @@ class World {
   }
 
   /** Fails unless the first list had all objects that the server had at that version. */
-  #checkCount({ plan }: Following, { objects, resourceVersion }: SyncedEvent, story: Story): void {
-    if (plan.labelSelector !== undefined || !story.every || this.#lossy || story.wentBack) return;
+  #checkCount({ plan }: Following, { objects, resourceVersion }: SyncedEvent, checker: EventChecker): void {
+    if (plan.labelSelector !== undefined || !checker.every || this.#lossy || checker.wentBack) return;
     const expected = this.#serverHistory.countAt(Number(resourceVersion), plan.namespace);
     if (objects !== expected) {
-      story.failure ??= new Error(
+      checker.failure ??= new Error(
         `synced with ${objects} objects at version ${resourceVersion}, the server had ${expected}`,
       );
     }
   }
 
   /** The cache shows, of this object, what the server had at the version that the cache says it has. */
-  #checkSnapshot({ informer, plan, epoch }: Following, key: string, story: Story): void {
+  #checkSnapshot({ informer, plan, epoch }: Following, key: string, checker: EventChecker): void {
     if (epoch < this.#epoch) return;
     const version = informer.lastSyncResourceVersion;
-    if (plan.labelSelector !== undefined || version === "" || story.failure !== undefined) return;
+    if (plan.labelSelector !== undefined || version === "" || checker.failure !== undefined) return;
     if (this.#lossy) return; // until the relist, a cache lacks the events that were lost
     const cached = informer.entries.getByKey(key)?.resourceVersion;
     const expected = this.#serverHistory.versionAt(key, Number(version));
     if (cached !== expected) {
-      story.failure = new Error(
+      checker.failure = new Error(
         `at version ${version} the cache has "${key}" at ${cached}, the server had ${expected}`,
       );
     }
@@ -675,8 +675,8 @@ class World {
     if (informer.lastSyncResourceVersion !== this.#server.resourceVersion) return false;
     const resyncs = listening.some(({ plan }) => plan.resyncMs > 0); // one may be under way at any time
     if (!resyncs && informer.status().handlers.some(({ pending }) => pending > 0)) return false;
-    return listening.every(({ removed, registration, story }) =>
-      removed || (registration === undefined ? story.synced : registration.hasSynced)
+    return listening.every(({ removed, registration, checker }) =>
+      removed || (registration === undefined ? checker.synced : registration.hasSynced)
     );
   }
 
@@ -708,7 +708,7 @@ class World {
   }
 
   /** Between two lists, events come in the order of the server, across objects, and none is missing. */
-  #checkOrder({ plan }: Following, { watched }: Story): void {
+  #checkOrder({ plan }: Following, { watched }: EventChecker): void {
     if (this.#lossy || this.#reordered) return;
     for (const { from, versions } of watched) {
       // Of a selection nobody here knows which versions are in it.
@@ -720,35 +720,35 @@ class World {
   }
 
   /** A listener that has received everything knows the objects that are cached. */
-  #checkReceived(following: Following, { plan, story }: Listening): void {
+  #checkReceived(following: Following, { plan, checker }: Listening): void {
     const cached = [...following.informer.entries].filter((entry) => plan.kind !== "filter" || passes(entry.object));
     const state = (key: string, version: string): string | undefined =>
       skips(following.plan) ? this.#serverHistory.keptAt(key, version) : version;
     assertEquals(
-      [...story.versions].map(([key, version]) => [key, state(key, version)]).sort(byKey),
+      [...checker.versions].map(([key, version]) => [key, state(key, version)]).sort(byKey),
       cached.map(({ key, resourceVersion }) => [key, state(key, resourceVersion)]).sort(byKey),
-      "what was told is what is cached",
+      "the objects by the events are those in the cache",
     );
   }
 
-  #checkStory(following: Following, listening: Listening): void {
-    const { story, removed } = listening;
-    if (story.failure !== undefined) throw story.failure;
-    if (story.every) this.#checkOrder(following, story);
+  #checkEvents(following: Following, listening: Listening): void {
+    const { checker, removed } = listening;
+    if (checker.failure !== undefined) throw checker.failure;
+    if (checker.every) this.#checkOrder(following, checker);
     if (removed) return;
     this.#checkReceived(following, listening);
-    if (this.#script.faults === "all" || following.plan.labelSelector !== undefined || !story.every) return;
+    if (this.#script.faults === "all" || following.plan.labelSelector !== undefined || !checker.every) return;
     // A repair reads the newest state of objects, and no earlier one that a silent watch has not delivered.
     if (following.informer.status().differences > 0) return;
     // Without a list in between, every version there was is delivered.
     const { namespace } = following.plan;
     const { listedAt = 0 } = following.restored ?? {};
-    if (story.wentBack && listedAt === 0) return; // nothing told it what came before its version
-    const from = story.wentBack ? listedAt : Math.max(listedAt, story.syncedAt);
-    const untold = this.#serverHistory.since(from, namespace, skips(following.plan)).filter((version) =>
-      !story.told.has(version)
+    if (checker.wentBack && listedAt === 0) return; // events before its version are not delivered
+    const from = checker.wentBack ? listedAt : Math.max(listedAt, checker.syncedAt);
+    const undelivered = this.#serverHistory.since(from, namespace, skips(following.plan)).filter((version) =>
+      !checker.delivered.has(version)
     );
-    assertEquals(untold, [], "every version is delivered");
+    assertEquals(undelivered, [], "every version is delivered");
   }
 }
 
@@ -787,13 +787,13 @@ function passes({ metadata }: KubernetesObject): boolean {
 
 async function read(
   events: AsyncIterableIterator<InformerEvent<KubernetesObject>>,
-  story: Story,
+  checker: EventChecker,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    for await (const event of events) story.tell(event);
+    for await (const event of events) checker.accept(event);
   } catch (error) {
-    if (!signal.aborted && !/has stopped already/.test((error as Error).message)) story.failure ??= error;
+    if (!signal.aborted && !/has stopped already/.test((error as Error).message)) checker.failure ??= error;
   }
 }
 

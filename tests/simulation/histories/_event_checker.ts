@@ -9,7 +9,7 @@ interface Known {
 }
 
 /** The promises that delivered events must keep, beside their order. */
-export interface StoryOptions {
+export interface EventCheckerOptions {
   /** Its name in failures. */
   readonly name: string;
   /** If `true`, every state of the cache must be delivered; otherwise states may be left out. */
@@ -27,21 +27,21 @@ export interface StoryOptions {
 }
 
 /** The events of one listener, each checked against the promises when it is delivered. */
-export class Story {
-  readonly #options: StoryOptions;
+export class EventChecker {
+  readonly #options: EventCheckerOptions;
   readonly #known = new Map<string, Known>();
   /** The objects whose last version that was delivered is of a history that went back. */
   readonly #undone = new Set<string>();
   #synced = 0;
   #events = 0;
   /** The versions that were delivered. */
-  readonly told = new Set<number>();
+  readonly delivered = new Set<number>();
   /** The version of the cache when `onSynced` was delivered. */
   syncedAt = Infinity;
   /** The first promise that was broken. */
   failure: unknown;
 
-  constructor(options: StoryOptions) {
+  constructor(options: EventCheckerOptions) {
     this.#options = options;
   }
 
@@ -85,7 +85,7 @@ export class Story {
   }
 
   /** Checks one more event. The first broken promise is kept, not thrown, so that listeners continue. */
-  tell(event: InformerEvent<KubernetesObject>): void {
+  accept(event: InformerEvent<KubernetesObject>): void {
     while (this.#cuts.length > 0 && this.#cuts[0].event <= this.#events) {
       const { from } = this.#cuts.shift()!;
       this.#watching = from !== undefined;
@@ -107,8 +107,8 @@ export class Story {
     if (event.type === "synced") {
       this.#synced++;
       this.syncedAt = Number(event.resourceVersion);
-      assertEquals(this.#synced, 1, "synced is told once");
-      if (every) assertEquals(event.objects, this.#known.size, "synced counts what was told");
+      assertEquals(this.#synced, 1, "synced is delivered once");
+      if (every) assertEquals(event.objects, this.#known.size, "synced has the number of delivered objects");
       if (restored === undefined) return;
       if (every) {
         assertEquals(this.#known, restored.picture.objects, "the restored objects, and no others, are delivered first");
@@ -123,30 +123,35 @@ export class Story {
     }
     const { key, uid, resourceVersion: version } = event;
     const known = this.#known.get(key);
-    this.told.add(Number(version));
+    this.delivered.add(Number(version));
     if (reads) {
       assertEquals(event.object.metadata.resourceVersion, version, "the object is the one of the event");
       assertEquals(event.object.metadata.managedFields, undefined, "managedFields are dropped");
     }
     switch (event.type) {
       case "added":
-        assertEquals(known, undefined, "nobody is added twice");
+        assertEquals(known, undefined, "an object is added once");
         if (event.initial) assertEquals(this.#synced, 0, "initial ends with the sync");
-        else if (every) assertEquals(this.#synced, 1, "what is there at first is initial");
+        else if (every) assertEquals(this.#synced, 1, "objects of the first list are initial");
         this.#known.set(key, { uid, version });
         return;
       case "updated":
-        assert(known !== undefined, "only who was added is updated");
+        assert(known !== undefined, "only an object that was added is updated");
         assertEquals(uid, known.uid, "another object is not an update");
         if (event.resync) {
-          assert(resyncs, "only who asked for resyncs is resynced");
+          assert(resyncs, "resyncs are delivered to listeners with a period alone");
           this.#same(key, version, known.version, "a resync changes nothing");
           return;
         }
         assert(this.#undone.has(key) || compareResourceVersions(version, known.version) > 0, "versions rise");
         this.#undone.delete(key);
         if (every && reads) {
-          this.#same(key, event.previous.metadata.resourceVersion, known.version, "previous is what was told");
+          this.#same(
+            key,
+            event.previous.metadata.resourceVersion,
+            known.version,
+            "previous is the state that was delivered last",
+          );
         }
         if (every && kept !== undefined) {
           assert(kept.keptAt(key, version) !== kept.keptAt(key, known.version), "an update changes a kept field");
@@ -154,8 +159,8 @@ export class Story {
         this.#known.set(key, { uid, version });
         return;
       case "deleted":
-        assert(known !== undefined, "only who was added is deleted");
-        assertEquals(uid, known.uid, "who is deleted is who was there");
+        assert(known !== undefined, "only an object that was added is deleted");
+        assertEquals(uid, known.uid, "the deleted object is the one that was added");
         if (!event.finalStateUnknown) {
           assert(
             serverHistory === undefined || serverHistory.ended(uid, version),
