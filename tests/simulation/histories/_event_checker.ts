@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { compareResourceVersions, type InformerEvent, type KubernetesObject } from "@kube/informer";
 import type { ServerHistory } from "./_server_history.ts";
-import type { Picture } from "./_snapshot.ts";
+import type { CacheState } from "./_snapshot.ts";
 
 interface Known {
   readonly uid: string;
@@ -23,7 +23,7 @@ export interface EventCheckerOptions {
   /** The fields that were kept of each version, if updates that change none of them are skipped. */
   readonly kept: Pick<ServerHistory, "keptAt"> | undefined;
   /** The cache that the informer began with, if it was restored; `wentBack` if the server's history has gone back since. */
-  readonly restored: { readonly picture: Picture; readonly wentBack: boolean } | undefined;
+  readonly restored: { readonly cache: CacheState; readonly wentBack: boolean } | undefined;
 }
 
 /** The events of one listener, each checked against the promises when it is delivered. */
@@ -111,10 +111,10 @@ export class EventChecker {
       if (every) assertEquals(event.objects, this.#known.size, "synced has the number of delivered objects");
       if (restored === undefined) return;
       if (every) {
-        assertEquals(this.#known, restored.picture.objects, "the restored objects, and no others, are delivered first");
+        assertEquals(this.#known, restored.cache.objects, "the restored objects, and no others, are delivered first");
         assertEquals(
           event.resourceVersion,
-          restored.picture.version,
+          restored.cache.version,
           "restored objects have the version of the snapshot",
         );
       }

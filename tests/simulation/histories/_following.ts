@@ -12,7 +12,7 @@ import {
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import type { Restored } from "./_restored.ts";
 import type { InformerPlan, ListenerPlan } from "./_script.ts";
-import { OneSnapshot, type Picture, type PicturedSnapshot } from "./_snapshot.ts";
+import { type CacheState, OneSnapshot, type SnapshotOfCache } from "./_snapshot.ts";
 import type { EventChecker } from "./_event_checker.ts";
 
 /** A listener and the events that it has received. */
@@ -35,7 +35,7 @@ export interface Following {
   /** The errors that the factory has reported. */
   readonly errors: unknown[];
   /** The last snapshot that was taken of it without a factory. */
-  kept: PicturedSnapshot | undefined;
+  kept: SnapshotOfCache | undefined;
   /** Its beginning, if it was restored; else it began with a list. */
   restored: Restored | undefined;
   /** The number of times that the server's history had gone back before that of its cache. */
@@ -65,10 +65,10 @@ export function follow(
   plan: InformerPlan,
   epoch: number,
   cluster: string,
-  snapshot?: PicturedSnapshot,
+  snapshot?: SnapshotOfCache,
 ): Following {
   const { namespace, labelSelector, streamingList, pageSize, watchTimeoutMs, parse, indexed = true } = plan;
-  const store = new OneSnapshot(() => pictureOf(following), snapshot, cluster);
+  const store = new OneSnapshot(() => cacheStateOf(following), snapshot, cluster);
   const errors: unknown[] = [];
   const factory = !plan.factory ? undefined : new SharedInformerFactory(client, {
     onError: (error) => errors.push(error),
@@ -138,7 +138,7 @@ export function stop({ informer, factory }: Following): Promise<void> {
 }
 
 /** The cache of an informer at this moment. */
-export function pictureOf({ informer, plan, epoch }: Following): Picture {
+export function cacheStateOf({ informer, plan, epoch }: Following): CacheState {
   const { resourceVersion, notLiveSince } = informer.status();
   return {
     version: resourceVersion,

@@ -1,16 +1,16 @@
 import { assertEquals } from "@std/assert";
 import type { FakeApiServer } from "@kube/informer/testing";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
-import { type Following, pictureOf } from "./_following.ts";
+import { cacheStateOf, type Following } from "./_following.ts";
 import type { InformerPlan, SnapshotFault } from "./_script.ts";
-import type { Picture } from "./_snapshot.ts";
+import type { CacheState } from "./_snapshot.ts";
 
 /** The number of objects of a snapshot of which the server must have one. */
 const ASKED = 3;
 
 /** The beginning of an informer that was restored. */
 export interface Restored {
-  readonly picture: Picture;
+  readonly cache: CacheState;
   /** True if the server's history has gone back since. */
   readonly wentBack: boolean;
   /** True if the server has the version no longer. */
@@ -44,20 +44,20 @@ export function otherPlan(plan: InformerPlan, { kind }: SnapshotFault): Informer
 /** The beginning of an informer that is restored now, on a server that has versions from `compacted` on. */
 export function beginningOf(
   { plan }: Following,
-  picture: Picture,
+  cache: CacheState,
   server: FakeApiServer,
   compacted: number,
   epoch: number,
 ): Restored {
   const present = new Set(server.list(ConfigMap).map(({ metadata }) => metadata.uid));
-  const oldest = [...picture.objects.values()].sort((a, b) => Number(a.version) - Number(b.version)).slice(0, ASKED);
+  const oldest = [...cache.objects.values()].sort((a, b) => Number(a.version) - Number(b.version)).slice(0, ASKED);
   const known = oldest.findIndex(({ uid }) => present.has(uid));
-  const isAhead = Number(picture.version) > Number(server.resourceVersion);
+  const isAhead = Number(cache.version) > Number(server.resourceVersion);
   const gets = !plan.factory ? 0 : isAhead ? Math.min(1, oldest.length) : known < 0 ? oldest.length : known + 1;
   const isFound = gets > 0 && (isAhead || known < 0);
-  const expired = Number(picture.version) < compacted;
+  const expired = Number(cache.version) < compacted;
   const lists = expired || isFound ? 1 : 0;
-  return { picture, wentBack: picture.epoch < epoch, expired, gets, isAhead, isFound, lists, listedAt: undefined };
+  return { cache, wentBack: cache.epoch < epoch, expired, gets, isAhead, isFound, lists, listedAt: undefined };
 }
 
 /** Checks an informer that was restored, or not, and does not run yet. */
@@ -67,24 +67,24 @@ export function checkBeginning(following: Following): void {
   if (restored === undefined) {
     return assertEquals([state, informer.hasSynced, informer.indexer.size], ["idle", false, 0], "nothing is restored");
   }
-  const { picture } = restored;
+  const { cache } = restored;
   assertEquals(
     [state, informer.hasSynced, resourceVersion, staleMs],
-    ["stale", true, picture.version, Date.now() - picture.at],
+    ["stale", true, cache.version, Date.now() - cache.at],
     "a restored informer is stale, with the version and age of the snapshot",
   );
-  assertEquals(pictureOf(following), picture, "a restored cache equals the one before");
+  assertEquals(cacheStateOf(following), cache, "a restored cache equals the one before");
 }
 
 /** Checks the first of the requests that a server has received since an informer was restored. */
 export function checkFirstRequests(
-  { picture, gets, isAhead, isFound }: Restored,
+  { cache, gets, isAhead, isFound }: Restored,
   requests: FakeApiServer["requests"],
 ): void {
   const expected = [
-    ...Array.from({ length: gets }, () => `get at ${picture.version}`),
+    ...Array.from({ length: gets }, () => `get at ${cache.version}`),
     // A version that the server has not reached is asked for again, for some seconds.
-    ...(isFound && isAhead ? [] : [isFound ? "list" : `watch from ${picture.version}`]),
+    ...(isFound && isAhead ? [] : [isFound ? "list" : `watch from ${cache.version}`]),
   ];
   const asked = requests.slice(0, expected.length).map(({ url }) => {
     const { pathname, searchParams } = new URL(url, "http://fake");

@@ -6,7 +6,7 @@ import type { SnapshotFault } from "./_script.ts";
 export const CLUSTER = "fake";
 
 /** A cache at one moment. */
-export interface Picture {
+export interface CacheState {
   readonly version: string;
   /** The objects, by key. */
   readonly objects: ReadonlyMap<string, { readonly uid: string; readonly version: string }>;
@@ -19,9 +19,9 @@ export interface Picture {
 }
 
 /** A snapshot, and the cache that it is of. */
-export interface PicturedSnapshot {
+export interface SnapshotOfCache {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly picture: Picture;
+  readonly cache: CacheState;
   /** The cluster that it is of. */
   readonly cluster: string;
 }
@@ -29,33 +29,33 @@ export interface PicturedSnapshot {
 /** Keeps the snapshot of one informer. */
 export class OneSnapshot implements SnapshotStore {
   /** The last snapshot. */
-  last: PicturedSnapshot | undefined;
+  last: SnapshotOfCache | undefined;
   /** The reason why the last snapshot cannot be restored, if there is one. */
   fault: SnapshotFault | undefined;
-  readonly #picture: () => Picture;
+  readonly #cacheState: () => CacheState;
   readonly #cluster: string;
 
-  /** Takes a picture with each snapshot, of a cache in that cluster. */
-  constructor(picture: () => Picture, last: PicturedSnapshot | undefined, cluster: string) {
-    this.#picture = picture;
+  /** Records the state of the cache with each snapshot, in that cluster. */
+  constructor(cacheState: () => CacheState, last: SnapshotOfCache | undefined, cluster: string) {
+    this.#cacheState = cacheState;
     this.#cluster = cluster;
     this.last = last;
   }
 
   /** The last snapshot, if it can be restored. */
-  get usable(): PicturedSnapshot | undefined {
+  get usable(): SnapshotOfCache | undefined {
     return this.fault === undefined ? this.last : undefined;
   }
 
   get(): Promise<AsyncIterable<Uint8Array> | undefined> {
     const { fault, last } = this;
-    return Promise.resolve(last && chunksOf(fault === undefined ? last.bytes : spoiled(last.bytes, fault)));
+    return Promise.resolve(last && chunksOf(fault === undefined ? last.bytes : damaged(last.bytes, fault)));
   }
 
   async set(_name: string, { bytes, version, replacesNewer }: StoredSnapshot): Promise<boolean> {
-    const picture = this.#picture();
-    const last = { bytes: await bytesOf(bytes), picture, cluster: this.#cluster };
-    if (!replacesNewer && isOlder(version, this.last?.picture.version ?? "")) return false;
+    const cache = this.#cacheState();
+    const last = { bytes: await bytesOf(bytes), cache, cluster: this.#cluster };
+    if (!replacesNewer && isOlder(version, this.last?.cache.version ?? "")) return false;
     this.last = last;
     this.fault = undefined;
     return true;
@@ -75,7 +75,7 @@ export async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** The bytes of a snapshot with a fault; the same bytes if the fault is of the informer that restores them. */
-export function spoiled(bytes: Uint8Array<ArrayBuffer>, fault: SnapshotFault): Uint8Array<ArrayBuffer> {
+export function damaged(bytes: Uint8Array<ArrayBuffer>, fault: SnapshotFault): Uint8Array<ArrayBuffer> {
   const at = Math.floor(fault.share * bytes.length);
   if (fault.kind === "cut") return bytes.slice(0, at);
   if (fault.kind !== "flip") return bytes;

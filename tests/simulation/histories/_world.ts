@@ -16,20 +16,20 @@ import { FieldTree } from "../../../src/api/field_tree.ts";
 import { pickFields } from "../../../src/entry/pick_fields.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import {
+  cacheStateOf,
   canonical,
   countCalls,
   follow,
   type Following,
   type Listening,
-  pictureOf,
   run,
   skips,
   stop,
 } from "./_following.ts";
-import { Meddler, MOST_REQUESTS } from "./_meddler.ts";
+import { FaultyTransport, MOST_REQUESTS } from "./_faulty_transport.ts";
 import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./_restored.ts";
 import type { InformerPlan, ListenerPlan, Script, SnapshotFault, WentBack, WorldStep } from "./_script.ts";
-import { bytesOf, chunksOf, CLUSTER, type PicturedSnapshot, spoiled } from "./_snapshot.ts";
+import { bytesOf, chunksOf, CLUSTER, damaged, type SnapshotOfCache } from "./_snapshot.ts";
 import { EventChecker } from "./_event_checker.ts";
 import { ServerHistory } from "./_server_history.ts";
 
@@ -47,7 +47,7 @@ export interface Outcome {
 interface Stopped {
   readonly plan: InformerPlan;
   readonly listeners: readonly ListenerPlan[];
-  readonly snapshot: PicturedSnapshot | undefined;
+  readonly snapshot: SnapshotOfCache | undefined;
 }
 
 const QUIET_MS = 30_000;
@@ -77,7 +77,7 @@ class World {
   readonly #time: FakeTime;
   readonly #server: FakeApiServer;
   readonly #client: Client;
-  readonly #meddler: Meddler;
+  readonly #transport: FaultyTransport;
   readonly #random: Random;
   readonly #serverHistory = new ServerHistory();
   readonly #following: Following[] = [];
@@ -113,8 +113,8 @@ class World {
     this.#random = new Random(script.seed ^ 0xabcd);
     const { history, chunkBytes, streamingList, seed } = script;
     this.#server = new FakeApiServer({ history, chunkBytes, streamingList, seed, bookmarkMs: 10_000 });
-    this.#meddler = new Meddler((request) => this.#server.fetch(request));
-    this.#client = new Client({ server: "http://fake", transport: this.#meddler });
+    this.#transport = new FaultyTransport((request) => this.#server.fetch(request));
+    this.#client = new Client({ server: "http://fake", transport: this.#transport });
   }
 
   get outcome(): Outcome {
@@ -175,15 +175,15 @@ class World {
         });
       case "shortWatches":
         this.#interruptions += Math.ceil(Math.log2(1 + step.ms / 800) + step.ms / 15_000); // waits that grow up to 15 s
-        this.#meddler.short = true;
+        this.#transport.short = true;
         await this.#time.tickAsync(step.ms);
-        this.#meddler.short = false;
+        this.#transport.short = false;
         return;
       case "earlyBookmark":
-        this.#meddler.earlyBookmark = this.#server.resourceVersion;
+        this.#transport.earlyBookmark = this.#server.resourceVersion;
         return;
       case "lateDeletion":
-        this.#meddler.lateDeletion = this.#lastDeleted;
+        this.#transport.lateDeletion = this.#lastDeleted;
         return;
       case "keepSnapshots":
         for (const following of this.#live()) {
@@ -195,7 +195,7 @@ class World {
       case "startProcess":
         return await this.#startProcess(step);
       case "expectWithin": {
-        const before = this.#meddler.requests;
+        const before = this.#transport.requests;
         await this.#time.tickAsync(step.ms);
         this.#server.bookmark();
         await this.#time.tickAsync(10);
@@ -205,7 +205,7 @@ class World {
             `caught up within ${step.ms} ms: ${JSON.stringify(following.informer.status())}`,
           );
         }
-        const sent = this.#meddler.requests - before;
+        const sent = this.#transport.requests - before;
         assert(
           sent <= (step.requests ?? Infinity),
           `${sent} requests within ${step.ms} ms, at most ${step.requests} expected`,
@@ -320,7 +320,7 @@ class World {
 
   /** Checks that no client asks without end. */
   checkRequests(): void {
-    assert(this.#meddler.requests <= MOST_REQUESTS, `more than ${MOST_REQUESTS} requests were sent`);
+    assert(this.#transport.requests <= MOST_REQUESTS, `more than ${MOST_REQUESTS} requests were sent`);
   }
 
   /** Compares all caches and delivered events with the server. */
@@ -407,12 +407,12 @@ class World {
       if (!crash && factory !== undefined) {
         snapshot = store.usable;
         if (informer.hasSynced) {
-          const { at, epoch } = snapshot?.picture ?? {};
-          assertEquals(snapshot?.picture, { ...pictureOf(following), at, epoch }, "the last snapshot is the cache");
+          const { at, epoch } = snapshot?.cache ?? {};
+          assertEquals(snapshot?.cache, { ...cacheStateOf(following), at, epoch }, "the last snapshot is the cache");
         }
       }
       // Of two histories an object may have two states of one version, which cannot be distinguished.
-      if (snapshot?.picture.epoch !== this.#epoch) snapshot = undefined;
+      if (snapshot?.cache.epoch !== this.#epoch) snapshot = undefined;
       stopped.push({ plan, listeners, snapshot });
     }
   }
@@ -458,13 +458,13 @@ class World {
     const cluster = fault?.kind === "cluster" ? `not ${own}` : own;
     const actual = fault === undefined ? plan : otherPlan(plan, fault);
     const following = this.#add(
-      follow(this.#client, actual, snapshot?.picture.epoch ?? this.#epoch, cluster, snapshot),
+      follow(this.#client, actual, snapshot?.cache.epoch ?? this.#epoch, cluster, snapshot),
     );
     following.store.fault = fault;
     const { informer, factory } = following;
     const isRestored = snapshot !== undefined && fault === undefined;
     if (isRestored) {
-      following.restored = beginningOf(following, snapshot.picture, this.#server, this.#compacted, this.#epoch);
+      following.restored = beginningOf(following, snapshot.cache, this.#server, this.#compacted, this.#epoch);
     }
     const { restored } = following;
     const listen = (): void => {
@@ -472,7 +472,7 @@ class World {
     };
     if (factory !== undefined || listenFirst) listen();
     if (factory === undefined && snapshot !== undefined) {
-      const bytes = chunksOf(fault === undefined ? snapshot.bytes : spoiled(snapshot.bytes, fault));
+      const bytes = chunksOf(fault === undefined ? snapshot.bytes : damaged(snapshot.bytes, fault));
       const restoring = informer.restore(bytes, { cluster });
       if (isRestored) await restoring;
       else await assertRejects(() => restoring, SnapshotError, "Cannot restore");
@@ -513,14 +513,14 @@ class World {
   }
 
   /** A snapshot of an informer at this moment, if it has synced. */
-  async #snapshot(following: Following): Promise<PicturedSnapshot | undefined> {
+  async #snapshot(following: Following): Promise<SnapshotOfCache | undefined> {
     const { informer } = following;
     if (!informer.hasSynced) {
       assertThrows(() => informer.snapshot(), Error, "has not synced");
       return undefined;
     }
-    const picture = pictureOf(following);
-    return { bytes: await bytesOf(informer.snapshot({ cluster: CLUSTER })), picture, cluster: CLUSTER };
+    const cache = cacheStateOf(following);
+    return { bytes: await bytesOf(informer.snapshot({ cluster: CLUSTER })), cache, cluster: CLUSTER };
   }
 
   #resume(following: Following): void {

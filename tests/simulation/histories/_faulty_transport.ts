@@ -1,10 +1,10 @@
 import type { KubernetesObject, Transport } from "@kube/informer";
 
-/** More requests than any history needs: what sends more would not stop. */
+/** More requests than any history needs: an informer that sends more would not stop. */
 export const MOST_REQUESTS = 20_000;
 
-/** A transport that does to answers what no server would, but something in between might. */
-export class Meddler implements Transport {
+/** A transport that changes answers as no server would, but as a proxy might. */
+export class FaultyTransport implements Transport {
   readonly #send: (request: Request) => Promise<Response>;
   /** The number of requests so far. */
   requests = 0;
@@ -20,7 +20,7 @@ export class Meddler implements Transport {
   }
 
   async fetch(request: Request): Promise<Response> {
-    if (++this.requests > MOST_REQUESTS) return await unanswered(request.signal);
+    if (++this.requests > MOST_REQUESTS) return await waitForAbort(request.signal);
     const { searchParams } = new URL(request.url);
     if (this.short && searchParams.has("watch")) {
       return new Response("", { headers: { "content-type": "application/json" } });
@@ -56,7 +56,7 @@ function withFirst(line: string, response: Response): Response {
 }
 
 /** Waits for the abort, so that a client that does not stop asking lets time pass and the history can fail. */
-function unanswered(signal: AbortSignal): Promise<never> {
+function waitForAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
