@@ -1,7 +1,7 @@
 import type { WriteStep } from "@kube/informer/testing";
-import type { InformerPlan, ListenerPlan, Script, WorldStep } from "./_script.ts";
+import type { InformerPlan, ListenerPlan, Script, ScriptStep } from "./_script.ts";
 
-/** A history that somebody thought of. */
+/** A history that was written by hand. */
 export interface Scenario {
   readonly name: string;
   readonly script: Script;
@@ -16,7 +16,7 @@ const PLAN: InformerPlan = {
 };
 const READS: ListenerPlan = { kind: "reads", resyncMs: 0 };
 
-function informer(plan: Partial<InformerPlan> = {}, ...listeners: ListenerPlan[]): WorldStep {
+function informer(plan: Partial<InformerPlan> = {}, ...listeners: ListenerPlan[]): ScriptStep {
   return { do: "informer", plan: { ...PLAN, ...plan }, listeners: listeners.length === 0 ? [READS] : listeners };
 }
 
@@ -28,18 +28,18 @@ function remove(name: string): WriteStep {
   return { do: "delete", namespace: "a", name };
 }
 
-function wait(ms: number): WorldStep {
+function wait(ms: number): ScriptStep {
   return { do: "wait", ms };
 }
 
-function script(steps: readonly WorldStep[], options: Partial<Script> = {}): Script {
+function script(steps: readonly ScriptStep[], options: Partial<Script> = {}): Script {
   return { seed: 1, faults: "all", history: 10_000, chunkBytes: 65_536, streamingList: true, steps, ...options };
 }
 
 const THREE = [write("n0", 0), write("n1", 1), write("n2", 2)];
 
-const STOP: WorldStep = { do: "stopProcess", crash: false };
-const START: WorldStep & { readonly do: "startProcess" } = { do: "startProcess", listenFirst: false };
+const STOP: ScriptStep = { do: "stopProcess", crash: false };
+const START: ScriptStep & { readonly do: "startProcess" } = { do: "startProcess", listenFirst: false };
 
 /** Sequences that random histories contain too seldom. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -75,7 +75,7 @@ export const SCENARIOS: readonly Scenario[] = [
       wait(100),
       ...Array.from(
         { length: 8 },
-        (): WorldStep[] => [{ do: "drop" }, { do: "refuse", code: 503, times: 1, verb: "watch" }, wait(30_000)],
+        (): ScriptStep[] => [{ do: "drop" }, { do: "refuse", code: 503, times: 1, verb: "watch" }, wait(30_000)],
       ).flat(),
       wait(600_000),
       { do: "drop" },
@@ -146,7 +146,7 @@ export const SCENARIOS: readonly Scenario[] = [
       ...THREE,
       informer({ streamingList: "off" }),
       wait(2_000),
-      ...Array.from({ length: 60 }, (): WorldStep[] => [{ do: "bookmark" }, { do: "end" }, wait(100)]).flat(),
+      ...Array.from({ length: 60 }, (): ScriptStep[] => [{ do: "bookmark" }, { do: "end" }, wait(100)]).flat(),
       { do: "expectWithin", ms: 60_000, requests: 20 },
     ], { faults: "harmless" }),
   },

@@ -48,7 +48,7 @@ export interface ListenerPlan {
 }
 
 /** A step of a history, of the server or of the informers that watch it. */
-export type WorldStep =
+export type ScriptStep =
   | HistoryStep
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "informer"; readonly plan: InformerPlan; readonly listeners: readonly ListenerPlan[] }
@@ -85,7 +85,7 @@ export type WorldStep =
   /** All informers have caught up within this time, with no more than so many requests. */
   | { readonly do: "expectWithin"; readonly ms: number; readonly requests?: number };
 
-/** A whole history, as data: it can be printed, cut down and played again. */
+/** A history as data: it can be printed, cut down and played again. */
 export interface Script {
   readonly seed: number;
   readonly faults: "none" | "harmless" | "all";
@@ -95,7 +95,7 @@ export interface Script {
   readonly chunkBytes: number;
   /** If `true`, the server has streaming lists. */
   readonly streamingList: boolean;
-  readonly steps: readonly WorldStep[];
+  readonly steps: readonly ScriptStep[];
   /** Lost events are repaired by checks, and never by a relist that the history forces. */
   readonly checks?: boolean;
   /** The number of relists of the first informer, where that is known: at least, at most. */
@@ -113,7 +113,7 @@ export function scriptOf(seed: number): Script {
   const checking = new Random(seed ^ 0xc4ec);
   const checks = checking.next() < 0.5;
   const faults = random.pick(["none", "harmless", "all", "all"] as const);
-  const steps: WorldStep[] = [];
+  const steps: ScriptStep[] = [];
   for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
     if (steps.length === 0 || random.next() < 0.08) {
       if (random.next() < 0.3) steps.push({ do: "spread", times: 1, everyMs: random.pick([1, 30, 300]) });
@@ -143,8 +143,8 @@ export function scriptOf(seed: number): Script {
 }
 
 /** Lets the process of the informers end and start again, once or twice. */
-function withRestarts(random: Random, steps: readonly WorldStep[], faults: Script["faults"]): WorldStep[] {
-  const found = steps.map((step): WorldStep => {
+function withRestarts(random: Random, steps: readonly ScriptStep[], faults: Script["faults"]): ScriptStep[] {
+  const found = steps.map((step): ScriptStep => {
     if (step.do !== "informer") return step;
     const transform = random.next() < 0.4 && step.plan.fields === undefined;
     return { ...step, plan: { ...step.plan, transform, factory: random.next() < 0.5 } };
@@ -161,7 +161,7 @@ function withRestarts(random: Random, steps: readonly WorldStep[], faults: Scrip
   return found;
 }
 
-function startProcess(random: Random, faults: Script["faults"]): WorldStep {
+function startProcess(random: Random, faults: Script["faults"]): ScriptStep {
   const kind = random.pick(["flip", "flip", "cut", "selection", "form", "transform", "cluster"] as const);
   const fault = { kind, share: random.next(), bit: random.below(8), which: random.below(8) };
   const server = random.next();
@@ -170,7 +170,7 @@ function startProcess(random: Random, faults: Script["faults"]): WorldStep {
     listenFirst: random.next() < 0.5,
     ...(random.next() < 0.3 ? { fault } : {}),
     ...(server < 0.25 ? { server: "compacted" as const } : {}),
-    // Harmful faults would hide that a history which went back is not found.
+    // Faults that lead to lists would hide that a history which went back is not found.
     ...(server > 0.6 && faults !== "all" ? { server: wentBack(random) } : {}),
   };
 }
@@ -185,7 +185,7 @@ function wentBack(random: Random): WentBack {
 }
 
 /** Writes in one turn, on so few objects that several changes of each arrive in one chunk. */
-function burst(random: Random): WorldStep[] {
+function burst(random: Random): ScriptStep[] {
   return Array.from({ length: 4 + random.below(4) }, () => ({
     do: "write",
     namespace: "a",
@@ -196,7 +196,7 @@ function burst(random: Random): WorldStep[] {
   }));
 }
 
-function informer(random: Random, reductions: Random): WorldStep {
+function informer(random: Random, reductions: Random): ScriptStep {
   const scope = random.pick([{}, {}, { namespace: "a" }, { labelSelector: "tier=web" }]);
   const reduced = reductions.next() < 0.3 ? reduction(reductions) : {};
   return {
@@ -210,7 +210,7 @@ function informer(random: Random, reductions: Random): WorldStep {
       parse: random.pick(["lazy", "eager"]),
       ...reduced,
     },
-    // Without an index, some informers are read by nobody: then texts are compared, not objects.
+    // Without an index, the objects of some informers are not read: then texts are compared, not objects.
     listeners: Array.from({ length: 1 + random.below(3) }, () => listener(random)).map((plan) =>
       reduced.indexed === false ? { ...plan, kind: plan.kind === "slow" ? plan.kind : "keys" } : plan
     ),

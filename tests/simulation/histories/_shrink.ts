@@ -1,5 +1,5 @@
-import type { Script, WorldStep } from "./_script.ts";
-import { play } from "./_world.ts";
+import type { Script, ScriptStep } from "./_script.ts";
+import { play } from "./_play.ts";
 
 /** Returns the first broken promise of a script; `undefined` if it keeps all. */
 export async function failureOf(script: Script): Promise<Error | undefined> {
@@ -21,7 +21,7 @@ export async function shrink(
 ): Promise<{ readonly script: Script; readonly failure: Error }> {
   let failure = await failureOf(script);
   if (failure === undefined) throw new Error(`Cannot shrink the history of seed ${script.seed}: it breaks nothing`);
-  let steps: readonly WorldStep[] = script.steps;
+  let steps: readonly ScriptStep[] = script.steps;
   for (let size = Math.ceil(steps.length / 2); size >= 1 && tries > 0; size = size === 1 ? 0 : Math.ceil(size / 2)) {
     for (let from = 0; from < steps.length && tries > 0;) {
       const without = [...steps.slice(0, from), ...steps.slice(from + size)];

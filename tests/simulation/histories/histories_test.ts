@@ -1,7 +1,7 @@
 import { SCENARIOS } from "./_scenarios.ts";
 import { printed, scriptOf } from "./_script.ts";
 import { failureOf, shrink } from "./_shrink.ts";
-import { play } from "./_world.ts";
+import { play } from "./_play.ts";
 
 /** Each group is a test of its own, so that a failure names its seeds. */
 const GROUPS = 20;

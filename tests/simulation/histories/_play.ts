@@ -28,7 +28,7 @@ import {
 } from "./_following.ts";
 import { FaultyTransport, MOST_REQUESTS } from "./_faulty_transport.ts";
 import { beginningOf, checkBeginning, checkFirstRequests, otherPlan, type Restored } from "./_restored.ts";
-import type { InformerPlan, ListenerPlan, Script, SnapshotFault, WentBack, WorldStep } from "./_script.ts";
+import type { InformerPlan, ListenerPlan, Script, ScriptStep, SnapshotFault, WentBack } from "./_script.ts";
 import { bytesOf, chunksOf, CLUSTER, damaged, type SnapshotOfCache } from "./_snapshot.ts";
 import { EventChecker } from "./_event_checker.ts";
 import { ServerHistory } from "./_server_history.ts";
@@ -51,28 +51,28 @@ interface Stopped {
 }
 
 const QUIET_MS = 30_000;
-const PATIENCE = 120;
+const MAX_TRIES = 120;
 
-/** Plays a script under fake time and holds everything it comes to to what informers promise. @throws what is broken. */
+/** Plays a script under fake time, and throws an error that names the promise that informers broke. */
 export async function play(script: Script): Promise<Outcome> {
   using _random = new SeededMath(script.seed);
   using time = new FakeTime();
-  const world = new World(script, time);
+  const played = new PlayedHistory(script, time);
   try {
     for (const step of script.steps) {
-      await world.step(step);
-      world.checkRequests();
+      await played.step(step);
+      played.checkRequests();
     }
-    await world.settle();
-    world.check();
+    await played.settle();
+    played.check();
   } finally {
-    await world.stop();
+    await played.stop();
   }
-  world.checkNothingLeft();
-  return world.outcome;
+  played.checkNothingLeft();
+  return played.outcome;
 }
 
-class World {
+class PlayedHistory {
   readonly #script: Script;
   readonly #time: FakeTime;
   readonly #server: FakeApiServer;
@@ -90,7 +90,7 @@ class World {
   /** The first failure of a check that no fault explains. */
   #checkFailure: unknown;
   #lastDeleted: KubernetesObject | undefined;
-  #harmful = 0;
+  #relistCauses = 0;
   #interruptions = 0;
   /** `true` if an event may have been lost that no list has repaired. */
   #lost = false;
@@ -126,7 +126,7 @@ class World {
     };
   }
 
-  async step(step: WorldStep): Promise<void> {
+  async step(step: ScriptStep): Promise<void> {
     switch (step.do) {
       case "wait":
         await this.#time.tickAsync(step.ms);
@@ -139,7 +139,7 @@ class World {
         const following = this.#pick(step.which);
         if (following === undefined || following.paused) return;
         following.paused = true;
-        this.#harmful++; // its version may expire meanwhile
+        this.#relistCauses++; // its version may expire meanwhile
         this.#interruptions++;
         return following.informer.pause();
       }
@@ -168,7 +168,7 @@ class World {
         return;
       }
       case "refuseVersioned":
-        this.#harmful += step.times;
+        this.#relistCauses += step.times;
         return this.#server.failNext(step.code, step.times, ({ url }) => {
           const { searchParams } = new URL(url, "http://fake");
           return !searchParams.has("watch") && (searchParams.get("resourceVersion") ?? "") !== "";
@@ -213,7 +213,7 @@ class World {
         return;
       }
       default:
-        this.#happen(step);
+        this.#perform(step);
     }
   }
 
@@ -221,12 +221,12 @@ class World {
   async settle(): Promise<void> {
     this.#server.latency(0);
     // A history that was cut down may have lost its own relist.
-    if (this.#lost && !this.#script.checks) this.#happen({ do: "forceRelist" });
+    if (this.#lost && !this.#script.checks) this.#perform({ do: "forceRelist" });
     this.#isSettling = true;
     for (const lasting of this.#lasting.splice(0)) lasting[Symbol.dispose]();
     for (const timer of this.#timers.splice(0)) clearTimeout(timer);
     for (const following of this.#live()) this.#resume(following);
-    for (let tries = 0; tries < PATIENCE; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       this.#server.bookmark();
       await this.#time.tickAsync(QUIET_MS);
       if (this.#live().every((following) => this.#caughtUp(following))) return await this.#checkAll();
@@ -263,9 +263,9 @@ class World {
     for (let writes = 1 + this.#random.below(4); writes > 0; writes--) {
       const object = { namespace: this.#random.pick(["a", "b"]), name: `n${this.#random.below(5)}` };
       const tier = this.#random.pick(["web", "db"] as const);
-      this.#happen({ do: "lose" });
-      if (this.#random.next() < 0.4) this.#happen({ do: "delete", ...object });
-      else this.#happen({ do: "write", ...object, tier, value: writes, again: this.#random.next() < 0.2 });
+      this.#perform({ do: "lose" });
+      if (this.#random.next() < 0.4) this.#perform({ do: "delete", ...object });
+      else this.#perform({ do: "write", ...object, tier, value: writes, again: this.#random.next() < 0.2 });
       await this.#time.tickAsync(100);
     }
     this.#server.bookmark();
@@ -334,7 +334,7 @@ class World {
         const most = following.checkLists + (restored === undefined || restored.lists === 0 ? 0 : Infinity);
         assert(following.relists <= most, "no list that was not needed");
       } else {
-        const most = 4 * this.#harmful + 2 + following.interruptedLists + following.checkLists;
+        const most = 4 * this.#relistCauses + 2 + following.interruptedLists + following.checkLists;
         assert(following.relists <= most, `${following.relists} lists after the first, at most ${most} were needed`);
       }
       if (this.#script.faults === "none") {
@@ -398,7 +398,7 @@ class World {
       const listeners = listening.filter(({ removed }) => !removed).map(({ plan }) => plan);
       if (!crash && factory === undefined) following.kept = await this.#snapshot(following) ?? following.kept;
       let snapshot = factory === undefined ? following.kept : store.usable;
-      this.#harmful++; // its version may expire meanwhile
+      this.#relistCauses++; // its version may expire meanwhile
       for (const each of listening) {
         const isDone = each.registration?.pending === 0 && each.checker.synced;
         if (isDone && !each.removed) this.#checkReceived(following, each);
@@ -418,13 +418,13 @@ class World {
   }
 
   /** Starts the informers again, after what happens to the server first. */
-  async #startProcess(step: WorldStep & { readonly do: "startProcess" }): Promise<void> {
+  async #startProcess(step: ScriptStep & { readonly do: "startProcess" }): Promise<void> {
     const { listenFirst, fault, server } = step;
     const stopped = this.#stopped ?? [];
     if (stopped.length === 0) return;
     this.#isMuted = true;
     if (server === "compacted") {
-      this.#happen({ do: "compact" });
+      this.#perform({ do: "compact" });
       this.#compacted = Number(this.#server.resourceVersion);
     } else if (server !== undefined) this.#goBack(server);
     for (const [i, each] of stopped.entries()) {
@@ -444,8 +444,8 @@ class World {
     this.#epoch++;
     this.#compacted = version;
     this.#lastDeleted = undefined;
-    for (const write of writes) this.#happen(write);
-    if (jump > 0) this.#happen({ do: "jump", by: jump });
+    for (const write of writes) this.#perform(write);
+    if (jump > 0) this.#perform({ do: "jump", by: jump });
   }
 
   /** Starts an informer from its snapshot, and holds its beginning to what is promised. */
@@ -596,14 +596,14 @@ class World {
   }
 
   /** Performs a step on the server, and records the change of the object that it wrote. */
-  #happen(step: HistoryStep): void {
+  #perform(step: HistoryStep): void {
     if (step.do === "writeAt") {
       return onceAt(this.#server, step.moment, () => {
-        if (!this.#isSettling && !this.#isMuted) step.writes.forEach((write) => this.#happen(write));
+        if (!this.#isSettling && !this.#isMuted) step.writes.forEach((write) => this.#perform(write));
       });
     }
     if (step.do === "forceRelist" && this.#script.checks) return;
-    this.#harmful += harmOf(step);
+    this.#relistCauses += relistsCausedBy(step);
     if (step.do !== "write" && step.do !== "delete" && step.do !== "spread") {
       this.#interruptions += "times" in step ? step.times : 1;
     }
@@ -753,7 +753,7 @@ class World {
 }
 
 /** Returns the number of relists that a step may cause. */
-function harmOf(step: HistoryStep): number {
+function relistsCausedBy(step: HistoryStep): number {
   switch (step.do) {
     case "refuse":
     case "html":
