@@ -13,7 +13,6 @@ export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "no-row": "Without it an array is read at index -1, which is undefined: slower, with the same result.",
   "no-renamed": "Without it each entry is looked up among those that were renamed: slower, with the same result.",
   "places-of-many": "Without it a key is looked for among all that wait, one by one: slower, with the same result.",
-  "plain-delay": "Without it a delay without options is kept like one with options: more memory, with the same result.",
   "rows-instead":
     "Without it changes are worked out for a reader that takes all rows instead: slower, with the same result.",
   "same-key": "Without it an equal key is computed: slower, and with one more string for each object.",

@@ -1,15 +1,17 @@
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
+import { type Causes, withCauses } from "./cause.ts";
 
 /**
  * A queue of keys that become ready after a delay.
  *
- * - A key is queued once; when it is added again, the earlier of the two times applies.
+ * - A key is queued once; when it is added again, the earlier of the two times and the higher priority apply, and the causes of
+ *   both.
  * - Keys become ready in the order of their times, and at equal times in the order in which the times were set.
  * - One timer serves all keys. Adding and removing a key take time logarithmic in the number of keys.
  */
 export class DelayQueue<K> {
-  readonly #onReady: (key: K) => void;
+  readonly #onReady: (key: K, isLow: boolean, causes: Causes) => void;
   /** Has a key if and only if its entry is in `#heap`. */
   readonly #delayed = new Map<K, DelayedKey<K>>();
   /**
@@ -24,7 +26,7 @@ export class DelayQueue<K> {
   #sequence = 0;
 
   /** @param onReady Called with each key when its time has come; the key has then left the queue. */
-  constructor(onReady: (key: K) => void) {
+  constructor(onReady: (key: K, isLow: boolean, causes: Causes) => void) {
     this.#onReady = onReady;
   }
 
@@ -39,19 +41,23 @@ export class DelayQueue<K> {
   }
 
   /** Makes `key` ready after `delayMs` milliseconds, or at its present time if that is earlier. */
-  add(key: K, delayMs: number): void {
+  add(key: K, delayMs: number, isLow: boolean = false, causes?: Causes): void {
     const nowMs = monotonicMs();
     const readyMs = nowMs + delayMs;
     const known = this.#delayed.get(key);
     if (known === undefined) {
-      const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length };
+      const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length, isLow, causes };
       this.#delayed.set(key, entry);
       this.#heap.push(entry);
       this.#siftUp(entry);
-    } else if (readyMs < known.readyMs) {
-      known.readyMs = readyMs;
-      known.sequence = this.#sequence++;
-      this.#siftUp(known);
+    } else {
+      known.isLow &&= isLow;
+      known.causes = withCauses(known.causes, causes);
+      if (readyMs < known.readyMs) {
+        known.readyMs = readyMs;
+        known.sequence = this.#sequence++;
+        this.#siftUp(known);
+      }
     }
     this.#arm(nowMs);
   }
@@ -77,7 +83,7 @@ export class DelayQueue<K> {
     const nowMs = Math.max(monotonicMs(), this.#timerMs);
     for (let first = this.#heap.at(0); first !== undefined && first.readyMs <= nowMs; first = this.#heap.at(0)) {
       this.#removeFirst(first);
-      this.#onReady(first.key);
+      this.#onReady(first.key, first.isLow, first.causes);
     }
     this.#arm(nowMs);
   }
@@ -117,12 +123,14 @@ export class DelayQueue<K> {
   }
 }
 
-/** A key with the time at which it becomes ready, and its index in the heap. */
+/** A key with the time at which it becomes ready, its index in the heap, its priority and its causes. */
 interface DelayedKey<K> {
   readonly key: K;
   readyMs: number;
   sequence: number;
   index: number;
+  isLow: boolean;
+  causes: Causes;
 }
 
 function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {

@@ -13,12 +13,12 @@ import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import { Latch } from "../async/latch.ts";
 import { nextTurn } from "../async/next_turn.ts";
-import { Pacer } from "../async/pacer.ts";
 import { type Cause, type Causes, withCauses } from "./cause.ts";
 import { DelayQueue } from "./delay_queue.ts";
+import { itemIterator } from "./item_iterator.ts";
 import { ItemList } from "./item_list.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
-import { runWorkers, type Taker, type WorkFunction, type WorkQueueRunOptions } from "./run.ts";
+import { runWorkers, type Taker, type WorkFunction, type WorkQueueRunOptions, type WorkSource } from "./run.ts";
 import { type RunningKey, Tally, type WorkQueueStatus } from "./status.ts";
 import { WaitingItems } from "./waiting_items.ts";
 import { Item, type ItemOwner, type WorkItem } from "./work_item.ts";
@@ -102,9 +102,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /** Has an item if and only if its phase is `processing`; in the order in which they were taken. */
   readonly #processing = new ItemList<K>();
   /** Has a key if and only if a delay of it has not ended, whether or not `#items` has it; empty after shutdown. */
-  readonly #delayed = new DelayQueue<K>((key) => this.#addDelayed(key));
-  /** Has a key if and only if `#delayed` has it and it has a cause or low priority. */
-  readonly #delayedWith = new Map<K, { readonly isLow: boolean; readonly causes: Causes }>();
+  readonly #delayed = new DelayQueue<K>((key, isLow, causes) => this.#add(key, isLow, causes));
   /**
    * Has a taker if and only if it waits for a key, in the order of calls. Empty while `#waiting` is not, and after
    * shutdown.
@@ -113,6 +111,29 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   /** Has the controller and the promise of each call of `run` that has not settled. */
   readonly #runs = new Map<DerivedController, Promise<void>>();
   readonly #owner: ItemOwner<K> = { retries: (key) => this.retries(key), finish: (item) => this.#finish(item) };
+  /** The queue as runs and iterators see it. */
+  readonly #source: WorkSource<K> = {
+    tryGet: () => this.#take(),
+    wait: (taker) => {
+      if (this.#isShutDown) taker(undefined);
+      else this.#takers.add(taker);
+    },
+    leave: (taker) => this.#takers.delete(taker),
+    returnKey: ({ key, isLow, held }) => this.#add(key, isLow, held),
+    retry: ({ key, isLow }) => {
+      const delayMs = this.#limiter.when(key);
+      const cause = { type: "retry", count: this.retries(key) };
+      this.addAfter(key, delayMs, isLow ? { priority: "low", cause } : { cause });
+    },
+    requeue: ({ key, isLow }, delayMs) => this.addAfter(key, delayMs, isLow ? REQUEUE_LOW : REQUEUE),
+    succeed: ({ key, isRateLimited }) => {
+      if (!isRateLimited) this.forget(key);
+    },
+    report: (error, { key, causes }) => {
+      this.#errors++;
+      this.#lastError = { key, error, causes };
+    },
+  };
   /** Has one duration for each item that was handed out: from its addition until then. */
   readonly #latency = new Tally();
   /** Has one duration for each item that is done: from being handed out until then. */
@@ -226,8 +247,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     this.#retries++;
     const isLow = options?.priority === "low";
     if (delayMs <= 0) return this.#add(key, isLow, options?.cause);
-    this.#keepOptions(key, isLow, options?.cause);
-    this.#delayed.add(key, delayMs);
+    this.#delayed.add(key, delayMs, isLow, options?.cause);
   }
 
   /**
@@ -324,23 +344,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
       );
     }
     using stop = new DerivedController(signal);
-    const source = {
-      tryGet: (): Item<K> | undefined => this.#take(),
-      wait: (taker: Taker<K>): void => this.#wait(taker),
-      leave: (taker: Taker<K>): boolean => this.#takers.delete(taker),
-      returnKey: ({ key, isLow, held }: Item<K>): void => this.#add(key, isLow, held),
-      retry: (item: Item<K>): void => this.#retry(item),
-      requeue: ({ key, isLow }: Item<K>, delayMs: number): void =>
-        this.addAfter(key, delayMs, isLow ? REQUEUE_LOW : REQUEUE),
-      succeed: (item: Item<K>): void => {
-        if (!item.isRateLimited) this.forget(item.key);
-      },
-      report: (error: unknown, { key, causes }: Item<K>): void => {
-        this.#errors++;
-        this.#lastError = { key, error, causes };
-      },
-    };
-    const running = runWorkers<K>(source, worker, { concurrency, onError, stop });
+    const running = runWorkers<K>(this.#source, worker, { concurrency, onError, stop });
     this.#runs.set(stop, running);
     try {
       await running;
@@ -408,34 +412,7 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
 
   /** Takes each key in turn, until the queue is shut down and empty. Mark each as done, for example by `using item`. */
   [Symbol.asyncIterator](): AsyncIterator<WorkItem<K>, undefined> {
-    const pending = new Set<Taker<K>>();
-    const pacer = new Pacer();
-    let isOver = false;
-    const next = (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
-      const item = isOver ? undefined : this.tryGet();
-      if (item !== undefined || isOver || this.#isShutDown) return Promise.resolve(resultOf(item));
-      return new Promise((resolve) => {
-        const taker: Taker<K> = (item) => {
-          pending.delete(taker);
-          resolve(resultOf(item));
-        };
-        pending.add(taker);
-        this.#takers.add(taker);
-      });
-    };
-    return {
-      // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
-      next: () => pacer.step() ? pacer.turn().then(next) : next(),
-      return: () => {
-        isOver = true;
-        // A call of `next` that still waits must not take a key: no body would process it.
-        for (const taker of pending) {
-          this.#takers.delete(taker);
-          taker(undefined);
-        }
-        return Promise.resolve({ done: true, value: undefined });
-      },
-    };
+    return itemIterator(this.#source);
   }
 
   /**
@@ -448,12 +425,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     for (const [stop] of runs) stop.abort(new DOMException(`Work queue "${this.name}" was disposed`, "AbortError"));
     // The result of a run belongs to the caller of `run`.
     await Promise.allSettled(runs.map(([, running]) => running));
-  }
-
-  /** Registers `taker` for the next key; called only while no key waits. */
-  #wait(taker: Taker<K>): void {
-    if (this.#isShutDown) taker(undefined);
-    else this.#takers.add(taker);
   }
 
   #take(): Item<K> | undefined {
@@ -487,27 +458,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #join(item: Item<K>, isLow: boolean, causes: Causes): void {
     if (causes !== undefined) item.held = withCauses(item.held, causes);
     if (item.isLow && !isLow && this.#items.get(item.key) === item) this.#waiting.raise(item);
-  }
-
-  #keepOptions(key: K, isLow: boolean, causes: Causes): void {
-    const known = this.#delayedWith.get(key);
-    if (known === undefined && !isLow && causes === undefined) return; // survives: plain-delay
-    // A key that is delayed without options has normal priority.
-    const stays = known?.isLow ?? !this.#delayed.has(key);
-    this.#delayedWith.set(key, { isLow: isLow && stays, causes: withCauses(known?.causes, causes) });
-  }
-
-  #addDelayed(key: K): void {
-    const known = this.#delayedWith.size === 0 ? undefined : this.#delayedWith.get(key);
-    if (known === undefined) return this.#add(key, false, undefined);
-    this.#delayedWith.delete(key);
-    this.#add(key, known.isLow, known.causes);
-  }
-
-  #retry({ key, isLow }: Item<K>): void {
-    const delayMs = this.#limiter.when(key);
-    const cause = { type: "retry", count: this.retries(key) };
-    this.addAfter(key, delayMs, isLow ? { priority: "low", cause } : { cause });
   }
 
   #enqueue(item: Item<K>, nowMs: number): void {
@@ -551,7 +501,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
   #close(): void {
     this.#isShutDown = true;
     this.#dropped += this.#delayed.clear();
-    this.#delayedWith.clear();
     this.#settleIdle();
     const takers = [...this.#takers];
     this.#takers.clear();
@@ -571,10 +520,6 @@ export class WorkQueue<K extends string | number = string> implements AsyncItera
     this.#drained?.open();
     this.#drained = undefined;
   }
-}
-
-function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>, undefined> {
-  return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
 }
 
 const REQUEUE: WorkQueueAddOptions = { cause: { type: "requeue" } };
