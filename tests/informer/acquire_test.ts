@@ -18,10 +18,10 @@ import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { collectGarbage } from "../support/garbage.ts";
 import { gate } from "../support/informer.ts";
-import { FactoryWorld } from "./_factory_world.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 import { CountedController } from "../support/listeners.ts";
 
-class World extends FactoryWorld {
+class Fixture extends FactoryFixture {
   constructor(options: SharedInformerFactoryOptions = {}) {
     super({ reflector: { backoff: { jitter: 0 }, reconnectMs: 0 }, idleMs: 10_000, forgetMs: 60_000, ...options });
     this.server.create(Pod, pod({ name: "a" }));
@@ -58,14 +58,14 @@ function noting(lines: string[]): ResourceEventHandler<Pod> {
 }
 
 Deno.test("acquire runs an informer while it has holders, and idleMs longer; forgetMs later its cache is dropped", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   const first = informers.acquire(Pod);
   const second = informers.acquire(Pod);
   const synced = first.waitForCacheSync();
-  await world.tick();
+  await fixture.tick();
   await synced;
-  assertEquals([keys(first), keys(second), world.asked, server.watches], [
+  assertEquals([keys(first), keys(second), fixture.asked, server.watches], [
     ["default/a", "default/b"],
     ["default/a", "default/b"],
     ["list"],
@@ -74,36 +74,36 @@ Deno.test("acquire runs an informer while it has holders, and idleMs longer; for
   assertStrictEquals(first.lister, second.lister);
   first[Symbol.dispose]();
   first[Symbol.dispose]();
-  await world.tick(60_000);
+  await fixture.tick(60_000);
   assertEquals([second.status().state, server.watches], ["live", 1]);
   second[Symbol.dispose]();
-  await world.tick(9_999);
+  await fixture.tick(9_999);
   assertEquals(server.watches, 1);
-  await world.tick(1);
+  await fixture.tick(1);
   assertEquals(server.watches, 0);
-  await world.tick(60_000);
-  assertEquals(world.time.timers, 0);
-  world.asked;
+  await fixture.tick(60_000);
+  assertEquals(fixture.time.timers, 0);
+  fixture.asked;
   using third = informers.acquire(Pod);
   assertEquals([third.hasSynced, keys(third)], [false, []]);
-  await world.tick();
-  assertEquals([third.status().state, world.asked], ["live", ["list"]]);
+  await fixture.tick();
+  assertEquals([third.status().state, fixture.asked], ["live", ["list"]]);
 });
 
 Deno.test("acquire before forgetMs are over reads the cache at once, stale with its age, and resumes the watch without a list", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   {
     using pods = informers.acquire(Pod);
-    await world.tick();
+    await fixture.tick();
     assertEquals(pods.status().state, "live");
   }
-  await world.tick(10_000);
+  await fixture.tick(10_000);
   const version = server.resourceVersion;
   server.create(Pod, pod({ name: "c" }));
   server.delete(Pod, "default/a");
-  await world.tick(20_000);
-  world.asked;
+  await fixture.tick(20_000);
+  fixture.asked;
   const lines: string[] = [];
   using pods = informers.acquire(Pod);
   pods.addEventHandler(noting(lines));
@@ -115,8 +115,8 @@ Deno.test("acquire before forgetMs are over reads the cache at once, stale with 
     20_000,
     "stale",
   ]);
-  await world.tick();
-  assertEquals([world.asked, pods.status().state], [[`watch from ${version}`], "live"]);
+  await fixture.tick();
+  assertEquals([fixture.asked, pods.status().state], [[`watch from ${version}`], "live"]);
   assertEquals([keys(pods), lines], [
     ["default/b", "default/c"],
     ["+ default/a", "+ default/b", "+ default/c", "- default/a"],
@@ -124,28 +124,28 @@ Deno.test("acquire before forgetMs are over reads the cache at once, stale with 
 });
 
 Deno.test("acquire after the server has compacted the version lists, and handlers receive the difference", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   informers.acquire(Pod)[Symbol.dispose]();
-  await world.tick(30_000);
+  await fixture.tick(30_000);
   server.create(Pod, pod({ name: "c" }));
   server.delete(Pod, "default/a");
   server.compact();
-  world.asked;
+  fixture.asked;
   const lines: string[] = [];
   using pods = informers.acquire(Pod);
   pods.addEventHandler(noting(lines));
-  await world.tick(2_000);
+  await fixture.tick(2_000);
   assertEquals([keys(pods), lines], [
     ["default/b", "default/c"],
     ["+ default/a", "+ default/b", "- default/a (unknown)", "+ default/c"],
   ]);
-  assertEquals([world.asked.at(-1), world.errors], ["list", []]);
+  assertEquals([fixture.asked.at(-1), fixture.errors], ["list", []]);
 });
 
 Deno.test("AcquiredInformer takes its handlers, streams and waits along when it is disposed, and no others", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   using other = informers.acquire(Pod);
   const [lines, others]: [string[], string[]] = [[], []];
   other.addEventHandler(noting(others));
@@ -174,7 +174,7 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
     const error = await assertRejects(() => wait);
     assertStringIncludes(errorLine(error), 'informer of "pods": this holder was disposed');
   });
-  await world.tick();
+  await fixture.tick();
   assertEquals([lines.splice(0), others.splice(0)], [["+ default/a", "+ default/b"], ["+ default/a", "+ default/b"]]);
   assertEquals((await updates.next()).value?.total, 2);
   pods[Symbol.dispose]();
@@ -182,7 +182,7 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
   assertEquals(await updates.next(), { done: true, value: undefined });
   assertEquals([outer.listeners, aborts.length, read], [0, 1, ["added", "added", "synced"]]);
   server.create(Pod, pod({ name: "c" }));
-  await world.tick();
+  await fixture.tick();
   assertEquals([lines, others], [[], ["+ default/c"]]);
   assertEquals(other.status().handlers.map(({ name }) => name), ["handler 1"]);
   registration.remove();
@@ -206,26 +206,26 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
 });
 
 Deno.test("AcquiredInformer's options with a signal end by that signal too", async () => {
-  await using world = new World();
-  using pods = world.informers.acquire(Pod);
+  await using fixture = new Fixture();
+  using pods = fixture.informers.acquire(Pod);
   const stop = new AbortController();
   const lines: string[] = [];
   pods.addEventHandler(noting(lines), { signal: stop.signal });
   const wait = assertRejects(() => pods.until(() => false, { signal: stop.signal }), Error);
-  await world.tick();
+  await fixture.tick();
   stop.abort(new Error("enough"));
   assertStringIncludes(errorLine(await wait), "enough");
-  world.server.create(Pod, pod({ name: "c" }));
-  await world.tick();
+  fixture.server.create(Pod, pod({ name: "c" }));
+  await fixture.tick();
   assertEquals([lines, pods.status().handlers], [["+ default/a", "+ default/b"], []]);
 });
 
 Deno.test("acquire in the turn in which the watch ends resumes it, and before or after that turn as well", async () => {
   for (const order of ["before", "after"]) {
-    await using world = new World();
-    const { informers, server, time } = world;
+    await using fixture = new Fixture();
+    const { informers, server, time } = fixture;
     informers.acquire(Pod)[Symbol.dispose]();
-    await world.tick(9_999);
+    await fixture.tick(9_999);
     let again: AcquiredInformer<Pod> | undefined;
     const acquire = (): void => void (again = informers.acquire(Pod));
     // A timer that is due at the same time, and fires behind the informer's; or acquire just before that.
@@ -234,8 +234,8 @@ Deno.test("acquire in the turn in which the watch ends resumes it, and before or
     time.tick(1);
     assert(again !== undefined);
     assertEquals(keys(again), ["default/a", "default/b"]);
-    await world.tick(100_000);
-    assertEquals([again.status().state, server.watches, world.asked.filter((it) => it === "list")], [
+    await fixture.tick(100_000);
+    assertEquals([again.status().state, server.watches, fixture.asked.filter((it) => it === "list")], [
       "live",
       1,
       ["list"],
@@ -245,35 +245,35 @@ Deno.test("acquire in the turn in which the watch ends resumes it, and before or
 });
 
 Deno.test("forResource holds an informer for as long as the factory, before and after it is acquired", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   const pods = informers.forResource(Pod);
   informers.acquire(Pod)[Symbol.dispose](); // starts it
-  await world.tick(600_000);
+  await fixture.tick(600_000);
   assertEquals([pods.status().state, server.watches], ["live", 1]);
   informers.acquire(ConfigMap)[Symbol.dispose]();
-  await world.tick(20_000);
+  await fixture.tick(20_000);
   assertEquals(server.watches, 1);
   const maps = informers.forResource(ConfigMap);
   informers.start();
-  await world.tick(600_000);
-  assertEquals([maps.status().state, server.watches, world.errors], ["live", 2, []]);
+  await fixture.tick(600_000);
+  assertEquals([maps.status().state, server.watches, fixture.errors], ["live", 2, []]);
 });
 
 Deno.test("waitForCacheSync of the factory does not wait for informers without a holder", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   using _stall = server.stallNext(1, ({ url }) => url.includes("configmaps"));
   informers.acquire(ConfigMap)[Symbol.dispose]();
   using _pods = informers.acquire(Pod);
   const waiting = informers.waitForCacheSync();
-  await world.tick();
+  await fixture.tick();
   await waiting;
 });
 
 Deno.test("acquire refuses other options than those of the first holder, and leaves nothing", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   const byNode = (pod: Pod): string[] => [pod.spec.nodeName ?? ""];
   {
     using _first = informers.acquire(Pod, { parse: "eager", indexers: { byNode } });
@@ -287,65 +287,65 @@ Deno.test("acquire refuses other options than those of the first holder, and lea
     assertThrows(() => informers.acquire(Pod, { indexers: { byNode: () => [] } }), Error, 'index "byNode"');
     assertThrows(() => informers.acquire(Node, { indexers: { namespace: () => [] } }), Error, "namespace");
   }
-  await world.tick(70_000);
-  assertEquals([world.time.timers, world.server.watches], [0, 0]);
+  await fixture.tick(70_000);
+  assertEquals([fixture.time.timers, fixture.server.watches], [0, 0]);
   // After the cache was dropped, a first holder has its way.
   using _other = informers.acquire(Pod, { parse: "lazy" });
 });
 
 Deno.test("SharedInformerFactory that was shut down refuses acquire; disposing a holder later does nothing", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   const pods = informers.acquire(Pod);
   informers.acquire(ConfigMap)[Symbol.dispose]();
-  await world.tick();
+  await fixture.tick();
   await informers.shutdown();
-  assertEquals([pods.status().state, keys(pods), world.time.timers], ["stopped", ["default/a", "default/b"], 0]);
+  assertEquals([pods.status().state, keys(pods), fixture.time.timers], ["stopped", ["default/a", "default/b"], 0]);
   assertThrows(() => informers.acquire(Pod), Error, "Cannot make an informer: the factory was shut down");
   pods[Symbol.dispose]();
-  await world.tick(100_000);
-  assertEquals(world.time.timers, 0);
+  await fixture.tick(100_000);
+  assertEquals(fixture.time.timers, 0);
 });
 
 Deno.test("acquire replaces an informer that has stopped", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   const stop = new AbortController();
   const pods = informers.forResource(Pod);
   informers.start({ signal: stop.signal });
   const before = informers.acquire(Pod);
-  await world.tick();
+  await fixture.tick();
   stop.abort();
-  await world.tick();
+  await fixture.tick();
   assertEquals([pods.status().state, before.status().state, server.watches], ["stopped", "stopped", 0]);
   using again = informers.acquire(Pod);
-  await world.tick();
+  await fixture.tick();
   assertEquals([again.status().state, keys(again), server.watches], ["live", ["default/a", "default/b"], 1]);
   before[Symbol.dispose]();
-  await world.tick(600_000);
+  await fixture.tick(600_000);
   assertEquals(again.status().state, "live");
 });
 
 Deno.test("acquire replaces an informer that has failed; its holders, disposed later, do not touch the new one", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   const onPhase = (): never => {
     throw new Error("this phase fails");
   };
   const failed = informers.acquire(Pod, { reflector: { onPhase } });
-  await world.tick();
-  assertEquals([failed.status().state, world.errors], ["stopped", ["pods: this phase fails"]]);
+  await fixture.tick();
+  assertEquals([failed.status().state, fixture.errors], ["stopped", ["pods: this phase fails"]]);
   using pods = informers.acquire(Pod);
   failed[Symbol.dispose]();
-  await world.tick(100_000);
+  await fixture.tick(100_000);
   using more = informers.acquire(Pod);
   assertStrictEquals(more.lister, pods.lister);
   assertEquals(pods.status().state, "live");
 });
 
 Deno.test("run() of the factory ends its informers also where acquire has started them, and leaves others to their holders", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   using pods = informers.acquire(Pod);
   using maps = informers.acquire(ConfigMap);
   using nodes = informers.acquire(Node);
@@ -354,7 +354,7 @@ Deno.test("run() of the factory ends its informers also where acquire has starte
   const running = informers.run({ signal: stop.signal });
   informers.forResource(ConfigMap);
   informers.forResource(ConfigMap);
-  await world.tick();
+  await fixture.tick();
   assertEquals(server.watches, 3);
   stop.abort();
   await running;
@@ -362,59 +362,59 @@ Deno.test("run() of the factory ends its informers also where acquire has starte
   // A run whose signal has aborted already ends them too.
   informers.forResource(Node);
   await informers.run({ signal: stop.signal });
-  await world.tick();
+  await fixture.tick();
   assertEquals(nodes.status().state, "stopped");
 });
 
 Deno.test("An acquired informer whose server cannot be reached ends its attempts when it pauses, and resumes later", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   const pods = informers.acquire(Pod);
-  await world.tick();
+  await fixture.tick();
   server.failNext(500, 1_000);
   server.dropWatches();
-  await world.tick(5_000);
+  await fixture.tick(5_000);
   assert(pods.status().state !== "live");
   pods[Symbol.dispose]();
-  await world.tick(10_000);
-  const { length } = world.errors;
-  world.asked;
-  await world.tick(50_000);
-  assertEquals([world.asked, world.errors.length, world.time.timers], [[], length, 1]);
+  await fixture.tick(10_000);
+  const { length } = fixture.errors;
+  fixture.asked;
+  await fixture.tick(50_000);
+  assertEquals([fixture.asked, fixture.errors.length, fixture.time.timers], [[], length, 1]);
   using again = informers.acquire(Pod);
   assertEquals(keys(again), ["default/a", "default/b"]);
-  await world.tick(30_000);
-  assert(world.asked.length > 0);
+  await fixture.tick(30_000);
+  assert(fixture.asked.length > 0);
 });
 
 Deno.test("An acquired informer of several namespaces pauses and resumes all of them", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   const options = { namespaces: ["default", "shop"] };
   informers.acquire(Pod, options)[Symbol.dispose]();
-  await world.tick(20_000);
+  await fixture.tick(20_000);
   assertEquals(server.watches, 0);
-  world.asked;
+  fixture.asked;
   using pods = informers.acquire(Pod, { namespaces: ["shop", "default"] });
-  await world.tick();
-  assertEquals([keys(pods), server.watches, world.asked.includes("list")], [["default/a", "default/b"], 2, false]);
+  await fixture.tick();
+  assertEquals([keys(pods), server.watches, fixture.asked.includes("list")], [["default/a", "default/b"], 2, false]);
 });
 
 Deno.test("A handler of a disposed holder whose call does not return is reported once the informer is dropped", async () => {
-  await using world = new World({ graceMs: 1_000 });
-  const pods = world.informers.acquire(Pod);
+  await using fixture = new Fixture({ graceMs: 1_000 });
+  const pods = fixture.informers.acquire(Pod);
   const never = gate();
   pods.addEventHandler({ onSynced: () => never.promise }, { name: "stuck" });
-  await world.tick();
+  await fixture.tick();
   pods[Symbol.dispose]();
-  world.informers.acquire(Pod)[Symbol.dispose]();
-  await world.tick(72_000);
-  assertEquals(world.errors, ['pods: Cannot finish handler "stuck": its call has not returned within 1000 ms']);
+  fixture.informers.acquire(Pod)[Symbol.dispose]();
+  await fixture.tick(72_000);
+  assertEquals(fixture.errors, ['pods: Cannot finish handler "stuck": its call has not returned within 1000 ms']);
 });
 
 Deno.test("1,000 rounds of acquire and dispose leave no timer, watch, listener or memory", async () => {
-  await using world = new World({ idleMs: 1_000, forgetMs: 2_000 });
-  const { informers, server, time } = world;
+  await using fixture = new Fixture({ idleMs: 1_000, forgetMs: 2_000 });
+  const { informers, server, time } = fixture;
   const outer = new CountedController();
   const caches: WeakRef<object>[] = [];
   const round = async (number: number): Promise<void> => {
@@ -422,20 +422,20 @@ Deno.test("1,000 rounds of acquire and dispose leave no timer, watch, listener o
     if (caches.length === 0 || caches.at(-1)!.deref() !== pods.lister) caches.push(new WeakRef(pods.lister));
     pods.addEventHandler({ onAdd: () => {} }, { signal: outer.signal });
     const read = pods.events({ signal: outer.signal });
-    await Promise.all([pods.waitForCacheSync({ signal: outer.signal }), read.next(), world.tick(number % 3)]);
+    await Promise.all([pods.waitForCacheSync({ signal: outer.signal }), read.next(), fixture.tick(number % 3)]);
   };
   for (let number = 0; number < 1_000; number++) {
     await round(number);
     // At once, while idle, while paused, and after it was dropped.
-    await world.tick([0, 500, 2_000, 4_000][number % 4]);
+    await fixture.tick([0, 500, 2_000, 4_000][number % 4]);
   }
-  await world.tick(4_000);
-  assertEquals([server.watches, time.timers, outer.listeners, world.errors], [0, 0, 0, []]);
+  await fixture.tick(4_000);
+  assertEquals([server.watches, time.timers, outer.listeners, fixture.errors], [0, 0, 0, []]);
   assertEquals(caches.length, 250);
   await collectGarbage();
   const alive = caches.filter((cache) => cache.deref() !== undefined).length;
   assert(alive <= 1, `${alive} of ${caches.length} caches are kept`);
-  assertEquals(world.asked.filter((request) => request === "list").length, 250);
+  assertEquals(fixture.asked.filter((request) => request === "list").length, 250);
 });
 
 Deno.test("SharedInformerFactory reports the first overlapping caches of a kind, once, and no separate ones", async () => {
@@ -448,17 +448,17 @@ Deno.test("SharedInformerFactory reports the first overlapping caches of a kind,
     [{ resource: Node }, { resource: Node, options: { fieldSelector: "metadata.name=a" } }],
   ];
   for (const [first, second] of overlaps) {
-    await using world = new World();
-    const { informers } = world;
+    await using fixture = new Fixture();
+    const { informers } = fixture;
     using _first = informers.acquire(first.resource, first.options);
-    assertEquals(world.errors, []);
+    assertEquals(fixture.errors, []);
     for (let round = 0; round < 3; round++) {
       informers.acquire(second.resource, second.options)[Symbol.dispose]();
       informers.forResource(second.resource, second.options);
     }
     informers.forResource(first.resource, { fieldSelector: "metadata.name=b" });
-    assertEquals(world.errors.length, 1, world.errors.join());
-    assert(world.errors[0].includes(": Two informers cache the same "), world.errors[0]);
+    assertEquals(fixture.errors.length, 1, fixture.errors.join());
+    assert(fixture.errors[0].includes(": Two informers cache the same "), fixture.errors[0]);
   }
   const separate: readonly (readonly Scope[])[] = [
     [{ resource: Pod, options: { namespace: "a" } }, { resource: metadataOf(Pod), options: { namespace: "b" } }],
@@ -468,21 +468,21 @@ Deno.test("SharedInformerFactory reports the first overlapping caches of a kind,
     [{ resource: Pod }, { resource: Pod }],
   ];
   for (const scopes of separate) {
-    await using world = new World();
-    for (const { resource, options } of scopes) world.informers.forResource(resource, options);
-    assertEquals(world.errors, []);
+    await using fixture = new Fixture();
+    for (const { resource, options } of scopes) fixture.informers.forResource(resource, options);
+    assertEquals(fixture.errors, []);
   }
 });
 
 Deno.test("SharedInformerFactory says which caches overlap, and does not report again what was dropped", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   informers.acquire(Pod, { namespace: "shop" })[Symbol.dispose]();
-  await world.tick(100_000);
+  await fixture.tick(100_000);
   using _all = informers.acquire(Pod);
-  assertEquals(world.errors, []);
+  assertEquals(fixture.errors, []);
   using _some = informers.acquire(metadataOf(Pod), { namespaces: ["b", "a"], labelSelector: "app=web" });
-  assertEquals(world.errors, [
+  assertEquals(fixture.errors, [
     "pods: Two informers cache the same pods: one has objects of all namespaces, the other metadata of " +
     'namespace b, a with labels "app=web"; use the larger one for both, or ignore this error',
   ]);

@@ -13,9 +13,9 @@ import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { type FakeApiServerOptions, node, pod } from "../../src/testing/mod.ts";
-import { FactoryWorld } from "./_factory_world.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 
-class World extends FactoryWorld {
+class Fixture extends FactoryFixture {
   constructor(options: SharedInformerFactoryOptions = {}, server: FakeApiServerOptions = {}) {
     super(options, server);
     for (const namespace of ["a", "b", "c"]) this.server.create(Pod, pod({ namespace, name: "x" }));
@@ -28,21 +28,21 @@ class World extends FactoryWorld {
 }
 
 Deno.test("SharedInformerFactory's informer of several namespaces equals the server in these, and requests no others", async () => {
-  await using world = new World({ namespaces: ["b", "a", "b"] });
-  const { informers, server } = world;
+  await using fixture = new Fixture({ namespaces: ["b", "a", "b"] });
+  const { informers, server } = fixture;
   const pods = informers.forResource(Pod);
   informers.start();
   const waiting = informers.waitForCacheSync();
-  await world.tick();
+  await fixture.tick();
   await waiting;
   assertEquals([...pods.indexer.keys()].sort(), ["a/x", "b/x"]);
-  assertEquals(world.asked, ["/api/v1/namespaces/a/pods", "/api/v1/namespaces/b/pods"]);
+  assertEquals(fixture.asked, ["/api/v1/namespaces/a/pods", "/api/v1/namespaces/b/pods"]);
   assertEquals(pods.status().namespaces?.map(({ namespace, state }) => `${namespace} ${state}`), ["b live", "a live"]);
   const { metadata } = server.create(Pod, pod({ namespace: "a", name: "y" }));
   const written = pods.atLeast(metadata.resourceVersion, { namespace: "a" });
   server.delete(Pod, "b/x");
   server.create(Pod, pod({ namespace: "c", name: "y" }));
-  await world.tick();
+  await fixture.tick();
   await written;
   assertEquals([...pods.indexer.keys()].sort(), ["a/x", "a/y"]);
   assertEquals(pods.lister.namespace("a").list().length, 2);
@@ -50,27 +50,27 @@ Deno.test("SharedInformerFactory's informer of several namespaces equals the ser
 
 Deno.test("SharedInformerFactory's informer that is forbidden one namespace has the others", async () => {
   let mayAll = false;
-  await using world = new World({ namespaces: ["a", "b"] }, {
+  await using fixture = new Fixture({ namespaces: ["a", "b"] }, {
     authorize: ({ namespace }) => mayAll ? true : namespace === "a",
   });
-  const { informers } = world;
+  const { informers } = fixture;
   const pods = informers.forResource(Pod);
   informers.start();
   const waiting = assertRejects(() => informers.waitForCacheSync(), WaitError);
-  await world.tick();
+  await fixture.tick();
   const { message, cause } = await waiting;
   assertEquals(message, 'Cannot wait for "pods" in namespace "b" to sync: its state has been "forbidden" for 0.0 s');
   assert(isForbidden(cause));
   assertEquals([pods.hasSynced, [...pods.indexer.keys()], pods.status().state], [false, ["a/x"], "forbidden"]);
   assertEquals(pods.status().namespaces?.map(({ state }) => state), ["live", "forbidden"]);
   mayAll = true;
-  await world.tick(10_000);
+  await fixture.tick(10_000);
   assertEquals([pods.hasSynced, [...pods.indexer.keys()], pods.status().state], [true, ["a/x", "b/x"], "live"]);
 });
 
 Deno.test("SharedInformerFactory makes one informer per set of namespaces, in any order", async () => {
-  await using world = new World({ namespaces: ["a", "b"] });
-  const { informers } = world;
+  await using fixture = new Fixture({ namespaces: ["a", "b"] });
+  const { informers } = fixture;
   const pods = informers.forResource(Pod);
   for (const namespaces of [["a", "b"], ["b", "a", "a"]]) {
     assertStrictEquals(informers.forResource(Pod, { namespaces }), pods);
@@ -85,25 +85,25 @@ Deno.test("SharedInformerFactory makes one informer per set of namespaces, in an
   for (const other of others) assertNotStrictEquals(other, pods);
   assertEquals(new Set(others).size, 3);
   informers.start();
-  await world.tick();
-  assertEquals(world.server.watches, 2 + 1 + 2 + 1);
+  await fixture.tick();
+  assertEquals(fixture.server.watches, 2 + 1 + 2 + 1);
 });
 
 Deno.test("SharedInformerFactory requests a cluster-scoped resource once, whatever namespaces are selected", async () => {
-  await using world = new World({ namespaces: ["a", "b"] });
-  const { informers, server } = world;
+  await using fixture = new Fixture({ namespaces: ["a", "b"] });
+  const { informers, server } = fixture;
   server.create(Node, node({ name: "worker-1" }));
   const nodes = informers.forResource(Node);
   assertStrictEquals(informers.forResource(Node, { namespace: "a" }), nodes);
   informers.forResource(Namespace, { namespaces: ["c", "d"] });
   informers.start();
-  await world.tick();
+  await fixture.tick();
   assertEquals([[...nodes.indexer.keys()], server.watches], [["worker-1"], 2]);
 });
 
 Deno.test("SharedInformerFactory refuses invalid namespaces before any request", async () => {
-  await using world = new World({ namespace: "a" });
-  const { informers, client } = world;
+  await using fixture = new Fixture({ namespace: "a" });
+  const { informers, client } = fixture;
   for (const namespaces of [[], [""]]) {
     assertThrows(() => new SharedInformerFactory(client, { namespaces }), TypeError, "Cannot select namespaces");
     assertThrows(() => informers.forResource(Pod, { namespaces }), TypeError, "Cannot select namespaces");
@@ -127,8 +127,8 @@ Deno.test("SharedInformerFactory treats an option that is set to its default lik
     { reflector: { backoff: { jitter: 0, maxMs: undefined } } },
   ];
   for (const first of [{}, ...same]) {
-    await using world = new World();
-    const { informers } = world;
+    await using fixture = new Fixture();
+    const { informers } = fixture;
     const pods = informers.forResource(Pod, first);
     for (const later of [{}, ...same]) assertStrictEquals(informers.forResource(Pod, later), pods);
     for (
@@ -141,8 +141,8 @@ Deno.test("SharedInformerFactory treats an option that is set to its default lik
     ) assertThrows(() => informers.forResource(Pod, { [name]: other }), Error, `option "${name}"`);
   }
   // The factory's own default is not the library's.
-  await using world = new World({ managedFields: "keep" });
-  world.informers.forResource(Pod);
-  world.informers.forResource(Pod, { managedFields: "keep" });
-  assertThrows(() => world.informers.forResource(Pod, { managedFields: "drop" }), Error, 'option "managedFields"');
+  await using fixture = new Fixture({ managedFields: "keep" });
+  fixture.informers.forResource(Pod);
+  fixture.informers.forResource(Pod, { managedFields: "keep" });
+  assertThrows(() => fixture.informers.forResource(Pod, { managedFields: "drop" }), Error, 'option "managedFields"');
 });

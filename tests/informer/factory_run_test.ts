@@ -6,7 +6,7 @@ import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { gate } from "../support/informer.ts";
 
-class World implements AsyncDisposable {
+class Fixture implements AsyncDisposable {
   readonly time = new FakeTime();
   allowed = true;
   readonly server = new FakeApiServer({ authorize: () => this.allowed });
@@ -38,42 +38,42 @@ class World implements AsyncDisposable {
 }
 
 Deno.test("SharedInformerFactory run() starts the informers, also those asked for meanwhile, and resolves when its signal aborts", async () => {
-  await using world = new World();
-  const { informers, server, time } = world;
+  await using fixture = new Fixture();
+  const { informers, server, time } = fixture;
   server.create(Pod, pod({ name: "a" }));
   const pods = informers.forResource(Pod);
-  const running = world.run();
+  const running = fixture.run();
   await time.tickAsync(0);
-  assertEquals([pods.indexer.size, server.watches, world.ended], [1, 1, "no"]);
+  assertEquals([pods.indexer.size, server.watches, fixture.ended], [1, 1, "no"]);
   const maps = informers.forResource(ConfigMap);
   for (let i = 0; i < 3; i++) assertStrictEquals(informers.forResource(ConfigMap), maps);
   await time.tickAsync(0);
   await informers.waitForCacheSync();
-  assertEquals([maps.hasSynced, server.watches, world.ended], [true, 2, "no"]);
-  world.stop.abort();
+  assertEquals([maps.hasSynced, server.watches, fixture.ended], [true, 2, "no"]);
+  fixture.stop.abort();
   await running;
   assertEquals([pods.status().state, maps.status().state, server.watches], ["stopped", "stopped", 0]);
 });
 
 Deno.test("SharedInformerFactory run() goes on while the server refuses, and without any informer", async () => {
-  await using world = new World();
-  const { informers, time } = world;
-  world.allowed = false;
-  const running = world.run();
+  await using fixture = new Fixture();
+  const { informers, time } = fixture;
+  fixture.allowed = false;
+  const running = fixture.run();
   await time.tickAsync(1_000);
   const pods = informers.forResource(Pod);
   await time.tickAsync(1_000);
-  assertEquals([pods.status().state, world.ended, world.errors.length > 0], ["forbidden", "no", true]);
-  world.allowed = true;
+  assertEquals([pods.status().state, fixture.ended, fixture.errors.length > 0], ["forbidden", "no", true]);
+  fixture.allowed = true;
   await time.tickAsync(10_000);
-  assertEquals([pods.status().state, world.ended], ["live", "no"]);
-  world.stop.abort();
+  assertEquals([pods.status().state, fixture.ended], ["live", "no"]);
+  fixture.stop.abort();
   await running;
 });
 
 Deno.test("SharedInformerFactory run() rejects when an informer ends with an error, and stops the others", async () => {
-  await using world = new World();
-  const { informers, time } = world;
+  await using fixture = new Fixture();
+  const { informers, time } = fixture;
   const bug = new Error("onPhase has a bug");
   informers.forResource(Pod, {
     reflector: {
@@ -83,21 +83,21 @@ Deno.test("SharedInformerFactory run() rejects when an informer ends with an err
     },
   });
   const maps = informers.forResource(ConfigMap);
-  const running = assertRejects(() => world.run());
+  const running = assertRejects(() => fixture.run());
   await time.tickAsync(10);
   assertStrictEquals(await running, bug);
-  assertEquals([maps.status().state, world.errors.includes(bug)], ["stopped", false]);
+  assertEquals([maps.status().state, fixture.errors.includes(bug)], ["stopped", false]);
 });
 
 Deno.test("SharedInformerFactory run() rejects when handlers do not return in time", async () => {
-  await using world = new World();
-  const { informers, server, time } = world;
+  await using fixture = new Fixture();
+  const { informers, server, time } = fixture;
   server.create(Pod, pod({ name: "a" }));
   const never = gate();
   informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
-  const running = assertRejects(() => world.run(), Error, 'Cannot finish handler "stuck"');
+  const running = assertRejects(() => fixture.run(), Error, 'Cannot finish handler "stuck"');
   await time.tickAsync(0);
-  world.stop.abort();
+  fixture.stop.abort();
   await time.tickAsync(5);
   await running;
   never.resolve();
@@ -106,10 +106,10 @@ Deno.test("SharedInformerFactory run() rejects when handlers do not return in ti
 });
 
 Deno.test("SharedInformerFactory run() ends with shutdown(), and runs once at a time", async () => {
-  await using world = new World();
-  const { informers, time } = world;
+  await using fixture = new Fixture();
+  const { informers, time } = fixture;
   informers.forResource(Pod);
-  const running = world.run();
+  const running = fixture.run();
   await assertRejects(() => informers.run(), Error, "the factory is running already");
   await time.tickAsync(0);
   await informers.shutdown();
@@ -118,32 +118,32 @@ Deno.test("SharedInformerFactory run() ends with shutdown(), and runs once at a 
 });
 
 Deno.test("SharedInformerFactory run() with a signal that has aborted already resolves", async () => {
-  await using world = new World();
-  world.stop.abort();
-  world.informers.forResource(Pod);
-  await world.run();
-  assertEquals(world.server.requests.length, 0);
+  await using fixture = new Fixture();
+  fixture.stop.abort();
+  fixture.informers.forResource(Pod);
+  await fixture.run();
+  assertEquals(fixture.server.requests.length, 0);
 });
 
 Deno.test("SharedInformerFactory run() without an informer resolves when its signal aborts, or has aborted already", async () => {
   for (const when of ["before", "after"]) {
-    await using world = new World();
-    if (when === "before") world.stop.abort();
-    const running = world.run();
-    await world.time.tickAsync(0);
-    assertEquals(world.ended, when === "before" ? "resolved" : "no");
-    world.stop.abort();
-    await world.time.tickAsync(0);
-    assertEquals(world.ended, "resolved");
+    await using fixture = new Fixture();
+    if (when === "before") fixture.stop.abort();
+    const running = fixture.run();
+    await fixture.time.tickAsync(0);
+    assertEquals(fixture.ended, when === "before" ? "resolved" : "no");
+    fixture.stop.abort();
+    await fixture.time.tickAsync(0);
+    assertEquals(fixture.ended, "resolved");
     await running;
   }
 });
 
 Deno.test("SharedInformerFactory forResource() adds no listener for an informer that run() has started", async () => {
-  await using world = new World();
-  const { informers, time } = world;
+  await using fixture = new Fixture();
+  const { informers, time } = fixture;
   informers.forResource(Pod);
-  const running = world.run();
+  const running = fixture.run();
   await time.tickAsync(0);
   const { addEventListener } = EventTarget.prototype;
   let added = 0;
@@ -157,13 +157,13 @@ Deno.test("SharedInformerFactory forResource() adds no listener for an informer 
     EventTarget.prototype.addEventListener = addEventListener;
   }
   assertEquals(added, 0);
-  world.stop.abort();
+  fixture.stop.abort();
   await running;
 });
 
 Deno.test("SharedInformerFactory refuses selectors that do not parse, as its own and as those of an informer", async () => {
-  await using world = new World();
-  const { client, informers } = world;
+  await using fixture = new Fixture();
+  const { client, informers } = fixture;
   for (const selection of [{ labelSelector: "app in web" }, { fieldSelector: "spec.size" }]) {
     assertThrows(() => new SharedInformerFactory(client, selection), SyntaxError);
     for (let i = 0; i < 2; i++) assertThrows(() => informers.forResource(Pod, selection), SyntaxError);

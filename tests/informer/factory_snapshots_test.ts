@@ -31,7 +31,7 @@ class NotedStore implements SnapshotStore {
 }
 
 /** A server with two pods, and factories on it, one after the other. */
-class World implements Disposable {
+class Fixture implements Disposable {
   readonly time = new FakeTime();
   readonly server = new FakeApiServer();
   readonly client = new Client({ server: "http://fake", transport: this.server });
@@ -72,16 +72,16 @@ class World implements Disposable {
 }
 
 Deno.test("SharedInformerFactory writes a snapshot when it is shut down, and the next one begins with it, without a list", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   {
-    await using informers = world.factory();
+    await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await world.time.tickAsync(0);
+    await fixture.time.tickAsync(0);
   }
-  assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept"]);
-  assertEquals(world.asked, ["list"]);
-  await using informers = world.factory();
+  assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept"]);
+  assertEquals(fixture.asked, ["list"]);
+  await using informers = fixture.factory();
   const seen: string[] = [];
   const pods = informers.forResource(Pod);
   pods.addEventHandler({
@@ -91,124 +91,124 @@ Deno.test("SharedInformerFactory writes a snapshot when it is shut down, and the
   informers.start();
   await informers.waitForCacheSync();
   assertEquals([pods.status().state, pods.indexer.size], ["stale", 2]);
-  await world.time.tickAsync(0);
-  assertEquals([pods.status().state, world.asked], ["live", ["get a at 3", "watch from 3"]]);
+  await fixture.time.tickAsync(0);
+  assertEquals([pods.status().state, fixture.asked], ["live", ["get a at 3", "watch from 3"]]);
   assertEquals(seen, ["default/a (initial)", "default/b (initial)", "synced"]);
-  world.server.create(Pod, pod({ name: "c" }));
-  await world.time.tickAsync(0);
+  fixture.server.create(Pod, pod({ name: "c" }));
+  await fixture.time.tickAsync(0);
   assertEquals(seen.slice(3), ["default/c"]);
-  assertEquals(world.errors, []);
+  assertEquals(fixture.errors, []);
 });
 
 Deno.test("SharedInformerFactory writes snapshots from time to time while something changes, and nothing otherwise", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   {
-    await using informers = world.factory({ everyMs: 60_000 });
+    await using informers = fixture.factory({ everyMs: 60_000 });
     informers.forResource(Pod);
     informers.start();
-    await world.time.tickAsync(60_000);
-    assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept"]);
-    await world.time.tickAsync(120_000);
-    assertEquals(world.store.take(), []);
-    world.server.create(Pod, pod({ name: "c" }));
-    await world.time.tickAsync(59_000);
-    assertEquals(world.store.take(), []);
-    await world.time.tickAsync(1_000);
-    assertEquals(world.store.take(), ["set pods/v1 kept"]);
+    await fixture.time.tickAsync(60_000);
+    assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept"]);
+    await fixture.time.tickAsync(120_000);
+    assertEquals(fixture.store.take(), []);
+    fixture.server.create(Pod, pod({ name: "c" }));
+    await fixture.time.tickAsync(59_000);
+    assertEquals(fixture.store.take(), []);
+    await fixture.time.tickAsync(1_000);
+    assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
   }
-  assertEquals([world.store.take(), world.time.timers], [[], 0]); // nothing has changed since
+  assertEquals([fixture.store.take(), fixture.time.timers], [[], 0]); // nothing has changed since
 });
 
 Deno.test("SharedInformerFactory writes a snapshot again after 4 minutes in which bookmarks alone came, and at the end", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   {
-    await using informers = world.factory({ everyMs: 60_000 });
+    await using informers = fixture.factory({ everyMs: 60_000 });
     informers.forResource(Pod);
     informers.start();
-    await world.time.tickAsync(60_000);
-    world.store.take();
-    world.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "x", namespace: "default" } });
-    world.server.bookmark();
-    await world.time.tickAsync(179_000);
-    assertEquals(world.store.take(), []);
-    await world.time.tickAsync(61_000);
-    assertEquals(world.store.take(), ["set pods/v1 kept"]);
-    world.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "y", namespace: "default" } });
-    world.server.bookmark();
-    await world.time.tickAsync(0);
+    await fixture.time.tickAsync(60_000);
+    fixture.store.take();
+    fixture.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "x", namespace: "default" } });
+    fixture.server.bookmark();
+    await fixture.time.tickAsync(179_000);
+    assertEquals(fixture.store.take(), []);
+    await fixture.time.tickAsync(61_000);
+    assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
+    fixture.server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata: { name: "y", namespace: "default" } });
+    fixture.server.bookmark();
+    await fixture.time.tickAsync(0);
   }
-  assertEquals(world.store.take(), ["set pods/v1 kept"]);
+  assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
 });
 
 Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and replaces one that it cannot use", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   const set = (bytes: string, version: string): Promise<boolean> =>
-    world.store.set("pods/v1", {
+    fixture.store.set("pods/v1", {
       bytes: ReadableStream.from([new TextEncoder().encode(bytes)]),
       version,
       replacesNewer: false,
     });
   const run = async (whileRunning?: () => Promise<unknown>): Promise<void> => {
-    await using informers = world.factory();
+    await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await world.time.tickAsync(0);
+    await fixture.time.tickAsync(0);
     await whileRunning?.();
   };
   await run();
-  world.store.take();
-  world.server.create(Pod, pod({ name: "c" }));
+  fixture.store.take();
+  fixture.server.create(Pod, pod({ name: "c" }));
   await run(() => set("newer", "900"));
-  assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept", "set pods/v1 left"]);
+  assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept", "set pods/v1 left"]);
   await run(async () => {
-    await world.time.tickAsync(60_000);
-    world.server.create(Pod, pod({ name: "d" }));
-    await world.time.tickAsync(0);
+    await fixture.time.tickAsync(60_000);
+    fixture.server.create(Pod, pod({ name: "d" }));
+    await fixture.time.tickAsync(0);
   });
-  assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept by force", "set pods/v1 kept"]);
-  assertEquals(world.errors.length, 1);
-  assertMatch(world.errors[0], /^Cannot restore "pods\/v1", which is listed instead: .*it does not begin with/);
-  world.asked;
+  assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept by force", "set pods/v1 kept"]);
+  assertEquals(fixture.errors.length, 1);
+  assertMatch(fixture.errors[0], /^Cannot restore "pods\/v1", which is listed instead: .*it does not begin with/);
+  fixture.asked;
   await run();
-  assertEquals(world.asked, ["get a at 5", "watch from 5"]);
-  assertEquals(world.store.take(), ["get pods/v1"]); // nothing has changed since the snapshot
+  assertEquals(fixture.asked, ["get a at 5", "watch from 5"]);
+  assertEquals(fixture.store.take(), ["get pods/v1"]); // nothing has changed since the snapshot
 });
 
 Deno.test("SharedInformerFactory lists where the server has no object of the snapshot, and replaces the snapshot", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   const run = async (): Promise<void> => {
-    await using informers = world.factory();
+    await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await world.time.tickAsync(5_000);
+    await fixture.time.tickAsync(5_000);
   };
   await run();
-  world.store.take();
-  world.server.delete(Pod, "default/a");
+  fixture.store.take();
+  fixture.server.delete(Pod, "default/a");
   await run(); // one of the two is enough
-  assertEquals([world.asked.slice(-3), world.errors], [["get a at 3", "get b at 3", "watch from 3"], []]);
-  world.store.take();
-  world.server.delete(Pod, "default/b");
-  world.server.create(Pod, pod({ name: "b" })); // another object of that name
+  assertEquals([fixture.asked.slice(-3), fixture.errors], [["get a at 3", "get b at 3", "watch from 3"], []]);
+  fixture.store.take();
+  fixture.server.delete(Pod, "default/b");
+  fixture.server.create(Pod, pod({ name: "b" })); // another object of that name
   await run();
-  assertEquals(world.asked, ["get b at 4", "list"]);
-  assertMatch(world.errors[0], /listed instead: the server has not these objects; was the cluster made anew/);
-  assertEquals(world.store.take(), ["get pods/v1", "set pods/v1 kept by force"]);
+  assertEquals(fixture.asked, ["get b at 4", "list"]);
+  assertMatch(fixture.errors[0], /listed instead: the server has not these objects; was the cluster made anew/);
+  assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept by force"]);
 });
 
 Deno.test("SharedInformerFactory that may not get an object of the snapshot trusts it", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   const run = async (): Promise<void> => {
-    await using informers = world.factory();
+    await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await world.time.tickAsync(0);
+    await fixture.time.tickAsync(0);
   };
   await run();
-  world.asked;
-  world.server.failNext(403);
+  fixture.asked;
+  fixture.server.failNext(403);
   await run();
-  assertEquals([world.asked, world.errors], [["get a at 3", "watch from 3"], []]);
+  assertEquals([fixture.asked, fixture.errors], [["get a at 3", "watch from 3"], []]);
 });
 
 Deno.test("SharedInformerFactory lists where its store fails or does not answer, and reports the reason", async () => {
@@ -218,86 +218,86 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
       [() => new Promise<undefined>(() => {}), /has not come within 10 s$/],
     ] as const
   ) {
-    using world = new World();
+    using fixture = new Fixture();
     const store: SnapshotStore = { get, set: () => Promise.reject(new Error("the disk is full")) };
     {
-      await using informers = world.factory({ store });
+      await using informers = fixture.factory({ store });
       const pods = informers.acquire(Pod);
-      await world.time.tickAsync(10_000);
-      assertEquals([pods.status().state, world.asked], ["live", ["list"]]);
-      assertMatch(world.errors[0], reason);
+      await fixture.time.tickAsync(10_000);
+      assertEquals([pods.status().state, fixture.asked], ["live", ["list"]]);
+      assertMatch(fixture.errors[0], reason);
     }
-    assertMatch(world.errors[1], /^Cannot keep a snapshot of "pods\/v1": the disk is full$/);
+    assertMatch(fixture.errors[1], /^Cannot keep a snapshot of "pods\/v1": the disk is full$/);
   }
 });
 
 Deno.test("SharedInformerFactory writes one snapshot at a time, and what has changed meanwhile at its end", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   const written: string[] = [];
   const slow = Promise.withResolvers<boolean>();
   const store: SnapshotStore = {
     get: () => Promise.resolve(undefined),
     set: (_name, { version }) => written.push(version) === 1 ? slow.promise : Promise.resolve(true),
   };
-  const informers = world.factory({ store, everyMs: 60_000 });
+  const informers = fixture.factory({ store, everyMs: 60_000 });
   informers.forResource(Pod);
   informers.start();
-  await world.time.tickAsync(180_000);
-  world.server.create(Pod, pod({ name: "c" }));
-  await world.time.tickAsync(0);
+  await fixture.time.tickAsync(180_000);
+  fixture.server.create(Pod, pod({ name: "c" }));
+  await fixture.time.tickAsync(0);
   const shutdown = informers.shutdown();
-  await world.time.tickAsync(0);
+  await fixture.time.tickAsync(0);
   assertEquals(written, ["3"]);
   slow.resolve(true);
   await shutdown;
-  assertEquals([written, world.time.timers], [["3", "4"], 0]);
+  assertEquals([written, fixture.time.timers], [["3", "4"], 0]);
 });
 
 Deno.test("SharedInformerFactory writes no snapshot of a cache that has not synced", async () => {
-  using world = new World();
-  world.server.failNext(500, Infinity);
+  using fixture = new Fixture();
+  fixture.server.failNext(500, Infinity);
   {
-    await using informers = world.factory();
+    await using informers = fixture.factory();
     informers.forResource(Pod);
     informers.start();
-    await world.time.tickAsync(60_000);
+    await fixture.time.tickAsync(60_000);
   }
-  assertEquals(world.store.take(), ["get pods/v1"]);
-  assertEquals(world.errors.filter((line) => !line.startsWith("Cannot list")), []);
+  assertEquals(fixture.store.take(), ["get pods/v1"]);
+  assertEquals(fixture.errors.filter((line) => !line.startsWith("Cannot list")), []);
 });
 
 Deno.test("SharedInformerFactory that is shut down while its store does not answer ends", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   const store: SnapshotStore = { get: () => new Promise(() => {}), set: () => Promise.resolve(true) };
-  const informers = world.factory({ store });
+  const informers = fixture.factory({ store });
   informers.forResource(Pod);
   const running = informers.run();
   await informers.shutdown();
   await running;
-  assertEquals([world.time.timers, world.asked, world.errors], [0, [], []]);
+  assertEquals([fixture.time.timers, fixture.asked, fixture.errors], [0, [], []]);
 });
 
 Deno.test("SharedInformerFactory keeps no data of Secrets unless asked to, and names snapshots by what they are of", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   {
-    await using informers = world.factory();
+    await using informers = fixture.factory();
     using _secrets = informers.acquire(Secret, { keep: "data" });
     using _pods = informers.acquire(Pod, { namespaces: ["shop", "cart"], labelSelector: "app=web" });
-    await world.time.tickAsync(0);
+    await fixture.time.tickAsync(0);
   }
   const name = "pods/v1?namespaces=cart%2Cshop&labelSelector=app%3Dweb";
-  assertEquals(world.store.take(), [`get ${name}`, `set ${name} kept`]);
+  assertEquals(fixture.store.take(), [`get ${name}`, `set ${name} kept`]);
   {
-    await using informers = world.factory({ secrets: true });
+    await using informers = fixture.factory({ secrets: true });
     using _secrets = informers.acquire(Secret, { keep: "data" });
     using _without = informers.acquire(Secret);
-    await world.time.tickAsync(0);
+    await fixture.time.tickAsync(0);
   }
-  assertEquals(world.store.take(), [
+  assertEquals(fixture.store.take(), [
     ...["get secrets/v1?keep=data", "get secrets/v1"],
     ...["set secrets/v1?keep=data kept", "set secrets/v1 kept"],
   ]);
-  assertThrows(() => world.factory({ everyMs: 0 }), RangeError, "everyMs");
+  assertThrows(() => fixture.factory({ everyMs: 0 }), RangeError, "everyMs");
 });
 
 Deno.test("MemorySnapshots refuses a snapshot that is too large, with a hint, and keeps the one before", async () => {

@@ -10,9 +10,9 @@ import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { gate, Uncaught } from "../support/informer.ts";
-import { FactoryWorld } from "./_factory_world.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 
-class World extends FactoryWorld {
+class Fixture extends FactoryFixture {
   /** The number of watches that the fake was asked for. */
   get asked(): number {
     return this.server.requests.filter(({ url }) => url.includes("watch=")).length;
@@ -20,8 +20,8 @@ class World extends FactoryWorld {
 }
 
 Deno.test("SharedInformerFactory's informers equal the server, for all namespaces, one, or a selection [C103] [F21]", async () => {
-  await using world = new World();
-  const { server, informers } = world;
+  await using fixture = new Fixture();
+  const { server, informers } = fixture;
   server.create(Pod, pod({ namespace: "shop", name: "web-0", labels: { app: "web" } }));
   server.create(Pod, pod({ namespace: "shop", name: "db-0", labels: { app: "db" } }));
   server.create(Pod, pod({ namespace: "other", name: "web-0", labels: { app: "web" } }));
@@ -31,7 +31,7 @@ Deno.test("SharedInformerFactory's informers equal the server, for all namespace
   const metadata = informers.forResource(metadataOf(Pod));
   informers.start();
   const waiting = informers.waitForCacheSync();
-  await world.tick();
+  await fixture.tick();
   await waiting;
   const keys = (): string[][] => [all, shop, web, metadata].map((informer) => [...informer.indexer.keys()].sort());
   assertEquals(keys(), [
@@ -46,7 +46,7 @@ Deno.test("SharedInformerFactory's informers equal the server, for all namespace
   server.patch(Pod, "shop/db-0", { metadata: { labels: { app: "web" } } });
   server.patch(Pod, "other/web-0", { metadata: { labels: { app: "db" } } });
   server.delete(Pod, "shop/web-0");
-  await world.tick();
+  await fixture.tick();
   assertEquals(keys(), [
     ["other/web-0", "shop/db-0", "shop/web-1"],
     ["shop/db-0", "shop/web-1"],
@@ -54,7 +54,7 @@ Deno.test("SharedInformerFactory's informers equal the server, for all namespace
     ["other/web-0", "shop/db-0", "shop/web-1"],
   ]);
   assertEquals(shop.lister.list().every(({ metadata }) => metadata.managedFields === undefined), true);
-  assertEquals(world.errors, [
+  assertEquals(fixture.errors, [
     "pods: Two informers cache the same pods: one has objects of all namespaces, the other objects " +
     "of namespace shop; use the larger one for both, or ignore this error",
   ]);
@@ -82,8 +82,8 @@ Deno.test("SharedInformerFactory's informers use streaming lists where the serve
 });
 
 Deno.test("SharedInformerFactory makes one informer per resource and selection, for all callers [F30]", async () => {
-  await using world = new World({ namespace: "shop" });
-  const { informers } = world;
+  await using fixture = new Fixture({ namespace: "shop" });
+  const { informers } = fixture;
   const pods = informers.forResource(Pod);
   assertStrictEquals(informers.forResource(Pod), pods);
   assertStrictEquals(informers.forResource(Pod, { namespace: "shop" }), pods);
@@ -99,20 +99,20 @@ Deno.test("SharedInformerFactory makes one informer per resource and selection, 
   for (const other of others) assertNotStrictEquals(other, pods);
   assertEquals(new Set(others).size, 6);
   informers.start();
-  await world.tick();
-  assertEquals([world.asked, world.server.watches], [7, 7]);
+  await fixture.tick();
+  assertEquals([fixture.asked, fixture.server.watches], [7, 7]);
 });
 
 Deno.test("SharedInformerFactory adds the indexers of later callers, and accepts the same function under the same name", async () => {
-  await using world = new World();
-  const { server, informers } = world;
+  await using fixture = new Fixture();
+  const { server, informers } = fixture;
   server.create(Pod, pod({ namespace: "shop", name: "a", node: "n1" }));
   const node = (pod: Pod): string[] => pod.spec.nodeName === undefined ? [] : [pod.spec.nodeName];
   const first = informers.forResource(Pod, { indexers: { node } });
   const second = informers.forResource(Pod, { indexers: { node, name: ({ metadata }) => [metadata.name] } });
   assertStrictEquals<unknown>(first, second);
   informers.start();
-  await world.tick();
+  await fixture.tick();
   const third = informers.forResource(Pod, { indexers: { initial: ({ metadata }) => [metadata.name[0]] } });
   assertEquals(first.indexer.indexKeys("node", "n1"), ["shop/a"]);
   assertEquals(second.indexer.indexKeys("name", "a"), ["shop/a"]);
@@ -133,8 +133,8 @@ Deno.test("SharedInformerFactory adds the indexers of later callers, and accepts
 
 Deno.test("SharedInformerFactory names the option in which a later call contradicts the first [F29]", async () => {
   const reflector = { backoff: { jitter: 0 } };
-  await using world = new World({ resyncMs: 5_000, reflector });
-  const { informers } = world;
+  await using fixture = new Fixture({ resyncMs: 5_000, reflector });
+  const { informers } = fixture;
   const transform = (pod: Pod): Pod => pod;
   const options = { transform, managedFields: "keep", parse: "eager", freeze: true, graceMs: 1 } as const;
   const pods = informers.forResource(Pod, options);
@@ -163,13 +163,13 @@ Deno.test("SharedInformerFactory names the option in which a later call contradi
 });
 
 Deno.test("SharedInformerFactory starts informers that have not been started, at each call of start [F08] [F27]", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   const pods = informers.forResource(Pod);
   informers.start();
   informers.start();
   const maps = informers.forResource(ConfigMap);
-  await world.tick();
+  await fixture.tick();
   assertEquals([pods.hasSynced, maps.status().state], [true, "idle"]);
   await assertRejects(
     () => informers.waitForCacheSync(),
@@ -178,28 +178,28 @@ Deno.test("SharedInformerFactory starts informers that have not been started, at
   );
   informers.start();
   const waiting = informers.waitForCacheSync();
-  await world.tick();
+  await fixture.tick();
   await waiting;
-  assertEquals([maps.hasSynced, world.asked, world.errors], [true, 2, []]);
+  assertEquals([maps.hasSynced, fixture.asked, fixture.errors], [true, 2, []]);
 });
 
 Deno.test("SharedInformerFactory's informers end with the signal they were started with", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   const pods = informers.forResource(Pod);
   const stop = new AbortController();
   informers.start({ signal: stop.signal });
   const maps = informers.forResource(ConfigMap);
   informers.start();
-  await world.tick();
+  await fixture.tick();
   stop.abort();
-  await world.tick();
-  assertEquals([pods.status().state, maps.status().state, world.server.watches], ["stopped", "live", 1]);
+  await fixture.tick();
+  assertEquals([pods.status().state, maps.status().state, fixture.server.watches], ["stopped", "live", 1]);
 });
 
 Deno.test("SharedInformerFactory waits for all caches, and rejects with the first refusal unless it is patient [C102]", async () => {
-  await using world = new World();
-  const { informers, server } = world;
+  await using fixture = new Fixture();
+  const { informers, server } = fixture;
   await informers.waitForCacheSync(); // nothing to wait for
   // Both ways of listing are refused.
   server.failNext(403, 2, ({ path }) => path.endsWith("/configmaps"));
@@ -210,7 +210,7 @@ Deno.test("SharedInformerFactory waits for all caches, and rejects with the firs
   const refused = assertRejects(() => informers.waitForCacheSync(), Error, "configmaps");
   const patient = informers.waitForCacheSync({ patient: true });
   const stop = new AbortController();
-  await world.tick();
+  await fixture.tick();
   await refused;
   const aborted = assertRejects(
     () => informers.waitForCacheSync({ patient: true, signal: stop.signal }),
@@ -219,16 +219,16 @@ Deno.test("SharedInformerFactory waits for all caches, and rejects with the firs
   );
   stop.abort(new Error("enough"));
   assertEquals(((await aborted).reason as Error).message, "enough");
-  assertEquals([maps.status().state, world.errors.length], ["forbidden", 1]);
-  assertEquals(world.errors[0].startsWith("configmaps: Cannot "), true);
-  await world.time.tickAsync(800);
+  assertEquals([maps.status().state, fixture.errors.length], ["forbidden", 1]);
+  assertEquals(fixture.errors[0].startsWith("configmaps: Cannot "), true);
+  await fixture.time.tickAsync(800);
   await patient;
   assertEquals(maps.hasSynced, true);
 });
 
 Deno.test("SharedInformerFactory that was shut down makes and starts no informer, and waits for none", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   const pods = informers.forResource(Pod);
   informers.start();
   const waiting = assertRejects(() => informers.waitForCacheSync({ patient: true }), Error, "it has stopped");
@@ -240,8 +240,8 @@ Deno.test("SharedInformerFactory that was shut down makes and starts no informer
 });
 
 Deno.test("shutting down a SharedInformerFactory inside a handler waits for all calls but that one", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   const happened: string[] = [];
   const last = gate();
   informers.forResource(Pod).addEventHandler({
@@ -253,10 +253,10 @@ Deno.test("shutting down a SharedInformerFactory inside a handler waits for all 
     },
   });
   informers.start();
-  await world.tick();
+  await fixture.tick();
   // Asked from outside, it does wait.
   const outside = informers.shutdown().then(() => void happened.push("disposed outside"));
-  await world.tick();
+  await fixture.tick();
   assertEquals(happened, ["disposed inside"]);
   last.resolve();
   await outside;
@@ -266,7 +266,7 @@ Deno.test("shutting down a SharedInformerFactory inside a handler waits for all 
 Deno.test("SharedInformerFactory reports an error thrown by one onError as uncaught, and calls the other", async () => {
   const thrown = { own: new Error("the informer's is at fault"), factory: new Error("the factory's is at fault") };
   const calls: string[] = [];
-  const world = new World({
+  const fixture = new Fixture({
     graceMs: 5,
     onError: (error) => {
       calls.push(`factory: ${errorLine(error)}`);
@@ -274,7 +274,7 @@ Deno.test("SharedInformerFactory reports an error thrown by one onError as uncau
     },
   });
   using uncaught = new Uncaught();
-  const { informers, server } = world;
+  const { informers, server } = fixture;
   server.create(Pod, pod({ name: "a" }));
   const pods = informers.forResource(Pod, {
     onError: (error) => {
@@ -291,31 +291,31 @@ Deno.test("SharedInformerFactory reports an error thrown by one onError as uncau
     onSynced: () => hold.promise,
   });
   informers.start({ signal: stop.signal });
-  await world.tick();
+  await fixture.tick();
   const failed = 'Handler "handler 1" failed on "added" of "default/a": bad';
   assertEquals(calls.splice(0), [`own: ${failed}`, `factory: ${failed}`]);
   assertEquals([uncaught.errors.splice(0), pods.status().state], [[thrown.own, thrown.factory], "live"]);
   // A stop that failed is reported to the factory's `onError` alone.
   stop.abort();
-  await world.time.tickAsync(5);
+  await fixture.time.tickAsync(5);
   assertEquals(calls, ['factory: Cannot finish handler "handler 1": its call has not returned within 5 ms']);
   assertEquals(uncaught.errors, [thrown.factory]);
   hold.resolve();
-  await world[Symbol.asyncDispose](); // onError has received the failure
+  await fixture[Symbol.asyncDispose](); // onError has received the failure
 });
 
 Deno.test("SharedInformerFactory's shutdown names the handlers of all informers that have not returned", async () => {
-  const world = new World({ graceMs: 3_000 });
-  const { informers, server } = world;
+  const fixture = new Fixture({ graceMs: 3_000 });
+  const { informers, server } = fixture;
   server.create(Pod, pod({ name: "a" }));
   server.create(ConfigMap, configMap({ name: "a" }));
   const never = gate();
   informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
   informers.forResource(ConfigMap).addEventHandler({ onAdd: () => never.promise }, { name: "hanging" });
   informers.start();
-  await world.tick();
+  await fixture.tick();
   const shutdown = assertRejects(() => informers.shutdown(), InformerError, "Cannot shut down all informers: ");
-  await world.time.tickAsync(3_000);
+  await fixture.time.tickAsync(3_000);
   const error = await shutdown;
   const messages = ["stuck", "hanging"].map((name) =>
     `Cannot finish handler "${name}": its call has not returned within 3000 ms`
@@ -323,20 +323,20 @@ Deno.test("SharedInformerFactory's shutdown names the handlers of all informers 
   assertEquals(error.message, `Cannot shut down all informers: ${messages.join("; ")}`);
   assertEquals(error.message, `Cannot shut down all informers: ${messages.join("; ")}`);
   never.resolve();
-  await world[Symbol.asyncDispose](); // shutdown() has rejected with the failure
+  await fixture[Symbol.asyncDispose](); // shutdown() has rejected with the failure
 });
 
 Deno.test("SharedInformerFactory returns a stopped informer to a later caller", async () => {
-  await using world = new World();
-  const { informers } = world;
+  await using fixture = new Fixture();
+  const { informers } = fixture;
   const pods = informers.forResource(Pod);
   await pods[Symbol.asyncDispose]();
   assertStrictEquals(informers.forResource(Pod), pods);
 });
 
 Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and names those that have not returned", async () => {
-  const world = new World({ graceMs: 3_000 });
-  const { informers, server } = world;
+  const fixture = new Fixture({ graceMs: 3_000 });
+  const { informers, server } = fixture;
   server.create(Pod, pod({ name: "a" }));
   server.create(ConfigMap, configMap({ name: "a" }));
   const never = gate();
@@ -345,24 +345,24 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
   informers.forResource(Pod).addEventHandler({ onAdd: () => never.promise }, { name: "stuck" });
   informers.forResource(ConfigMap).addEventHandler({ onAdd: () => soon.promise.then(() => void (returned = true)) });
   informers.start();
-  await world.tick();
+  await fixture.tick();
   const rejected = assertRejects(() => informers.shutdown(), Error, 'Cannot finish handler "stuck"');
-  await world.time.tickAsync(1_000);
+  await fixture.time.tickAsync(1_000);
   soon.resolve();
-  await world.time.tickAsync(2_000);
+  await fixture.time.tickAsync(2_000);
   await rejected;
-  assertEquals([returned, server.watches, world.time.timers], [true, 0, 0]);
+  assertEquals([returned, server.watches, fixture.time.timers], [true, 0, 0]);
   // It is reported to onError too, for programs that only abort a signal.
-  assertEquals(world.errors, [
+  assertEquals(fixture.errors, [
     'pods: Cannot finish handler "stuck": its call has not returned within 3000 ms',
   ]);
   never.resolve();
-  await world[Symbol.asyncDispose](); // shutdown() has rejected with the failure
+  await fixture[Symbol.asyncDispose](); // shutdown() has rejected with the failure
 });
 
 Deno.test("SharedInformerFactory's informers have the factory's options, unless they set their own", async () => {
-  await using world = new World({ freeze: true, managedFields: "keep" });
-  const { informers, server } = world;
+  await using fixture = new Fixture({ freeze: true, managedFields: "keep" });
+  const { informers, server } = fixture;
   server.create(Pod, pod({ name: "a" }));
   server.create(ConfigMap, configMap({ name: "a" }));
   const own: unknown[] = [];
@@ -378,12 +378,12 @@ Deno.test("SharedInformerFactory's informers have the factory's options, unless 
     },
   });
   informers.start();
-  await world.tick();
+  await fixture.tick();
   const [a, b] = [pods.lister.list()[0], maps.lister.list()[0]];
   assertEquals([Object.isFrozen(a), Object.isFrozen(b)], [true, false]);
   assertEquals([a.metadata.managedFields !== undefined, b.metadata.managedFields], [true, undefined]);
   // Errors are reported to both.
-  assertEquals([own.length, world.errors], [1, [
+  assertEquals([own.length, fixture.errors], [1, [
     'configmaps: Handler "handler 1" failed on "added" of "default/a": bad',
   ]]);
 });

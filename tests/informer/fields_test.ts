@@ -5,7 +5,7 @@ import { findResource } from "../../src/client/find_resource.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, pod } from "../../src/testing/mod.ts";
-import { FactoryWorld } from "./_factory_world.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 
 /** The object without what marks it. */
 function plain(object: unknown): unknown {
@@ -13,8 +13,8 @@ function plain(object: unknown): unknown {
 }
 
 Deno.test("SharedInformerFactory gives informers of fields, whose handlers, listers, indexes and filters see these fields", async () => {
-  await using world = new FactoryWorld();
-  const { server, informers } = world;
+  await using fixture = new FactoryFixture();
+  const { server, informers } = fixture;
   server.create(Pod, pod({ namespace: "shop", name: "web-0", node: "n1", labels: { app: "web" } }));
   server.create(Pod, pod({ namespace: "shop", name: "db-0", node: "n2", labels: { app: "db" } }));
   const pods = informers.forResource(Pod, {
@@ -25,7 +25,7 @@ Deno.test("SharedInformerFactory gives informers of fields, whose handlers, list
   pods.addEventHandler({ onAdd: ({ key, object }) => seen.push([key, object.spec.nodeName]) }, {
     filter: (pod) => pod.metadata.labels?.app === "web",
   });
-  await world.start();
+  await fixture.start();
   assertEquals(seen, [["shop/web-0", "n1"]]);
   assertEquals(pods.indexer.indexKeys("node", "n2"), ["shop/db-0"]);
   assertEquals(pods.lister.list("app=db").map(({ metadata }) => metadata.name), ["db-0"]);
@@ -44,10 +44,10 @@ Deno.test("SharedInformerFactory gives informers of fields, whose handlers, list
 });
 
 Deno.test("Lister refuses to select by labels and fields that an informer of fields does not keep", async () => {
-  await using world = new FactoryWorld();
-  const { informers } = world;
+  await using fixture = new FactoryFixture();
+  const { informers } = fixture;
   const nodes = informers.forResource(Pod, { fields: ["spec.nodeName", 'metadata.labels["app"]'] });
-  await world.start();
+  await fixture.start();
   assertEquals(nodes.lister.list("app=web"), []);
   assertThrows(() => nodes.lister.list("tier=web"), TypeError, 'Cannot select by "metadata.labels.tier"');
   assertThrows(
@@ -58,8 +58,8 @@ Deno.test("Lister refuses to select by labels and fields that an informer of fie
 });
 
 Deno.test("SharedInformerFactory shares an informer of the same fields in any order, and no other", async () => {
-  await using world = new FactoryWorld();
-  const { informers, errors } = world;
+  await using fixture = new FactoryFixture();
+  const { informers, errors } = fixture;
   const pods = informers.forResource(Pod, { fields: ["spec.nodeName", "status.phase"] });
   const same = informers.forResource(Pod, {
     fields: ["status.phase", "spec.nodeName", "status.phase", "metadata.uid"],
@@ -79,13 +79,13 @@ Deno.test("SharedInformerFactory shares an informer of the same fields in any or
     "use the larger one for both, or ignore this error",
   ]);
   assertEquals(informers.status().length, 2);
-  await world.start();
+  await fixture.start();
   assertEquals(acquired.lister.list(), []);
 });
 
 Deno.test("SharedIndexInformer of fields caches an update of other fields without an event, and reaches its version", async () => {
-  await using world = new FactoryWorld();
-  const { server, client, informers } = world;
+  await using fixture = new FactoryFixture();
+  const { server, client, informers } = fixture;
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { kept: "1", other: "1" } }));
   const maps = informers.forResource(ConfigMap, { fields: ["data.kept"] });
   const all = new SharedIndexInformer(client.resource(fieldsOf(ConfigMap, ["data.kept"])), { unchanged: "deliver" });
@@ -99,10 +99,10 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
   noting("skip", maps);
   noting("deliver", all);
   void all.run();
-  await world.start();
+  await fixture.start();
   const write = async (data: Record<string, string>): Promise<string> => {
     const { metadata } = await client.resource(ConfigMap).patch("a", { type: "merge", body: { data } });
-    await world.tick();
+    await fixture.tick();
     return metadata.resourceVersion;
   };
   const version = await write({ other: "2" });
@@ -117,24 +117,24 @@ Deno.test("SharedIndexInformer of fields caches an update of other fields withou
   server.loseNext();
   const later = await write({ other: "3" });
   server.forceRelist();
-  await world.tick(10_000);
+  await fixture.tick(10_000);
   assertEquals(seen, ["deliver: 2→2"]);
   assertEquals(maps.status().recentRelists, 1);
   assertEquals(maps.lister.get("shop/a")?.metadata.resourceVersion, later);
 });
 
 Deno.test("SharedIndexInformer refuses unchanged without fields, and names what to do", async () => {
-  await using world = new FactoryWorld();
+  await using fixture = new FactoryFixture();
   assertThrows(
-    () => new SharedIndexInformer(world.client.resource(Pod), { unchanged: "skip" }),
+    () => new SharedIndexInformer(fixture.client.resource(Pod), { unchanged: "skip" }),
     TypeError,
     'the option "unchanged" is for informers of named fields; give fields, or leave it out',
   );
 });
 
 Deno.test("SharedIndexInformer transforms what fields keep, compares results, and keeps their mark", async () => {
-  await using world = new FactoryWorld();
-  const { server, client, informers } = world;
+  await using fixture = new FactoryFixture();
+  const { server, client, informers } = fixture;
   server.create(ConfigMap, configMap({ namespace: "shop", name: "a", data: { kept: "1", more: "1" } }));
   const given: unknown[] = [];
   const maps = informers.forResource(ConfigMap, {
@@ -146,10 +146,10 @@ Deno.test("SharedIndexInformer transforms what fields keep, compares results, an
   });
   const seen: unknown[] = [];
   maps.addEventHandler({ onUpdate: ({ object }) => seen.push(plain(object.data)) });
-  await world.start();
+  await fixture.start();
   const patch = async (data: Record<string, string>): Promise<void> => {
     await client.resource(ConfigMap).patch("a", { type: "merge", body: { data } });
-    await world.tick();
+    await fixture.tick();
   };
   await patch({ more: "2" });
   await patch({ kept: "2" });
@@ -165,15 +165,15 @@ Deno.test("SharedIndexInformer transforms what fields keep, compares results, an
 });
 
 Deno.test("SharedInformerFactory reports once the paths that lead nowhere, of a kind found by discovery, once it has synced", async () => {
-  await using world = new FactoryWorld();
-  const { server, client, informers, errors } = world;
+  await using fixture = new FactoryFixture();
+  const { server, client, informers, errors } = fixture;
   for (const name of ["a", "b"]) server.create(ConfigMap, configMap({ namespace: "shop", name, data: { x: "1" } }));
   const found = findResource(await client.discover(), "configmaps")!;
   informers.forResource(found, { fields: ["data.x", "data.y", "spec.z", "metadata.labels"] });
   informers.forResource(found, { fields: ["data.x"] });
   informers.forResource(ConfigMap, { fields: ["data.y"] });
   errors.length = 0;
-  await world.start();
+  await fixture.start();
   assertEquals(errors, [
     'configmaps: No cached object of "configmaps" has "data.y" or "metadata.labels" or "spec.z": look for a mistake in the paths of ' +
     "fields, or ignore this error",
@@ -181,18 +181,18 @@ Deno.test("SharedInformerFactory reports once the paths that lead nowhere, of a 
 });
 
 Deno.test("SharedInformerFactory keeps the fields of objects of several namespaces, and skips updates in each", async () => {
-  await using world = new FactoryWorld();
-  const { server, informers } = world;
+  await using fixture = new FactoryFixture();
+  const { server, informers } = fixture;
   for (const namespace of ["a", "b", "c"]) {
     server.create(ConfigMap, configMap({ namespace, name: "map", data: { kept: "1", other: "1" } }));
   }
   const maps = informers.forResource(ConfigMap, { namespaces: ["a", "b"], fields: ["data.kept"] });
   const seen: string[] = [];
   maps.addEventHandler({ onUpdate: ({ key }) => seen.push(key) });
-  await world.start();
+  await fixture.start();
   const write = async (namespace: string, data: Record<string, string>): Promise<void> => {
     server.update(ConfigMap, { ...server.get(ConfigMap, `${namespace}/map`)!, data });
-    await world.tick();
+    await fixture.tick();
   };
   await write("a", { kept: "1", other: "2" });
   await write("b", { kept: "2", other: "1" });

@@ -4,13 +4,13 @@ import { path } from "../../src/entry/path.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Secret } from "../../src/kinds/core/v1.ts";
-import { FactoryWorld } from "./_factory_world.ts";
+import { FactoryFixture } from "./_factory_fixture.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 const REFUSED = 'informers leave it out; give the informer the option keep: "data", or read the object by client.get()';
 
 /** A factory on a fake server that has one Secret. */
-class SecretWorld extends FactoryWorld {
+class SecretFixture extends FactoryFixture {
   constructor() {
     super();
     this.write("login", "UExBTlRFRA==");
@@ -29,8 +29,8 @@ const PLANTED = "UExBTlRFR";
 
 Deno.test("SharedIndexInformer keeps no data of Secrets, in texts, objects, events or earlier states", async () => {
   for (const options of [{}, { parse: "eager" }, { freeze: true }, { managedFields: "keep" }] as const) {
-    await using world = new SecretWorld();
-    const secrets = new SharedIndexInformer<Secret>(world.client.resource(Secret), options);
+    await using fixture = new SecretFixture();
+    const secrets = new SharedIndexInformer<Secret>(fixture.client.resource(Secret), options);
     const running = secrets.run();
     const kept: unknown[] = [];
     const keepTexts = (): void => {
@@ -41,26 +41,26 @@ Deno.test("SharedIndexInformer keeps no data of Secrets, in texts, objects, even
       kept.push(event.metadata, event.object, event.type === "updated" ? event.previous : undefined);
     };
     secrets.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note });
-    await world.tick();
-    world.write("login", "UExBTlRFRDI=");
-    await world.tick();
-    world.write("later", "UExBTlRFRA==");
-    await world.tick();
-    world.server.delete(Secret, "shop/later");
-    await world.tick();
+    await fixture.tick();
+    fixture.write("login", "UExBTlRFRDI=");
+    await fixture.tick();
+    fixture.write("later", "UExBTlRFRA==");
+    await fixture.tick();
+    fixture.server.delete(Secret, "shop/later");
+    await fixture.tick();
     const shown = kept.map((part) => JSON.stringify(part) ?? "");
     assertEquals(shown.filter((text) => text.includes(PLANTED)), []);
     assert(shown.filter((text) => text.includes("Opaque")).length >= 9, shown.join("\n"));
     assertEquals(kept.some((part) => typeof part === "string"), !("parse" in options), "unread texts were seen");
     assertEquals(JSON.stringify(secrets.lister.get("shop/login")?.metadata.annotations), `{"team":"shop"}`);
-    await Promise.all([secrets[Symbol.asyncDispose](), running, world.tick()]);
+    await Promise.all([secrets[Symbol.asyncDispose](), running, fixture.tick()]);
   }
 });
 
 Deno.test("reading the data of a cached Secret throws an error that names the option, and copies and JSON do not", async () => {
-  await using world = new SecretWorld();
-  const secrets = world.informers.forResource(Secret);
-  await world.start();
+  await using fixture = new SecretFixture();
+  const secrets = fixture.informers.forResource(Secret);
+  await fixture.start();
   const secret = secrets.lister.get("shop/login") as Secret;
   for (const name of ["data", "stringData"] as const) {
     assertThrows(() => secret[name], TypeError, `Cannot read "${name}" of a Secret: ${REFUSED}`);
@@ -73,30 +73,30 @@ Deno.test("reading the data of a cached Secret throws an error that names the op
   assertThrows(() => secrets.lister.list({ fieldSelector: "data.password=x" }), TypeError, REFUSED);
   assertEquals(secrets.lister.list({ fieldSelector: "type=Opaque" }).length, 1);
   // A transform may set it.
-  const own = new SharedIndexInformer<Secret>(world.client.resource(Secret), {
+  const own = new SharedIndexInformer<Secret>(fixture.client.resource(Secret), {
     transform: (secret) => Object.assign(secret, { data: { length: "1" } }),
   });
   const alone = own.run();
-  await world.tick();
+  await fixture.tick();
   assertEquals(own.lister.get("shop/login")?.data, { length: "1" });
-  await Promise.all([own[Symbol.asyncDispose](), alone, world.tick()]);
+  await Promise.all([own[Symbol.asyncDispose](), alone, fixture.tick()]);
 });
 
 Deno.test("path of the data of Secrets reports an error, from unread text too", async () => {
-  await using world = new SecretWorld();
-  const secrets = world.informers.forResource(Secret, { indexers: { password: path("data.password" as string) } });
-  await world.start();
+  await using fixture = new SecretFixture();
+  const secrets = fixture.informers.forResource(Secret, { indexers: { password: path("data.password" as string) } });
+  await fixture.start();
   assertEquals(secrets.indexer.indexValues("password"), []);
-  assertEquals(world.errors, [
+  assertEquals(fixture.errors, [
     `secrets: Cannot file "shop/login" in index "password": Cannot read "data" of a Secret: ${REFUSED}`,
   ]);
 });
 
 Deno.test("a cached Secret cannot be written, and one that was read by the client can", async () => {
-  await using world = new SecretWorld();
-  const { client, server, informers } = world;
+  await using fixture = new SecretFixture();
+  const { client, server, informers } = fixture;
   const secrets = informers.forResource(Secret);
-  await world.start();
+  await fixture.start();
   const cached = secrets.lister.get("shop/login") as Secret;
   const resource = client.resource(Secret);
   for (const object of [cached, { ...cached, type: "x" }, { ...cached, metadata: { ...cached.metadata } }]) {
@@ -114,19 +114,19 @@ Deno.test("a cached Secret cannot be written, and one that was read by the clien
 });
 
 Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, which asks for it by name", async () => {
-  await using world = new SecretWorld();
-  const { informers } = world;
+  await using fixture = new SecretFixture();
+  const { informers } = fixture;
   const lean = informers.forResource(Secret);
   const whole = informers.forResource(Secret, { keep: "data", indexers: { password: path("data.password") } });
   assertStrictEquals<unknown>(informers.forResource(Secret, { keep: "data" }), whole);
   assertStrictEquals<unknown>(informers.forResource(Secret), lean);
-  await world.start();
+  await fixture.start();
   assertEquals(whole.lister.get("shop/login")?.data, { password: "UExBTlRFRA==" });
   assertEquals(whole.indexer.indexKeys("password", "UExBTlRFRA=="), ["shop/login"]);
   assertEquals(whole.lister.get("shop/login")?.metadata.annotations?.[LAST_APPLIED] !== undefined, true);
   assertThrows(() => (lean.lister.get("shop/login") as Secret).data, TypeError);
-  assertEquals(world.errors.length, 1);
-  assert(world.errors[0].includes("the other objects with data of all namespaces"), world.errors[0]);
+  assertEquals(fixture.errors.length, 1);
+  assert(fixture.errors[0].includes("the other objects with data of all namespaces"), fixture.errors[0]);
   assertThrows(
     () => informers.forResource(ConfigMap, { keep: "data" }),
     TypeError,
@@ -135,11 +135,11 @@ Deno.test("SharedInformerFactory keeps the data of Secrets in another informer, 
 });
 
 Deno.test("informers of the metadata and of the table of Secrets keep no data either", async () => {
-  await using world = new SecretWorld();
-  const metadata = world.informers.forResource(metadataOf(Secret));
-  const rows = world.informers.forResource(tableOf(Secret));
-  const named = world.informers.forResource(Secret, { fields: ["data.password"] });
-  await world.start();
+  await using fixture = new SecretFixture();
+  const metadata = fixture.informers.forResource(metadataOf(Secret));
+  const rows = fixture.informers.forResource(tableOf(Secret));
+  const named = fixture.informers.forResource(Secret, { fields: ["data.password"] });
+  await fixture.start();
   const kept = [metadata, rows].flatMap(({ entries }) =>
     [...entries] as { readonly text?: unknown; readonly object: unknown }[]
   );

@@ -36,7 +36,7 @@ class Follower {
 }
 
 /** An informer on a fake server, a handler that was there from the start, and later ones. */
-class World implements AsyncDisposable {
+class Fixture implements AsyncDisposable {
   readonly time = new FakeTime();
   readonly server: FakeApiServer;
   readonly client: Client;
@@ -116,16 +116,16 @@ const SERVERS: Readonly<Record<string, readonly [FakeApiServerOptions, SharedInd
 Deno.test("SharedIndexInformer equals the server after any writes, and so does every handler [C079]", async () => {
   for (const [what, [server, options]] of Object.entries(SERVERS)) {
     for (let seed = 1; seed <= 5; seed++) {
-      await using world = new World(server, options);
+      await using fixture = new Fixture(server, options);
       const random = numbers(seed);
-      for (let i = 0; i < 10; i++) write(world.server, random);
-      await world.start();
+      for (let i = 0; i < 10; i++) write(fixture.server, random);
+      await fixture.start();
       for (let round = 0; round < 20; round++) {
-        for (let i = random(20); i >= 0; i--) write(world.server, random);
-        await world.time.tickAsync(0);
-        if (round % 5 === 0) world.join();
-        await world.time.tickAsync(0);
-        world.agree(`${what}, seed ${seed}, round ${round}`);
+        for (let i = random(20); i >= 0; i--) write(fixture.server, random);
+        await fixture.time.tickAsync(0);
+        if (round % 5 === 0) fixture.join();
+        await fixture.time.tickAsync(0);
+        fixture.agree(`${what}, seed ${seed}, round ${round}`);
       }
     }
   }
@@ -159,17 +159,17 @@ for (const [what, [server, options]] of Object.entries(SERVERS)) {
       (server) => server.stallWatches(),
     ];
     for (const [number, fault] of faults.entries()) {
-      await using world = new World(server, options);
+      await using fixture = new Fixture(server, options);
       const random = numbers(number + 1);
-      for (let i = 0; i < 10; i++) write(world.server, random);
-      await world.start();
-      using stalled = fault(world.server) ?? undefined;
-      for (let i = 0; i < 15; i++) write(world.server, random);
-      await world.time.tickAsync(0);
-      for (let i = 0; i < 15; i++) write(world.server, random);
-      await world.time.tickAsync(stalled === undefined ? 60_000 : 300_000);
-      world.agree(`fault ${number}`);
-      assertEquals(world.pods.status().state, "live", `fault ${number}`);
+      for (let i = 0; i < 10; i++) write(fixture.server, random);
+      await fixture.start();
+      using stalled = fault(fixture.server) ?? undefined;
+      for (let i = 0; i < 15; i++) write(fixture.server, random);
+      await fixture.time.tickAsync(0);
+      for (let i = 0; i < 15; i++) write(fixture.server, random);
+      await fixture.time.tickAsync(stalled === undefined ? 60_000 : 300_000);
+      fixture.agree(`fault ${number}`);
+      assertEquals(fixture.pods.status().state, "live", `fault ${number}`);
     }
   });
 }
@@ -178,20 +178,20 @@ Deno.test("SharedIndexInformer misses no write in any turn of the event loop aro
   for (const [server, options] of Object.values(SERVERS)) {
     // Writes in every turn of the event loop in which the informer starts.
     for (let quietTurns = 0; quietTurns < 12; quietTurns++) {
-      await using world = new World(server, options);
-      world.server.create(Pod, pod({ name: "updated" }));
-      world.server.create(Pod, pod({ name: "deleted" }));
-      for (let i = 0; i < 5; i++) world.server.create(Pod, pod({ name: `more-${i}` }));
-      void world.pods.run();
+      await using fixture = new Fixture(server, options);
+      fixture.server.create(Pod, pod({ name: "updated" }));
+      fixture.server.create(Pod, pod({ name: "deleted" }));
+      for (let i = 0; i < 5; i++) fixture.server.create(Pod, pod({ name: `more-${i}` }));
+      void fixture.pods.run();
       for (let turn = 0; turn < quietTurns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
-      world.server.patch(Pod, "updated", { metadata: { labels: { a: "b" } } });
-      world.server.delete(Pod, "deleted");
-      world.server.create(Pod, pod({ name: "created" }));
-      world.server.create(Pod, pod({ name: "passing" }));
-      world.server.delete(Pod, "passing");
-      await world.time.tickAsync(5_000);
-      world.agree(`written after ${quietTurns} turns`);
-      assert(world.followers[0].known.has("default/created"));
+      fixture.server.patch(Pod, "updated", { metadata: { labels: { a: "b" } } });
+      fixture.server.delete(Pod, "deleted");
+      fixture.server.create(Pod, pod({ name: "created" }));
+      fixture.server.create(Pod, pod({ name: "passing" }));
+      fixture.server.delete(Pod, "passing");
+      await fixture.time.tickAsync(5_000);
+      fixture.agree(`written after ${quietTurns} turns`);
+      assert(fixture.followers[0].known.has("default/created"));
     }
   }
 });
@@ -218,8 +218,8 @@ Deno.test("SharedIndexInformer misses no write before or after each request of i
   for (const [name, [options, informerOptions]] of Object.entries(SERVERS)) {
     for (const [number, moment] of moments.entries()) {
       for (const when of ["beforeNext", "afterNext"] as const) {
-        await using world = new World(options, informerOptions);
-        const { server } = world;
+        await using fixture = new Fixture(options, informerOptions);
+        const { server } = fixture;
         for (const name of ["updated", "deleted", "replaced"]) server.create(Pod, pod({ name }));
         for (let i = 0; i < 5; i++) server.create(Pod, pod({ name: `more-${i}` }));
         let written = false;
@@ -231,35 +231,35 @@ Deno.test("SharedIndexInformer misses no write before or after each request of i
           1,
           moment,
         );
-        await world.start();
-        await world.time.tickAsync(5_000);
-        world.agree(`${name}, ${when} ${number}`);
+        await fixture.start();
+        await fixture.time.tickAsync(5_000);
+        fixture.agree(`${name}, ${when} ${number}`);
         const asked = server.requests.some(moment);
         assertEquals(written, asked, `${name}, ${when} ${number}`);
-        assertEquals(world.followers[0].known.has("default/created"), asked);
+        assertEquals(fixture.followers[0].known.has("default/created"), asked);
       }
     }
   }
 });
 
 Deno.test("SharedIndexInformer sees its own writes: atLeast() the version that a write returned", async () => {
-  await using world = new World();
-  await world.start();
-  const created = world.client.resource(Pod).create(
+  await using fixture = new Fixture();
+  await fixture.start();
+  const created = fixture.client.resource(Pod).create(
     { metadata: { name: "mine", namespace: "default" }, spec: { containers: [{ name: "a", image: "b" }] } } as never,
   );
-  await world.time.tickAsync(0);
+  await fixture.time.tickAsync(0);
   const { metadata } = await created;
-  await world.pods.atLeast(metadata.resourceVersion);
-  assertEquals(world.pods.lister.get("default/mine")?.metadata.uid, metadata.uid);
+  await fixture.pods.atLeast(metadata.resourceVersion);
+  assertEquals(fixture.pods.lister.get("default/mine")?.metadata.uid, metadata.uid);
 });
 
 Deno.test("SharedIndexInformer ends the list or watch of its server whenever it is stopped", async () => {
   for (const [server, options] of Object.values(SERVERS)) {
     for (let turns = 0; turns < 15; turns++) {
-      await using world = new World(server, options);
-      for (let i = 0; i < 10; i++) world.server.create(Pod, pod({ name: `pod-${i}` }));
-      void world.pods.run();
+      await using fixture = new Fixture(server, options);
+      for (let i = 0; i < 10; i++) fixture.server.create(Pod, pod({ name: `pod-${i}` }));
+      void fixture.pods.run();
       for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
     } // disposing it asserts
   }

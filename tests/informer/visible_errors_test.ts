@@ -7,7 +7,7 @@ import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-interface World extends AsyncDisposable {
+interface Fixture extends AsyncDisposable {
   readonly time: FakeTime;
   readonly server: FakeApiServer;
   readonly client: Client;
@@ -15,12 +15,12 @@ interface World extends AsyncDisposable {
   allowed: boolean;
 }
 
-function world(): World {
+function fixture(): Fixture {
   const time = new FakeTime();
   const server = new FakeApiServer({ authorize: () => made.allowed });
   const client = new Client({ server: "http://fake", transport: server });
   const warnings = new Warnings();
-  const made: World = {
+  const made: Fixture = {
     allowed: true,
     time,
     server,
@@ -38,7 +38,7 @@ function world(): World {
 }
 
 Deno.test("SharedIndexInformer without onError writes failures, broken handlers and index functions to the console", async () => {
-  await using it = world();
+  await using it = fixture();
   const { server, client, time, warnings } = it;
   server.create(Pod, pod({ name: "a" }));
   server.create(Pod, pod({ name: "b" }));
@@ -72,7 +72,7 @@ Deno.test("SharedIndexInformer without onError writes failures, broken handlers 
 });
 
 Deno.test("SharedInformerFactory without onError writes one line for a cause that several informers share", async () => {
-  await using it = world();
+  await using it = fixture();
   const { server, client, time, warnings } = it;
   await using informers = new SharedInformerFactory(client);
   for (const namespace of ["a", "b", "c"]) informers.forResource(Pod, { namespace });
@@ -84,7 +84,7 @@ Deno.test("SharedInformerFactory without onError writes one line for a cause tha
 });
 
 Deno.test("SharedIndexInformer and SharedInformerFactory with an onError of either write nothing", async () => {
-  await using it = world();
+  await using it = fixture();
   const { client, time, warnings } = it;
   const errors: unknown[] = [];
   const onError = (error: unknown): number => errors.push(error);

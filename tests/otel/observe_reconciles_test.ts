@@ -6,11 +6,11 @@ import type { ReconcileFunction, ReconcilerOptions } from "../../src/reconcile/o
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import { TerminalError } from "../../src/reconcile/terminal_error.ts";
 import { requeueAfter, retry } from "../../src/workqueue/result.ts";
-import { RecordedWorld } from "./_recorded_world.ts";
+import { RecordedFixture } from "./_recorded_fixture.ts";
 import { activeSpan } from "./_recorder.ts";
 
 /** A reconciler of config maps on a fake server, whose reconciles, lists and watches are recorded. */
-class World extends RecordedWorld {
+class Fixture extends RecordedFixture {
   readonly reconciler: Reconciler<ConfigMap>;
 
   constructor(reconcile: ReconcileFunction<ConfigMap>, options: ReconcilerOptions<ConfigMap> = {}) {
@@ -40,16 +40,16 @@ class World extends RecordedWorld {
 
 Deno.test("observeReconciles makes a root span of a reconcile, which is active throughout it and above its requests", async () => {
   const active: (string | undefined)[] = [];
-  await using world = new World(async (_key, { client }) => {
+  await using fixture = new Fixture(async (_key, { client }) => {
     active.push(activeSpan());
     await client.resource(Secret, { namespace: "shop" }).create({ metadata: { name: "b" } });
     active.push(activeSpan());
   });
-  await world.start();
-  const span = world.recorder.span("reconcile maps");
+  await fixture.start();
+  const span = fixture.recorder.span("reconcile maps");
   const { spanId } = span.spanContext();
   assertEquals(active, [spanId, spanId]);
-  assertEquals(world.recorder.activeOf.get("POST /api/v1/namespaces/shop/secrets"), spanId);
+  assertEquals(fixture.recorder.activeOf.get("POST /api/v1/namespaces/shop/secrets"), spanId);
   assertEquals(span.parentSpanContext, undefined);
   assertEquals(span.attributes, {
     "reconciler.name": "maps",
@@ -60,21 +60,21 @@ Deno.test("observeReconciles makes a root span of a reconcile, which is active t
     "reconciler.causes": ["event"],
     "reconciler.outcome": "succeeded",
   });
-  const { unit, values } = await world.recorder.metric("reconciler.reconcile.duration");
+  const { unit, values } = await fixture.recorder.metric("reconciler.reconcile.duration");
   assertEquals(unit, "s");
   assertEquals(values, [[{ "reconciler.name": "maps", "reconciler.outcome": "succeeded" }, 1]]);
 });
 
 Deno.test("what a reconcile leads to, other reconciles and informers that it starts, is not below its span", async () => {
-  await using world = new World(async (key, { client }) => {
+  await using fixture = new Fixture(async (key, { client }) => {
     if (key !== "shop/a") return;
-    world.reconciler.enqueue("shop/enqueued");
-    world.informers.acquire(Secret);
+    fixture.reconciler.enqueue("shop/enqueued");
+    fixture.informers.acquire(Secret);
     await client.resource(ConfigMap, { namespace: "shop" }).create({ metadata: { name: "written" } });
   });
-  await world.start();
-  await world.pass(1_000);
-  const { recorder } = world;
+  await fixture.start();
+  await fixture.pass(1_000);
+  const { recorder } = fixture;
   const reconciles = recorder.spans.filter(({ name }) => name === "reconcile maps");
   assertEquals(reconciles.map(({ attributes }) => attributes["reconciler.key"]), [
     "shop/a",
@@ -104,11 +104,11 @@ Deno.test("observeReconciles records each outcome, and errors by their type", as
     () => new Promise((resolve) => setTimeout(resolve, 70_000)),
     () => Promise.reject(new TerminalError("never")),
   ];
-  await using world = new World((key, context) => answers.shift()?.(key, context), { timeoutMs: 60_000 });
-  await world.start();
-  for (let i = 0; i < 100 && answers.length > 0; i++) await world.pass(1_000);
-  await world.pass(1_000);
-  const spans = world.recorder.spans.filter(({ name }) => name === "reconcile maps");
+  await using fixture = new Fixture((key, context) => answers.shift()?.(key, context), { timeoutMs: 60_000 });
+  await fixture.start();
+  for (let i = 0; i < 100 && answers.length > 0; i++) await fixture.pass(1_000);
+  await fixture.pass(1_000);
+  const spans = fixture.recorder.spans.filter(({ name }) => name === "reconcile maps");
   assertEquals(
     spans.map(({ attributes, status }) => [
       attributes["reconciler.outcome"],
@@ -133,13 +133,13 @@ Deno.test("observeReconciles records each outcome, and errors by their type", as
 });
 
 Deno.test("a reconcile that is stopped ends its span without an error", async () => {
-  await using world = new World((_key, { signal }) =>
+  await using fixture = new Fixture((_key, { signal }) =>
     new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
   );
-  await world.start();
-  assertEquals(world.recorder.spans.filter(({ name }) => name === "reconcile maps"), []);
-  await world.stop();
-  const { attributes, status } = world.recorder.span("reconcile maps");
+  await fixture.start();
+  assertEquals(fixture.recorder.spans.filter(({ name }) => name === "reconcile maps"), []);
+  await fixture.stop();
+  const { attributes, status } = fixture.recorder.span("reconcile maps");
   assertEquals([attributes["reconciler.outcome"], attributes["error.type"]], ["stopped", undefined]);
   assertEquals(status.code, SpanStatusCode.UNSET);
 });

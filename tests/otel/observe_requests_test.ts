@@ -3,13 +3,13 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import type { ReflectorOptions } from "../../src/reflector/options.ts";
-import { RecordedWorld } from "./_recorded_world.ts";
+import { RecordedFixture } from "./_recorded_fixture.ts";
 import { activeSpan } from "./_recorder.ts";
 
 const MAPS = "/api/v1/configmaps";
 
 /** A factory on a fake server with three config maps, whose lists and watches are recorded. */
-class World extends RecordedWorld {
+class Fixture extends RecordedFixture {
   constructor(reflector: ReflectorOptions, options: SharedInformerFactoryOptions = {}) {
     super({
       reflector: { backoff: { initialMs: 1_000, jitter: 0 }, ...reflector },
@@ -21,12 +21,12 @@ class World extends RecordedWorld {
 }
 
 Deno.test("observeRequests makes a span of a list and one of each page, with objects and the times to decode and commit", async () => {
-  await using world = new World({ streamingList: "off", pageSize: 2 }, { namespace: "shop", labelSelector: "!x" });
-  world.server.failNext(410); // lists of any state are not paged, those of the newest are
-  world.informers.forResource(ConfigMap);
-  world.informers.start();
-  await world.pass(10_000);
-  const { recorder } = world;
+  await using fixture = new Fixture({ streamingList: "off", pageSize: 2 }, { namespace: "shop", labelSelector: "!x" });
+  fixture.server.failNext(410); // lists of any state are not paged, those of the newest are
+  fixture.informers.forResource(ConfigMap);
+  fixture.informers.start();
+  await fixture.pass(10_000);
+  const { recorder } = fixture;
   const list = recorder.last("list configmaps");
   assertEquals(list.parentSpanContext, undefined);
   const {
@@ -62,19 +62,19 @@ Deno.test("observeRequests makes a span of a list and one of each page, with obj
 });
 
 Deno.test("observeRequests makes spans of a streaming list and of the watch that reads on from it, each with what it decoded", async () => {
-  await using world = new World({ streamingList: "on" });
-  world.informers.forResource(ConfigMap);
-  world.informers.start();
-  await world.pass();
-  const { recorder, server } = world;
+  await using fixture = new Fixture({ streamingList: "on" });
+  fixture.informers.forResource(ConfigMap);
+  fixture.informers.start();
+  await fixture.pass();
+  const { recorder, server } = fixture;
   const list = recorder.span("list configmaps");
   assertEquals(list.attributes["informer.list.type"], "stream");
   assertEquals(list.attributes["informer.objects"], 3);
   assertEquals(typeof list.attributes["informer.decode.duration"], "number");
   assertEquals(typeof list.attributes["informer.commit.duration"], "number");
   server.create(ConfigMap, { metadata: { name: "d", namespace: "shop" } });
-  await world.pass();
-  await world.stop();
+  await fixture.pass();
+  await fixture.stop();
   const watch = recorder.span("watch configmaps");
   assertEquals(watch.parentSpanContext, undefined);
   assertEquals(watch.attributes["informer.events"], 1);
@@ -86,18 +86,18 @@ Deno.test("observeRequests makes spans of a streaming list and of the watch that
 });
 
 Deno.test("requests are sent below their own span, and neither they nor handlers see the span in which the informer was started", async () => {
-  await using world = new World({ streamingList: "off", pageSize: 2 });
-  const { recorder, server, informers } = world;
+  await using fixture = new Fixture({ streamingList: "off", pageSize: 2 });
+  const { recorder, server, informers } = fixture;
   const seen: (string | undefined)[] = [];
   informers.forResource(ConfigMap).addEventHandler({ onAdd: () => void seen.push(activeSpan()) });
   server.failNext(410);
   const request = recorder.tracer.startSpan("a request of a browser");
   context.with(trace.setSpan(ROOT_CONTEXT, request), () => informers.start());
-  await world.pass(10_000);
+  await fixture.pass(10_000);
   request.end();
   server.create(ConfigMap, { metadata: { name: "d", namespace: "shop" } });
-  await world.pass();
-  await world.stop();
+  await fixture.pass();
+  await fixture.stop();
   const [, first, second] = recorder.spans.filter(({ name }) => name === "page");
   assertEquals(Object.fromEntries(recorder.activeOf), {
     [`GET ${MAPS}`]: first.spanContext().spanId,
@@ -117,12 +117,12 @@ Deno.test("requests are sent below their own span, and neither they nor handlers
 });
 
 Deno.test("a refused list and a watch whose connection breaks are spans with errors, and the next ones are not", async () => {
-  await using world = new World({ streamingList: "off", reconnectMs: 0 });
-  const { recorder, server, informers } = world;
+  await using fixture = new Fixture({ streamingList: "off", reconnectMs: 0 });
+  const { recorder, server, informers } = fixture;
   server.failNext(403);
   informers.forResource(ConfigMap);
   informers.start();
-  await world.pass(1_000);
+  await fixture.pass(1_000);
   const [refused, listed] = recorder.spans.filter(({ name }) => name === "list configmaps");
   assertEquals(refused.status.code, SpanStatusCode.ERROR);
   assertEquals(refused.attributes["error.type"], "403");
@@ -135,20 +135,20 @@ Deno.test("a refused list and a watch whose connection breaks are spans with err
   assertEquals(recorder.spans[0].attributes["error.type"], "403");
   assertEquals(listed.status.code, SpanStatusCode.UNSET);
   server.dropWatches();
-  await world.pass(1_000);
+  await fixture.pass(1_000);
   const watch = recorder.span("watch configmaps");
   assertEquals(watch.attributes["error.type"], "UnreachableError");
 });
 
 Deno.test("a list that is stopped ends its span and that of its page without an error", async () => {
-  await using world = new World({ streamingList: "off" });
-  const { recorder, server, informers } = world;
+  await using fixture = new Fixture({ streamingList: "off" });
+  const { recorder, server, informers } = fixture;
   using _stalled = server.stallNext();
   informers.forResource(ConfigMap);
   informers.start();
-  await world.pass();
+  await fixture.pass();
   assertEquals(recorder.spans, []);
-  await world.stop();
+  await fixture.stop();
   assertEquals(
     recorder.spans.map(({ name, status, attributes }) => [name, status.code, attributes["informer.outcome"]]),
     [

@@ -10,7 +10,7 @@ import { fixedRandom } from "../../support/fixed_random.ts";
 const MINUTE = 60_000;
 const DETAILS: EventDetails = { reason: "Painted", action: "Paint", note: "It is red." };
 
-class World implements AsyncDisposable {
+class Fixture implements AsyncDisposable {
   readonly time = new FakeTime();
   readonly server: FakeApiServer;
   readonly recorder: EventRecorder;
@@ -66,11 +66,11 @@ class World implements AsyncDisposable {
 }
 
 Deno.test("EventRecorder writes an event in the form of events.k8s.io/v1, into the namespace of its object", async () => {
-  await using world = new World();
+  await using fixture = new Fixture();
   const related = thing("brush", 7);
-  world.recorder.record(thing("wall", 5, { namespace: "shop" }), { ...DETAILS, type: "Warning", related });
-  await world.time.tickAsync(0);
-  const [{ metadata, apiVersion, kind, ...event }] = world.server.list(Event, { namespace: "shop" });
+  fixture.recorder.record(thing("wall", 5, { namespace: "shop" }), { ...DETAILS, type: "Warning", related });
+  await fixture.time.tickAsync(0);
+  const [{ metadata, apiVersion, kind, ...event }] = fixture.server.list(Event, { namespace: "shop" });
   assertEquals([apiVersion, kind], ["events.k8s.io/v1", "Event"]);
   assert(/^wall\.[0-9a-f-]{18}$/.test(metadata.name), metadata.name);
   const identity = { apiVersion: "acme.dev/v1", kind: "Thing" };
@@ -89,193 +89,193 @@ Deno.test("EventRecorder writes an event in the form of events.k8s.io/v1, into t
 
 Deno.test("EventRecorder counts equal events in one series, whatever their notes and versions [C156]", async (test) => {
   await test.step("the second one makes it a series, later ones are counted in memory", async () => {
-    await using world = new World();
-    await world.record("a");
-    assertEquals([world.verbs(), world.events()], ["create", ["a Painted"]]);
-    world.recorder.record(thing("a", 6), { ...DETAILS, note: "It is blue." });
-    await world.time.tickAsync(0);
-    assertEquals([world.verbs(), world.events()], ["patch", ["a Painted ×2"]]);
-    await world.record("a", 100);
-    assertEquals([world.verbs(), world.events()], ["", ["a Painted ×2"]]);
-    assertEquals(world.server.list(Event)[0].note, "It is red.");
+    await using fixture = new Fixture();
+    await fixture.record("a");
+    assertEquals([fixture.verbs(), fixture.events()], ["create", ["a Painted"]]);
+    fixture.recorder.record(thing("a", 6), { ...DETAILS, note: "It is blue." });
+    await fixture.time.tickAsync(0);
+    assertEquals([fixture.verbs(), fixture.events()], ["patch", ["a Painted ×2"]]);
+    await fixture.record("a", 100);
+    assertEquals([fixture.verbs(), fixture.events()], ["", ["a Painted ×2"]]);
+    assertEquals(fixture.server.list(Event)[0].note, "It is red.");
   });
 
   await test.step("events that differ in type, reason, action, object or related object are others", async () => {
-    await using world = new World();
-    await world.record("a");
-    await world.record("a", 1, { type: "Warning" });
-    await world.record("a", 1, { reason: "Cleaned" });
-    await world.record("a", 1, { action: "Clean" });
-    await world.record("a", 1, { related: thing("b", 1) });
-    world.recorder.record(thing("a", 5, { uid: "another" }), DETAILS);
-    await world.record("b");
-    assertEquals([world.verbs(), world.recorder.status().created], [Array(7).fill("create").join(" "), 7]);
+    await using fixture = new Fixture();
+    await fixture.record("a");
+    await fixture.record("a", 1, { type: "Warning" });
+    await fixture.record("a", 1, { reason: "Cleaned" });
+    await fixture.record("a", 1, { action: "Clean" });
+    await fixture.record("a", 1, { related: thing("b", 1) });
+    fixture.recorder.record(thing("a", 5, { uid: "another" }), DETAILS);
+    await fixture.record("b");
+    assertEquals([fixture.verbs(), fixture.recorder.status().created], [Array(7).fill("create").join(" "), 7]);
   });
 
   await test.step("the count is written 30 minutes after the last write", async () => {
-    await using world = new World();
-    await world.record("a", 2);
-    assertEquals(world.verbs(), "create patch");
+    await using fixture = new Fixture();
+    await fixture.record("a", 2);
+    assertEquals(fixture.verbs(), "create patch");
     for (let minute = 0; minute < 35; minute++) {
-      await world.record("a");
-      await world.time.tickAsync(MINUTE);
+      await fixture.record("a");
+      await fixture.time.tickAsync(MINUTE);
     }
-    assertEquals(world.verbs(), "patch");
-    assertEquals(world.events(), ["a Painted ×32"]);
+    assertEquals(fixture.verbs(), "patch");
+    assertEquals(fixture.events(), ["a Painted ×32"]);
   });
 
   await test.step("the count is written when the series was silent for 6 minutes, and a new one begins then", async () => {
-    await using world = new World();
-    await world.record("a", 2);
-    await world.record("a", 8);
-    await world.record("single");
-    world.verbs();
-    await world.time.tickAsync(12 * MINUTE);
-    assertEquals([world.verbs(), world.events()], ["patch", ["a Painted ×10", "single Painted"]]);
-    assertEquals(world.time.timers, 0);
-    await world.record("a");
-    assertEquals([world.verbs(), world.events()], ["create", ["a Painted", "a Painted ×10", "single Painted"]]);
+    await using fixture = new Fixture();
+    await fixture.record("a", 2);
+    await fixture.record("a", 8);
+    await fixture.record("single");
+    fixture.verbs();
+    await fixture.time.tickAsync(12 * MINUTE);
+    assertEquals([fixture.verbs(), fixture.events()], ["patch", ["a Painted ×10", "single Painted"]]);
+    assertEquals(fixture.time.timers, 0);
+    await fixture.record("a");
+    assertEquals([fixture.verbs(), fixture.events()], ["create", ["a Painted", "a Painted ×10", "single Painted"]]);
   });
 
   await test.step("an event that the server has forgotten is created again, as a series", async () => {
-    await using world = new World();
-    await world.record("a");
-    const [{ metadata }] = world.server.list(Event);
-    world.server.delete(Event, `default/${metadata.name}`);
-    await world.record("a");
-    assertEquals([world.verbs(), world.events()], ["create patch create", ["a Painted ×2"]]);
+    await using fixture = new Fixture();
+    await fixture.record("a");
+    const [{ metadata }] = fixture.server.list(Event);
+    fixture.server.delete(Event, `default/${metadata.name}`);
+    await fixture.record("a");
+    assertEquals([fixture.verbs(), fixture.events()], ["create patch create", ["a Painted ×2"]]);
   });
 
   await test.step("repetitions during the creation are not lost", async () => {
-    await using world = new World();
-    world.server.latency(1_000);
-    await world.record("a");
-    await world.record("a", 4);
-    await world.time.tickAsync(3_000);
-    assertEquals([world.verbs(), world.events()], ["create patch", ["a Painted ×5"]]);
+    await using fixture = new Fixture();
+    fixture.server.latency(1_000);
+    await fixture.record("a");
+    await fixture.record("a", 4);
+    await fixture.time.tickAsync(3_000);
+    assertEquals([fixture.verbs(), fixture.events()], ["create patch", ["a Painted ×5"]]);
   });
 });
 
 Deno.test("EventRecorder drops what would flood a server, and repeats what may succeed later [C155]", async (test) => {
   await test.step('writes into "default" for objects without a namespace', async () => {
-    await using world = new World();
-    world.recorder.record(thing("node", 5, { namespace: "" }), DETAILS);
-    await world.time.tickAsync(0);
-    assertEquals(world.events("default"), ["node Painted"]);
+    await using fixture = new Fixture();
+    fixture.recorder.record(thing("node", 5, { namespace: "" }), DETAILS);
+    await fixture.time.tickAsync(0);
+    assertEquals(fixture.events("default"), ["node Painted"]);
   });
 
   await test.step("an object has 25 different events at once, and one more every 300 s; others have their own", async () => {
-    await using world = new World();
-    for (let index = 0; index < 40; index++) await world.record("a", 1, { reason: `R${index}` });
-    assertEquals([world.recorder.status().created, world.recorder.status().dropped], [25, 15]);
-    await world.record("b");
-    await world.time.tickAsync(300_000);
-    await world.record("a", 1, { reason: "Later" });
-    await world.record("a", 1, { reason: "TooEarly" });
-    assertEquals([world.recorder.status().created, world.recorder.status().dropped], [27, 16]);
+    await using fixture = new Fixture();
+    for (let index = 0; index < 40; index++) await fixture.record("a", 1, { reason: `R${index}` });
+    assertEquals([fixture.recorder.status().created, fixture.recorder.status().dropped], [25, 15]);
+    await fixture.record("b");
+    await fixture.time.tickAsync(300_000);
+    await fixture.record("a", 1, { reason: "Later" });
+    await fixture.record("a", 1, { reason: "TooEarly" });
+    assertEquals([fixture.recorder.status().created, fixture.recorder.status().dropped], [27, 16]);
   });
 
   await test.step("what exceeds the queue is dropped", async () => {
-    await using world = new World({ maxQueued: 10 });
-    for (let index = 0; index < 30; index++) world.recorder.record(thing(`a${index}`, 5), DETAILS);
-    assertEquals(world.recorder.status(), { queued: 18, created: 0, updated: 0, dropped: 12, lastError: undefined });
-    await world.time.tickAsync(0);
-    assertEquals(world.recorder.status().created, 18);
+    await using fixture = new Fixture({ maxQueued: 10 });
+    for (let index = 0; index < 30; index++) fixture.recorder.record(thing(`a${index}`, 5), DETAILS);
+    assertEquals(fixture.recorder.status(), { queued: 18, created: 0, updated: 0, dropped: 12, lastError: undefined });
+    await fixture.time.tickAsync(0);
+    assertEquals(fixture.recorder.status().created, 18);
   });
 
   await test.step("a refused event is not repeated", async () => {
-    await using world = new World();
-    world.server.failNext(422);
-    await world.record("a");
-    await world.time.tickAsync(MINUTE);
-    assertEquals([world.verbs(), world.recorder.status().dropped, world.errors.length], ["create", 1, 1]);
+    await using fixture = new Fixture();
+    fixture.server.failNext(422);
+    await fixture.record("a");
+    await fixture.time.tickAsync(MINUTE);
+    assertEquals([fixture.verbs(), fixture.recorder.status().dropped, fixture.errors.length], ["create", 1, 1]);
   });
 
   for (
     const [cause, arm] of [
-      ["fails", (world: World) => world.server.breakNext(Infinity)],
-      ["answers 500", (world: World) => world.server.failNext(500, Infinity)],
+      ["fails", (fixture: Fixture) => fixture.server.breakNext(Infinity)],
+      ["answers 500", (fixture: Fixture) => fixture.server.failNext(500, Infinity)],
     ] as const
   ) {
     await test.step(`a write that ${cause} is repeated 12 times, 10 s apart`, async () => {
-      await using world = new World();
-      arm(world);
-      await world.record("a");
-      await world.time.tickAsync(109_999);
-      assertEquals(world.verbs().split(" ").length, 11);
-      assertEquals(world.errors.length, 0);
-      await world.time.tickAsync(1);
-      assertEquals([world.verbs(), world.errors.length, world.recorder.status().dropped], ["create", 1, 1]);
-      await world.time.tickAsync(MINUTE);
-      assertEquals(world.verbs(), "");
+      await using fixture = new Fixture();
+      arm(fixture);
+      await fixture.record("a");
+      await fixture.time.tickAsync(109_999);
+      assertEquals(fixture.verbs().split(" ").length, 11);
+      assertEquals(fixture.errors.length, 0);
+      await fixture.time.tickAsync(1);
+      assertEquals([fixture.verbs(), fixture.errors.length, fixture.recorder.status().dropped], ["create", 1, 1]);
+      await fixture.time.tickAsync(MINUTE);
+      assertEquals(fixture.verbs(), "");
     });
   }
 
   await test.step("a write that succeeds at a later attempt is one event", async () => {
-    await using world = new World();
-    world.server.failNext(503, 2);
-    await world.record("a");
-    await world.time.tickAsync(20_000);
-    assertEquals([world.verbs(), world.events(), world.errors], ["create create create", ["a Painted"], []]);
+    await using fixture = new Fixture();
+    fixture.server.failNext(503, 2);
+    await fixture.record("a");
+    await fixture.time.tickAsync(20_000);
+    assertEquals([fixture.verbs(), fixture.events(), fixture.errors], ["create create create", ["a Painted"], []]);
   });
 
   await test.step("a silent server stops a worker for 30 s at most", async () => {
-    await using world = new World();
-    const stalled = world.server.stallNext(1);
-    await world.record("a");
-    await world.time.tickAsync(40_000);
+    await using fixture = new Fixture();
+    const stalled = fixture.server.stallNext(1);
+    await fixture.record("a");
+    await fixture.time.tickAsync(40_000);
     stalled[Symbol.dispose]();
-    assertEquals([world.verbs(), world.recorder.status().queued], ["create create", 0]);
-    assertEquals([world.events(), world.recorder.status().created], [["a Painted"], 1]);
+    assertEquals([fixture.verbs(), fixture.recorder.status().queued], ["create create", 0]);
+    assertEquals([fixture.events(), fixture.recorder.status().created], [["a Painted"], 1]);
   });
 
   await test.step("an event whose answer was lost is created once, and its count is not lost", async () => {
-    await using world = new World();
-    const stalled = world.server.stallNext(1);
-    await world.record("a", 3);
-    await world.time.tickAsync(40_000);
+    await using fixture = new Fixture();
+    const stalled = fixture.server.stallNext(1);
+    await fixture.record("a", 3);
+    await fixture.time.tickAsync(40_000);
     stalled[Symbol.dispose]();
-    assertEquals([world.verbs(), world.events()], ["create create patch", ["a Painted ×3"]]);
+    assertEquals([fixture.verbs(), fixture.events()], ["create create patch", ["a Painted ×3"]]);
   });
 
   await test.step("an object that was not seen among 4,096 others has its rate anew", async () => {
-    await using world = new World({ rate: { burst: 1, everyMs: 300_000 }, maxQueued: 1 });
-    await world.record("a", 1, { reason: "First" });
-    await world.record("a", 1, { reason: "Second" });
-    for (let index = 0; index < 4_096; index++) world.recorder.record(thing(`b${index}`, 5), DETAILS);
-    await world.time.tickAsync(0);
-    const { created } = world.recorder.status();
-    await world.record("a", 1, { reason: "Third" });
-    assertEquals(world.recorder.status().created, created + 1);
+    await using fixture = new Fixture({ rate: { burst: 1, everyMs: 300_000 }, maxQueued: 1 });
+    await fixture.record("a", 1, { reason: "First" });
+    await fixture.record("a", 1, { reason: "Second" });
+    for (let index = 0; index < 4_096; index++) fixture.recorder.record(thing(`b${index}`, 5), DETAILS);
+    await fixture.time.tickAsync(0);
+    const { created } = fixture.recorder.status();
+    await fixture.record("a", 1, { reason: "Third" });
+    assertEquals(fixture.recorder.status().created, created + 1);
   });
 
   await test.step("nothing is written after the stop", async () => {
-    await using world = new World();
-    await world.stop();
-    await world.record("a");
-    assertEquals([world.verbs(), world.recorder.status().dropped], ["", 1]);
+    await using fixture = new Fixture();
+    await fixture.stop();
+    await fixture.record("a");
+    assertEquals([fixture.verbs(), fixture.recorder.status().dropped], ["", 1]);
   });
 });
 
 Deno.test("EventRecorder reports a 403 once for each namespace, until an event is written there", async () => {
   let isAllowed = false;
-  await using world = new World({}, { authorize: ({ namespace }) => isAllowed || namespace === "open" });
+  await using fixture = new Fixture({}, { authorize: ({ namespace }) => isAllowed || namespace === "open" });
   const record = async (namespace: string): Promise<void> => {
-    for (const name of ["a", "b", "c"]) world.recorder.record(thing(name, 5, { namespace }), DETAILS);
-    await world.time.tickAsync(0);
+    for (const name of ["a", "b", "c"]) fixture.recorder.record(thing(name, 5, { namespace }), DETAILS);
+    await fixture.time.tickAsync(0);
   };
   await record("shop");
   await record("open");
   await record("shop");
-  assertEquals(world.errors.map((error) => (error as StatusError).status.code), [403]);
+  assertEquals(fixture.errors.map((error) => (error as StatusError).status.code), [403]);
   await record("bank");
-  assertEquals([world.errors.length, world.recorder.status().dropped], [2, 9]);
+  assertEquals([fixture.errors.length, fixture.recorder.status().dropped], [2, 9]);
   isAllowed = true;
   await record("shop");
   isAllowed = false;
-  world.recorder.record(thing("d", 5, { namespace: "shop" }), DETAILS);
-  await world.time.tickAsync(0);
-  assertEquals(world.errors.length, 3);
+  fixture.recorder.record(thing("d", 5, { namespace: "shop" }), DETAILS);
+  await fixture.time.tickAsync(0);
+  assertEquals(fixture.errors.length, 3);
 });
 
 Deno.test("EventRecorder.record never throws, and reports what cannot be an event", async () => {
@@ -288,70 +288,70 @@ Deno.test("EventRecorder.record never throws, and reports what cannot be an even
     [thing("a", 5), { ...DETAILS, type: "Error" }, 'type must be "Normal" or "Warning", found "Error"'],
   ];
   for (const [object, details, text] of cases) {
-    await using world = new World();
-    world.recorder.record(object as never, details as never);
-    assertEquals([world.errors.length, world.recorder.status().dropped], [1, 1]);
-    assert(String(world.errors[0]).includes(text), String(world.errors[0]));
-    world.recorder.record(object as never, details as never);
-    assertEquals([world.errors.length, world.recorder.status().dropped], [1, 2]);
+    await using fixture = new Fixture();
+    fixture.recorder.record(object as never, details as never);
+    assertEquals([fixture.errors.length, fixture.recorder.status().dropped], [1, 1]);
+    assert(String(fixture.errors[0]).includes(text), String(fixture.errors[0]));
+    fixture.recorder.record(object as never, details as never);
+    assertEquals([fixture.errors.length, fixture.recorder.status().dropped], [1, 2]);
   }
 });
 
 Deno.test("EventRecorder cuts a note to 1,024 bytes, at a character", async () => {
-  await using world = new World();
-  await world.record("a", 1, { note: "ä".repeat(600) });
-  await world.record("b", 1, { note: "ä".repeat(512) });
-  const notes = world.server.list(Event).map(({ note }) => note).sort();
+  await using fixture = new Fixture();
+  await fixture.record("a", 1, { note: "ä".repeat(600) });
+  await fixture.record("b", 1, { note: "ä".repeat(512) });
+  const notes = fixture.server.list(Event).map(({ note }) => note).sort();
   assertEquals(notes, ["ä".repeat(512), "ä".repeat(510) + "…"]);
 });
 
 Deno.test("EventRecorder gives events of objects with other names a valid name", async () => {
-  await using world = new World();
-  await world.record("system:node:worker-1");
-  await world.record("x".repeat(253));
-  assertEquals(world.server.list(Event).length, 2);
+  await using fixture = new Fixture();
+  await fixture.record("system:node:worker-1");
+  await fixture.record("x".repeat(253));
+  assertEquals(fixture.server.list(Event).length, 2);
 });
 
 Deno.test("EventRecorder writes what waits when it stops, counts of series too, and none after its time", async (test) => {
   await test.step("in time", async () => {
-    await using world = new World();
-    await world.record("a", 5);
-    for (let index = 0; index < 20; index++) world.recorder.record(thing(`b${index}`, 5), DETAILS);
-    await world.record("a", 5);
-    world.recorder.record(thing("last", 5), DETAILS);
-    await world.stop();
-    assertEquals(world.events().slice(0, 1), ["a Painted ×10"]);
-    assertEquals([world.events().length, world.recorder.status().queued], [22, 0]);
+    await using fixture = new Fixture();
+    await fixture.record("a", 5);
+    for (let index = 0; index < 20; index++) fixture.recorder.record(thing(`b${index}`, 5), DETAILS);
+    await fixture.record("a", 5);
+    fixture.recorder.record(thing("last", 5), DETAILS);
+    await fixture.stop();
+    assertEquals(fixture.events().slice(0, 1), ["a Painted ×10"]);
+    assertEquals([fixture.events().length, fixture.recorder.status().queued], [22, 0]);
   });
 
   await test.step("events counted while their series is written", async () => {
-    await using world = new World();
-    await world.record("a");
-    world.server.latency(1_000);
-    await world.record("a");
-    await world.record("a", 3);
-    await world.stop();
-    assertEquals(world.events(), ["a Painted ×5"]);
+    await using fixture = new Fixture();
+    await fixture.record("a");
+    fixture.server.latency(1_000);
+    await fixture.record("a");
+    await fixture.record("a", 3);
+    await fixture.stop();
+    assertEquals(fixture.events(), ["a Painted ×5"]);
   });
 
   await test.step("a server that does not answer holds a stop up for its time", async () => {
-    await using world = new World({ flushMs: 2_000 });
-    using _stalled = world.server.stallNext(Infinity);
-    for (let index = 0; index < 20; index++) await world.record(`a${index}`);
-    const startedAt = world.time.now;
-    const stopped = world.recorder[Symbol.asyncDispose]().then(() => world.time.now - startedAt);
-    await world.time.tickAsync(3_000);
-    assertEquals([await stopped, world.recorder.status().queued, world.recorder.status().dropped], [2_000, 0, 20]);
+    await using fixture = new Fixture({ flushMs: 2_000 });
+    using _stalled = fixture.server.stallNext(Infinity);
+    for (let index = 0; index < 20; index++) await fixture.record(`a${index}`);
+    const startedAt = fixture.time.now;
+    const stopped = fixture.recorder[Symbol.asyncDispose]().then(() => fixture.time.now - startedAt);
+    await fixture.time.tickAsync(3_000);
+    assertEquals([await stopped, fixture.recorder.status().queued, fixture.recorder.status().dropped], [2_000, 0, 20]);
   });
 
   await test.step("a write that waits for another attempt is dropped at once", async () => {
-    await using world = new World();
-    world.server.breakNext(Infinity);
-    await world.record("a");
-    const startedAt = world.time.now;
-    const stopped = world.recorder[Symbol.asyncDispose]().then(() => world.time.now - startedAt);
-    await world.time.tickAsync(3_000);
-    assertEquals([await stopped, world.recorder.status().dropped, world.errors.length], [0, 1, 1]);
+    await using fixture = new Fixture();
+    fixture.server.breakNext(Infinity);
+    await fixture.record("a");
+    const startedAt = fixture.time.now;
+    const stopped = fixture.recorder[Symbol.asyncDispose]().then(() => fixture.time.now - startedAt);
+    await fixture.time.tickAsync(3_000);
+    assertEquals([await stopped, fixture.recorder.status().dropped, fixture.errors.length], [0, 1, 1]);
   });
 });
 

@@ -7,7 +7,7 @@ import { ConfigMap } from "../../support/fake_server.ts";
 const FINALIZER = "example.com/backups";
 const KEY = "default/tab";
 
-interface World {
+interface Fixture {
   readonly server: FakeApiServer;
   readonly client: Client;
   /** The calls of the cleanup. */
@@ -16,7 +16,7 @@ interface World {
   finalize(object?: ConfigMap, cleanup?: () => void): Promise<ConfigMap | undefined>;
 }
 
-function world(finalizers?: readonly string[]): World {
+function fixture(finalizers?: readonly string[]): Fixture {
   const server = new FakeApiServer();
   const client = new Client({ server: "http://fake", transport: server });
   server.create(ConfigMap, { metadata: { name: "tab", ...(finalizers ? { finalizers } : {}) } });
@@ -37,16 +37,16 @@ function world(finalizers?: readonly string[]): World {
   };
 }
 
-async function deletion({ client }: World): Promise<void> {
+async function deletion({ client }: Fixture): Promise<void> {
   await client.resource(ConfigMap, { namespace: "default" }).delete("tab");
 }
 
-function writes({ server }: World): number {
+function writes({ server }: Fixture): number {
   return server.requests.filter(({ verb }) => verb === "patch").length;
 }
 
 Deno.test("finalize adds the finalizer behind those of others, once", async () => {
-  const tab = world(["example.com/other"]);
+  const tab = fixture(["example.com/other"]);
   const guarded = await tab.finalize();
   assertEquals(guarded?.metadata.finalizers, ["example.com/other", FINALIZER]);
   assertStrictEquals(await tab.finalize(guarded), guarded);
@@ -55,7 +55,7 @@ Deno.test("finalize adds the finalizer behind those of others, once", async () =
 });
 
 Deno.test("finalize cleans up an object that is being deleted, then removes its finalizer alone", async () => {
-  const tab = world([FINALIZER, "example.com/other"]);
+  const tab = fixture([FINALIZER, "example.com/other"]);
   await deletion(tab);
   assertEquals(await tab.finalize(), undefined);
   assertEquals(tab.cleaned, ["tab"]);
@@ -66,7 +66,7 @@ Deno.test("finalize cleans up an object that is being deleted, then removes its 
 });
 
 Deno.test("finalize keeps the finalizer when the cleanup fails, and rejects with its error", async () => {
-  const tab = world([FINALIZER]);
+  const tab = fixture([FINALIZER]);
   await deletion(tab);
   const fail = (): void => {
     throw new Error("the backups cannot be reached");
@@ -77,7 +77,7 @@ Deno.test("finalize keeps the finalizer when the cleanup fails, and rejects with
 });
 
 Deno.test("finalize writes on the newest version after a conflict, without another cleanup", async () => {
-  const tab = world();
+  const tab = fixture();
   const stale = tab.server.get(ConfigMap, KEY)!;
   tab.server.annotate(ConfigMap, KEY, { changed: "1" });
   assertEquals((await tab.finalize(stale))?.metadata.annotations, { changed: "1" });
@@ -91,14 +91,14 @@ Deno.test("finalize writes on the newest version after a conflict, without anoth
 
 Deno.test("finalize returns nothing for an object that was deleted since it was read", async (test) => {
   await test.step("and is gone", async () => {
-    const tab = world();
+    const tab = fixture();
     const stale = tab.server.get(ConfigMap, KEY)!;
     await deletion(tab);
     assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, []]);
     tab.client[Symbol.dispose]();
   });
   await test.step("and waits for another finalizer", async () => {
-    const tab = world(["example.com/other"]);
+    const tab = fixture(["example.com/other"]);
     const stale = tab.server.get(ConfigMap, KEY)!;
     await deletion(tab);
     assertEquals([await tab.finalize(stale), tab.cleaned], [undefined, []]);
@@ -106,7 +106,7 @@ Deno.test("finalize returns nothing for an object that was deleted since it was 
     tab.client[Symbol.dispose]();
   });
   await test.step("and has the finalizer by another process: it is cleaned up", async () => {
-    const tab = world();
+    const tab = fixture();
     const stale = tab.server.get(ConfigMap, KEY)!;
     await tab.finalize();
     await deletion(tab);
@@ -115,7 +115,7 @@ Deno.test("finalize returns nothing for an object that was deleted since it was 
     tab.client[Symbol.dispose]();
   });
   await test.step("and was created again: the new object is not touched", async () => {
-    const tab = world();
+    const tab = fixture();
     const stale = tab.server.get(ConfigMap, KEY)!;
     tab.server.delete(ConfigMap, KEY);
     tab.server.create(ConfigMap, { metadata: { name: "tab" } });
@@ -126,7 +126,7 @@ Deno.test("finalize returns nothing for an object that was deleted since it was 
 });
 
 Deno.test("finalize succeeds when the object goes while it is cleaned up", async () => {
-  const tab = world([FINALIZER]);
+  const tab = fixture([FINALIZER]);
   await deletion(tab);
   assertEquals(await tab.finalize(undefined, () => void tab.server.delete(ConfigMap, KEY)), undefined);
   tab.client[Symbol.dispose]();
@@ -141,7 +141,7 @@ Deno.test("finalize refuses a finalizer without a domain", async () => {
 });
 
 Deno.test("finalize fails when the server drops the finalizer, instead of asking without end", async () => {
-  const tab = world();
+  const tab = fixture();
   tab.server.admit(ConfigMap, {
     mutate: ({ object }) => object && { ...object, metadata: { ...object.metadata, finalizers: [] } },
   });

@@ -7,7 +7,7 @@ import { FakeTime } from "../support/fake_time.ts";
 import { Recorder } from "./_recorder.ts";
 
 /** A fake server and a factory of informers under fake time, whose requests, lists and watches are recorded. */
-export class RecordedWorld implements AsyncDisposable {
+export class RecordedFixture implements AsyncDisposable {
   readonly time = new FakeTime();
   readonly recorder = new Recorder();
   readonly server = new FakeApiServer();

@@ -8,7 +8,7 @@ import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.
 import { FakeTime } from "../support/fake_time.ts";
 
 /** A factory on a fake server, under fake time. Disposing it shuts it down, and fails unless nothing is left behind. */
-export class FactoryWorld implements AsyncDisposable {
+export class FactoryFixture implements AsyncDisposable {
   readonly time = new FakeTime();
   readonly server: FakeApiServer;
   readonly client: Client;
