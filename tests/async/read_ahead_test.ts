@@ -37,7 +37,7 @@ Deno.test("ReadAhead close does not wait for a source that never answers", async
   const source = new ScriptedSource().list();
   const reader = readerOf(source);
   reader.request();
-  source.calls[0].deaf = true;
+  source.calls[0].ignoresAbort = true;
   await reader.close();
   assertEquals(source.calls[0].over, "returned");
 });

@@ -33,9 +33,9 @@ Deno.test("path parses an object whose layout it cannot read, and throws the err
   const spaced = unread(TEXT.replace('"spec":', '"spec": '));
   assertEquals(ofEntries(name)(spaced), ["app"]);
   assertEquals(parses(() => void spaced.object), 0);
-  const spoilt = unread(TEXT.replace('"spec":{', '"spec":{{'));
-  const error = assertThrows(() => ofEntries(name)(spoilt), DecodeError, 'Cannot parse "shop/cart-0" at version 7');
-  assertStrictEquals(spoilt.error, error);
+  const unparsable = unread(TEXT.replace('"spec":{', '"spec":{{'));
+  const error = assertThrows(() => ofEntries(name)(unparsable), DecodeError, 'Cannot parse "shop/cart-0" at version 7');
+  assertStrictEquals(unparsable.error, error);
 });
 
 Deno.test("path is an index function and makes predicates, of objects as of entries", () => {

@@ -97,8 +97,8 @@ Deno.test("readValues declines a text that ends anywhere before its object does,
     assertEquals(readValues(text.slice(0, end), ["g"]), undefined, text.slice(0, end));
   }
   assertEquals(readValues(text, ["g"]), ['"']);
-  for (const spoilt of [`{"a":{{"b":1}}`, `{"a":"\\x"}`, `{"a" "b"}`, `{"\\x":1,"a":2}`, `{"a":?}`, `[`]) {
-    assertEquals(readValues(spoilt, ["a"]), undefined, spoilt);
+  for (const unparsable of [`{"a":{{"b":1}}`, `{"a":"\\x"}`, `{"a" "b"}`, `{"\\x":1,"a":2}`, `{"a":?}`, `[`]) {
+    assertEquals(readValues(unparsable, ["a"]), undefined, unparsable);
   }
 });
 

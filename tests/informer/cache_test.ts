@@ -19,8 +19,8 @@ import {
   part,
   refused,
   seen,
-  spoilt,
   type Thing,
+  unparsable,
   unread,
 } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -247,7 +247,7 @@ Deno.test("SharedIndexInformer leaves an object out of an index whose function t
 
 Deno.test("SharedIndexInformer fills a later index although some objects cannot be read, and then counts those", async () => {
   using time = new FakeTime();
-  await using run = await new Run(time, holding(spoilt("a", 1), unread("b", 2))).start();
+  await using run = await new Run(time, holding(unparsable("a", 1), unread("b", 2))).start();
   assertEquals(run.informer.status().quarantined, 0);
   const { indexer } = run.informer.withIndexers({ size: ({ spec }) => [String(spec.size)] });
   assertEquals(indexer.indexKeys("size", "1"), ["default/b"]);
@@ -362,7 +362,10 @@ Deno.test("SharedIndexInformer survives any error or result of a transform", asy
 
 Deno.test("SharedIndexInformer caches, skips, counts and replaces objects that cannot be read [F15]", async () => {
   using time = new FakeTime();
-  await using run = new Run(time, holding(unread("a", 1, { labels: { app: "x" } }), spoilt("b", 2), unread("c", 3)));
+  await using run = new Run(
+    time,
+    holding(unread("a", 1, { labels: { app: "x" } }), unparsable("b", 2), unread("c", 3)),
+  );
   const { informer } = run;
   await run.start();
   // Nobody has read it yet, so nobody knows.
@@ -387,7 +390,7 @@ Deno.test("SharedIndexInformer caches, skips, counts and replaces objects that c
 
 Deno.test("SharedIndexInformer counts only cached objects as quarantined, not those of past events", async () => {
   using time = new FakeTime();
-  await using run = new Run(time, holding(spoilt("a", 1), spoilt("b", 2)));
+  await using run = new Run(time, holding(unparsable("a", 1), unparsable("b", 2)));
   const { informer } = run;
   const readings: string[] = [];
   const read = (what: () => Thing): void => {
@@ -404,7 +407,7 @@ Deno.test("SharedIndexInformer counts only cached objects as quarantined, not th
   });
   await run.start();
   await run.send(modified("a", 11));
-  await run.send({ type: "DELETED", entry: spoilt("b", 12) });
+  await run.send({ type: "DELETED", entry: unparsable("b", 12) });
   assertEquals([readings, run.errors.length], [["broken", "broken"], 2]);
   assertEquals([informer.status().quarantined, run.cached], [0, ["default/a@11"]]);
 });
@@ -522,7 +525,7 @@ Deno.test("SharedIndexInformer parses objects when they are first read, or with 
     const [options, quarantined] of [[{}, 0], [{ parse: "eager" }, 1], [{ indexers: { x: () => [] } }, 1]] as const
   ) {
     using time = new FakeTime();
-    await using run = new Run<never>(time, holding(spoilt("a", 1), unread("b", 2)), options);
+    await using run = new Run<never>(time, holding(unparsable("a", 1), unread("b", 2)), options);
     await run.start();
     assertEquals([run.informer.status().quarantined, run.errors.length], [quarantined, quarantined]);
   }
@@ -531,7 +534,7 @@ Deno.test("SharedIndexInformer parses objects when they are first read, or with 
 Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths without parsing an object [F15]", async () => {
   using time = new FakeTime();
   const indexers = { size: path("spec.size") };
-  await using run = new Run(time, holding(unread("a", 1, { size: 1 }), spoilt("b", 2)), { indexers });
+  await using run = new Run(time, holding(unread("a", 1, { size: 1 }), unparsable("b", 2)), { indexers });
   const { informer } = run;
   const lines: string[] = [];
   const note = ({ type, key }: Exclude<InformerEvent<Thing>, SyncedEvent>): void => void lines.push(`${type} ${key}`);
@@ -565,7 +568,7 @@ Deno.test("SharedIndexInformer indexes, filters, waits and selects by paths with
 
 Deno.test("SharedIndexInformer reports and counts an object that a filter by path cannot read", async () => {
   using time = new FakeTime();
-  await using run = new Run(time, holding(unread("a", 1), spoilt("b", 2)));
+  await using run = new Run(time, holding(unread("a", 1), unparsable("b", 2)));
   const notes = new Notes();
   run.informer.addEventHandler(notes, { filter: path("spec.size").exists() });
   await run.start();
@@ -578,7 +581,7 @@ Deno.test("SharedIndexInformer parses objects as they arrive once it has an inde
     using time = new FakeTime();
     await using run = await new Run(time, holding()).start();
     run.informer.withIndexers(indexers);
-    const arriving = spoilt("a", 11); // has its error once it was parsed
+    const arriving = unparsable("a", 11); // has its error once it was parsed
     run.source.list(part(20, [arriving]));
     run.source.newest.send(expired());
     await time.tickAsync(800);

@@ -19,9 +19,9 @@ import {
   expired,
   modified,
   part,
-  spoilt,
   type Thing,
   thing,
+  unparsable,
   unread,
 } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -154,7 +154,7 @@ Deno.test("SharedIndexInformer keeps the server's keys of objects that a transfo
     await run.informer.restore(cut(bytes));
     bytes = await bytesOf(run.informer.snapshot());
   }
-  const broken: Change<Thing> = { type: "MODIFIED", entry: spoilt("a", 11) };
+  const broken: Change<Thing> = { type: "MODIFIED", entry: unparsable("a", 11) };
   await using run = new Run(time, new ScriptedSource().watch([], [broken]), { transform });
   await run.informer.restore(cut(bytes));
   await run.start();
@@ -173,7 +173,7 @@ Deno.test("SharedIndexInformer gives restored objects texts of their own, so tha
 
 Deno.test("SharedIndexInformer restores an object that could not be read as one that cannot be read, and a list repairs it", async () => {
   using time = new FakeTime();
-  const bytes = await snapshotOf(time, [unread("a", 1), spoilt("b", 2)], {}, ({ informer }) => {
+  const bytes = await snapshotOf(time, [unread("a", 1), unparsable("b", 2)], {}, ({ informer }) => {
     assertEquals(informer.indexer.list().length, 1);
   });
   const source = new ScriptedSource().watch([], expired()).list(part(30, [unread("a", 1), unread("b", 2)]), END).watch(

@@ -112,7 +112,7 @@ Deno.test("Reflector stops although its source never reacts", async () => {
     const stop = new AbortController();
     const running = new Reflector<Thing>(source, new NotingStore(), options).run({ signal: stop.signal });
     await time.tickAsync(0);
-    source.calls[0].deaf = true;
+    source.calls[0].ignoresAbort = true;
     stop.abort();
     await running;
     assertEquals([source.calls.length, time.timers], [1, 0]);

@@ -209,7 +209,7 @@ Deno.test("Reflector cancels a silent watch 10 s after the length that it reques
   using time = new FakeTime();
   const source = new ScriptedSource().watch().watch([]);
   await using follow = await live(time, source);
-  source.watches[0].deaf = true; // a black hole: it does not notice its signal either
+  source.watches[0].ignoresAbort = true; // a black hole: it does not notice its signal either
   const lastsMs = source.watches[0].options.timeoutSeconds! * 1_000;
   await time.tickAsync(lastsMs + 9_999);
   assertEquals([follow.waits, follow.reflector.phase.name], [[], "watching"]);
@@ -441,7 +441,11 @@ Deno.test("Reflector ignores a requested relist while it lists or waits", async 
   assertEquals([follow.reflector.phase.name, source.lists.length], ["waiting", 1]);
   follow.reflector.relist(new Error("while it waits"));
   await time.tickAsync(800);
-  assertEquals([follow.reflector.phase.name, source.requests], ["watching", ["list 0 limit=500", "watch 10", "watch 10"]]);
+  assertEquals([follow.reflector.phase.name, source.requests], ["watching", [
+    "list 0 limit=500",
+    "watch 10",
+    "watch 10",
+  ]]);
 });
 
 Deno.test("Reflector relists when its store requests that in the middle of a batch, after applying the batch", async () => {

@@ -60,8 +60,8 @@ export function unread(name: string, version: number | string, options?: ThingOp
   return textEntry(thing(name, version, options), (text) => text);
 }
 
-/** An entry whose text turns out not to be JSON as soon as somebody reads it; nothing is known of that before. */
-export function spoilt(name: string, version: number | string, options?: ThingOptions): Entry<Thing> {
+/** An entry whose text is not JSON, which shows when it is first read. */
+export function unparsable(name: string, version: number | string, options?: ThingOptions): Entry<Thing> {
   return textEntry(thing(name, version, options), (text) => text.replace('"spec":{', '"spec":{{'));
 }
 
@@ -72,9 +72,9 @@ export function nameless(version: number | string): Entry<Thing> {
   );
 }
 
-function textEntry(object: Thing, spoil: (text: string) => string): Entry<Thing> {
+function textEntry(object: Thing, change: (text: string) => string): Entry<Thing> {
   const { namespace = "", uid, resourceVersion } = object.metadata;
-  const text = spoil(JSON.stringify(object));
+  const text = change(JSON.stringify(object));
   const start = text.indexOf('"metadata":') + '"metadata":'.length;
   const end = text.indexOf(',"spec"');
   const labels = JSON.stringify(object.metadata.labels) ?? "";

@@ -20,8 +20,8 @@ export class Call<I extends Item = Item> implements AsyncIterableIterator<I> {
   asked = false;
   /** The end of the reader's side; `undefined` while it has not ended. */
   over: "ended" | "failed" | "returned" | undefined;
-  /** Ignores its signal, as something stuck would. */
-  deaf = false;
+  /** If `true`, it ignores that its signal aborts, as a stuck call would. */
+  ignoresAbort = false;
   readonly #steps: Step<I>[];
   #wake: (() => void) | undefined;
 
@@ -42,7 +42,7 @@ export class Call<I extends Item = Item> implements AsyncIterableIterator<I> {
     const { signal } = this.options;
     for (;;) {
       if (this.over !== undefined) return { done: true, value: undefined };
-      if (signal?.aborted && !this.deaf) return this.#fail(signal.reason);
+      if (signal?.aborted && !this.ignoresAbort) return this.#fail(signal.reason);
       const step = this.#steps.shift();
       if (step === END) {
         this.over = "ended";

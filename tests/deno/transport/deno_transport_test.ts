@@ -43,12 +43,12 @@ Deno.test("denoTransport presents its client certificate", async () => {
   assertEquals((await get(transport, server.url)).clientName, "client");
   using without = denoTransport({ caCerts });
   await assertRejects(() => get(without, server.url), TypeError);
-  using stranger = denoTransport({
+  using otherClient = denoTransport({
     caCerts,
     cert: certificates.text("other-client.crt"),
     key: certificates.text("other-client.key"),
   });
-  await assertRejects(() => get(stranger, server.url), TypeError);
+  await assertRejects(() => get(otherClient, server.url), TypeError);
 });
 
 Deno.test("denoTransport reuses one connection [C137] [F33]", async () => {

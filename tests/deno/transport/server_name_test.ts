@@ -112,14 +112,14 @@ Deno.test("Relay closes connections that send no CONNECT in time, and the oldest
   using relay = new Relay({ hostname: "127.0.0.1", port: Number(new URL(server.url).port) });
   const { url, login } = relay.proxy;
   const connect = (): Promise<Deno.TcpConn> => Deno.connect({ hostname: "127.0.0.1", port: Number(url.port) });
-  const strangers: Deno.TcpConn[] = [];
-  using _strangers = { [Symbol.dispose]: () => strangers.forEach((stranger) => stranger.close()) };
+  const connections: Deno.TcpConn[] = [];
+  using _connections = { [Symbol.dispose]: () => connections.forEach((connection) => connection.close()) };
   const turns = async (holds: () => boolean): Promise<void> => {
     for (let turn = 0; turn < 100_000 && !holds(); turn++) await new Promise((resolve) => setImmediate(resolve));
   };
-  const isClosed = async (stranger: Deno.TcpConn): Promise<boolean> => {
+  const isClosed = async (connection: Deno.TcpConn): Promise<boolean> => {
     let closed: boolean | undefined;
-    stranger.read(new Uint8Array(1)).then(
+    connection.read(new Uint8Array(1)).then(
       (length) => closed = length === null,
       (error) => closed = error instanceof Deno.errors.ConnectionReset,
     );
@@ -127,23 +127,23 @@ Deno.test("Relay closes connections that send no CONNECT in time, and the oldest
     return closed ?? false;
   };
   for (let count = 1; count <= 64; count++) {
-    strangers.push(await connect());
+    connections.push(await connect());
     await turns(() => relay.waiting === count);
   }
-  strangers.push(await connect());
-  assert(await isClosed(strangers[0]), "the oldest makes room");
+  connections.push(await connect());
+  assert(await isClosed(connections[0]), "the oldest makes room");
   assertEquals(relay.waiting, 64);
   time.tick(4_999);
   assertEquals(relay.waiting, 64);
   // Some of it does not give more time.
-  await strangers[1].write(new TextEncoder().encode("CONNECT"));
+  await connections[1].write(new TextEncoder().encode("CONNECT"));
   time.tick(1);
   assertEquals(relay.waiting, 0);
-  for (const stranger of strangers.slice(1)) assert(await isClosed(stranger), "no time is left");
+  for (const connection of connections.slice(1)) assert(await isClosed(connection), "no time is left");
   assertEquals(relay.problem, undefined);
   const password = `Proxy-Authorization: Basic ${btoa(`relay:${login?.password.reveal()}`)}\r\n`;
   const tunnel = await connect();
-  strangers.push(tunnel);
+  connections.push(tunnel);
   await tunnel.write(new TextEncoder().encode(`CONNECT a:1 HTTP/1.1\r\n${password}\r\n`));
   await tunnel.read(new Uint8Array(100));
   time.tick(10_000);

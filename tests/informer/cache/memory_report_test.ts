@@ -8,7 +8,7 @@ import { MemoryMeter } from "../../../src/informer/cache/memory_report.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
-import { spoilt, thing, unread } from "../../support/fixtures.ts";
+import { thing, unparsable, unread } from "../../support/fixtures.ts";
 
 /** The size of a thing's text. */
 function sizeOf(name: string, version: number, namespace?: string): number {
@@ -22,7 +22,7 @@ Deno.test("MemoryMeter adds up text by state and namespace", () => {
   assertEquals([read.textBytes, read.isParsed], [sizeOf("b", 2), false]);
   read.object;
   assertEquals([read.textBytes, read.isParsed], [sizeOf("b", 2), true]);
-  const broken = spoilt("c", 3);
+  const broken = unparsable("c", 3);
   assertThrows(() => broken.object);
   const all = [unread("a", 1), frozenEntry(read), unread("d", 4, { namespace: "other" }), broken];
   for (const entry of [...all, entryOf(thing("e", 5, { namespace: "" }))]) meter.add(entry);

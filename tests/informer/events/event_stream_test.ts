@@ -10,8 +10,8 @@ import {
   expired,
   modified,
   part,
-  spoilt,
   type Thing,
+  unparsable,
 } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { END, ScriptedSource } from "../../support/scripted_source.ts";
@@ -212,7 +212,7 @@ Deno.test("until() with a key and untilDeleted() look up their object only, howe
 
 Deno.test("until() skips objects that cannot be read", async () => {
   using time = new FakeTime();
-  await using run = await new Run(time, holding(spoilt("a", 1), entry("b", 1))).start();
+  await using run = await new Run(time, holding(unparsable("a", 1), entry("b", 1))).start();
   assertEquals((await run.informer.until(() => true)).metadata.name, "b");
   assertEquals([run.errors.length, run.informer.status().quarantined], [1, 1]);
 });

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import type { AddedEvent, UpdatedEvent } from "../../../src/informer/events/event.ts";
-import { added, deleted, entry, expired, modified, nameless, spoilt, type Thing } from "../../support/fixtures.ts";
+import { added, deleted, entry, expired, modified, nameless, type Thing, unparsable } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, Notes, Run, Uncaught } from "../../support/informer.ts";
 
@@ -218,7 +218,7 @@ Deno.test("SharedIndexInformer calls only the callbacks that a handler has, and 
 
 Deno.test("SharedIndexInformer drops an object whose filter throws, and reports the error", async () => {
   using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), entry("b", 1), spoilt("c", 1)));
+  await using run = new Run(time, holding(entry("a", 1), entry("b", 1), unparsable("c", 1)));
   const notes = new Notes();
   run.informer.addEventHandler(notes, {
     name: "picky",
@@ -305,11 +305,11 @@ Deno.test("SharedIndexInformer refuses invalid handler options, and adds no hand
 
 Deno.test("events parse nothing when they are printed, and have no object when they are spread", async () => {
   using time = new FakeTime();
-  await using run = new Run(time, holding(spoilt("a", 1)));
+  await using run = new Run(time, holding(unparsable("a", 1)));
   const events: (AddedEvent<Thing> | UpdatedEvent<Thing>)[] = [];
   run.informer.addEventHandler({ onAdd: (event) => void events.push(event), onUpdate: (e) => void events.push(e) });
   await run.start();
-  await run.send({ type: "MODIFIED", entry: spoilt("a", 11) });
+  await run.send({ type: "MODIFIED", entry: unparsable("a", 11) });
   assertEquals(events.map((event) => JSON.stringify(event)), [
     '{"type":"added","key":"default/a","resourceVersion":"1","initial":true}',
     '{"type":"updated","key":"default/a","resourceVersion":"11","resync":false}',

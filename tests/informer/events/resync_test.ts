@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { ResyncTimer } from "../../../src/informer/events/resync_timer.ts";
-import { added, deleted, entry, modified, spoilt } from "../../support/fixtures.ts";
+import { added, deleted, entry, modified, unparsable } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, line, Notes, Run } from "../../support/informer.ts";
 
@@ -170,7 +170,7 @@ Deno.test("SharedIndexInformer also resyncs event streams and filtered handlers"
 
 Deno.test("SharedIndexInformer delivers nothing when its reflector resyncs the queue, not even for unreadable objects", async () => {
   using time = new FakeTime();
-  await using run = new Run(time, holding(entry("a", 1), spoilt("b", 2)), { reflector: { resyncMs: 1_000 } });
+  await using run = new Run(time, holding(entry("a", 1), unparsable("b", 2)), { reflector: { resyncMs: 1_000 } });
   const updated: string[] = [];
   run.informer.addEventHandler({ onUpdate: ({ key }) => void updated.push(key) });
   await run.start();

@@ -22,9 +22,9 @@ import {
   part,
   refused,
   seen,
-  spoilt,
   type Thing,
   TOO_LARGE,
+  unparsable,
 } from "../../support/fixtures.ts";
 import { holding, Notes, Run } from "../../support/informer.ts";
 import { END, ScriptedSource } from "../../support/scripted_source.ts";
@@ -417,7 +417,7 @@ Deno.test("check() is refused before the first list", async () => {
 
 Deno.test("check() of objects without a name or that cannot be read finds no difference", async () => {
   using time = new FakeTime();
-  const things = (): Parameters<typeof holding> => [entry("a", 1), nameless(2), spoilt("b", 3)];
+  const things = (): Parameters<typeof holding> => [entry("a", 1), nameless(2), unparsable("b", 3)];
   const { run } = await started(time, holding(...things()).list(part(10, things()), END));
   await using _run = run;
   const [quarantined] = run.informer.entries.list().filter(({ key }) => key === "default/b");

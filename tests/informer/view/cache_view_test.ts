@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { added, deleted, entry, expired, modified, spoilt, type Thing } from "../../support/fixtures.ts";
+import { added, deleted, entry, expired, modified, type Thing, unparsable } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { holding, Run } from "../../support/informer.ts";
 import { CountedController } from "../../support/listeners.ts";
@@ -231,7 +231,7 @@ Deno.test("an object for which a function of a view throws is left out until it 
 
 Deno.test("an object that cannot be read is left out of a view that reads, and is reported once", async () => {
   using time = new FakeTime();
-  await using run = await new Run(time, holding(entry("a", 1), spoilt("b", 2))).start();
+  await using run = await new Run(time, holding(entry("a", 1), unparsable("b", 2))).start();
   using sorted = run.informer.view(bySize);
   using plain = run.informer.view();
   await time.tickAsync(0);
@@ -242,7 +242,7 @@ Deno.test("an object that cannot be read is left out of a view that reads, and i
 
 Deno.test("a view without keys and predicate parses nothing but the rows that are read", async () => {
   using time = new FakeTime();
-  await using run = await new Run(time, holding(spoilt("a", 1), spoilt("b", 2))).start();
+  await using run = await new Run(time, holding(unparsable("a", 1), unparsable("b", 2))).start();
   using view = run.informer.view();
   const screen = new Screen(view.changes());
   await time.tickAsync(0);

@@ -12,7 +12,7 @@ Deno.test("Reflector that stops calls return() of a list that never answers, and
   const stop = new AbortController();
   const running = new Reflector<Thing>(source, new NotingStore(), PAGES).run({ signal: stop.signal });
   await time.tickAsync(0);
-  for (const call of source.calls) call.deaf = true;
+  for (const call of source.calls) call.ignoresAbort = true;
   stop.abort();
   await running;
   await time.tickAsync(0);
@@ -25,7 +25,7 @@ Deno.test("Reflector cancels a list that has been silent for too long, even if i
   const source = new ScriptedSource().list().list(part(4, [entry("a", 1)]), END).watch([]);
   await using follow = new Follow(time, source, { ...PAGES, listIdleMs: 5_000 });
   await time.tickAsync(0);
-  source.calls[0].deaf = true;
+  source.calls[0].ignoresAbort = true;
   await time.tickAsync(5_000);
   assertEquals([source.calls[0].over, follow.waits], ["returned", [800]]);
   await time.tickAsync(800);
@@ -38,7 +38,7 @@ Deno.test("readPages that fails cancels the page fetched ahead, and does not wai
   const reading = (async (): Promise<void> => {
     for await (const _part of pagesOfSource(source, { limit: 1, signal: stop.signal })) {
       const ahead = source.calls[1];
-      if (ahead !== undefined) ahead.deaf = true;
+      if (ahead !== undefined) ahead.ignoresAbort = true;
     }
   })();
   await assertRejects(() => reading, Error, "500");
