@@ -20,7 +20,7 @@ Deno.test("inTurn runs jobs of one object one at a time, in their order, and tho
   assertEquals(log.indexOf("begin b") > log.indexOf("end a"), true);
 });
 
-Deno.test("inTurn goes on after a job that fails", async () => {
+Deno.test("inTurn continues after a job that fails", async () => {
   const shared = {};
   const failed = assertRejects(() => inTurn(shared, () => Promise.reject(new Error("no"))), Error, "no");
   assertEquals(await inTurn(shared, () => Promise.resolve(1)), 1);

@@ -54,7 +54,7 @@ Deno.test("Latch wait rejects with the reason of its signal, and leaves no liste
     await assertRejects(() => new Latch().wait(stop), Error, "before");
     assertEquals(stop.listeners, 0);
   });
-  await t.step("aborted while it waits; the others go on waiting", async () => {
+  await t.step("aborted while it waits; the others still wait", async () => {
     const latch = new Latch();
     const stop = new AbortController();
     const [stopped, other] = [latch.wait(stop), latch.wait()];

@@ -123,7 +123,7 @@ cluster.anywhere(
   },
 );
 
-cluster.withPlane("SharedIndexInformer is forbidden until somebody grants the right", async (setting) => {
+cluster.withPlane("SharedIndexInformer is forbidden until the right is granted", async (setting) => {
   const { client, namespace, plane } = setting;
   const limited = await setting.connect({ kubeconfig: plane.limitedKubeconfig });
   await using informer = new SharedIndexInformer(limited.resource(ConfigMap, { namespace }), {

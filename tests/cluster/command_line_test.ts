@@ -258,7 +258,7 @@ const examples = [...Deno.readDirSync(new URL("../../examples", import.meta.url)
 for (const name of examples) {
   cluster.withPlane(`examples/${name} prints the expected lines and exits with 0`, async (setting) => {
     const example = EXAMPLES[name];
-    assert(example !== undefined, `nobody has said here what examples/${name} should say`);
+    assert(example !== undefined, `no expected lines of examples/${name} are listed here`);
     if (!furnished) await furnish(setting);
     furnished = true;
     const startedAt = performance.now();
@@ -286,7 +286,7 @@ cluster.withPlane(
     const unknownUser = await plane.kubeconfigOf({ token: "nobody-knows-this" });
     const cases: [title: string, kubeconfig: string, failing: string[], before?: () => Promise<void>][] = [
       ["an administrator", plane.kubeconfig, []],
-      ["nobody's rights", plane.limitedKubeconfig, ["list pods", "watch pods"]],
+      ["a user without rights", plane.limitedKubeconfig, ["list pods", "watch pods"]],
       ["an unknown token", unknownUser, ["login"]],
       ["a silent server", plane.kubeconfig, ["certificate"], () => plane.pause("apiserver")],
       ["no server", plane.kubeconfig, ["address"], () => plane.kill9("apiserver")],

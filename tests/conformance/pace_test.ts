@@ -49,7 +49,7 @@ for (const [what, answer] of Object.entries(SERVERS)) {
     let requests = 0;
     const transport: Transport = {
       fetch: async (request) => {
-        if (++requests > 1_000) throw new Error("Cannot go on: there is a storm");
+        if (++requests > 1_000) throw new Error("Cannot continue: there are too many requests");
         return bad && request.url.includes("watch=") ? await answer() : await server.fetch(request);
       },
     };

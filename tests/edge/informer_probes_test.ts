@@ -40,7 +40,7 @@ Deno.test("a process is not ready when a cache has not been live for too long", 
   assertEquals(await ask(relayed, "/readyz"), [503, "pods: unreachable, it has not been live for 7 s\n"]);
 });
 
-Deno.test("a cache that was paused because nobody reads it does not count", async () => {
+Deno.test("a cache that was paused because it has no reader does not count", async () => {
   using time = new FakeTime();
   await using relayed = new Relayed({}, { idleMs: 0 });
   const pods = relayed.informers.acquire(Pod);

@@ -68,7 +68,7 @@ async function play(seed: number): Promise<{ readonly pauses: number; readonly c
     if (holders.length > 0) return;
     if (freeMs < IDLE_MS && freeMs + ms >= IDLE_MS) pauses++;
     freeMs += ms;
-    if (freeMs >= IDLE_MS) assertEquals(server.watches, 0, `${what}: nobody holds the informer, so it does not watch`);
+    if (freeMs >= IDLE_MS) assertEquals(server.watches, 0, `${what}: the informer has no holder, so it does not watch`);
     if (freeMs >= IDLE_MS + FORGET_MS) assertEquals(time.timers, 0, `${what}: nothing is left of the informer`);
   };
   const acquire = (): void => {

@@ -63,7 +63,7 @@ Deno.test("Demand without a holder yet does not pause, and one whose times are I
   assertEquals([calls, kept.calls, time.timers], [[], ["pause paused"], 0]);
 });
 
-Deno.test("Demand that was ended calls nothing, whoever acquires and releases it", () => {
+Deno.test("Demand that was ended calls nothing when it is acquired and released", () => {
   using time = new FakeTime();
   const { demand, calls } = noting(100, 50);
   const release = demand.acquire();
@@ -74,7 +74,7 @@ Deno.test("Demand that was ended calls nothing, whoever acquires and releases it
   assertEquals([demand.state, calls, time.timers], ["over", [], 0]);
 });
 
-Deno.test("Demand is paused if and only if nobody has held it for idleMs, in any sequence", () => {
+Deno.test("Demand is paused if and only if it has had no holder for idleMs, in any sequence", () => {
   const step = fc.oneof(fc.constant("acquire"), fc.constant("release"), fc.integer({ min: 0, max: 80 }));
   fc.assert(fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
     using time = new FakeTime();

@@ -55,7 +55,7 @@ Deno.test("SharedInformerFactory run() starts the informers, also those asked fo
   assertEquals([pods.status().state, maps.status().state, server.watches], ["stopped", "stopped", 0]);
 });
 
-Deno.test("SharedInformerFactory run() goes on while the server refuses, and without any informer", async () => {
+Deno.test("SharedInformerFactory run() continues while the server refuses, and without any informer", async () => {
   await using fixture = new Fixture();
   const { informers, time } = fixture;
   fixture.allowed = false;

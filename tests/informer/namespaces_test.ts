@@ -300,7 +300,7 @@ Deno.test("SharedIndexInformer has no overall version if the versions of its nam
   assertEquals(both.notes.take(), ["= 0 at "]);
 });
 
-Deno.test("SharedIndexInformer of several namespaces stops all when one fails for good, and rejects waits with the reason", async () => {
+Deno.test("SharedIndexInformer of several namespaces stops all when one fails permanently, and rejects waits with the reason", async () => {
   const thrown = new Error("the phase is not to my liking");
   const both = new Both({
     reflector: {

@@ -72,7 +72,7 @@ Deno.test("SharedIndexInformer that is stopped before a relist that is due leave
   assertEquals(run.source.requests.at(-1), "list - limit=500", "the relist is not answered");
 });
 
-Deno.test("OutdatedChanges treats a change as a replay if its object arrives again before the watch goes on", async () => {
+Deno.test("OutdatedChanges treats a change as a replay if its object arrives again before the watch continues", async () => {
   const drop: Step = { do: "drop", version: 8 };
   assertEquals(await relistsAfter(drop, flush(10), { do: "settle" }, flush(10), flush(11)), []);
   assertEquals(await relistsAfter(drop, flush(10), { do: "resume" }, { do: "settle" }, flush(11)), []);

@@ -71,7 +71,7 @@ Deno.test("SharedIndexInformer whose version expires during a pause lists, and h
   assertEquals([source.lists.length, informer.status().state, run.errors], [2, "live", []]);
 });
 
-Deno.test("SharedIndexInformer that is paused before its first list waits with it, and waits for sync go on", async () => {
+Deno.test("SharedIndexInformer that is paused before its first list waits with it, and waits for sync continue", async () => {
   using time = new FakeTime();
   await using run = new Run(time, holding(entry("a", 1)));
   const { informer, source } = run;
@@ -160,7 +160,7 @@ Deno.test("SharedIndexInformer that is paused and resumed in one turn is stale u
   assertEquals([run.informer.status().state, run.source.watches.length], ["stale", 2]);
 });
 
-Deno.test("SharedIndexInformer that has stopped keeps state and cause, whoever pauses and resumes it", async () => {
+Deno.test("SharedIndexInformer that has stopped keeps state and cause when it is paused and resumed", async () => {
   using time = new FakeTime();
   const [a, b] = [holding(), new ScriptedSource().list(refused(403)).list()];
   const informer = new SharedIndexInformer<Thing>([{ namespace: "a", source: a }, { namespace: "b", source: b }], {

@@ -64,7 +64,7 @@ export function elected(
     controller: ({ client, signal, identity, world }) => run(client, signal, identity, world, bug),
     invariants: {
       "one process leads at most": (_server, { leaders }) => leaders.length <= 1 || `${leaders.join(" and ")} lead`,
-      "nobody writes but the process that led last": (server, world) => world.foreignWrite(server),
+      "only the process that led last writes": (server, world) => world.foreignWrite(server),
     },
     converges: (server, { schedules }) => converges(server, schedules),
   };

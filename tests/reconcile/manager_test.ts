@@ -149,12 +149,12 @@ Deno.test("Manager stops the other reconcilers when one fails, and rejects with 
     name: "failing",
     informers: maps.informers,
     status: () => maps.status(),
-    run: () => Promise.reject(new Error("cannot go on")),
+    run: () => Promise.reject(new Error("cannot continue")),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
   const { end } = session.run(session.manager({ reconcilers: [maps, failing] }));
   await session.pass();
-  assertEquals(((await end) as Error).message, "cannot go on");
+  assertEquals(((await end) as Error).message, "cannot continue");
   assertEquals([maps.status().state, session.phases.at(-1)], ["stopped", "stopped"]);
 });
 
@@ -260,7 +260,7 @@ Deno.test("Manager answers /readyz from the sync to the stop, also while another
   assertEquals((await probe(manager, "/readyz"))[0], 503);
 });
 
-Deno.test("Manager fails /healthz while the work goes on though leadership was lost", async () => {
+Deno.test("Manager fails /healthz while the work continues though leadership was lost", async () => {
   using session = new ManagedSession();
   session.create("a");
   const never = Promise.withResolvers<void>();

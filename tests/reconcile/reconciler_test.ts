@@ -162,7 +162,7 @@ Deno.test("a reconciler of a cluster-scoped kind finds owners by their names alo
   await running;
 });
 
-Deno.test("a map function that throws or returns no keys is reported, and the other events go on", async () => {
+Deno.test("a map function that throws or returns no keys is reported, and the other events are mapped", async () => {
   using session = new Session();
   const keys: string[] = [];
   const maps = session.reconciler((key) => void keys.push(key)).watches(Pod, ({ name }) => {
@@ -524,7 +524,7 @@ Deno.test("initial objects and resyncs have low priority, and changes come befor
   await running;
 });
 
-Deno.test("reconcilers share the informers of a factory, which go on when one of them stops", async () => {
+Deno.test("reconcilers share the informers of a factory, which continue when one of them stops", async () => {
   using session = new Session();
   session.create("a");
   const informers = new SharedInformerFactory(session.client);
@@ -680,7 +680,7 @@ Deno.test("requests of a reconcile end when its time is over, and its key is fre
   await running;
 });
 
-Deno.test("requests of a reconcile go on after a stop, and end when the time for it is over", async () => {
+Deno.test("requests of a reconcile continue after a stop, and end when the time for it is over", async () => {
   using session = new Session(withoutCreates);
   session.create("a");
   const log: string[] = [];

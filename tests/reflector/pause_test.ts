@@ -93,7 +93,7 @@ Deno.test("Reflector that is paused before it runs, and run again while it is pa
   await running;
 });
 
-Deno.test("Reflector goes on with the rest of a wait after a pause, so that pauses do not shorten a Retry-After", async () => {
+Deno.test("Reflector continues the rest of a wait after a pause, so that pauses do not shorten a Retry-After", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(refused(503)).list(part(10, []), END).watch([]);
   await using follow = new Follow(time, source, PAGES);
@@ -177,7 +177,7 @@ async function pauseAt(name: string, pauseAt: number): Promise<number> {
 }
 
 for (const name of Object.keys(SCRIPTS)) {
-  Deno.test(`Reflector that lists ${name} pauses wherever it is, leaves nothing open, and goes on where it was`, async () => {
+  Deno.test(`Reflector that lists ${name} pauses at any point, leaves nothing open, and resumes there`, async () => {
     const moments = await pauseAt(name, Infinity);
     assert(moments > 30, `the script has only ${moments} moments`);
     for (let moment = 0; moment < moments; moment++) await pauseAt(name, moment);

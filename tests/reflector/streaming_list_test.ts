@@ -89,7 +89,7 @@ Deno.test("Reflector falls back to pages, this time, when a streaming list is re
   }
 });
 
-Deno.test("Reflector falls back to pages for good when the server does not support streaming lists [C033]", async () => {
+Deno.test("Reflector falls back to pages permanently when the server does not support streaming lists [C033]", async () => {
   for (const code of [400, 422]) {
     using time = new FakeTime();
     const source = new ScriptedSource().watch(refused(code)).list(part(1, [entry("a", 1)]), END)
@@ -198,7 +198,7 @@ const CUTS: Readonly<Record<string, Step<readonly Change<Thing>[]>>> = {
 };
 
 for (const [how, cut] of Object.entries(CUTS)) {
-  Deno.test(`Reflector lists in pages for good when two streaming lists are cut short ${how}`, async () => {
+  Deno.test(`Reflector lists in pages permanently when two streaming lists are cut short ${how}`, async () => {
     using time = new FakeTime();
     const source = new ScriptedSource().watch([a1], cut).watch([a1], cut)
       .list(part(2, [entry("a", 1), entry("b", 2)]), END).watch([], refused(500)).list(part(3, [entry("a", 1)]), END);
@@ -275,7 +275,7 @@ Deno.test("Reflector has no version before the end of a streaming list, and then
   assertEquals(versions, ["", "", "", "2"]);
 });
 
-Deno.test("Reflector lists in pages for good when a streaming list brings no object for too long before its end [C042]", async () => {
+Deno.test("Reflector lists in pages permanently when a streaming list brings no object for too long before its end [C042]", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().watch([], [a1]).list(part(9, [entry("a", 1)]), END)
     .watch([], refused(500)).list(part(9, []), END);

@@ -27,7 +27,7 @@ Deno.test("ServerNames are those of the server and the namespace on the line", a
   assert(kinds.includes("pods") && kinds.includes("events.example.com") && kinds.includes("events"));
 });
 
-Deno.test("ServerNames are none where nobody answers, or the kind is unknown", async () => {
+Deno.test("ServerNames are none without a server, or if the kind is unknown", async () => {
   assertEquals(await namesFor("get", "--server", "http://127.0.0.1:1").kinds(), []);
   assertEquals(await namesFor("get", "--kubeconfig", "/nonexistent/config").namespaces(), []);
   assertEquals(await namesFor("get", "--fake").names("podz"), []);

@@ -73,6 +73,6 @@ for (const [shell, argsOf] of Object.entries(SHELLS)) {
     assertEquals(await offered("get", "pods", "-o", "y"), ["yaml"]);
     const kubeconfig = await writeKubeconfig(folder.file("config"), { server: served.url });
     assertEquals(await offered("get", "--kubeconfig", kubeconfig, "--context", ""), ["home"]);
-    assertEquals(await offered("get", "--server", "http://127.0.0.1:1", ""), [], "nothing where nobody answers");
+    assertEquals(await offered("get", "--server", "http://127.0.0.1:1", ""), [], "nothing without a server");
   });
 }

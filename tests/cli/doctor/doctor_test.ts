@@ -203,7 +203,7 @@ Deno.test("informer doctor reports when a token expires", async () => {
   assertMatch(warned.ill.credentials, /^warn: bearer token until .* UTC \(3 min\); /);
   const tokenFile = folder.write("token", ending);
   const rotated = await examine({ server: server.url, tokenFile });
-  assertEquals(rotated.ill.credentials, undefined, "a file is renewed by whoever wrote it");
+  assertEquals(rotated.ill.credentials, undefined, "a file is renewed by the program that wrote it");
 });
 
 Deno.test("informer doctor runs the credential plugin, and reports why it fails", async () => {

@@ -94,7 +94,7 @@ Deno.test("Terminal stops the command when the reader of its results has gone", 
   assertEquals(stopped(), 1);
 });
 
-Deno.test("Terminal goes on printing results when the reader of its messages has gone", async () => {
+Deno.test("Terminal continues to print results when the reader of its messages has ended", async () => {
   const { terminal, out, err, stopped } = make();
   err.failure = new Deno.errors.BrokenPipe("Broken pipe");
   terminal.say("hello?");

@@ -94,7 +94,7 @@ Deno.test("a list of a server that knows no tables has rows with name and time o
   assertEquals([a.object.cells, a.object.kind], [["a", "2026-01-02T03:04:05Z"], "ConfigMap"]);
 });
 
-Deno.test("a list of objects refuses a table, which nobody asked for", () => {
+Deno.test("a list of objects refuses a table, which was not asked for", () => {
   const reader = new ListReader<Pod>({ resource: Pod, managedFields: "drop" });
   reader.push(encoder.encode(table([row("a")])));
   assertThrows(() => reader.end(), DecodeError, "found a Table, expected a list");

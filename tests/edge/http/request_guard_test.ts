@@ -93,7 +93,7 @@ Deno.test("a relay answers the addresses of Deno.serve on loopback, and no other
   assertEquals([refused.status, Object.keys(await refused.json())], [403, ["error"]]);
 });
 
-Deno.test("a server of a relay refuses headers of a megabyte, and goes on", async () => {
+Deno.test("a server of a relay refuses headers of a megabyte, and continues", async () => {
   await using relayed = new Relayed();
   await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, relayed.relay.fetch);
   using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.addr.port });

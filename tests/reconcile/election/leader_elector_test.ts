@@ -354,7 +354,7 @@ Deno.test("LeaderElector stops leading as soon as it sees another holder, and na
   assertEquals(election.spec?.holderIdentity, "thief");
 });
 
-Deno.test("LeaderElector creates its lease again after somebody has deleted it, and others let it", async () => {
+Deno.test("LeaderElector creates its lease again after its deletion, and others let it", async () => {
   using election = new Election();
   const running = [election.run(election.elector("a"))];
   await election.time.tickAsync(1_000);
@@ -416,7 +416,7 @@ Deno.test("LeaderElector refuses a second run, and runs again after the first ha
   await elector.run(() => assert(false, "stopped before"), { signal: AbortSignal.abort() });
 });
 
-Deno.test("LeaderElector reports errors of attempts, but no conflicts, and goes on", async () => {
+Deno.test("LeaderElector reports errors of attempts, but no conflicts, and continues", async () => {
   using election = new Election();
   const errors: unknown[] = [];
   const elector = election.elector("a", { onError: (error) => errors.push(error) });

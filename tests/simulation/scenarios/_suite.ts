@@ -324,7 +324,7 @@ export const SCENARIOS: readonly Scenario[] = [
     },
   },
   {
-    name: "SharedIndexInformer is forbidden until somebody grants the right",
+    name: "SharedIndexInformer is forbidden until the right is granted",
     async run(server): Promise<string> {
       await server.client.resource(ConfigMap, { namespace: server.namespace }).create(mapDraft("there"));
       const { client, grantReading } = await server.limitedUser();
