@@ -33,21 +33,21 @@ class Feed implements Transport {
 }
 
 /** Handlers that count, with a promise that resolves when all of them have counted so much. */
-class Audience {
+class CountingHandlers {
   #left = 0;
   #done: (() => void) | undefined;
   readonly #size: number;
 
   constructor(informer: SharedIndexInformer<KubernetesObject>, size: number, reads: boolean) {
     this.#size = size;
-    const heard = (event: { readonly object: unknown }): void => {
+    const count = (event: { readonly object: unknown }): void => {
       if (reads) void event.object;
       if (--this.#left === 0) this.#done!();
     };
-    for (let i = 0; i < size; i++) informer.addEventHandler({ onAdd: heard, onUpdate: heard });
+    for (let i = 0; i < size; i++) informer.addEventHandler({ onAdd: count, onUpdate: count });
   }
 
-  hears(events: number): Promise<void> {
+  counted(events: number): Promise<void> {
     this.#left = events * this.#size;
     return new Promise((resolve) => this.#done = resolve);
   }
@@ -107,17 +107,17 @@ function bareMap(group: string, objects: readonly KubernetesObject[]): void {
       },
     };
     const informer = new SharedIndexInformer(source, OPTIONS);
-    const audience = new Audience(informer, size, false);
+    const handlers = new CountingHandlers(informer, size, false);
     void informer.run();
     await informer.waitForCacheSync();
     Deno.bench({
       name: `change to ${size} handler${size === 1 ? "" : "s"}`,
       group,
       fn: async () => {
-        const heard = audience.hears(count);
+        const counted = handlers.counted(count);
         batches.push(next());
         wake?.();
-        await heard;
+        await counted;
       },
     });
   }
@@ -156,7 +156,7 @@ function bareMap(group: string, objects: readonly KubernetesObject[]): void {
     const feed = new Feed();
     const client = new Client({ server: "http://feed", transport: feed });
     const informer = new SharedIndexInformer(client.resource(Pod), OPTIONS);
-    const audience = new Audience(informer as unknown as SharedIndexInformer<KubernetesObject>, size, reads);
+    const handlers = new CountingHandlers(informer as unknown as SharedIndexInformer<KubernetesObject>, size, reads);
     void informer.run();
     await informer.waitForCacheSync();
     while (informer.status().state !== "live") await new Promise((resolve) => setTimeout(resolve));
@@ -164,9 +164,9 @@ function bareMap(group: string, objects: readonly KubernetesObject[]): void {
       name: `bytes to ${size} handler${size === 1 ? "" : "s"}, ${reads ? "objects read" : "keys only"}`,
       group,
       fn: async () => {
-        const heard = audience.hears(count);
+        const counted = handlers.counted(count);
         feed.send(next());
-        await heard;
+        await counted;
       },
     });
   }

@@ -76,13 +76,13 @@ async function main(): Promise<void> {
   const informer = new SharedIndexInformer(new Client({ server: url }).resource(Pod), {
     parse: mode === "eager" ? "eager" : "lazy",
   });
-  let told = 0;
+  let delivered = 0;
   let beganMs = NaN;
   let endedMs = NaN;
   const done = Promise.withResolvers<void>();
   const count = (): void => {
-    if (++told === 1) beganMs = performance.now();
-    if (told < Number(events)) return;
+    if (++delivered === 1) beganMs = performance.now();
+    if (delivered < Number(events)) return;
     endedMs = performance.now();
     stop.abort();
     done.resolve();

@@ -90,11 +90,11 @@ async function main(): Promise<void> {
     await using informer = new SharedIndexInformer<KubernetesObject>(new Parts(entries, turns), {
       reflector: { streamingList: "off" },
     });
-    const told = Promise.withResolvers<void>();
-    informer.addEventHandler({ onSynced: () => told.resolve() });
+    const synced = Promise.withResolvers<void>();
+    informer.addEventHandler({ onSynced: () => synced.resolve() });
     collect();
     void informer.run();
-    await told.promise;
+    await synced.promise;
     if (informer.indexer.size !== COUNT) {
       throw new Error(`Cannot measure: ${informer.indexer.size} objects are cached, expected ${COUNT}`);
     }

@@ -17,8 +17,8 @@ export const HANDLERS: Measurement = {
     });
     return [
       ratio("M3a", "1,000 handlers, 2,000 events each / calling as many functions", oursMs / bareMs, 10),
-      ms("M3b", "1,000 handlers told of 1,000 listed objects: worst delay", listMaxMs, TURN_MS),
-      ms("M3c", "1,000 handlers told of batches of 100 changes: worst delay", changesMaxMs, TURN_MS),
+      ms("M3b", "1,000 listed objects to 1,000 handlers: worst delay", listMaxMs, TURN_MS),
+      ms("M3c", "batches of 100 changes to 1,000 handlers: worst delay", changesMaxMs, TURN_MS),
       { id: "M3d", what: "heap per handler", value: heapBytes, accept: { most: 4_000 }, unit: "bytes" },
     ];
   },
@@ -63,13 +63,13 @@ async function main(): Promise<void> {
     await using informer = new SharedIndexInformer<KubernetesObject>(source, { reflector: { streamingList: "off" } });
     collect();
     const before = Deno.memoryUsage().heapUsed;
-    let told = 0;
+    let delivered = 0;
     const listed = Promise.withResolvers<void>();
     const changed = Promise.withResolvers<void>();
     const count = (): void => {
-      told++;
-      if (told === HANDLERS * OBJECTS) listed.resolve();
-      if (told === 2 * HANDLERS * OBJECTS) changed.resolve();
+      delivered++;
+      if (delivered === HANDLERS * OBJECTS) listed.resolve();
+      if (delivered === 2 * HANDLERS * OBJECTS) changed.resolve();
     };
     for (let i = 0; i < HANDLERS; i++) informer.addEventHandler({ onAdd: count, onUpdate: count });
     collect();
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
       changesMaxMs: delays.take("").DelayMaxMs,
       heapBytes,
     };
-    if (calls !== told) throw new Error(`Cannot measure: ${told} events were told, expected ${calls}`);
+    if (calls !== delivered) throw new Error(`Cannot measure: ${delivered} events were delivered, expected ${calls}`);
     if (repetition < 0) continue; // the first one warms up
     for (const [name, value] of Object.entries(measured)) times[name as keyof typeof times].push(value);
   }

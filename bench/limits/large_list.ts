@@ -73,7 +73,7 @@ async function main(): Promise<void> {
   using delays = new Delays();
   let latenciesMs: number[] = [];
 
-  function told(
+  function record(
     { metadata }: { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } },
   ): void {
     const written = metadata.annotations?.written;
@@ -100,7 +100,7 @@ async function main(): Promise<void> {
   async function informers(): Promise<Record<string, number>> {
     const client = new Client({ server: url, transport: turns.watchBodies() });
     const leases = new SharedIndexInformer(client.resource(Lease));
-    leases.addEventHandler({ onAdd: ({ object }) => told(object), onUpdate: ({ object }) => told(object) });
+    leases.addEventHandler({ onAdd: ({ object }) => record(object), onUpdate: ({ object }) => record(object) });
     void leases.run();
     await leases.waitForCacheSync();
     const expired = Promise.withResolvers<number>();
@@ -180,7 +180,7 @@ async function main(): Promise<void> {
   }
 
   async function bare(): Promise<Record<string, number>> {
-    void bareEvents("/apis/coordination.k8s.io/v1/leases", told);
+    void bareEvents("/apis/coordination.k8s.io/v1/leases", record);
     await pause(300);
     taken("");
     const began = performance.now();

@@ -55,10 +55,10 @@ async function main(): Promise<void> {
     await using informer = new SharedIndexInformer(client.resource(Lease));
     const taken: number[] = [];
     const done = Promise.withResolvers<void>();
-    const told = (lease: Written): void => {
+    const record = (lease: Written): void => {
       if (taken.push(latencyMs(lease)) === EVENTS) done.resolve();
     };
-    informer.addEventHandler({ onAdd: ({ object }) => told(object), onUpdate: ({ object }) => told(object) });
+    informer.addEventHandler({ onAdd: ({ object }) => record(object), onUpdate: ({ object }) => record(object) });
     void informer.run();
     await done.promise;
     return taken.slice(WARM_UP);

@@ -61,11 +61,11 @@ async function main(): Promise<void> {
     let began = 0;
     const done = Array.from({ length: handlers }, () => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      let told = 0;
+      let delivered = 0;
       informer.addEventHandler({
         onUpdate: () => {
-          if (++told === UNTIMED && began === 0) began = performance.now();
-          if (told === EVENTS) resolve();
+          if (++delivered === UNTIMED && began === 0) began = performance.now();
+          if (delivered === EVENTS) resolve();
         },
       });
       return promise;

@@ -12,8 +12,8 @@ export interface Job {
 export const FIRST_VERSION = 1_000_000;
 
 /** The version of the list before, or after, the events and the changes without an event. */
-export function listVersion(job: Job, told: boolean): number {
-  return FIRST_VERSION + job.pods + (told ? job.events + job.changed : 0);
+export function listVersion(job: Job, after: boolean): number {
+  return FIRST_VERSION + job.pods + (after ? job.events + job.changed : 0);
 }
 
 /** The version of event number `event`. */
@@ -22,9 +22,9 @@ export function eventVersion(job: Job, event: number): number {
 }
 
 /** The version of object number `index` in a list before, or after, the events and the changes without an event. */
-export function objectVersion(job: Job, index: number, told: boolean): number {
+export function objectVersion(job: Job, index: number, after: boolean): number {
   const { pods, events, changed } = job;
-  if (!told) return FIRST_VERSION + index + 1;
+  if (!after) return FIRST_VERSION + index + 1;
   if (index < changed) return FIRST_VERSION + pods + events + index + 1;
   const rounds = Math.max(0, Math.ceil((events - index) / pods));
   return rounds === 0 ? FIRST_VERSION + index + 1 : eventVersion(job, (rounds - 1) * pods + index);

@@ -42,10 +42,10 @@ const { only, pods, reps: repetitions } = flags;
 const peers = PEERS.filter(({ id }) => only?.includes(id) ?? true);
 const job = { pods, events: flags.events, changed: Math.max(1, Math.round(pods / 100)) };
 const onRun: RaceOptions["onRun"] = (peer, outcome) => {
-  const told = outcome instanceof Error
+  const result = outcome instanceof Error
     ? outcome.message
     : `${rounded(outcome.syncMs)} ms, ${rounded(outcome.eventsPerSecond ?? NaN)} events/s`;
-  console.error(`${peer.name}: ${told}`);
+  console.error(`${peer.name}: ${result}`);
 };
 const timeoutMs = flags["timeout-seconds"] * 1_000;
 const apiServer = flags["api-server"];

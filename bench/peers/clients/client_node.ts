@@ -17,7 +17,7 @@ interface KubeConfig {
 }
 
 interface Informer {
-  on(event: string, told: (object: unknown) => void): void;
+  on(event: string, callback: (object: unknown) => void): void;
   start(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import { Progress } from "../progress.ts";
 
 interface FluentClient {
   K8s(model: unknown): {
-    Watch(told: (object: { metadata: { resourceVersion: string } }, phase: string) => void, config?: unknown): {
+    Watch(callback: (object: { metadata: { resourceVersion: string } }, phase: string) => void, config?: unknown): {
       start(): Promise<unknown>;
     };
   };
