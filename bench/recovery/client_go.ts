@@ -1,4 +1,4 @@
-import { Currency } from "../../tests/recovery/_currency.ts";
+import { CurrentTimes } from "../../tests/recovery/_current_times.ts";
 import type { FaultProxy } from "../../tests/recovery/_fault_proxy.ts";
 import { MARKER_NAMESPACE } from "../../tests/recovery/_marker.ts";
 import type { Follower } from "../../tests/recovery/_recovery.ts";
@@ -6,7 +6,7 @@ import { goProgram } from "../peers/peer.ts";
 
 /** One of client-go's informers, as its process describes it. */
 class GoFollower implements Follower {
-  readonly currency = new Currency();
+  readonly currentTimes = new CurrentTimes();
   lists = 0;
   watches = 0;
 
@@ -50,7 +50,7 @@ export class ClientGo implements AsyncDisposable {
         const follower = followers[index];
         follower.lists = lists;
         follower.watches = watches;
-        follower.currency.note(writtenAt, seenAt);
+        follower.currentTimes.note(writtenAt, seenAt);
       }
     }
   }

@@ -75,8 +75,8 @@ export async function settle<T extends KubernetesObject>(
   return performance.now() - startedAt;
 }
 
-/** The numbers of granted requests of a storm. */
-export interface Storm {
+/** The numbers of granted requests of a writer. */
+export interface WriteCounts {
   readonly created: number;
   readonly patched: number;
   readonly deleted: number;
@@ -86,17 +86,17 @@ export interface Storm {
  * One writer of several on the same names: creates, patches (labels too, so that objects enter and leave selections),
  * replaces and deletes at random. What another writer did first is not an error.
  */
-export async function storm(
+export async function writeAtRandom(
   client: Client,
   resource: Resource<Pod> | Resource<ConfigMap>,
   namespace: string,
   options: { readonly seed: number; readonly writes: number; readonly objects: number },
-): Promise<Storm> {
+): Promise<WriteCounts> {
   const random = new Random(options.seed);
   const collection = client.resource<Pod | ConfigMap>(resource, { namespace });
   const done = { created: 0, patched: 0, deleted: 0 };
   for (let write = 0; write < options.writes; write++) {
-    const name = `storm-${random.below(options.objects)}`;
+    const name = `written-${random.below(options.objects)}`;
     const labels = { tier: random.pick(["web", "db"]), writer: String(options.seed) };
     const dice = random.below(10);
     try {

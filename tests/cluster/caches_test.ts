@@ -14,7 +14,7 @@ import { assertEqualToServer, onServer } from "./_compare.ts";
 import { Requests } from "./_requests.ts";
 import { EventChecker } from "./_event_checker.ts";
 import { runSynced, withDeadline } from "./_with_deadline.ts";
-import { forEach, mapDraft, names, podDraft, settle, storm } from "./_writers.ts";
+import { forEach, mapDraft, names, podDraft, settle, writeAtRandom } from "./_writers.ts";
 
 const cluster = clusterTests();
 
@@ -104,8 +104,8 @@ cluster.anywhere(
     informers.start();
     const startedAt = performance.now();
     const writers = [1, 2, 3].flatMap((seed) => [
-      storm(client, Pod, namespace, { seed, writes: 400, objects: 60 }),
-      storm(client, ConfigMap, namespace, { seed, writes: 400, objects: 60 }),
+      writeAtRandom(client, Pod, namespace, { seed, writes: 400, objects: 60 }),
+      writeAtRandom(client, ConfigMap, namespace, { seed, writes: 400, objects: 60 }),
     ]);
     await withDeadline("the first syncs", (signal) => informers.waitForCacheSync({ signal }));
     // A handler that is added during the writes receives no less.

@@ -66,7 +66,7 @@ Deno.test("SharedIndexInformer waits for a kind that is not defined yet, deliver
   }
   assertEquals(delivered, ["+ widget-1", "- widget-1", "+ widget-2", "- widget-2"]);
   assertEquals([informer.status().state, informer.indexer.size], ["notFound", 0]);
-  assert(server.requests.length - asked < 40, `${server.requests.length - asked} requests are a storm`);
+  assert(server.requests.length - asked < 40, `${server.requests.length - asked} requests are too many`);
 
   const stopped = informer[Symbol.asyncDispose]();
   await time.tickAsync(0);

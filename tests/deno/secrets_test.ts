@@ -53,8 +53,8 @@ function circular(): (name: string, value: unknown) => unknown {
   };
 }
 
-/** Collects what is printed while it lasts, and looks for secrets in that and in all it is shown. */
-class Watchman implements Disposable {
+/** Collects what is printed until its disposal, and fails when that, or a value that it checks, has a secret. */
+class SecretSearch implements Disposable {
   readonly #secrets: string[];
   readonly #lines: string[] = [];
   readonly #real = new Map<"log" | "info" | "warn" | "error" | "debug", typeof console.log>();
@@ -69,30 +69,30 @@ class Watchman implements Disposable {
     }
   }
 
-  show(what: string, ...values: unknown[]): void {
+  check(what: string, ...values: unknown[]): void {
     for (const value of values) {
-      for (const text of printed(value)) this.#check(what, text);
+      for (const text of printed(value)) this.#checkText(what, text);
       console.log(value);
     }
   }
 
-  #check(what: string, text: string): void {
+  #checkText(what: string, text: string): void {
     this.#seen++;
     for (const secret of this.#secrets) {
-      assert(!text.includes(secret), `${what} shows a secret: ${text.slice(0, 2_000)}`);
+      assert(!text.includes(secret), `${what} has a secret: ${text.slice(0, 2_000)}`);
     }
   }
 
   [Symbol.dispose](): void {
     for (const [name, real] of this.#real) console[name] = real;
-    for (const line of this.#lines) this.#check("console", line);
+    for (const line of this.#lines) this.#checkText("console", line);
     assert(this.#seen > 0);
   }
 }
 
 /** Connects, follows Secrets, is refused, and shows all there is on the way. */
 async function goThrough(
-  watchman: Watchman,
+  search: SecretSearch,
   what: string,
   options: ConnectOptions,
   server: Awaited<ReturnType<typeof serveApi>>,
@@ -112,26 +112,26 @@ async function goThrough(
   informers.start();
   await informers.waitForCacheSync();
   await registration.waitForSync();
-  watchman.show(what, connection, transport, credentials, origin, client, informers, secrets, secrets.status());
-  watchman.show(`${what} events`, ...events, registration);
-  watchman.show(`${what} requests`, server.fake.requests);
+  search.check(what, connection, transport, credentials, origin, client, informers, secrets, secrets.status());
+  search.check(`${what} events`, ...events, registration);
+  search.check(`${what} requests`, server.fake.requests);
   assertEquals([events.length, atob(String(secrets.lister.list()[0].data?.password))], [1, PLANTED]);
   revoke(true);
   const refused = await client.fetch("/api").catch((error) => error);
   assertInstanceOf(refused, StatusError);
-  watchman.show(`${what} refused`, refused);
+  search.check(`${what} refused`, refused);
   server.fake.endWatches();
   for await (const status of secrets.statusChanges()) {
-    watchman.show(`${what} status`, status, status.cause);
+    search.check(`${what} status`, status, status.cause);
     if (status.state === "unauthorized") break;
   }
-  watchman.show(`${what} all`, ...errors, ...warnings);
+  search.check(`${what} all`, ...errors, ...warnings);
 }
 
 Deno.test("connect and SharedIndexInformer never show a secret of any kind, whatever is printed [F38]", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
-  using watchman = new Watchman(certificates);
+  using search = new SecretSearch(certificates);
   let isRevoked = false;
   await using server = await serveApi(certificates, ({ token, name }) => !isRevoked && token + name !== "");
   server.fake.create(SECRETS, { metadata: { name: "login" }, data: { password: btoa(PLANTED) } });
@@ -160,18 +160,18 @@ Deno.test("connect and SharedIndexInformer never show a secret of any kind, what
   const cluster = { server: server.url, "certificate-authority": "ca.crt" };
   for (const [what, user] of Object.entries(users)) {
     const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, user);
-    await goThrough(watchman, what, { kubeconfig }, server, revoke);
+    await goThrough(search, what, { kubeconfig }, server, revoke);
     const config = mergeKubeconfigs([parseKubeconfig(await Deno.readTextFile(kubeconfig), kubeconfig)]);
-    watchman.show(`${what} kubeconfig`, config, [...config.users.values()], resolveContext(config));
+    search.check(`${what} kubeconfig`, config, [...config.users.values()], resolveContext(config));
   }
   const caFile = certificates.path("ca.crt");
-  await goThrough(watchman, "option token", { server: server.url, token: `${PLANTED}-own`, caFile }, server, revoke);
+  await goThrough(search, "option token", { server: server.url, token: `${PLANTED}-own`, caFile }, server, revoke);
 });
 
 Deno.test("connect never shows a secret when it fails", async () => {
   await using certificates = await makeCertificates();
   await using scripts = await Scripts.make();
-  using watchman = new Watchman(certificates);
+  using search = new SecretSearch(certificates);
   const cluster = { server: "https://127.0.0.1:1" };
   const key = certificates.text("client.key");
   const cases: readonly [cluster: Record<string, unknown>, user: Record<string, unknown>][] = [
@@ -193,16 +193,16 @@ Deno.test("connect never shows a secret when it fails", async () => {
     const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, user);
     const error = await findConnection({ kubeconfig }, hostWith()).catch((error) => error);
     assertInstanceOf(error, KubeconfigError, JSON.stringify(user));
-    watchman.show("error", error);
+    search.check("error", error);
   }
   await Deno.writeTextFile(certificates.path("token"), `${PLANTED}\n${PLANTED}`);
   const kubeconfig = await writeKubeconfig(certificates.path("config"), cluster, { tokenFile: "token" });
-  watchman.show("token file", await findConnection({ kubeconfig }, hostWith()).catch((error) => error));
+  search.check("token file", await findConnection({ kubeconfig }, hostWith()).catch((error) => error));
   for (const proxy of [`http://ada:${PLANTED}@127.0.0.1:1`, `socks5://ada:${PLANTED}@127.0.0.1:1`]) {
     using client = new Client({ server: "https://farm.example", transport: denoTransport({ proxyUrl: proxy }) });
     const error = await client.fetch("/api").catch((error) => error);
     assertInstanceOf(error, UnreachableError);
-    watchman.show("proxy", error, client);
+    search.check("proxy", error, client);
   }
   for (
     const body of [
@@ -218,6 +218,6 @@ Deno.test("connect never shows a secret when it fails", async () => {
     using client = new Client(await findConnection({ kubeconfig }, hostWith()));
     const error = await client.fetch("/api").catch((error) => error);
     assertInstanceOf(error, CredentialPluginError);
-    watchman.show("plugin", error);
+    search.check("plugin", error);
   }
 });

@@ -3,7 +3,7 @@ import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals } from "@std/assert";
 import { Requests } from "../cluster/_requests.ts";
 import { withDeadline } from "../cluster/_with_deadline.ts";
-import { Currency } from "./_currency.ts";
+import { CurrentTimes } from "./_current_times.ts";
 import type { FaultProxy } from "./_fault_proxy.ts";
 import { type Fault, playFaults } from "./_fault_schedule.ts";
 import { MARKER_NAMESPACE, writtenAtOf } from "./_marker.ts";
@@ -22,7 +22,7 @@ export interface Follower {
   /** The proxy between the cache and the server. */
   readonly proxy: FaultProxy;
   /** When the cache was current. */
-  readonly currency: Currency;
+  readonly currentTimes: CurrentTimes;
   /** Lists begun, streaming lists too; a list of several pages counts once. */
   readonly lists: number;
   /** Watches begun that are not streaming lists. */
@@ -46,7 +46,7 @@ export interface Recovery {
 /** One of our informers as a {@linkcode Follower}. It runs until it is disposed, and disposes client and proxy too. */
 export class InformerFollower implements Follower, AsyncDisposable {
   readonly proxy: FaultProxy;
-  readonly currency = new Currency();
+  readonly currentTimes = new CurrentTimes();
   readonly #client: Client;
   readonly #requests: Requests<ConfigMap>;
   readonly #informer: SharedIndexInformer<ConfigMap>;
@@ -59,7 +59,7 @@ export class InformerFollower implements Follower, AsyncDisposable {
     this.#informer = new SharedIndexInformer(this.#requests, { onError: () => undefined }); // faults are expected
     const note = ({ object }: { readonly object: ConfigMap }): void => {
       const writtenAt = writtenAtOf(object);
-      if (writtenAt !== undefined) this.currency.note(writtenAt, Date.now());
+      if (writtenAt !== undefined) this.currentTimes.note(writtenAt, Date.now());
     };
     this.#informer.addEventHandler({ onAdd: note, onUpdate: note });
     this.#informer.run();
@@ -92,7 +92,7 @@ export async function recoveriesOf(
   const proxies = followers.map(({ proxy }) => proxy);
   await withDeadline(
     "the first markers",
-    (signal) => Promise.all(followers.map((it) => it.currency.steadyFrom(0, 1, signal))),
+    (signal) => Promise.all(followers.map((it) => it.currentTimes.steadyFrom(0, 1, signal))),
   );
   const { startedAt, endedAt } = await withDeadline(
     "the last fault",
@@ -101,9 +101,9 @@ export async function recoveriesOf(
   );
   const patience = new AbortController();
   const timer = setTimeout(() => patience.abort(), patienceMs + STEADY_MS);
-  const recoveredAt = async ({ currency }: Follower): Promise<number> => {
+  const recoveredAt = async ({ currentTimes }: Follower): Promise<number> => {
     try {
-      return await currency.steadyFrom(endedAt, STEADY_MS, patience.signal);
+      return await currentTimes.steadyFrom(endedAt, STEADY_MS, patience.signal);
     } catch (error) {
       if (!patience.signal.aborted) throw error;
       return Infinity;
@@ -111,12 +111,12 @@ export async function recoveriesOf(
   };
   try {
     return await Promise.all(followers.map(async (follower) => {
-      const { currency } = follower;
+      const { currentTimes } = follower;
       const at = await recoveredAt(follower);
       return {
-        share: currency.share(startedAt, endedAt),
+        share: currentTimes.share(startedAt, endedAt),
         recoveryMs: at - endedAt,
-        longestStaleMs: currency.longestStaleMs(startedAt, at),
+        longestStaleMs: currentTimes.longestStaleMs(startedAt, at),
         lists: follower.lists,
         watches: follower.watches,
       };

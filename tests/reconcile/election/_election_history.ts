@@ -12,7 +12,7 @@ import type { LeaseServer } from "./_lease_servers.ts";
 import { SimulatedProcess, Timeline } from "./_timeline.ts";
 
 /** A way in which an elector could be wrong, to show that histories find it. */
-export interface Plant {
+export interface ElectorBug {
   /** Replaces the clock of each elector. */
   readonly clock?: (clock: ElectionClock) => ElectionClock;
   /** Replaces a Lease that an elector sends. */
@@ -44,7 +44,7 @@ interface Candidate {
 export class ElectionHistory {
   readonly #random: Random;
   readonly #server: LeaseServer;
-  readonly #plant: Plant;
+  readonly #bug: ElectorBug;
   readonly #timeline: Timeline;
   readonly #candidates: Candidate[] = [];
   readonly #problems: string[] = [];
@@ -62,10 +62,10 @@ export class ElectionHistory {
   /** The candidates that cannot reach the server. */
   readonly #cutOff = new Set<string>();
 
-  constructor(seed: number, server: LeaseServer, plant: Plant = {}) {
+  constructor(seed: number, server: LeaseServer, bug: ElectorBug = {}) {
     this.#random = new Random(seed);
     this.#server = server;
-    this.#plant = plant;
+    this.#bug = bug;
     this.#time = new FakeTime();
     // The time of day is another one at each moment: none of it may matter.
     const jump = (): void => this.#time.setClock(Date.UTC(2020, 0, 1) + this.#random.below(2 ** 40));
@@ -106,7 +106,7 @@ export class ElectionHistory {
     const process = new SimulatedProcess(this.#timeline, rate, this.#random.below(1_000_000));
     const leases = this.#leasesOf(name, process);
     const client = { namespace: "shop", resource: () => leases } as unknown as Client;
-    const clock = this.#plant.clock?.(process.clock) ?? process.clock;
+    const clock = this.#bug.clock?.(process.clock) ?? process.clock;
     const options = { name: "it", identity: name, leaseMs: LEASE_MS, renewDeadlineMs: DEADLINE_MS, retryMs: RETRY_MS };
     const elector = new LeaderElector(client, { ...options, clock });
     const stop = new AbortController();
@@ -228,7 +228,7 @@ export class ElectionHistory {
   }
 
   #leasesOf(name: string, process: SimulatedProcess): LeaseClient {
-    const sent = this.#plant.sent ?? ((lease: Lease) => lease);
+    const sent = this.#bug.sent ?? ((lease: Lease) => lease);
     return {
       get: (lease, options) => this.#request(name, process, () => this.#server.get(lease), options),
       create: (lease, options) =>

@@ -1,16 +1,16 @@
 // Several electors on one Lease: paused, killed, stopped, cut off, with clocks of their own and slow or lost answers.
 import { assert, assertEquals } from "@std/assert";
-import { ElectionHistory, type Plant } from "./_election_history.ts";
+import { ElectionHistory, type ElectorBug } from "./_election_history.ts";
 import { FakeLeaseServer, type LeaseServer, MemoryLeaseServer } from "./_lease_servers.ts";
 
 async function firstFailure(
   seeds: number,
   server: () => LeaseServer,
-  plant?: Plant,
+  bug?: ElectorBug,
 ): Promise<{ readonly seed: number; readonly problem: string; readonly log: string } | undefined> {
   let terms = 0;
   for (let seed = 1; seed <= seeds; seed++) {
-    const history = new ElectionHistory(seed, server(), plant);
+    const history = new ElectionHistory(seed, server(), bug);
     const [problem] = await history.play();
     if (problem !== undefined) return { seed, problem, log: history.log.join("\n") };
     terms += history.terms;
@@ -29,7 +29,7 @@ Deno.test("LeaderElector never lets two lead on a FakeApiServer", async () => {
   assertEquals(failure, undefined, `${failure?.log}\nseed ${failure?.seed}: ${failure?.problem}`);
 });
 
-const PLANTS: Readonly<Record<string, Plant>> = {
+const BUGS: Readonly<Record<string, ElectorBug>> = {
   "writes without the version that it has read": {
     sent: (lease) => ({ ...lease, metadata: { ...lease.metadata, resourceVersion: "" } }),
   },
@@ -42,9 +42,9 @@ const PLANTS: Readonly<Record<string, Plant>> = {
   },
 };
 
-for (const [name, plant] of Object.entries(PLANTS)) {
+for (const [name, bug] of Object.entries(BUGS)) {
   Deno.test(`histories find an elector that ${name}`, async () => {
-    const failure = await firstFailure(500, () => new MemoryLeaseServer(), plant);
+    const failure = await firstFailure(500, () => new MemoryLeaseServer(), bug);
     assert(failure !== undefined, "no history has found it");
   });
 }

@@ -13,7 +13,7 @@ import { ConfigMap, Pod } from "@kube/informer/kinds/core/v1";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { EventChecker } from "../../cluster/_event_checker.ts";
 import { untilStatus, withDeadline } from "../../cluster/_with_deadline.ts";
-import { forEach, mapDraft, names, podDraft, settle, storm } from "../../cluster/_writers.ts";
+import { forEach, mapDraft, names, podDraft, settle, writeAtRandom } from "../../cluster/_writers.ts";
 import { ObservedInformer } from "./_observed_informer.ts";
 import type { CrashableServer, ScenarioServer } from "./_scenario_server.ts";
 
@@ -265,8 +265,8 @@ export const SCENARIOS: readonly Scenario[] = [
       });
       await using pods = new ObservedInformer(server, Pod, { reflector: { streamingList: "off" } });
       const writers = [1, 2, 3].flatMap((seed) => [
-        storm(client, ConfigMap, namespace, { seed, writes: 120, objects: 25 }),
-        storm(client, Pod, namespace, { seed, writes: 120, objects: 25 }),
+        writeAtRandom(client, ConfigMap, namespace, { seed, writes: 120, objects: 25 }),
+        writeAtRandom(client, Pod, namespace, { seed, writes: 120, objects: 25 }),
       ]);
       await Promise.all([all.synced(), web.synced(), pods.synced()]);
       const done = await Promise.all(writers);

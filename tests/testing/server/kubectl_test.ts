@@ -5,7 +5,7 @@ import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 
 // As a user would: the real kubectl, over a port. Where there is none on the PATH, or one too old, the tests' names say so, and they test nothing.
 
-interface Said {
+interface KubectlResult {
   readonly code: number;
   readonly out: string;
   readonly err: string;
@@ -21,7 +21,7 @@ class Kubectl {
   }
 
   /** Calls it, with files that its arguments may name as `@name`. */
-  async run(args: readonly string[], files: Readonly<Record<string, unknown>> = {}): Promise<Said> {
+  async run(args: readonly string[], files: Readonly<Record<string, unknown>> = {}): Promise<KubectlResult> {
     for (const [name, value] of Object.entries(files)) {
       await Deno.writeTextFile(`${this.#folder}/${name}`, JSON.stringify(value));
     }

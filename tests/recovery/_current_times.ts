@@ -4,7 +4,7 @@ import { abortable } from "@std/async";
 export const CURRENT_MS = 1_000;
 
 /** The times during which a cache was current. All times are in milliseconds since 1970. */
-export class Currency {
+export class CurrentTimes {
   /** Disjoint, in order. */
   readonly #spans: { readonly from: number; until: number }[] = [];
   /** Resolves when the next marker arrives. */
