@@ -370,9 +370,24 @@ Deno.test("SharedIndexInformer writes the moment of the call, whatever changes w
 Deno.test("SharedIndexInformer restores only before it runs, and once", async () => {
   using time = new FakeTime();
   const bytes = await snapshotOf(time, [unread("a", 1)]);
+  async function* late(arrived: Promise<void>): AsyncGenerator<Uint8Array> {
+    await arrived;
+    yield bytes;
+  }
   {
     await using run = await new Run(time, holding(entry("a", 1))).start();
-    await assertRejects(() => run.informer.restore(cut(bytes)), Error, "it is running already");
+    const opened: string[] = [];
+    const snapshot = { [Symbol.asyncIterator]: () => (opened.push("opened"), cut(bytes)) };
+    await assertRejects(() => run.informer.restore(snapshot), Error, "it is running already");
+    assertEquals(opened, []);
+  }
+  {
+    await using run = new Run(time, holding(entry("a", 1)));
+    const arrived = Promise.withResolvers<void>();
+    const restored = assertRejects(() => run.informer.restore(late(arrived.promise)), Error, "it is running already");
+    await run.start();
+    arrived.resolve();
+    await restored;
   }
   await using twice = new Run(time);
   await twice.informer.restore(cut(bytes));
