@@ -6,7 +6,6 @@ export const LINE_SURVIVORS: Readonly<Record<string, string>> = {
   "complete-indexes": "Without it a commit passes all rows of indexes that are complete: slower, with the same result.",
   "equal-values": "Without it equal values are compared by kind and order: slower, with the same result.",
   "exhaustive": "The cases behind it do nothing: they let the type checker fail when one is missing.",
-  "full-turn": "Without it each further entry is copied in a turn of its own: slower, with the same result.",
   "last-row":
     "Without it a key is looked up again by the change that follows its look-up: slower, with the same result.",
   "later-stop": "Without it a stop is noticed by the list, watch or wait that begins: the same end.",

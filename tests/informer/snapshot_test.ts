@@ -9,6 +9,7 @@ import { SnapshotError } from "../../src/informer/snapshot/snapshot_error.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { fieldsOf } from "../../src/api/fields_of.ts";
 import { reduced } from "../../src/api/reduced.ts";
+import { nextTurn } from "../../src/async/next_turn.ts";
 import { metadataOf, tableOf } from "../../src/api/resource.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import {
@@ -169,6 +170,24 @@ Deno.test("SharedIndexInformer gives restored objects texts of their own, so tha
   const [a, b] = [...run.informer.entries].map((entry) => (entry as JsonEntry<Thing>).unread!.text);
   assertEquals(typeof a, "string");
   assert(b instanceof Uint8Array && b.length === b.buffer.byteLength);
+});
+
+Deno.test("SharedIndexInformer copies the texts of restored objects a mebibyte a turn, until it stops", async () => {
+  using time = new FakeTime();
+  const word = "x".repeat(200_000);
+  const bytes = await snapshotOf(time, Array.from({ length: 12 }, (_, i) => unread(`a${i}`, i, { labels: { word } })));
+  /** The number of objects with texts of their own. */
+  const copied = ({ informer }: Run): number =>
+    [...informer.entries].filter((entry) => typeof (entry as JsonEntry<Thing>).unread!.text === "string").length;
+  for (const [stops, afterwards] of [[false, 12], [true, 6]] as const) {
+    const run = new Run(time, new ScriptedSource());
+    await run.informer.restore(cut(bytes));
+    assertEquals(copied(run), 6);
+    if (stops) await run[Symbol.asyncDispose]();
+    for (let turn = 0; turn < 3; turn++) await nextTurn();
+    assertEquals(copied(run), afterwards);
+    if (!stops) await run[Symbol.asyncDispose]();
+  }
 });
 
 Deno.test("SharedIndexInformer restores an object that could not be read as one that cannot be read, and a list repairs it", async () => {

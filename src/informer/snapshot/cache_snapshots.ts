@@ -83,7 +83,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
     for (const { text } of restored) {
       size += text.detach();
       if (size < DETACHED_BYTES) continue;
-      size = 0; // survives: full-turn
+      size = 0;
       await nextTurn();
       if (this.#sync.stage === "stopped") return;
     }
