@@ -407,10 +407,12 @@ Deno.test("check() rejects when its signal aborts, and when the informer is disp
   assertEquals(source.lists.length, 4);
 });
 
-Deno.test("check() is refused before the first list", async () => {
+Deno.test("check() is refused before the first list, unless its signal has aborted already: then it rejects with the reason", async () => {
   using time = new FakeTime();
   await using run = new Run(time, new ScriptedSource());
   await assertRejects(() => run.informer.check(), Error, "it has not synced yet");
+  const signal = AbortSignal.abort(new Error("enough"));
+  await assertRejects(() => run.informer.check({ signal }), Error, "enough");
   await run.start();
   await assertRejects(() => run.informer.check(), Error, "it has not synced yet");
 });
