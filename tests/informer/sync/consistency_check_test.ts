@@ -341,6 +341,16 @@ Deno.test("check() ends when the collection is listed meanwhile", async () => {
   assertEquals([run.cached, source.lists[1].over], [["default/a@15"], "returned"]);
 });
 
+Deno.test("statusChanges() yields the result of a check", async () => {
+  using time = new FakeTime();
+  const { run } = await started(time, holding(entry("a", 1)).list(part(10, [entry("a", 1)]), END));
+  await using _run = run;
+  const statuses = run.informer.statusChanges();
+  await statuses.next();
+  const [{ value }, result] = await Promise.all([statuses.next(), run.informer.check()]);
+  assertEquals(value?.lastCheck, { ...result, at: new Date(time.now) });
+});
+
 Deno.test("check() reads pages, and begins anew when a token expires", async () => {
   using time = new FakeTime();
   const source = holding(entry("a", 1), entry("b", 2))
