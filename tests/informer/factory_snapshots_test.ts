@@ -2,6 +2,7 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import type { SnapshotStore, StoredSnapshot } from "../../src/api/snapshot_store.ts";
 import { Client } from "../../src/client/client.ts";
 import { MemorySnapshots } from "../../src/informer/snapshot/memory_snapshots.ts";
+import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import type { FactorySnapshots } from "../../src/informer/snapshot/snapshot_options.ts";
 import { errorLine } from "../../src/errors/error_line.ts";
@@ -138,6 +139,31 @@ Deno.test("SharedInformerFactory writes a snapshot again after 4 minutes in whic
     await fixture.time.tickAsync(0);
   }
   assertEquals(fixture.store.take(), ["set pods/v1 kept"]);
+});
+
+Deno.test("SharedInformerFactory writes the snapshot of a cache that only a check has changed", async () => {
+  using fixture = new Fixture();
+  const run = async (use: (pods: SharedIndexInformer<Pod>) => Promise<void>): Promise<void> => {
+    await using informers = fixture.factory();
+    const pods = informers.forResource(Pod);
+    informers.start();
+    await fixture.time.tickAsync(0);
+    await use(pods);
+  };
+  await run(async () => {
+    fixture.server.loseNext(Pod);
+    fixture.server.delete(Pod, "default/a");
+    fixture.server.bookmark();
+    await fixture.time.tickAsync(0);
+  });
+  await run(async (pods) => {
+    assertEquals(pods.indexer.size, 2);
+    const checking = pods.check();
+    await fixture.time.tickAsync(0);
+    assertEquals((await checking).repair, "objects");
+  });
+  await run((pods) => Promise.resolve(assertEquals(pods.indexer.size, 1)));
+  assertEquals(fixture.asked.filter((each) => each === "list").length, 2); // the first one, and that of the check
 });
 
 Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and replaces one that it cannot use", async () => {

@@ -17,8 +17,13 @@ export interface KeptCache {
   readonly lastSyncResourceVersion: string;
   /** Lists and watches until the signal aborts or the informer is stopped. */
   run(options: Abortable): Promise<void>;
-  /** Returns the state, the version of the cache and the number of changes received. */
-  status(): { readonly state: string; readonly resourceVersion: string; readonly events: number };
+  /** Returns the state, the version of the cache, and the numbers of changes received and of differences that checks have repaired. */
+  status(): {
+    readonly state: string;
+    readonly resourceVersion: string;
+    readonly events: number;
+    readonly differences: number;
+  };
   /** Returns the cache as bytes. */
   snapshot(options: SnapshotOptions): AsyncIterable<Uint8Array>;
   /** Fills the cache. */
@@ -56,7 +61,7 @@ export class SnapshotKeeper {
   readonly #options: SnapshotKeeperOptions;
   readonly #timer = new LongTimer(() => void this.#tick());
   /** The state of the cache that the store has, as far as this process knows, and the monotonic time at which it was written. */
-  #kept = { resourceVersion: "", events: 0, atMs: -Infinity };
+  #kept = { resourceVersion: "", events: 0, differences: 0, atMs: -Infinity };
   /** `true` if and only if the snapshot of the store cannot be used, however new it is. */
   #isUseless = false;
   /** `true` while the informer runs. */
@@ -138,20 +143,21 @@ export class SnapshotKeeper {
 
   get #changed(): "nothing" | "version" | "objects" {
     if (!this.#cache.hasSynced) return "nothing";
-    const { resourceVersion, events } = this.#cache.status();
-    if (events !== this.#kept.events || this.#kept.resourceVersion === "") return "objects";
-    return resourceVersion === this.#kept.resourceVersion ? "nothing" : "version";
+    const { resourceVersion, events, differences } = this.#cache.status();
+    const kept = this.#kept;
+    if (events !== kept.events || differences !== kept.differences || kept.resourceVersion === "") return "objects";
+    return resourceVersion === kept.resourceVersion ? "nothing" : "version";
   }
 
   /** Never rejects. */
   async #write(): Promise<void> {
     const { store, name, cluster, secrets, report } = this.#options;
-    const { resourceVersion, events } = this.#cache.status();
+    const { resourceVersion, events, differences } = this.#cache.status();
     const replacesNewer = this.#isUseless || isOlder(resourceVersion, this.#kept.resourceVersion);
     try {
       const bytes = this.#cache.snapshot({ cluster, secrets });
       await store.set(name, { bytes, version: resourceVersion, replacesNewer });
-      this.#kept = { resourceVersion, events, atMs: monotonicMs() };
+      this.#kept = { resourceVersion, events, differences, atMs: monotonicMs() };
       this.#isUseless = false;
     } catch (cause) {
       report(new InformerError(`Cannot keep a snapshot of "${name}"`, { cause }));
