@@ -145,7 +145,8 @@ export class SnapshotKeeper {
     if (!this.#cache.hasSynced) return "nothing";
     const { resourceVersion, events, differences } = this.#cache.status();
     const kept = this.#kept;
-    if (events !== kept.events || differences !== kept.differences || kept.resourceVersion === "") return "objects";
+    if (this.#isUseless || kept.resourceVersion === "") return "objects";
+    if (events !== kept.events || differences !== kept.differences) return "objects";
     return resourceVersion === kept.resourceVersion ? "nothing" : "version";
   }
 

@@ -256,6 +256,8 @@ export const SCENARIOS: readonly Scenario[] = [
       wait(1_000),
       STOP,
       { ...START, server: { share: 0, writes: THREE, jump: 0 } },
+      STOP,
+      START,
       { do: "expectWithin", ms: 1_000 },
     ], { faults: "none" }),
   },
