@@ -225,7 +225,6 @@ export class Manager implements AsyncDisposable {
   #illness(): string | undefined {
     try {
       this.#elector?.check();
-      return undefined;
     } catch (error) {
       return errorLine(error);
     }

@@ -179,7 +179,7 @@ function isShown(cache: Cache, { key, resourceVersion, isDeleted }: Pending): bo
 /** Resolves when a cache has seen a write. */
 async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<void> {
   const { key, namespace, resourceVersion, isDeleted } = write;
-  if (isSeen(cache, write)) return;
+  if (isSeen(cache, write)) return; // survives: seen-already
   if (resourceVersion !== "") {
     if (isResourceVersion(resourceVersion)) {
       const several = cache.selections.length > 1;

@@ -36,7 +36,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
   readonly #requests = new LazyController();
   /** Resolves when `reconcile` has returned, and `onReturn` too. */
   returned: Promise<void> | undefined;
-  /** Rejects the promise of `run`, while it waits. */
+  /** Rejects the promise of `run`; undefined before that, and after `giveUp()`. */
   #reject: ((reason: unknown) => void) | undefined;
 
   /** Does not call yet. */
@@ -71,11 +71,9 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
       this.#reject = reject;
       this.returned = result.then((value) => {
         if (this.#reject === undefined) return this.#options.onReturn(this);
-        this.#reject = undefined;
         resolve(value);
       }, (error) => {
         if (this.#reject === undefined) return this.#options.onReturn(this, { error });
-        this.#reject = undefined;
         reject(error);
       });
     });
@@ -92,7 +90,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
     this.#requests.abort(reason);
   }
 
-  /** Rejects the promise of `run` with `error`; false when the call has returned. */
+  /** Rejects the promise of `run`, which somebody waits for, with `error`; false when the reconcile has returned no promise. */
   giveUp(error: unknown): boolean {
     const reject = this.#reject;
     this.#reject = undefined;

@@ -47,7 +47,6 @@ export class RunningCalls<T extends KubernetesObject> implements Disposable {
     for (const call of this.#awaited) {
       // A timer may fire a fraction of a millisecond early.
       if (call.dueMs > nowMs + 1) return this.#timer.arm(call.dueMs - nowMs);
-      this.#awaited.delete(call);
       const error = new DOMException(
         `The reconcile of "${call.key}" has not returned within ${this.#timeoutMs} ms`,
         "TimeoutError",

@@ -121,11 +121,10 @@ export class LeaderElector {
   readonly #description: string;
   readonly #onLeader: LeaderElectorOptions["onLeader"];
   readonly #onError: LeaderElectorOptions["onError"];
-  /** See {@linkcode LeaderElectorStatus.state}; `"leading"` and `"ending"` only while `#term` is set. */
+  /** See {@linkcode LeaderElectorStatus.state}. */
   #state: LeaderElectorStatus["state"] = "stopped";
   /** The term whose work has not ended. */
-  #term: LeadershipTerm | undefined;
-  /** The time just before the last successful write of the lease was sent; `undefined` if and only if `#term` is. */
+  /** The time just before the last successful write of the lease was sent; `undefined` while there is no term. */
   #renewedMs: number | undefined;
   /** The holder that `#onLeader` was last called with. */
   #reported: string | undefined;
@@ -209,7 +208,6 @@ export class LeaderElector {
       if (term !== undefined) await this.#lead(term, work, signal);
       else if (this.#lock.mayBeHeld) await this.#giveUp();
     } finally {
-      this.#term = undefined;
       this.#renewedMs = undefined;
       this.#state = "stopped";
     }
@@ -263,7 +261,6 @@ export class LeaderElector {
       }
       await this.#pause(this.#options.retryMs * (1 + Math.random() * JITTER), signal);
     }
-    return undefined;
   }
 
   /** Does the work of a term, and keeps the lease until it has ended. */
@@ -272,7 +269,6 @@ export class LeaderElector {
     work: (leadership: Leadership) => void | Promise<void>,
     signal: AbortSignal | undefined,
   ): Promise<void> {
-    this.#term = term;
     this.#state = "leading";
     const stop = (): void => {
       this.#state = "ending";
@@ -292,7 +288,7 @@ export class LeaderElector {
       this.#state = "ending";
       signal?.removeEventListener("abort", stop);
       keeping.abort();
-      await kept;
+      await kept; // survives: cancelled-renewal
       term.end();
       if (hasEnded && !term.lost.aborted) await this.#giveUp();
     }
@@ -392,7 +388,7 @@ export class LeaderElector {
     try {
       await this.#clock.sleep(ms, { signal });
     } catch (error) {
-      if (!signal?.aborted) throw error;
+      if (!signal?.aborted) throw error; // survives: only-abort
     }
   }
 }

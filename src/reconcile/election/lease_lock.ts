@@ -68,7 +68,7 @@ export class LeaseLock {
   #record: LeaseRecord | undefined;
   /** The time at which `#record` was first read or written. */
   #observedMs = 0;
-  /** True if a write may have made this process the holder: it failed, and the Lease was not read since. */
+  /** True if this process has made itself the holder, or may have by a failed write, and has not read the Lease since. */
   #isUnsure = false;
 
   /** Makes no request yet. */
@@ -124,7 +124,6 @@ export class LeaseLock {
     // client-go's: a second is the shortest duration that a Lease may have.
     const record = { holder: "", durationSeconds: 1, transitions, acquireTime: now, renewTime: now };
     this.#observe(await this.#leases.update({ ...lease, spec: { ...lease.spec, ...leaseSpecOf(record) } }, { signal }));
-    this.#isUnsure = false;
     return true;
   }
 
@@ -146,7 +145,6 @@ export class LeaseLock {
     } catch (error) {
       if (!isNotFound(error)) throw error;
       this.#lease = undefined;
-      return undefined;
     }
   }
 
@@ -167,7 +165,6 @@ export class LeaseLock {
         spec: { ...before.spec, ...spec },
       }, { signal });
     this.#observe(lease);
-    this.#isUnsure = false;
     return { type: "held", sentMs, lease };
   }
 

@@ -73,7 +73,7 @@ export async function finalize<T extends KubernetesObject>(
   const { namespace } = object.metadata;
   const own = namespace ? client.namespace(namespace) : client;
   if (!isDeleted(object)) {
-    if (hasFinalizer(object, finalizer)) return object;
+    if (hasFinalizer(object, finalizer)) return object; // survives: guarded-already
     const guarded = await patchFinalizers(own, object, options, (current, finalizers) => {
       // The server refuses new finalizers on objects that are being deleted.
       return isDeleted(current) || finalizers.includes(finalizer) ? undefined : [...finalizers, finalizer];
@@ -91,7 +91,6 @@ export async function finalize<T extends KubernetesObject>(
   await patchFinalizers(own, object, options, (_current, finalizers) => {
     return finalizers.includes(finalizer) ? finalizers.filter((name) => name !== finalizer) : undefined;
   });
-  return undefined;
 }
 
 /**

@@ -216,8 +216,11 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
     await election.time.tickAsync(0);
     const conflict: (request: RecordedRequest) => boolean = ({ verb }) => verb === "update";
     election.server.beforeNext(() => election.server.annotate(Lease, "shop/it", { touched: "yes" }), 1, conflict);
+    running.stop.abort(new Error("stopped"));
+    await election.time.tickAsync(0);
+    assertEquals(election.verbs(), "get create get update");
     await end(election, running);
-    assertEquals([election.verbs(), election.spec?.holderIdentity], ["get create get update get update", ""]);
+    assertEquals([election.verbs(), election.spec?.holderIdentity], ["get update", ""]);
   });
 
   await test.step("not that of another holder, nor one that is gone", async () => {
@@ -266,6 +269,31 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
     assertEquals(election.spec?.holderIdentity, "a");
   });
 
+  await test.step("not after it has seen another holder since a write without an answer", async () => {
+    using election = new Election();
+    const running = election.run(election.elector("a"));
+    {
+      using _stalled = election.server.stallNext(1, ({ verb }) => verb === "create");
+      await election.time.tickAsync(100);
+      election.server.patch(Lease, "shop/it", { spec: { holderIdentity: "b" } });
+      await election.time.tickAsync(10_000);
+    }
+    election.verbs();
+    await end(election, running);
+    assertEquals([election.verbs(), election.log], ["", ['7000 a sees "b"']]);
+  });
+
+  await test.step("and reports a refusal", async () => {
+    using election = new Election();
+    const errors: unknown[] = [];
+    const elector = election.elector("a", { onError: (error) => errors.push(error) });
+    const running = election.run(elector);
+    await election.time.tickAsync(0);
+    election.server.failNext(403, 1);
+    await end(election, running);
+    assertEquals([errors.length, elector.status().lastError], [1, errors[0]]);
+  });
+
   await test.step("within the deadline, when the server does not answer", async () => {
     using election = new Election();
     const running = election.run(election.elector("a"));
@@ -280,10 +308,13 @@ Deno.test("LeaderElector releases the lease when it stops [C152]", async (test) 
 
 Deno.test("LeaderElector renews the lease until the work has ended, and releases it then", async () => {
   using election = new Election();
-  const first = election.run(election.elector("a"), 60_000);
+  const elector = election.elector("a");
+  const first = election.run(elector, 60_000);
   await election.time.tickAsync(1_000);
   const second = election.run(election.elector("b", { onLeader: () => {} }));
+  assertEquals(elector.status().state, "leading");
   first.stop.abort(new Error("stopped"));
+  assertEquals(elector.status().state, "ending");
   await election.time.tickAsync(70_000);
   assertEquals(election.log, [
     '0 a sees "a"',
@@ -373,11 +404,13 @@ Deno.test("LeaderElector creates its lease again after its deletion, and others 
 Deno.test("LeaderElector waits out a deleted lease of a dead holder, and counts the transition", async () => {
   using election = new Election();
   election.put({ holderIdentity: "b", leaseDurationSeconds: 15, leaseTransitions: 4 });
-  const running = election.run(election.elector("a"));
+  const elector = election.elector("a");
+  const running = election.run(elector);
   await election.time.tickAsync(1_000);
+  assertEquals(elector.status().resourceVersion, election.server.get(Lease, "shop/it")?.metadata.resourceVersion);
   election.server.delete(Lease, "shop/it");
   await election.time.tickAsync(13_999);
-  assertEquals(election.spec, undefined);
+  assertEquals([election.spec, elector.status().resourceVersion], [undefined, undefined]);
   await election.time.tickAsync(1_001);
   assertEquals([election.spec?.holderIdentity, election.spec?.leaseTransitions], ["a", 5]);
   await end(election, running);
@@ -412,8 +445,22 @@ Deno.test("LeaderElector refuses a second run, and runs again after the first ha
   const running = election.run(elector);
   await assertRejects(() => elector.run(() => {}), Error, 'the elector of lease "shop/it": it runs already');
   await end(election, running);
-  await elector.run(() => {});
+  const stop = new AbortController();
+  await elector.run(() => {}, { signal: stop.signal });
+  stop.abort();
+  assertEquals(elector.status().state, "stopped");
   await elector.run(() => assert(false, "stopped before"), { signal: AbortSignal.abort() });
+});
+
+Deno.test("LeaderElector reports no error when it stops during an attempt", async () => {
+  using election = new Election();
+  const errors: unknown[] = [];
+  const elector = election.elector("a", { onError: (error) => errors.push(error) });
+  const running = election.run(elector);
+  using _stalled = election.server.stallNext(1);
+  await election.time.tickAsync(100);
+  await end(election, running);
+  assertEquals([errors, elector.status().lastError], [[], undefined]);
 });
 
 Deno.test("LeaderElector reports errors of attempts, but no conflicts, and continues", async () => {

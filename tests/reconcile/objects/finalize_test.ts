@@ -1,4 +1,4 @@
-import { Client, isNotFound, type Transport } from "@kube/informer";
+import { Client, isNotFound, metadataOf, type Transport } from "@kube/informer";
 import { finalize } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
@@ -123,6 +123,31 @@ Deno.test("finalize returns nothing for an object that was deleted since it was 
     assertEquals(tab.server.get(ConfigMap, KEY)?.metadata.finalizers, undefined);
     tab.client[Symbol.dispose]();
   });
+});
+
+Deno.test("finalize does not write where another process has guarded the object since it was read", async () => {
+  const tab = world();
+  const stale = tab.server.get(ConfigMap, KEY)!;
+  await tab.finalize();
+  assertEquals((await tab.finalize(stale))?.metadata.finalizers, [FINALIZER]);
+  assertEquals(writes(tab), 2); // the second one is the conflict
+  tab.client[Symbol.dispose]();
+});
+
+Deno.test("finalize rejects when the server refuses the finalizer", async () => {
+  const tab = world();
+  tab.server.failNext(403, 1);
+  await assertRejects(() => tab.finalize(), Error, "403");
+  tab.client[Symbol.dispose]();
+});
+
+Deno.test("finalize refuses an object that a cache has reduced", async () => {
+  const tab = world();
+  const { items: [reduced] } = await tab.client.resource(metadataOf(ConfigMap)).list();
+  const patches = writes(tab);
+  await assertRejects(() => tab.finalize(reduced as unknown as ConfigMap), TypeError, "Cannot finalize an object");
+  assertEquals(writes(tab), patches);
+  tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize succeeds when the object goes while it is cleaned up", async () => {
