@@ -308,7 +308,6 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     } catch (error) {
       if (!isAbortOf(signal, error)) throw error;
     } finally {
-      stop.abort(new DOMException(`The reconciler of "${this.name}" has stopped`, "AbortError"));
       await this.#end(registrations).finally(() => this.#hasEnded = true);
     }
   }
@@ -348,7 +347,6 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     for (const registration of registrations) registration.remove();
     this.#queue.shutDown();
     this.#calls[Symbol.dispose]();
-    this.#held.clear();
     this.#writes[Symbol.dispose]();
     this.#state = "stopped";
     if (this.#ownsFactory) await this.informers.shutdown();

@@ -80,7 +80,8 @@ Deno.test("Manager syncs informers, waits for leadership and reconciles, and sto
   const last = session.server.requests.slice(requests).map(({ method, path }) => `${method} ${path.split("?")[0]}`);
   assertMatch(last.at(-3)!, /^PATCH .*events\/a\..*$/);
   assertMatch(last.at(-1)!, /^PUT .*leases\/lead$/);
-  assertEquals([session.phases.at(-1), session.holder, maps.informer.status().state], ["stopped", "", "stopped"]);
+  assertEquals(session.phases, ["syncing", "standby", "running", "stopping", "stopped"]);
+  assertEquals([session.holder, maps.informer.status().state], ["", "stopped"]);
   assertEquals(session.time.timers, 0);
 });
 
@@ -222,7 +223,14 @@ Deno.test("Manager without reconcilers runs its informers until it is disposed, 
   using session = new ManagedSession();
   const informers = new SharedInformerFactory(session.client);
   const pods = informers.forResource(Pod);
-  const manager = session.manager({ informers: [informers] });
+  let stoppedAs: string | undefined;
+  const manager = session.manager({
+    informers: [informers],
+    onPhase: (phase) => {
+      session.phases.push(phase);
+      if (phase === "stopped") stoppedAs = pods.status().state;
+    },
+  });
   const { end } = session.run(manager);
   await session.pass(60_000);
   assertEquals([session.phases.at(-1), pods.status().state], ["running", "live"]);
@@ -230,7 +238,7 @@ Deno.test("Manager without reconcilers runs its informers until it is disposed, 
   const disposed = manager[Symbol.asyncDispose]();
   await session.pass();
   await disposed;
-  assertEquals([await end, pods.status().state, session.time.timers], [undefined, "stopped", 0]);
+  assertEquals([await end, stoppedAs, session.time.timers], [undefined, "stopped", 0]);
 });
 
 Deno.test("Manager disposed before it runs disposes its parts", async () => {

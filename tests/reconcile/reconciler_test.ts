@@ -544,6 +544,53 @@ Deno.test("reconcilers share the informers of a factory, which continue when one
   assertEquals(session.time.timers, 0);
 });
 
+Deno.test("a reconciler on a synced cache starts when it has the keys of all objects", async () => {
+  using session = new Session();
+  session.create(...Array.from({ length: 500 }, (_, index) => `map-${index}`));
+  const informers = new SharedInformerFactory(session.client);
+  informers.forResource(ConfigMap);
+  informers.start();
+  await session.pass();
+  // A predicate that takes time: the keys come in several turns.
+  const slow = (): boolean => session.time.tick(1) === undefined;
+  let known: number | undefined;
+  const maps = session.reconciler(() => {
+    const { waiting, processing } = maps.status().queue;
+    known ??= waiting + processing;
+  }, { informers, when: slow });
+  const running = maps.run();
+  while (maps.status().state !== "running" || maps.status().queue.waiting > 0) await session.pass();
+  assertEquals(known, 500);
+  await maps[Symbol.asyncDispose]();
+  await informers.shutdown();
+  await running;
+});
+
+Deno.test("a reconciler that has stopped neither listens to a shared factory nor follows its writes", async () => {
+  using session = new Session();
+  const { server } = session;
+  session.create("a");
+  const informers = new SharedInformerFactory(session.client);
+  using stalls = new DisposableStack();
+  const maps = session.reconciler(async (_key, { client }) => {
+    stalls.use(server.stallWatches(ConfigMap));
+    await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
+      type: "merge",
+      body: { data: { x: "1" } },
+    });
+    server.patch(ConfigMap, "default/a", { data: { x: "2" } });
+  }, { informers });
+  const running = maps.run();
+  await session.pass();
+  assertEquals(maps.status().outcomes.succeeded, 1);
+  await maps[Symbol.asyncDispose]();
+  stalls.dispose();
+  await session.pass();
+  assertEquals([maps.lister.get("default/a")?.data?.x, maps.status().queue.dropped], ["2", 0]);
+  await informers.shutdown();
+  await running;
+});
+
 Deno.test("a reconciler runs once, and takes further kinds only before that", async () => {
   using session = new Session();
   const maps = session.reconciler(() => {});
