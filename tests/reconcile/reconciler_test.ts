@@ -582,11 +582,14 @@ Deno.test("a reconciler that has stopped neither listens to a shared factory nor
   }, { informers });
   const running = maps.run();
   await session.pass();
-  assertEquals(maps.status().outcomes.succeeded, 1);
+  maps.enqueue("default/a");
+  await session.pass();
+  assertEquals([maps.status().outcomes.succeeded, maps.status().waitingForCaches], [1, 1]);
   await maps[Symbol.asyncDispose]();
   stalls.dispose();
   await session.pass();
-  assertEquals([maps.lister.get("default/a")?.data?.x, maps.status().queue.dropped], ["2", 0]);
+  const { queue, stale } = maps.status();
+  assertEquals([maps.lister.get("default/a")?.data?.x, queue.dropped, stale, session.errors], ["2", 0, 0, []]);
   await informers.shutdown();
   await running;
 });
