@@ -336,7 +336,6 @@ export class LeaderElector {
       if (signal?.aborted) return undefined;
       this.#lastError = error;
       if (!isConflict(error)) callObserver(() => this.#onError?.(error));
-      return undefined;
     } finally {
       this.#report();
     }

@@ -439,6 +439,18 @@ Deno.test("LeaderElector ends with its work, and with the work's error", async (
   }
 });
 
+Deno.test("LeaderElector whose work has ended is ending until the lease is released", async () => {
+  using election = new Election();
+  const elector = election.elector("a");
+  const stalls = new DisposableStack();
+  const running = elector.run(() => void stalls.use(election.server.stallNext(1)));
+  await election.time.tickAsync(100);
+  assertEquals([elector.status().state, election.spec?.holderIdentity], ["ending", "a"]);
+  stalls.dispose();
+  await running;
+  assertEquals([elector.status().state, election.spec?.holderIdentity], ["stopped", ""]);
+});
+
 Deno.test("LeaderElector refuses a second run, and runs again after the first has ended", async () => {
   using election = new Election();
   const elector = election.elector("a");
