@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import { OpenRequests } from "../../../src/edge/http/open_requests.ts";
 import { names, refusal, Relayed, threePods } from "../_relayed.ts";
 
 Deno.test("requests beyond the limit are answered by 503 until others have ended", async () => {
@@ -11,4 +12,15 @@ Deno.test("requests beyond the limit are answered by 503 until others have ended
   await first[Symbol.asyncDispose]();
   await relayed.untilConnections(1);
   assertEquals((await names(await relayed.get("/api/pods"))).length, 3);
+});
+
+Deno.test("a request is counted until its disposal, and one whose answer is a stream until that ends, once", () => {
+  const requests = new OpenRequests(2);
+  const [list, stream] = [requests.admit()!, requests.admit()!];
+  assertEquals([requests.size, requests.admit()], [2, undefined]);
+  stream.keep();
+  for (const request of [list, stream]) request[Symbol.dispose]();
+  assertEquals(requests.size, 1);
+  for (const request of [list, stream, stream]) request.leave();
+  assertEquals(requests.size, 0);
 });

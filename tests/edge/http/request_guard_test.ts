@@ -55,6 +55,15 @@ Deno.test("a cross-origin request is refused unless its origin is named", async 
   assertEquals(response.headers.get("vary"), "origin");
 });
 
+Deno.test("answers vary by origin where origins are named, and name no other", async () => {
+  const headersOf = async (origins?: string[]): Promise<(string | null)[]> => {
+    const { headers } = await answerOf({ origins }, { headers: { origin: "http://localhost" } });
+    return [headers.get("vary"), headers.get("access-control-allow-origin")];
+  };
+  assertEquals(await headersOf(), [null, null]);
+  assertEquals(await headersOf(["https://dash.example.com"]), ["origin", null]);
+});
+
 Deno.test("refusals can be read by the pages of a named origin", async () => {
   const sent = { url: "http://localhost/api/unknown", headers: { origin: "https://dash.example.com" } };
   const response = await answerOf({ origins: ["https://dash.example.com"] }, sent);
