@@ -11,6 +11,7 @@ Deno.test("options that are out of range are refused", () => {
   assertThrows(() => of({ collections: { "a/b": Pod } }), TypeError, 'Cannot serve "a/b"');
   assertThrows(() => of({ collections: { "..": Pod } }), TypeError, 'Cannot serve ".."');
   assertThrows(() => of({ stallMs: -1 }), RangeError, "stallMs must be at least 0");
+  assertThrows(() => of({ heartbeatMs: 0 }), RangeError, "heartbeatMs must be at least 1 milliseconds");
   assertThrows(() => of({ heartbeatMs: 31_000 }), RangeError, "heartbeatMs must be at most 30000");
   assertThrows(() => of({ ringBytes: NaN }), RangeError, "ringBytes must be at least 0, found NaN");
   assertThrows(() => of({ maxConnections: 0 }), RangeError, "maxConnections must be at least 1, found 0");

@@ -1,14 +1,27 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { Pod } from "../../../src/kinds/core/v1.ts";
 import { pod } from "../../../src/testing/mod.ts";
-import { refusal, Relayed, threePods } from "../_relayed.ts";
+import { LOCAL, refusal, Relayed, threePods } from "../_relayed.ts";
 
 Deno.test("HEAD is answered as GET, without a body", async () => {
   await using relayed = new Relayed({}, { server: threePods() });
   const request = new Request("http://localhost/api/pods", { method: "HEAD" });
-  const response = await relayed.relay.fetch(request, { remoteAddr: { hostname: "127.0.0.1" } });
+  const response = await relayed.relay.fetch(request, LOCAL);
   assertEquals([response.status, response.body], [200, null]);
   assertMatch(response.headers.get("etag")!, /^W\/"/);
+  const events = await relayed.relay.fetch(new Request("http://localhost/events/pods", { method: "HEAD" }), LOCAL);
+  assertEquals([events.status, events.body, events.headers.get("content-type")], [200, null, "text/event-stream"]);
+  assertEquals(relayed.relay.status(), { connections: 0, streams: {} });
+});
+
+Deno.test("a stream does not begin where its relay is disposed while the request is read", async () => {
+  await using relayed = new Relayed({}, { server: threePods() });
+  const answer = relayed.get("/events/pods");
+  await relayed.relay[Symbol.asyncDispose]();
+  const response = await answer;
+  assertEquals([response.status, response.headers.get("content-type")], [503, "application/json"]);
+  await response.body?.cancel();
+  assertEquals(relayed.relay.status(), { connections: 0, streams: {} });
 });
 
 Deno.test("an event stream has the state, a snapshot, and then changes", async () => {
@@ -93,7 +106,7 @@ Deno.test("an unknown collection, path, parameter or selector is refused with th
 Deno.test("a request with a body, or another method than GET, is refused", async () => {
   await using relayed = new Relayed();
   const request = new Request("http://localhost/api/pods", { method: "POST", body: "x".repeat(1_000_000) });
-  const response = await relayed.relay.fetch(request, { remoteAddr: { hostname: "127.0.0.1" } });
+  const response = await relayed.relay.fetch(request, LOCAL);
   assertEquals(await refusal(response), [405, "Cannot answer POST: use GET"]);
   assertEquals(response.headers.get("allow"), "GET, HEAD");
 });

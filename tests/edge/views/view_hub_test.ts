@@ -193,6 +193,8 @@ Deno.test("requests for views that are none are refused with the reason", async 
   for (const [id, status] of [["nothing", 404], ["../x", 404], ["", 404]] as const) {
     assertEquals((await viewer.post({}, id)).status, status, id);
   }
+  const unknown = await viewer.post({}, "nothing");
+  assertStringIncludes((await unknown.json()).error, "found no stream of that name; open another one");
   assertEquals([(await relayed.get(`/views/${viewer.id}`)).status, relayed.relay.status().connections], [405, 1]);
   assertEquals(relayed.errors, []);
 });
