@@ -223,21 +223,21 @@ Deno.test("SharedInformerFactory lists where the server has no object of the sna
 });
 
 Deno.test("SharedInformerFactory replaces the snapshot of a cluster that was made anew, and is at the same version", async () => {
-  using world = new World();
+  using fixture = new Fixture();
   const run = async (): Promise<readonly string[]> => {
-    await using informers = world.factory();
+    await using informers = fixture.factory();
     const pods = informers.forResource(Pod);
     informers.start();
-    await world.time.tickAsync(5_000);
+    await fixture.time.tickAsync(5_000);
     return pods.indexer.list().map(({ metadata }) => metadata.uid);
   };
   await run();
-  world.server.restart({ backup: 1 });
-  for (const name of ["a", "b"]) world.server.create(Pod, pod({ name }));
+  fixture.server.restart({ backup: 1 });
+  for (const name of ["a", "b"]) fixture.server.create(Pod, pod({ name }));
   const uids = await run();
-  world.asked;
+  fixture.asked;
   assertEquals(await run(), uids);
-  assertEquals([world.asked, world.errors.length], [["get a at 3", "watch from 3"], 1]);
+  assertEquals([fixture.asked, fixture.errors.length], [["get a at 3", "watch from 3"], 1]);
 });
 
 Deno.test("SharedInformerFactory that may not get an object of the snapshot trusts it", async () => {

@@ -126,7 +126,7 @@ Deno.test("finalize returns nothing for an object that was deleted since it was 
 });
 
 Deno.test("finalize does not write where another process has guarded the object since it was read", async () => {
-  const tab = world();
+  const tab = fixture();
   const stale = tab.server.get(ConfigMap, KEY)!;
   await tab.finalize();
   assertEquals((await tab.finalize(stale))?.metadata.finalizers, [FINALIZER]);
@@ -135,14 +135,14 @@ Deno.test("finalize does not write where another process has guarded the object 
 });
 
 Deno.test("finalize rejects when the server refuses the finalizer", async () => {
-  const tab = world();
+  const tab = fixture();
   tab.server.failNext(403, 1);
   await assertRejects(() => tab.finalize(), Error, "403");
   tab.client[Symbol.dispose]();
 });
 
 Deno.test("finalize refuses an object that a cache has reduced", async () => {
-  const tab = world();
+  const tab = fixture();
   const { items: [reduced] } = await tab.client.resource(metadataOf(ConfigMap)).list();
   const patches = writes(tab);
   await assertRejects(() => tab.finalize(reduced as unknown as ConfigMap), TypeError, "Cannot finalize an object");
