@@ -85,7 +85,7 @@ Deno.test("a reconciler over 10,000 objects reconciles every key once, and is id
   const maps = session.reconciler((key) => void seen.set(key, (seen.get(key) ?? 0) + 1), { concurrency: 8 });
   const running = maps.run();
   while (maps.status().state !== "running" || maps.status().queue.waiting > 0) await session.pass();
-  assertEquals([seen.size, Math.max(...seen.values())], [10_000, 1]);
+  assertEquals([seen.size, Math.max(...seen.values()), maps.status().recent.length], [10_000, 1, 16]);
 
   const timers = session.time.timers;
   await using other = new SharedInformerFactory(session.client);
@@ -564,6 +564,27 @@ Deno.test("a reconciler on a synced cache starts when it has the keys of all obj
   await maps[Symbol.asyncDispose]();
   await informers.shutdown();
   await running;
+});
+
+Deno.test("a call that fails after its time is reported, but not after the end of the reconciler", async () => {
+  using session = new Session();
+  session.create("a");
+  const ends: ((error: Error) => void)[] = [];
+  const maps = session.reconciler(() => new Promise((_, reject) => ends.push(reject)), {
+    timeoutMs: 1_000,
+    graceMs: 1_000,
+  });
+  const rejected = assertRejects(() => maps.run(), Error, "Cannot stop the reconciler");
+  await session.pass(1_100);
+  ends[0](new Error("late"));
+  await session.pass(1_100);
+  assertEquals([ends.length, session.errors.length, session.errors[1]], [2, 3, "default/a: late"]);
+  const disposed = assertRejects(() => maps[Symbol.asyncDispose](), Error, "Cannot stop the reconciler");
+  await session.pass(1_000);
+  await Promise.all([rejected, disposed]);
+  ends[1](new Error("too late"));
+  await session.pass();
+  assertEquals(session.errors.length, 3);
 });
 
 Deno.test("a reconciler that has stopped neither listens to a shared factory nor follows its writes", async () => {
