@@ -126,6 +126,7 @@ export class NamespaceSync<T extends KubernetesObject> {
         ...reflector,
         onPhase: (phase) => {
           if (phase.name === "listing") this.#check?.listing();
+          if (phase.name === "paused") this.#endCheck(); // of one that has begun while a resume was under way
           outdated.entered(phase);
           const changed = this.state.entered(phase, this.hasSynced);
           if (phase.name === "waiting" && this.state.refusal !== undefined) this.#synced.interrupt(new Refused());
@@ -203,7 +204,7 @@ export class NamespaceSync<T extends KubernetesObject> {
 
   /** Ends the list or watch until {@linkcode resume}. */
   pause(): void {
-    this.#check?.abort(new Error("Cannot go on with the check: the informer was paused"));
+    this.#endCheck();
     this.#controller.pause();
     this.state.paused();
   }
@@ -250,6 +251,10 @@ export class NamespaceSync<T extends KubernetesObject> {
     this.state.stopped(cause);
     this.#synced.fail(error);
     this.gate.end(error);
+  }
+
+  #endCheck(): void {
+    this.#check?.abort(new Error("Cannot go on with the check: the informer was paused"));
   }
 }
 

@@ -213,6 +213,21 @@ export const SCENARIOS: readonly Scenario[] = [
     ], { faults: "none" }),
   },
   {
+    name: "an informer that resumes is paused again and checked: the check ends with the pause",
+    script: script([
+      ...THREE,
+      informer(),
+      wait(1_000),
+      { do: "pauseInformer", which: 0 },
+      wait(1_000),
+      { do: "resumeInformer", which: 0 },
+      { do: "pauseInformer", which: 0 },
+      { do: "checkInformer", which: 0 },
+      write("n3", 3),
+      wait(140_000),
+    ], { faults: "none", checks: true }),
+  },
+  {
     name: "a process that starts again receives what happened meanwhile, in the server's order and without a list",
     script: script([
       ...THREE,
