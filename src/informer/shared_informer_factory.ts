@@ -332,7 +332,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     const results = await Promise.allSettled(
       [...this.#informers.values()].map(({ informer }) => informer[Symbol.asyncDispose]()),
     );
-    await this.#context.keepers?.ended();
+    await this.#context.keepers?.end();
     const errors = results.filter((result) => result.status === "rejected").map(({ reason }) => reason)
       .filter((error) => error !== this.#thrown);
     if (errors.length === 1) throw errors[0];

@@ -321,6 +321,24 @@ Deno.test("SharedInformerFactory that is shut down while its store does not answ
   assertEquals([fixture.time.timers, fixture.asked, fixture.errors], [0, [], []]);
 });
 
+Deno.test("SharedInformerFactory that a handler shuts down writes its snapshots, and does not wait for that handler", async () => {
+  using fixture = new Fixture();
+  const informers = fixture.factory();
+  const ended = Promise.withResolvers<void>();
+  informers.forResource(Pod).addEventHandler({
+    onSynced: async () => {
+      await informers.shutdown();
+      ended.resolve();
+    },
+  });
+  informers.start();
+  await fixture.time.tickAsync(0);
+  await ended.promise;
+  await informers.shutdown();
+  assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept"]);
+  assertEquals([fixture.errors, fixture.time.timers], [[], 0]);
+});
+
 Deno.test("SharedInformerFactory keeps no data of Secrets unless asked to, and names snapshots by what they are of", async () => {
   using fixture = new Fixture();
   {

@@ -68,6 +68,8 @@ export class SnapshotKeeper {
   #isRunning = false;
   /** The last write that the timer began. */
   #writing: Promise<void> | undefined;
+  /** Set by the first {@linkcode end}. */
+  #ended: Promise<void> | undefined;
   /** Ends the wait for the snapshot at the start. */
   readonly #abandoned = Promise.withResolvers<void>();
 
@@ -86,7 +88,7 @@ export class SnapshotKeeper {
     try {
       await this.#cache.run(options);
     } finally {
-      await this.#end();
+      await this.end();
     }
   }
 
@@ -113,7 +115,11 @@ export class SnapshotKeeper {
     }
   }
 
-  /** Writes the last snapshot, if anything has changed, versions alone included. Errors are reported. */
+  /** Writes the last snapshot once, if anything has changed, versions alone included. Errors are reported. */
+  end(): Promise<void> {
+    return this.#ended ??= this.#end();
+  }
+
   async #end(): Promise<void> {
     this.#isRunning = false;
     this.#timer[Symbol.dispose]();

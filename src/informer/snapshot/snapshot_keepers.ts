@@ -11,7 +11,7 @@ export class SnapshotKeepers {
   readonly #client: Fetcher & { readonly server: URL };
   readonly #report: (error: unknown, resource: Resource) => void;
   /** Has a keeper if and only if its informer runs, or the last snapshot is being written. */
-  readonly #running = new Map<SnapshotKeeper, Promise<void>>();
+  readonly #running = new Set<SnapshotKeeper>();
 
   /** `report` receives the errors of reading and writing. */
   constructor(
@@ -25,12 +25,12 @@ export class SnapshotKeepers {
   }
 
   /** Runs an informer, from its snapshot and to its next one, unless its objects have data of Secrets that is not to be kept. */
-  run(
+  async run(
     informer: KeptCache & { readonly hasSecrets: boolean },
     { resource, selection }: { readonly resource: Resource; readonly selection: Omit<Selection, "namespace"> },
     options: Abortable,
   ): Promise<void> {
-    if (informer.hasSecrets && !this.#options.secrets) return informer.run(options);
+    if (informer.hasSecrets && !this.#options.secrets) return await informer.run(options);
     const { everyMs = 60_000, cluster = this.#client.server.href } = this.#options;
     const keeper = new SnapshotKeeper(informer, {
       ...this.#options,
@@ -40,18 +40,21 @@ export class SnapshotKeepers {
       name: snapshotName(resource, selection, informer.hasSecrets),
       report: (error) => this.#report(error, resource),
     });
-    const running = keeper.run(options);
-    this.#running.set(keeper, running.then(() => {}, () => {}).finally(() => this.#running.delete(keeper)));
-    return running;
+    this.#running.add(keeper);
+    try {
+      await keeper.run(options);
+    } finally {
+      this.#running.delete(keeper);
+    }
   }
 
   /** Ends the waits for snapshots that are read: those informers list instead, or end. */
   abandon(): void {
-    for (const keeper of this.#running.keys()) keeper.abandon();
+    for (const keeper of this.#running) keeper.abandon();
   }
 
-  /** Resolves once all informers have ended, and their last snapshots were written. */
-  async ended(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running.values());
+  /** Writes the last snapshots of informers that no longer list or watch. Calls of their handlers may still be running. */
+  async end(): Promise<void> {
+    await Promise.all(Array.from(this.#running, (keeper) => keeper.end()));
   }
 }

@@ -79,7 +79,8 @@ interface Difference<T> {
  * it; has a newer state; or has seen the object deleted meanwhile. A deletion needs no second read: the list has shown it.
  *
  * The server's history went back if its list is older than the cache, or has an older state of an object than the cache has
- * from before the list, or another object of that name at the same version. Then, and when the watch does not reach the list's version, the collection is listed.
+ * from before the list, or another object of that name at the same version. Then, and when the watch does not reach the list's
+ * version, the collection is listed.
  */
 export class ConsistencyCheck<T extends KubernetesObject> {
   readonly #options: ConsistencyCheckOptions<T>;
