@@ -59,11 +59,15 @@ export class ServerHistory {
     return keys.filter((key) => this.versionAt(key, version) !== undefined).length;
   }
 
-  /** The fields that reduced informers keep of an object at one of its versions, as text. */
-  keptAt(key: string, version: string): string | undefined {
+  /**
+   * The fields that reduced informers keep of an object at one of its versions, as text. Of a version that was given twice, it is
+   * that of the history that went back if `undone`.
+   */
+  keptAt(key: string, version: string, undone = false): string | undefined {
     const versions = this.#objects.get(key);
-    return versions?.find((written) => written.version === Number(version) && !written.deleted)?.kept ??
-      this.#undone.get(`${key}@${version}`);
+    const present = versions?.find((written) => written.version === Number(version) && !written.deleted)?.kept;
+    const before = this.#undone.get(`${key}@${version}`);
+    return undone ? before ?? present : present ?? before;
   }
 
   /** All versions after `version`, of objects in a namespace, or in any; with `changed`, those that changed a kept field. */
