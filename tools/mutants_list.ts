@@ -84,14 +84,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "late-handler-misses-cache",
     breaks: "a late handler misses what was cached",
-    find: /entries\(key\)/,
+    find: /cache\.entries\(key\)/,
     replace: "[]",
   },
   {
     id: "late-handler-receives-twice",
-    breaks: "a late handler hears something twice",
-    find: /entries\(key\)/,
-    replace: "[...entries(key), ...entries(key).slice(0, 1)]",
+    breaks: "a late handler receives an object twice",
+    find: /cache\.entries\(key\)/,
+    replace: "[...cache.entries(key), ...cache.entries(key).slice(0, 1)]",
   },
   {
     id: "initial-after-sync",
