@@ -1,8 +1,8 @@
 import { pooledMap } from "@std/async";
-import { type Client, isNotFound } from "../../mod.ts";
+import type { Client } from "../../mod.ts";
 import { connect } from "../../src/deno/mod.ts";
 import { ControlPlane } from "../../tests/cluster/_control_plane.ts";
-import { Definition, definitionName } from "../../tests/cluster/_definitions.ts";
+import { Definition, definitionName, onceServed } from "../../tests/cluster/_definitions.ts";
 import { count, list, readFlags } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
 import { rounded, table } from "../table.ts";
@@ -175,15 +175,8 @@ async function seed(client: Client, objects: number): Promise<void> {
   const write = async (index: number): Promise<void> => {
     const metadata = { name: `crontab-${index}`, labels: { app: "bench", team: `team-${index % 50}` } };
     const spec = { schedule: `${index % 60} * * * *`, image: "registry.example.com/cron:1.0", replicas: 1 + index % 5 };
-    for (;;) {
-      try {
-        return void await tabs.create({ metadata, spec });
-      } catch (error) {
-        if (!isNotFound(error)) throw error; // the resource is served within a second
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-    }
+    await tabs.create({ metadata, spec });
   };
-  await write(0);
+  await onceServed(() => write(0));
   for await (const _ of pooledMap(8, Array.from({ length: objects - 1 }, (_, index) => index + 1), write));
 }

@@ -1,4 +1,6 @@
-import { type Client, defineResource, type KubernetesObject, type Resource } from "@kube/informer";
+import { delay } from "@std/async/delay";
+import { type Client, defineResource, isNotFound, type KubernetesObject, type Resource } from "@kube/informer";
+import { withDeadline } from "./_with_deadline.ts";
 
 /** A custom resource, as it is described to the server. */
 export interface Definition extends KubernetesObject {
@@ -42,6 +44,19 @@ export async function define(client: Client, resource: Resource<KubernetesObject
       names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
       versions: versionsOf(resource, schema),
     },
+  });
+}
+
+/** Sends a request about a kind that was just defined, until the server serves the kind: it answers 404 before that. */
+export async function onceServed<R>(request: () => Promise<R>): Promise<R> {
+  return await withDeadline("the server to serve a kind", async (signal) => {
+    for (;; await delay(50, { signal })) {
+      try {
+        return await request();
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    }
   });
 }
 

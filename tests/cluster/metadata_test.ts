@@ -16,7 +16,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { writeProtobuf } from "../../src/testing/wire/write_protobuf.ts";
 import type { JsonObject } from "../../src/testing/wire/json.ts";
 import { clusterTests } from "./_cluster.ts";
-import { define, undefine } from "./_definitions.ts";
+import { define, onceServed, undefine } from "./_definitions.ts";
 import { runSynced, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names } from "./_writers.ts";
 
@@ -106,16 +106,7 @@ cluster.anywhere(
       const kinds: Resource<KubernetesObject>[] = [ConfigMap as Resource<KubernetesObject>, Crontab];
       for (const kind of kinds) {
         const objects = client.resource(kind, { namespace });
-        await withDeadline(`a collection of ${kind.plural}`, async (signal) => {
-          while (!signal.aborted) {
-            try {
-              return void await objects.list();
-            } catch (error) {
-              if (!String(error).includes("404")) throw error;
-              await new Promise((resolve) => setTimeout(resolve, 100));
-            }
-          }
-        });
+        await onceServed(() => objects.list());
         for (const metadata of ODD) await objects.create({ metadata } as Draft<KubernetesObject>);
         await objects.delete("prefix", { gracePeriodSeconds: 0 }); // stays, with a deletionTimestamp
         await objects.patch("plain", { type: "merge", body: { metadata: { annotations: { changed: "1" } } } });

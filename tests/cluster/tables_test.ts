@@ -16,7 +16,7 @@ import { ConfigMap, Namespace, Node, Pod } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals } from "@std/assert";
 import { clusterTests, type Setting } from "./_cluster.ts";
-import { Definition } from "./_definitions.ts";
+import { Definition, onceServed } from "./_definitions.ts";
 import { runSynced, withDeadline } from "./_with_deadline.ts";
 import { forEach, mapDraft, names } from "./_writers.ts";
 
@@ -189,16 +189,7 @@ cluster.anywhere(
     for (const to of [client, copies]) {
       await to.resource(Definition).create(definition as unknown as Draft<Definition>);
       const rows = to.resource(tableOf(Crontab), { namespace });
-      await withDeadline("the definition", async (signal) => {
-        while (!signal.aborted) {
-          try {
-            return void await to.resource(Crontab, { namespace }).create(draft as Draft<Written>);
-          } catch (error) {
-            if (!String(error).includes("404")) throw error;
-            await new Promise((resolve) => setTimeout(resolve, 100));
-          }
-        }
-      });
+      await onceServed(() => to.resource(Crontab, { namespace }).create(draft as Draft<Written>));
       tables.push(printed((await rows.list()).items));
     }
     assertEquals(tables[1], tables[0]);
