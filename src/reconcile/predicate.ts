@@ -1,3 +1,5 @@
+import { parseFieldPath } from "../api/field_path.ts";
+import { membersAt } from "../api/field_values.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../informer/events/event.ts";
 
@@ -40,7 +42,11 @@ export function annotationsChanged(event: ObjectChange<KubernetesObject>): boole
  * Creates a predicate that passes updates in which the value at one of `paths` differs, such as `"spec.replicas"`. Added,
  * deleted and resynced objects pass. It parses both versions of an updated object.
  *
- * @throws {TypeError} when there is no path, or one has an empty part.
+ * Paths are those of `fields`: `spec.containers.image` is the image of each container, and a key with other characters
+ * stands in brackets, as in `metadata.annotations["example.com/owner"]`.
+ *
+ * @throws {TypeError} when there is no path.
+ * @throws {SyntaxError} when a text is no path.
  *
  * @example
  * ```ts
@@ -51,16 +57,14 @@ export function annotationsChanged(event: ObjectChange<KubernetesObject>): boole
  * ```
  */
 export function fieldsChanged(...paths: readonly string[]): Predicate<KubernetesObject> {
-  const parts = paths.map((path) => path.split("."));
-  if (paths.length === 0 || parts.some((names) => names.includes(""))) {
-    throw new TypeError(
-      `Cannot compare fields: expected paths such as "spec.replicas", found ${JSON.stringify(paths)}`,
-    );
+  if (paths.length === 0) {
+    throw new TypeError('Cannot compare fields: expected paths such as "spec.replicas", found none');
   }
+  const keys = paths.map(parseFieldPath);
   return (event) => {
     if (event.type !== "updated" || event.resync) return true;
     const { object, previous } = event;
-    return paths.filter((_path, index) => !isSame(valueAt(object, parts[index]), valueAt(previous, parts[index])));
+    return paths.filter((_path, index) => !isSame(membersAt(object, keys[index]), membersAt(previous, keys[index])));
   };
 }
 
@@ -90,10 +94,6 @@ function changed(
 ): boolean | readonly string[] {
   if (event.type !== "updated" || event.resync) return true;
   return compare(event.metadata, event.before.metadata);
-}
-
-function valueAt(object: unknown, names: readonly string[]): unknown {
-  return names.reduce((value, name) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[name], object);
 }
 
 /** Compares JSON values; objects whose members have another order count as changed, which servers do not send. */
