@@ -53,10 +53,12 @@ Deno.test("an object that begins or ceases to match the selectors of a stream is
 
 Deno.test("a stream begins before the cache has synced, and reports the state until then", async () => {
   const server = threePods();
-  server.failNext(403, 3);
+  let refuses = true;
+  server.failNext(403, Infinity, () => refuses);
   await using relayed = new Relayed({}, { server, reflector: { backoff: { initialMs: 1, jitter: 0 } } });
   await using events = await relayed.events("/events/pods");
   assertEquals(await events.through("state forbidden"), ["state forbidden"]);
+  refuses = false;
   assertEquals((await events.through("synced")).at(-1), "synced 3");
 });
 

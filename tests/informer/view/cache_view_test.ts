@@ -16,7 +16,6 @@ function four(): ReturnType<typeof holding> {
 }
 
 Deno.test("a view is equal to sorting everything, in every window, after every change, by its updates alone", async () => {
-  using time = new FakeTime();
   const change = fc.record({ name: fc.constantFrom(..."abcdefghij"), size: fc.nat(5), deletes: fc.boolean() });
   const windows = fc.array(fc.record({ offset: fc.nat(6), limit: fc.oneof(fc.nat(6), fc.constant(Infinity)) }), {
     minLength: 1,
@@ -25,6 +24,7 @@ Deno.test("a view is equal to sorting everything, in every window, after every c
   const batches = fc.array(fc.array(change, { maxLength: 8 }), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(batches, windows, fc.boolean(), fc.boolean(), async (batches, windows, eager, keyed) => {
+      using time = new FakeTime();
       await using run = await new Run(time, holding()).start();
       using view = run.informer.view({
         where: ({ spec }) => spec.size < 5,
