@@ -25,7 +25,7 @@ import { RESTORE } from "./limits/restore.ts";
 import { SELECT } from "./limits/select.ts";
 import { STORE } from "./limits/store.ts";
 import { VIEW } from "./limits/view.ts";
-import { rounded, table } from "./table.ts";
+import { rounded, table } from "../tools/table.ts";
 
 const MEASUREMENTS: readonly Measurement[] = [
   decoding.PODS,

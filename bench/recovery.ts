@@ -16,7 +16,7 @@ import { InformerFollower, recoveriesOf, type Recovery } from "../tests/recovery
 import { choice, count, quit, readFlags } from "../tools/flags.ts";
 import { ClientGo } from "./recovery/client_go.ts";
 import { median } from "./statistics.ts";
-import { rounded, table } from "./table.ts";
+import { rounded, table } from "../tools/table.ts";
 
 /** The time after the last fault after which a cache counts as not recovered. */
 const PATIENCE_MS = 90_000;

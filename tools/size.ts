@@ -1,12 +1,14 @@
 /**
- * Prints what `deno publish` would send, in files and bytes by folder.
+ * Prints what `deno publish` would send, in files and bytes by folder, and the code of `src`: lines, exports and internal
+ * interfaces.
  *
  * @module
  */
 import { join, relative } from "node:path/posix";
 import { fileURLToPath } from "node:url";
-import { table } from "../bench/table.ts";
+import { countLines, internalOptions, nameUses, readSources, type SourceText, usedByANeighbour } from "./code_size.ts";
 import { readFlags } from "./flags.ts";
+import { table } from "./table.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
 
@@ -62,10 +64,34 @@ export async function publishedFiles(): Promise<PublishedFile[]> {
   return paths.map((path) => ({ path: relative(ROOT, path), bytes: Deno.statSync(path).size }));
 }
 
+/** Rows of the lines of each folder, the largest first, and of all. The median is that of the lines of a file. */
+export function codeRows(sources: readonly SourceText[]): string[][] {
+  const folders = Map.groupBy(sources, ({ path }) => path.split("/").slice(0, -1).slice(0, 2).join("/") || ".");
+  const row = (folder: string, files: readonly SourceText[]): { readonly code: number; readonly cells: string[] } => {
+    const counts = files.map(countLines);
+    const lengths = counts.map(({ code, comment, blank }) => code + comment + blank).sort((a, b) => a - b);
+    const [code, comment, blank] = (["code", "comment", "blank"] as const).map((kind) => {
+      return counts.reduce((sum, count) => sum + count[kind], 0);
+    });
+    const numbers = [files.length, code, comment, blank, lengths[lengths.length >> 1] ?? 0];
+    return { code, cells: [folder, ...numbers.map(String)] };
+  };
+  const rows = [...folders].map(([folder, files]) => row(folder, files)).sort((a, b) => b.code - a.code);
+  return [HEADING, ...[...rows, row("all", sources)].map(({ cells }) => cells)];
+}
+
+const HEADING = ["folder", "files", "code", "comment", "blank", "median"];
+
+function sourcesOf(folder: string): SourceText[] {
+  return readSources(ROOT, join(ROOT, folder));
+}
+
 if (import.meta.main) {
   readFlags({
     task: "size",
-    summary: "Prints what deno publish would send, in files and bytes by folder.",
+    summary:
+      "Prints what deno publish would send, in files and bytes by folder; and the code of src without kinds, of " +
+      "tests, bench and tools, by a lexer: lines, exports, and internal interfaces of options.",
     flags: {},
   });
   const files = await publishedFiles();
@@ -73,4 +99,28 @@ if (import.meta.main) {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const total: FolderSize = { folder: "all", files: files.length, bytes };
   console.log(table([["folder", "files", "bytes"], ...folderSizes(files).map(row), row(total)]));
+
+  const entry = { path: "mod.ts", text: Deno.readTextFileSync(join(ROOT, "mod.ts")) };
+  const all = [...sourcesOf("src"), entry];
+  const isGenerated = (path: string): boolean => path.startsWith("src/kinds/");
+  console.log(`\nsrc without kinds, in lines\n${table(codeRows(all.filter(({ path }) => !isGenerated(path))))}`);
+  const beside = ["tests", "bench", "tools", "standins", "examples"].map((folder) =>
+    codeRows(sourcesOf(folder)).at(-1)!.with(0, folder)
+  );
+  console.log(`\nbeside it, in lines\n${table([HEADING, ...beside])}`);
+
+  const publicNames = new Set(
+    Deno.readTextFileSync(join(ROOT, "tests/public_api.txt")).trimEnd().split("\n").map((line) =>
+      line.split(" ").at(-1)!
+    ),
+  );
+  const uses = nameUses(all).filter(({ path }) => !isGenerated(path));
+  const options = internalOptions(uses, publicNames);
+  const sum = (of: "all" | "callbacks"): number => options.reduce((sum, { members }) => sum + members![of], 0);
+  console.log(`
+exports                             ${uses.filter(({ isExported }) => isExported).length}
+  not public, one file uses at most ${usedByANeighbour(uses, publicNames).length}
+internal interfaces of options      ${options.length}, with ${sum("all")} members, ${
+    sum("callbacks")
+  } of them callbacks`);
 }

@@ -4,7 +4,7 @@
  */
 import { choice, count, list, quit, readFlags } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
-import { rounded, table } from "../table.ts";
+import { rounded, table } from "../../tools/table.ts";
 import { PEERS } from "./peer.ts";
 import { race, type RaceOptions, type Result } from "./race.ts";
 import { raceOnApiServer } from "./real.ts";

@@ -5,7 +5,7 @@ import { ControlPlane } from "../../tests/cluster/_control_plane.ts";
 import { Definition, definitionName, onceServed } from "../../tests/cluster/_definitions.ts";
 import { count, list, readFlags } from "../../tools/flags.ts";
 import { median } from "../statistics.ts";
-import { rounded, table } from "../table.ts";
+import { rounded, table } from "../../tools/table.ts";
 import { Child, type Command, statOf } from "./child.ts";
 import { CronTab } from "./clients/crontab.ts";
 import { denoRun, goProgram, type Peer, rustProgram } from "./peer.ts";

@@ -1,0 +1,162 @@
+/**
+ * Measures the code of a tree: lines by kind, exports by their users, and internal interfaces of options.
+ *
+ * @module
+ */
+import { dirname, join, normalize, relative } from "node:path/posix";
+import ts from "typescript";
+
+/** A source file, with its path relative to the root. */
+export interface SourceText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The lines of a text: with code, with comments alone, and empty. */
+export interface LineCounts {
+  readonly code: number;
+  readonly comment: number;
+  readonly blank: number;
+}
+
+/** A name that a file declares at its top level. */
+export interface Declaration {
+  readonly name: string;
+  readonly isExported: boolean;
+  /** Set for an interface: the number of its members, and of those that are called. */
+  readonly members?: { readonly all: number; readonly callbacks: number };
+}
+
+/** A declared name, and the other files that import it, re-exports followed. */
+export interface NameUse extends Declaration {
+  readonly path: string;
+  readonly users: readonly string[];
+}
+
+/** Counts the lines of a text by its tokens; a line with code and a comment is code. */
+export function countLines({ path, text }: SourceText): LineCounts {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false);
+  const lines = text.replace(/\n$/, "").split("\n");
+  const hasCode = new Set<number>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isJSDoc(node)) return;
+    const children = node.getChildren(source);
+    if (children.length > 0) return children.forEach(visit);
+    if (node.getWidth(source) === 0) return;
+    const last = source.getLineAndCharacterOfPosition(node.end - 1).line;
+    for (let line = source.getLineAndCharacterOfPosition(node.getStart(source)).line; line <= last; line++) {
+      hasCode.add(line);
+    }
+  };
+  visit(source);
+  const blank = lines.filter((line, i) => line.trim() === "" && !hasCode.has(i)).length;
+  return { code: hasCode.size, comment: lines.length - hasCode.size - blank, blank };
+}
+
+/** The names that each file declares, with their users among `sources`. */
+export function nameUses(sources: readonly SourceText[]): NameUse[] {
+  const files = new Map(sources.map(({ path, text }) => {
+    return [path, ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false)] as const;
+  }));
+  const declared = new Map<string, Declaration & { readonly path: string; readonly users: Set<string> }>();
+  for (const [path, source] of files) {
+    for (const statement of source.statements) {
+      for (const declaration of declarations(statement)) {
+        const key = `${path} ${declaration.name}`;
+        if (!declared.has(key)) declared.set(key, { ...declaration, path, users: new Set() }); // overloads are one
+      }
+    }
+  }
+  for (const [path, source] of files) {
+    for (const { from, names } of importedNames(source)) {
+      const target = normalize(join(dirname(path), from));
+      for (const name of names) {
+        const found = origin(files, target, name);
+        if (found !== undefined && found !== path) declared.get(`${found} ${name}`)?.users.add(path);
+      }
+    }
+  }
+  return [...declared.values()].map((it) => ({ ...it, users: [...it.users].sort() }));
+}
+
+/** Exports that are not public, and that at most one other file uses, of the same folder of `src`. */
+export function usedByANeighbour(uses: readonly NameUse[], publicNames: ReadonlySet<string>): NameUse[] {
+  return uses.filter(({ name, isExported, path, users }) =>
+    isExported && !publicNames.has(name) && users.length <= 1 && users.every((user) => folder(user) === folder(path))
+  );
+}
+
+/** Interfaces of options or of a context that are not public, and that at most one other file fills in. */
+export function internalOptions(uses: readonly NameUse[], publicNames: ReadonlySet<string>): NameUse[] {
+  return uses.filter(({ name, users, members }) =>
+    members !== undefined && !publicNames.has(name) && users.length <= 1 && /(?:Options|Context)$/.test(name)
+  );
+}
+
+/** The first two parts of a path below the root: `src/api`. */
+function folder(path: string): string {
+  return path.split("/").slice(0, 2).join("/");
+}
+
+function declarations(statement: ts.Statement): Declaration[] {
+  const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
+  const isExported = modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false;
+  if (ts.isVariableStatement(statement)) {
+    return statement.declarationList.declarations.flatMap(({ name }) => {
+      return ts.isIdentifier(name) ? [{ name: name.text, isExported }] : [];
+    });
+  }
+  if (ts.isInterfaceDeclaration(statement)) {
+    const callbacks = statement.members.filter((member) =>
+      ts.isMethodSignature(member) ||
+      (ts.isPropertySignature(member) && member.type !== undefined && ts.isFunctionTypeNode(member.type))
+    ).length;
+    return [{ name: statement.name.text, isExported, members: { all: statement.members.length, callbacks } }];
+  }
+  if (
+    !ts.isClassDeclaration(statement) && !ts.isFunctionDeclaration(statement) && !ts.isTypeAliasDeclaration(statement)
+  ) {
+    return [];
+  }
+  return statement.name === undefined ? [] : [{ name: statement.name.text, isExported }];
+}
+
+function importedNames(source: ts.SourceFile): { readonly from: string; readonly names: readonly string[] }[] {
+  return source.statements.flatMap((statement) => {
+    if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) return [];
+    const bindings = statement.importClause?.namedBindings;
+    if (bindings === undefined || !ts.isNamedImports(bindings)) return [];
+    const names = bindings.elements.map(({ name, propertyName }) => (propertyName ?? name).text);
+    return [{ from: statement.moduleSpecifier.text, names }];
+  });
+}
+
+/** The file that declares what `path` exports by this name, directly or from another file. */
+function origin(files: ReadonlyMap<string, ts.SourceFile>, path: string, name: string): string | undefined {
+  const source = files.get(path);
+  if (source === undefined) return undefined;
+  if (source.statements.flatMap(declarations).some((it) => it.isExported && it.name === name)) return path;
+  for (const statement of source.statements) {
+    if (!ts.isExportDeclaration(statement) || statement.moduleSpecifier === undefined) continue;
+    const from = normalize(join(dirname(path), (statement.moduleSpecifier as ts.StringLiteral).text));
+    const clause = statement.exportClause;
+    if (clause === undefined) {
+      const found = origin(files, from, name);
+      if (found !== undefined) return found;
+    } else if (ts.isNamedExports(clause) && clause.elements.some((it) => it.name.text === name)) {
+      return origin(files, from, name);
+    }
+  }
+  return undefined;
+}
+
+/** The TypeScript files below `folder`, with paths relative to `root`. */
+export function readSources(root: string, folder: string): SourceText[] {
+  const found: SourceText[] = [];
+  for (const { name, isDirectory } of Deno.readDirSync(folder)) {
+    const path = join(folder, name);
+    if (isDirectory) found.push(...readSources(root, path));
+    else if (name.endsWith(".ts")) found.push({ path: relative(root, path), text: Deno.readTextFileSync(path) });
+  }
+  return found;
+}
