@@ -1,6 +1,6 @@
 import { join, relative } from "node:path";
 import { FAILED } from "./first_failure.ts";
-import { count, list, readFlags, toggle } from "./flags.ts";
+import { count, list, readFlags, text, toggle } from "./flags.ts";
 import { LINE_SURVIVORS } from "./line_survivors.ts";
 import { type Statement, statementsIn, survivesIdsIn, without } from "./statements.ts";
 import { TypeChecker } from "./type_checker.ts";
@@ -14,14 +14,15 @@ histories. A run that takes four times as long as without the change has exceede
 so does a crash. Prints the statements that no test noticed. A statement whose deletion is harmless carries a comment,
 "// survives: ID", and tools/line_survivors.ts has the reason under that id.
 
-Outcomes are kept in .line_mutants.jsonl: what is neither changed nor tested otherwise since is not run again. Remove the
-file to run everything.`,
+Outcomes are kept in .line_mutants.jsonl by the function that a statement is in, whichever file that is in: a statement of
+an unchanged function is not run again, unless it survived and its tests have changed. Remove the file to run everything.`,
   flags: {
     lines: toggle("chooses this program"),
     only: list("PATH,…", `files or folders; default\n${hotFolders().join(", ")}`),
+    since: text("COMMIT", "leave out functions that this commit has with the same text, in any file"),
     jobs: count("number of processes at once", 2),
   },
-  examples: ["--only src/queue", "--only src/store/table.ts,src/store/index.ts --jobs 1"],
+  examples: ["--only src/queue", "--since HEAD~5", "--only src/store/table.ts,src/store/index.ts --jobs 1"],
   exits: "Exits with 1 when an unexplained statement survives, with 2 when it cannot run.",
 };
 
@@ -36,8 +37,10 @@ interface LineMutant {
   readonly text: string;
   /** The deleted statement. */
   readonly statement: Statement;
-  /** The same for as long as the source and its tests are. */
+  /** The same for as long as its function is. */
   readonly key: string;
+  /** The same for as long as its tests are. */
+  readonly tests: string;
 }
 
 /** A command line of this Deno, whose deadline follows from the time that it takes when nothing is deleted. */
@@ -65,11 +68,12 @@ function hotFolders(): string[] {
 
 /** Does what the command line asks for. Returns the exit code. */
 export async function lineMutants(): Promise<number> {
-  const { only = hotFolders(), jobs } = readFlags(PROGRAM);
+  const { only = hotFolders(), since, jobs } = readFlags(PROGRAM);
   const files = only.flatMap((path) => sourcesIn(relative(ROOT, join(ROOT, path))));
+  const before = since === undefined ? new Set() : await keysOf(since);
   const problems = await markerProblems();
   for (const problem of problems) console.log(problem);
-  const mutants = (await Promise.all(files.map(mutantsOf))).flat();
+  const mutants = (await Promise.all(files.map(mutantsOf))).flat().filter(({ key }) => !before.has(key));
   const outcomes = await run(mutants, files, jobs);
   const count = (outcome: Outcome): number => [...outcomes.values()].filter((found) => found === outcome).length;
   const survivors = mutants.filter(({ key }) => outcomes.get(key) === "survives");
@@ -108,15 +112,39 @@ function isExplained({ statement: { survivesId } }: LineMutant): boolean {
 
 async function mutantsOf(file: string): Promise<LineMutant[]> {
   const text = await Deno.readTextFile(join(ROOT, file));
-  const tests = [testFolderOf(file), "tests/simulation/histories"].filter(exists).flatMap(sourcesIn);
-  const texts = await Promise.all(tests.map((test) => Deno.readTextFile(join(ROOT, test))));
-  const hash = await sha256([file, text, ...texts].join("\0"));
-  return statementsIn(text).map((statement) => ({
-    file,
-    text,
-    statement,
-    key: `${hash} ${statement.start}-${statement.end}`,
-  }));
+  const paths = [testFolderOf(file), "tests/simulation/histories"].filter(exists).flatMap(sourcesIn);
+  const tests = await sha256((await Promise.all(paths.map((path) => Deno.readTextFile(join(ROOT, path))))).join("\0"));
+  return await Promise.all(
+    statementsIn(text).map(async (statement) => {
+      return { file, text, statement, key: await keyOf(file, statement), tests };
+    }),
+  );
+}
+
+async function keyOf(file: string, { owner, start, end }: Statement): Promise<string> {
+  const hash = await sha256([testFolderOf(file), owner.name, owner.text].join("\0"));
+  return `${hash} ${start - owner.start}-${end - owner.start}`;
+}
+
+/** The keys of all statements that a commit has. */
+async function keysOf(commit: string): Promise<Set<string>> {
+  const { success, stdout, stderr } = await new Deno.Command("git", {
+    args: ["grep", "--no-color", "-z", "-e", "", commit, "--", "src/*.ts"],
+    cwd: ROOT,
+  }).output();
+  if (!success) throw new Error(`Cannot read ${commit}: ${new TextDecoder().decode(stderr).trim()}`);
+  // Each line is COMMIT:PATH, NUL, and the line's text.
+  const texts = new Map<string, string[]>();
+  for (const line of new TextDecoder().decode(stdout).split("\n")) {
+    const [place, text] = line.split("\0");
+    if (text === undefined) continue;
+    const path = place.slice(place.indexOf(":") + 1);
+    texts.set(path, [...(texts.get(path) ?? []), text]);
+  }
+  const keys = [...texts].map(([path, lines]) => {
+    return Promise.all(statementsIn(lines.join("\n")).map((statement) => keyOf(path, statement)));
+  });
+  return new Set((await Promise.all(keys)).flat());
 }
 
 function testFolderOf(file: string): string {
@@ -147,8 +175,8 @@ async function run(
   const known = await readState();
   const outcomes = new Map<string, Outcome>();
   for (const mutant of mutants) {
-    const outcome = known.get(mutant.key);
-    if (outcome === undefined) continue;
+    const { outcome, tests } = known.get(mutant.key) ?? {};
+    if (outcome === undefined || (outcome === "survives" && tests !== mutant.tests)) continue;
     outcomes.set(mutant.key, outcome);
     printSurvivor(mutant, outcome);
   }
@@ -174,7 +202,7 @@ async function run(
       for (const mutant of queue) {
         const outcome = await outcomeOf(mutant, copy, types, checksOf(mutant.file));
         outcomes.set(mutant.key, outcome);
-        await Deno.writeTextFile(STATE, `${JSON.stringify([mutant.key, outcome])}\n`, { append: true });
+        await Deno.writeTextFile(STATE, `${JSON.stringify([mutant.key, outcome, mutant.tests])}\n`, { append: true });
         printSurvivor(mutant, outcome);
         if (++done % REPORT_EVERY !== 0) continue;
         const minutesLeft = (performance.now() - startedAt) / done * (waiting.length - done) / 60_000;
@@ -188,10 +216,13 @@ async function run(
   return outcomes;
 }
 
-async function readState(): Promise<Map<string, Outcome>> {
+async function readState(): Promise<Map<string, { readonly outcome: Outcome; readonly tests: string }>> {
   if (!exists(relative(ROOT, STATE))) return new Map();
   const lines = (await Deno.readTextFile(STATE)).trim().split("\n").filter((line) => line !== "");
-  return new Map(lines.map((line) => JSON.parse(line) as [string, Outcome]));
+  return new Map(lines.map((line) => {
+    const [key, outcome, tests] = JSON.parse(line) as [string, Outcome, string];
+    return [key, { outcome, tests }];
+  }));
 }
 
 function printSurvivor(mutant: LineMutant, outcome: Outcome): void {

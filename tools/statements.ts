@@ -12,6 +12,8 @@ export interface Statement {
   readonly end: number;
   /** The text that takes its place: a branch of an `if` leaves an empty statement behind. */
   readonly replacement: "" | ";";
+  /** The function, method or other declaration of the top level or a class that it is in: its name and its text. */
+  readonly owner: { readonly name: string; readonly text: string; readonly start: number };
   /** The id in a `// survives: ID` comment on the line it begins on, or on a line of its own above. */
   readonly survivesId?: string;
 }
@@ -35,6 +37,7 @@ export function statementsIn(text: string): Statement[] {
         start,
         end: node.getEnd(),
         replacement,
+        owner: ownerOf(node, source),
         survivesId: survivesIdAt(lines, line),
       });
     }
@@ -53,6 +56,17 @@ export function without(text: string, { start, end, replacement }: Statement): s
 /** The ids of all `// survives: ID` comments. */
 export function survivesIdsIn(text: string): string[] {
   return [...text.matchAll(/\/\/ survives: ([\w-]+)/g)].map(([, id]) => id);
+}
+
+/** The outermost declaration around a node, below the class that it is in. */
+function ownerOf(node: ts.Node, source: ts.SourceFile): Statement["owner"] {
+  let owner = node;
+  while (!ts.isSourceFile(owner.parent) && !ts.isClassLike(owner.parent)) owner = owner.parent;
+  const nameOf = (named: ts.Node): string => (named as ts.NamedDeclaration).name?.getText(source) ?? "";
+  const className = ts.isClassLike(owner.parent) ? `${nameOf(owner.parent)}.` : "";
+  const text = owner.getText(source);
+  const own = text.replace(/^export /, "");
+  return { name: className + nameOf(owner), text: own, start: owner.end - own.length };
 }
 
 /** The text that takes a node's place, `undefined` for nodes that are not deleted. */

@@ -94,3 +94,16 @@ if (x) { // survives: three
   );
   assertEquals(survivesIdsIn(text), ["one", "two", "three"]);
 });
+
+Deno.test("statements: a statement's owner is its function or method, wherever that stands", () => {
+  const owners = (text: string): unknown[] => {
+    return statementsIn(text).map(({ owner, start }) => [owner.name, owner.text, start - owner.start]);
+  };
+  const method = "m(): void {\n    if (x) y();\n  }";
+  const found = owners(`export function f(): void {\n  g();\n}\nclass C {\n  ${method}\n}\n`);
+  assertEquals(found, [
+    ["f", "function f(): void {\n  g();\n}", 23],
+    ["C.m", method, 16],
+  ]);
+  assertEquals(owners(`const moved = 1;\nclass C {\n  other = 1;\n  ${method}\n}\n`).at(-1), found[1]);
+});
