@@ -36,7 +36,7 @@ function operate(document: Json, { op, path, from, value }: JsonObject): Json {
         ? cloneJson(value ?? null)
         : insert(remove(document, target), target, cloneJson(value ?? null));
     case "test":
-      if (!equalJson(read(document, target, op), value ?? null)) {
+      if (!equalJson(tested(document, target), value ?? null)) {
         throw unprocessable(`testing value ${path} failed: test failed`);
       }
       return document;
@@ -70,6 +70,12 @@ function read(document: Json, path: readonly string[], op: string): Json {
     }
   }
   return here as Json;
+}
+
+/** Returns the value that a test compares. An absent member of an object that exists is null, as on the server. */
+function tested(document: Json, path: readonly string[]): Json {
+  const parent = path.length === 0 ? undefined : read(document, path.slice(0, -1), "test");
+  return isObject(parent) && !Object.hasOwn(parent, path[path.length - 1]) ? null : read(document, path, "test");
 }
 
 function insert(document: Json, path: readonly string[], value: Json): Json {

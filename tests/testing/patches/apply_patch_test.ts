@@ -62,6 +62,28 @@ Deno.test("applyPatch refuses operations that do not apply", () => {
   assertThrows(() => applyPatch({}, [], "merge"), StatusError, "must be a JSON object");
 });
 
+Deno.test("applyPatch takes an absent member of an object as null in a test, and no other path that leads nowhere", () => {
+  const object = { metadata: { name: "x" }, list: [1] };
+  const value = ["example.com/hold"];
+  const added = applyPatch(object, [
+    { op: "test", path: "/metadata/finalizers", value: null },
+    { op: "test", path: "/data" },
+    { op: "add", path: "/metadata/finalizers", value },
+  ], "json");
+  assertEquals(added, { metadata: { name: "x", finalizers: value }, list: [1] });
+  const cases: [path: string, value: unknown, message: RegExp][] = [
+    ["/metadata/name", null, /testing value \/metadata\/name failed/],
+    ["/metadata/labels", "a", /testing value \/metadata\/labels failed/],
+    ["/data/k", null, /doc is missing path: \/data/],
+    ["/list/1", null, /doc is missing path: \/list\/1/],
+    ["/metadata/name/first", null, /doc is missing path: \/metadata\/name\/first/],
+  ];
+  for (const [path, value, message] of cases) {
+    const error = assertThrows(() => applyPatch(object, [{ op: "test", path, value }], "json"), StatusError);
+    assertMatch(error.status.details!.causes![0].message!, message);
+  }
+});
+
 Deno.test("applyPatch merges known lists by their keys in a strategic merge", () => {
   const object = {
     metadata: { finalizers: ["a"] },
