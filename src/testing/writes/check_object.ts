@@ -1,6 +1,6 @@
 import type { StatusError } from "../../api/errors.ts";
 import type { StatusCause } from "../../api/status.ts";
-import { badRequest, invalid, invalidField } from "../http/refusal.ts";
+import { badRequest, forbiddenField, invalid, invalidField } from "../http/refusal.ts";
 import type { StoredCollection } from "../storage/stored_collection.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
 import { type JsonObject, objectOr } from "../wire/json.ts";
@@ -56,6 +56,26 @@ export function checkObjectType({ definition }: StoredCollection, body: JsonObje
     `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
       `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
   );
+}
+
+/**
+ * Checks that an object which is being deleted gets no new finalizers.
+ *
+ * @throws {StatusError} 422 if it does.
+ */
+export function checkFinalizers(
+  { definition: { group, kind } }: StoredCollection,
+  { name }: StoredObject,
+  old: JsonObject,
+  given: JsonObject,
+): void {
+  if (old.deletionTimestamp === undefined || !Array.isArray(given.finalizers)) return;
+  const before = Array.isArray(old.finalizers) ? old.finalizers : [];
+  const added = given.finalizers.filter((finalizer) => !before.includes(finalizer)).sort();
+  if (added.length === 0) return;
+  const why = "no new finalizers can be added if the object is being deleted, found new finalizers " +
+    `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
+  throw invalid({ group, kind, name }, [forbiddenField("metadata.finalizers", why)]);
 }
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;

@@ -14,7 +14,13 @@ import type { StoredCollection } from "../storage/stored_collection.ts";
 import { parseStored, type StoredObject, toStoredObject } from "../storage/stored_object.ts";
 import { cloneJson, equalJson, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
 import type { Admission } from "./admission.ts";
-import { checkObjectIdentity, checkObjectName, checkObjectType, namespaceMismatch } from "./check_object.ts";
+import {
+  checkFinalizers,
+  checkObjectIdentity,
+  checkObjectName,
+  checkObjectType,
+  namespaceMismatch,
+} from "./check_object.ts";
 import { appliedFields, managedFieldsAfter, managedFieldsEntry } from "./managed_fields.ts";
 import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./object_content.ts";
 import { serverSideApply } from "./server_side_apply.ts";
@@ -218,6 +224,7 @@ export class Writer {
       const why = `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${before.uid}`;
       throw conflict(definition, before.name, why);
     }
+    if (!mode.direct) checkFinalizers(collection, before, oldMetadata, given);
     const object = this.#admit(collection, "UPDATE", old, this.#next(collection, old, body, mode), mode);
     const metadata = object.metadata as MutableJson;
     if (

@@ -301,6 +301,32 @@ Deno.test("FakeApiServer keeps an object with finalizers until the last one is r
   assertEquals(server.keys(ConfigMap), []);
 });
 
+Deno.test("FakeApiServer refuses new finalizers of an object that is being deleted, and takes away old ones", async () => {
+  const server = new FakeApiServer();
+  server.create(ConfigMap, { metadata: { namespace: "answers", name: "x", finalizers: ["a.b/c", "d.e/f"] } });
+  await remove(server, `${MAPS}/x`);
+  const path = `${MAPS}/x`;
+  const finalizers = ["x.y/z", "a.b/c", "q.y/z"];
+  const { json: current } = await ask(server, path);
+  const answers = [
+    await patch(server, path, "merge-patch", { metadata: { finalizers } }),
+    await put(server, path, { ...current, metadata: { ...current.metadata, finalizers } }),
+  ];
+  for (const { status, json } of answers) {
+    const why = "Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers " +
+      '[]string{"q.y/z", "x.y/z"}';
+    assertEquals([status, json.reason, json.message], [
+      422,
+      "Invalid",
+      `ConfigMap "x" is invalid: metadata.finalizers: ${why}`,
+    ]);
+    const causes = [{ reason: "FieldValueForbidden", message: why, field: "metadata.finalizers" }];
+    assertEquals(json.details, { name: "x", kind: "ConfigMap", causes });
+  }
+  const fewer = await patch(server, path, "merge-patch", { metadata: { finalizers: ["a.b/c"] } });
+  assertEquals([fewer.status, fewer.json.metadata.finalizers], [200, ["a.b/c"]]);
+});
+
 Deno.test("FakeApiServer keeps an object during its foreground deletion", async () => {
   const server = oneMap();
   const { json } = await remove(server, `${MAPS}/map-0?propagationPolicy=Foreground`);
