@@ -244,7 +244,7 @@ class Parser {
     return token.text;
   }
 
-  /** A value may be empty: `app=` and `app in (,a)` are selectors. */
+  /** A value may be empty: `app=`, `app in ()` and `app in (,a)` are selectors. */
   #value(): string {
     const token = this.#peek();
     if (token === undefined || token.text === "," || token.text === ")") return "";
@@ -264,8 +264,6 @@ class Parser {
 
   #set(): string[] {
     this.#symbol("(", `"("`);
-    // An empty set is an error in Kubernetes too, though "(,)" is not.
-    if (this.#peek()?.text === ")") this.#fail(this.#peek(), "a label value");
     const values: string[] = [];
     for (;;) {
       values.push(this.#value());
