@@ -97,7 +97,7 @@ function readValue(type: string, wire: Wire): Json | undefined {
       return readTime(bytesOf(wire), type === "microtime");
     case "intorstring": {
       const fields = new Map(fieldsIn(bytesOf(wire)));
-      return fields.get(1) === 1n ? text(fields.get(3) ?? new Uint8Array()) : Number(fields.get(2) ?? 0n);
+      return fields.get(1) === 1n ? text(fields.get(3) ?? new Uint8Array()) : readValue("int", fields.get(2) ?? 0n);
     }
     default:
       return readMessage(type, bytesOf(wire));

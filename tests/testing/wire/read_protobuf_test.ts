@@ -10,8 +10,9 @@ type Part = readonly [field: number, value: string | number | Uint8Array];
 function message(...parts: readonly Part[]): Uint8Array<ArrayBuffer> {
   const bytes: number[] = [];
   const varint = (value: number): void => {
-    for (; value > 0x7f; value = Math.floor(value / 128)) bytes.push((value & 0x7f) | 0x80);
-    bytes.push(value);
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+    bytes.push(Number(rest));
   };
   for (const [field, value] of parts) {
     varint(field * 8 + (typeof value === "number" ? 0 : 2));
@@ -74,6 +75,16 @@ Deno.test("readProtobuf reads lists, inlined messages, numbers that may be strin
       },
       paused: true,
     },
+  });
+});
+
+Deno.test("readProtobuf reads a negative number where a string may be", () => {
+  const probe = message([1, message([2, message([2, message([1, 0], [2, -42])])])]);
+  const pod = message([2, message([2, message([1, "c"], [10, probe])])]);
+  assertEquals(readProtobuf(body("v1", "Pod", pod)), {
+    apiVersion: "v1",
+    kind: "Pod",
+    spec: { containers: [{ name: "c", livenessProbe: { httpGet: { port: -42 } } }] },
   });
 });
 
