@@ -22,6 +22,8 @@ import { Writer } from "./writes/writer.ts";
 
 /** Number of recorded requests that are kept. */
 const REQUESTS = 10_000;
+/** Number of characters of their bodies that are kept. */
+const BODIES = 67_108_864;
 const DEFINITIONS = "customresourcedefinitions";
 
 /** The components of a fake API server, wired together. */
@@ -48,6 +50,8 @@ export class Backend {
   readonly listeners: Set<(event: unknown) => void> = new Set();
   /** Number of writes in the watch history, unless a fault shortens it. */
   readonly history: number;
+  /** At least the characters of their bodies. */
+  #bodies = 0;
 
   /**
    * Creates the components.
@@ -107,7 +111,24 @@ export class Backend {
         if (this.requests.length >= REQUESTS) this.requests.splice(0, REQUESTS / 10);
         this.requests.push(request);
       },
+      recordBody: (request, body) => {
+        request.body = body;
+        this.#bodies += body.length;
+        if (this.#bodies > BODIES) this.#forgetBodies();
+      },
     });
+  }
+
+  /** Removes the oldest requests, until the bodies of the others are no more than is kept. */
+  #forgetBodies(): void {
+    let kept = this.requests.length;
+    this.#bodies = 0;
+    for (; kept > 0; kept--) {
+      const size = this.requests[kept - 1].body?.length ?? 0;
+      if (this.#bodies + size > BODIES) break;
+      this.#bodies += size;
+    }
+    this.requests.splice(0, kept);
   }
 
   #changed(event: StoreEvent): void {

@@ -39,7 +39,9 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
  *   called, namespaces need not exist and are deleted at once.
  * - It responds in JSON: full objects, metadata only, or tables; metadata in protobuf too; nothing is compressed. It accepts JSON, also under a
- *   YAML media type, and the protobuf of the kinds that `kubectl create` makes.
+ *   YAML media type, and the protobuf of ConfigMap, CronJob, Deployment, Event, Job, Lease, Namespace, Pod, Secret, Service,
+ *   ServiceAccount, the kinds of roles and bindings, and SelfSubjectAccessReview; other kinds in protobuf get 415, as typed
+ *   client-go sends them unless its `ContentType` is `application/json`. A body has at most 3 MiB.
  * - It sets and validates metadata, but of the rest only a pod's phase and a secret's type. It has no schemas: an apply
  *   merges well-known lists by their keys, and replaces other lists.
  * - The scale of a custom resource is `spec.replicas`. Each of its versions is a separate collection.
@@ -91,7 +93,7 @@ export class FakeApiServer extends FaultVerbs implements Disposable {
     return abortable(this.#backend.handler.answer(request, signal), signal);
   };
 
-  /** The latest requests, up to 10,000, oldest first, without their credentials. */
+  /** The latest requests, up to 10,000 and 64 MiB of their bodies, oldest first, without their credentials. */
   get requests(): readonly RecordedRequest[] {
     return this.#backend.requests;
   }

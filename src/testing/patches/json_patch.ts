@@ -8,6 +8,7 @@ import {
   type MutableJson,
   objectOr,
   setMember,
+  textOf,
 } from "../wire/json.ts";
 
 /**
@@ -23,7 +24,7 @@ export function jsonPatch(object: JsonObject, patch: unknown): JsonObject {
 }
 
 function operate(document: Json, { op, path, from, value }: JsonObject): Json {
-  if (typeof path !== "string") throw unprocessable(`operation "${op}" has no path`);
+  if (typeof path !== "string") throw unprocessable(`operation "${textOf(op)}" has no path`);
   const target = pointer(path);
   switch (op) {
     case "add":
@@ -42,12 +43,12 @@ function operate(document: Json, { op, path, from, value }: JsonObject): Json {
       return document;
     case "copy":
     case "move": {
-      const source = pointer(String(from));
+      const source = pointer(textOf(from));
       const moved = cloneJson(read(document, source, op));
       return insert(op === "move" ? remove(document, source) : document, target, moved);
     }
     default:
-      throw unprocessable(`unexpected operation "${op}"`);
+      throw unprocessable(`unexpected operation "${textOf(op)}"`);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Definition } from "../storage/definition.ts";
-import { at, isObject, type JsonObject, objectOr } from "../wire/json.ts";
+import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { humanDuration } from "./human_duration.ts";
 
 /** The value of a table cell. */
@@ -109,13 +109,13 @@ function size(object: JsonObject, ...fields: readonly string[]): number {
 const CONTAINERS = column(
   "Containers",
   "Names of the containers.",
-  (object) => objects(object, "spec", "template", "spec", "containers").map(({ name }) => String(name)).join(","),
+  (object) => objects(object, "spec", "template", "spec", "containers").map(({ name }) => textOf(name)).join(","),
   WIDE,
 );
 const IMAGES = column(
   "Images",
   "Images of the containers.",
-  (object) => objects(object, "spec", "template", "spec", "containers").map(({ image }) => String(image)).join(","),
+  (object) => objects(object, "spec", "template", "spec", "containers").map(({ image }) => textOf(image)).join(","),
   WIDE,
 );
 const SELECTOR = column(

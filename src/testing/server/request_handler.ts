@@ -16,7 +16,7 @@ import { noMethod, noPath } from "../http/refusal.ts";
 import { negotiateRepresentation } from "../http/representation.ts";
 import { parseRoute, type Route } from "../http/route.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
-import { at, objectOr } from "../wire/json.ts";
+import { at, objectOr, textOf } from "../wire/json.ts";
 import type { Discovery } from "./discovery.ts";
 import type { OpenApi } from "./open_api.ts";
 import { requestBodyObject, requestBodyText } from "./request_body.ts";
@@ -42,6 +42,8 @@ export interface RequestHandlerParts {
   readonly now: () => number;
   /** Takes the record of each request. */
   readonly record: (request: OpenRecord) => void;
+  /** Adds its body to the record of a request. */
+  readonly recordBody: (request: OpenRecord, body: string) => void;
 }
 
 /** Handles a request from end to end: records it, applies faults, authorizes it, and routes it. */
@@ -60,7 +62,7 @@ export class RequestHandler {
    */
   async answer(request: Request, signal: AbortSignal | undefined): Promise<Response> {
     signal?.throwIfAborted();
-    const { access, faults, record, chunkBytes } = this.#parts;
+    const { access, faults, record, recordBody, chunkBytes } = this.#parts;
     const url = URL.parse(request.url);
     // Deno.serve puts the Host header into the URL unchecked.
     if (url === null) return answerText("400 Bad Request: malformed Host header", 400);
@@ -81,7 +83,7 @@ export class RequestHandler {
       const attributes = attributesOf(request, url, user);
       await access.check(attributes);
       const body = request.body === null ? "" : await requestBodyText(request);
-      if (body !== "") open.body = body;
+      if (body !== "") recordBody(open, body);
       signal?.throwIfAborted();
       const response = await this.#route(context, attributes, body);
       await faults.after.take(open)?.(open);
@@ -140,7 +142,7 @@ export class RequestHandler {
     const path = at(review, "spec", "nonResourceAttributes", "path");
     const verdict = await this.#parts.access.allows({
       user,
-      verb: text("verb") || String(at(review, "spec", "nonResourceAttributes", "verb") ?? ""),
+      verb: text("verb") || textOf(at(review, "spec", "nonResourceAttributes", "verb")),
       group: text("group"),
       version: text("version"),
       resource: text("resource"),

@@ -24,7 +24,7 @@ import type { Store } from "../storage/store.ts";
 import type { StoredCollection } from "../storage/stored_collection.ts";
 import { parseStored, partialOf, protobufOf, type StoredObject } from "../storage/stored_object.ts";
 import { ByteBody } from "../wire/byte_body.ts";
-import { goJson, type JsonObject, objectOr } from "../wire/json.ts";
+import { goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { PROTOBUF } from "../wire/read_protobuf.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import type { Discovery } from "./discovery.ts";
@@ -291,12 +291,12 @@ function deleteMode({ url: { searchParams } }: RequestContext, text: string): De
   const grace = body.gracePeriodSeconds ?? searchParams.get("gracePeriodSeconds") ?? undefined;
   const policy = body.propagationPolicy ?? searchParams.get("propagationPolicy") ?? undefined;
   const { uid, resourceVersion } = objectOr(body.preconditions);
-  const dryRun = Array.isArray(body.dryRun) ? body.dryRun.map(String) : searchParams.getAll("dryRun");
+  const dryRun = Array.isArray(body.dryRun) ? body.dryRun.map(textOf) : searchParams.getAll("dryRun");
   return {
     dryRun: isDryRun(dryRun, "DeleteOptions"),
     direct: false,
-    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, Number(grace)) }),
-    ...(policy === undefined ? {} : { propagationPolicy: String(policy) }),
+    ...(grace === undefined ? {} : { gracePeriodSeconds: Math.max(0, Number(textOf(grace))) }),
+    ...(policy === undefined ? {} : { propagationPolicy: textOf(policy) }),
     preconditions: {
       ...(typeof uid === "string" ? { uid } : {}),
       ...(typeof resourceVersion === "string" ? { resourceVersion } : {}),

@@ -1,5 +1,5 @@
 import { badRequest } from "../http/refusal.ts";
-import { isObject, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
+import { isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
 /** Returns the scale of an object: desired and current replicas (autoscaling/v1). */
 export function scaleOf(object: JsonObject): JsonObject {
@@ -28,7 +28,9 @@ export function scaled(object: JsonObject, scale: JsonObject): JsonObject {
   if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
     throw badRequest(`spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
   }
-  if (scale.kind !== undefined && scale.kind !== "Scale") throw badRequest(`expected a Scale, found ${scale.kind}`);
+  if (scale.kind !== undefined && scale.kind !== "Scale") {
+    throw badRequest(`expected a Scale, found ${textOf(scale.kind)}`);
+  }
   const metadata: MutableJson = { ...objectOr(object.metadata) };
   const { resourceVersion } = objectOr(scale.metadata);
   if (resourceVersion === undefined || resourceVersion === "") delete metadata.resourceVersion;

@@ -1,5 +1,5 @@
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
-import { at, type JsonObject } from "../wire/json.ts";
+import { at, type JsonObject, textOf } from "../wire/json.ts";
 
 /** A column of a custom resource's table, as in `additionalPrinterColumns`. */
 export interface PrinterColumn {
@@ -111,11 +111,6 @@ export function define(resource: ResourceDefinition, builtIn?: BuiltIn): Definit
       return values;
     },
   };
-}
-
-/** A missing field equals `""`, as on the server. */
-function textOf(value: unknown): string {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
 }
 
 /** Returns true if two definitions name the same collection. */

@@ -20,6 +20,11 @@ export function objectOr(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** Returns a string, number or boolean as text; `""` for anything else, as the server takes a missing field. */
+export function textOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
 /** Compares two values; the order of keys and undefined members are ignored. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;

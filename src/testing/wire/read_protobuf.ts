@@ -13,12 +13,12 @@ export const PROTOBUF_MAGIC: Uint8Array = new Uint8Array([0x6b, 0x38, 0x73, 0]);
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * Decodes the object in a body of Kubernetes' protobuf: the kinds that `kubectl create` makes, and those that
- * controllers write most. Returns undefined for another kind, or for a field that is not in the tables.
+ * Decodes the object in a body of Kubernetes' protobuf: the kinds of {@linkcode PROTOBUF_KINDS}.
  *
+ * @throws {UnknownMessage} for another kind, or a field that is not in the tables.
  * @throws {Error} if the bytes are not protobuf.
  */
-export function readProtobuf(bytes: Uint8Array): JsonObject | undefined {
+export function readProtobuf(bytes: Uint8Array): JsonObject {
   if (!PROTOBUF_MAGIC.every((byte, at) => bytes[at] === byte)) {
     throw new Error("Cannot read the body: it does not begin with the magic number of Kubernetes' protobuf");
   }
@@ -27,19 +27,14 @@ export function readProtobuf(bytes: Uint8Array): JsonObject | undefined {
   const apiVersion = text(type.get(1) ?? new Uint8Array());
   const kind = text(type.get(2) ?? new Uint8Array());
   const message = PROTOBUF_KINDS[`${apiVersion} ${kind}`] ?? (kind === "DeleteOptions" ? kind : undefined);
-  if (message === undefined) return undefined;
-  try {
-    return { apiVersion, kind, ...readMessage(message, bytesOf(envelope.get(2) ?? new Uint8Array())) };
-  } catch (error) {
-    if (error instanceof UnknownField) return undefined;
-    throw error;
-  }
+  if (message === undefined) throw new UnknownMessage(`the kind ${kind} of ${apiVersion}`);
+  return { apiVersion, kind, ...readMessage(message, bytesOf(envelope.get(2) ?? new Uint8Array())) };
 }
 
-/** A field that is not in the tables. */
-class UnknownField extends Error {
-  /** `"UnknownField"`. */
-  override readonly name = "UnknownField";
+/** A kind or a field that is not in the tables, which the message names. */
+export class UnknownMessage extends Error {
+  /** `"UnknownMessage"`. */
+  override readonly name = "UnknownMessage";
 }
 
 function readMessage(message: string, bytes: Uint8Array): MutableJson {
@@ -49,7 +44,7 @@ function readMessage(message: string, bytes: Uint8Array): MutableJson {
     const field = fields.get(number);
     if (field === undefined) {
       if (wire instanceof Uint8Array && wire.length === 0) continue;
-      throw new UnknownField(`Cannot read field ${number} of ${message}: it is not known here`);
+      throw new UnknownMessage(`field ${number} of ${message}`);
     }
     const { name } = field;
     if (field.map) {

@@ -3,7 +3,7 @@ import type { StatusCause } from "../../api/status.ts";
 import { badRequest, forbiddenField, invalid, invalidField } from "../http/refusal.ts";
 import type { StoredCollection } from "../storage/stored_collection.ts";
 import type { StoredObject } from "../storage/stored_object.ts";
-import { type JsonObject, objectOr } from "../wire/json.ts";
+import { type JsonObject, objectOr, textOf } from "../wire/json.ts";
 
 /** 400: the object's namespace differs from that of the request. */
 export function namespaceMismatch(): StatusError {
@@ -33,27 +33,35 @@ export function checkObjectIdentity(
   throw invalid({ group, kind: plural, name: before.name }, causes);
 }
 
+const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
+
 /**
- * Checks kind and apiVersion, which may be absent, and that labels and annotations are strings.
+ * Checks kind and apiVersion, which may be absent, and that what identifies the object, labels and annotations are strings.
  *
  * @throws {StatusError} 400 if they are invalid.
  */
 export function checkObjectType({ definition }: StoredCollection, body: JsonObject): void {
+  const metadata = objectOr(body.metadata);
+  const refuse = (why: string): never => {
+    const version = JSON.stringify(definition.version);
+    throw badRequest(`${definition.kind} in version ${version} cannot be handled as a ${definition.kind}: ${why}`);
+  };
+  for (const field of STRINGS) {
+    const value = metadata[field] ?? "";
+    if (typeof value === "string") continue;
+    const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    refuse(`json: cannot unmarshal ${found} into Go struct field ObjectMeta.metadata.${field} of type string`);
+  }
   for (const field of ["labels", "annotations"]) {
-    for (const [key, value] of Object.entries(objectOr(objectOr(body.metadata)[field]))) {
+    for (const [key, value] of Object.entries(objectOr(metadata[field]))) {
       if (typeof value === "string") continue;
-      throw badRequest(
-        `${definition.kind} in version ${
-          JSON.stringify(definition.version)
-        } cannot be handled as a ${definition.kind}: ` +
-          `metadata.${field}[${JSON.stringify(key)}] must be a string, found ${JSON.stringify(value)}`,
-      );
+      refuse(`metadata.${field}[${JSON.stringify(key)}] must be a string, found ${JSON.stringify(value)}`);
     }
   }
   const { kind = definition.kind, apiVersion = definition.apiVersion } = body;
   if (kind === definition.kind && apiVersion === definition.apiVersion) return;
   throw badRequest(
-    `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
+    `${textOf(kind)} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
       `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
   );
 }

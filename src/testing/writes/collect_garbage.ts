@@ -1,7 +1,7 @@
 import type { Store } from "../storage/store.ts";
 import type { StoredCollection } from "../storage/stored_collection.ts";
 import { parseStored, type StoredObject } from "../storage/stored_object.ts";
-import { isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
+import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
 /** An object, with its owner references. */
 interface Candidate {
@@ -34,7 +34,7 @@ export function collectGarbage(store: Store, discard: DiscardObject, rewrite: Re
     const ending = new Map(all.filter(({ object }) => isForeground(object)).map((owner) => [owner.stored.uid, owner]));
     for (const { collection, stored, owners } of all) {
       if (owners.length === 0 || collection.get(stored.key) !== stored) continue;
-      const orphaned = owners.every(({ uid }) => !uids.has(String(uid)) || ending.has(String(uid)));
+      const orphaned = owners.every(({ uid }) => !uids.has(textOf(uid)) || ending.has(textOf(uid)));
       if (!orphaned || objectOr(parseStored(stored).metadata).deletionTimestamp !== undefined) continue;
       discard(collection, stored);
       changes++;

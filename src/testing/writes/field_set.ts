@@ -1,4 +1,12 @@
-import { equalJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
+import {
+  equalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  setMember,
+} from "../wire/json.ts";
 
 /**
  * A set of fields in the FieldsV1 format: `f:name` for a member, `k:{"name":"x"}` for a list element, and `.` for the
@@ -53,7 +61,7 @@ export function printPath(path: readonly string[]): string {
   return path.map((key) => {
     if (key.startsWith("f:")) return `.${key.slice(2)}`;
     if (!key.startsWith("k:")) return "";
-    const pairs = Object.entries(JSON.parse(key.slice(2))).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    const pairs = Object.entries(elementKey(key)).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
     return `[${pairs.join(",")}]`;
   }).join("");
 }
@@ -103,8 +111,17 @@ export function removeFields(object: Json, fields: FieldSet): Json | undefined {
   return removed && Object.keys(copy).length === 0 ? undefined : copy;
 }
 
+/** Returns the members that `k:{"name":"x"}` names; none for what an odd client has written there. */
+function elementKey(key: string): JsonObject {
+  try {
+    return objectOr(JSON.parse(key.slice(2)));
+  } catch {
+    return {};
+  }
+}
+
 function placeOf(list: readonly Json[], key: string): number {
-  const wanted = JSON.parse(key.slice(2)) as JsonObject;
+  const wanted = elementKey(key);
   return list.findIndex((element) =>
     isObject(element) && Object.keys(wanted).every((name) => equalJson(element[name], wanted[name]))
   );

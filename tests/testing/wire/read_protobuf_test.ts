@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { PROTOBUF_KINDS, PROTOBUF_MESSAGES } from "../../../src/testing/wire/protobuf_messages.ts";
-import { readProtobuf } from "../../../src/testing/wire/read_protobuf.ts";
+import { readProtobuf, UnknownMessage } from "../../../src/testing/wire/read_protobuf.ts";
 import { type Answer, MAPS } from "../../support/fake_server.ts";
 
 type Part = readonly [field: number, value: string | number | Uint8Array];
@@ -88,9 +88,10 @@ Deno.test("readProtobuf reads a negative number where a string may be", () => {
   });
 });
 
-Deno.test("readProtobuf is undefined for unknown kinds and fields, and throws for broken messages", () => {
-  assertEquals(readProtobuf(body("example.com/v1", "Widget", message())), undefined);
-  assertEquals(readProtobuf(body("v1", "ConfigMap", message([99, "x"]))), undefined);
+Deno.test("readProtobuf names unknown kinds and fields, and throws for broken messages", () => {
+  const unknown = (bytes: Uint8Array): string => assertThrows(() => readProtobuf(bytes), UnknownMessage).message;
+  assertEquals(unknown(body("example.com/v1", "Widget", message())), "the kind Widget of example.com/v1");
+  assertEquals(unknown(body("v1", "ConfigMap", message([99, "x"]))), "field 99 of ConfigMap");
   assertThrows(() => readProtobuf(new TextEncoder().encode("{}")), Error, "does not begin");
   const whole = body("v1", "ConfigMap", message([1, message([1, "name"])]));
   for (const size of [whole.length - 1, whole.length - 4]) {
@@ -124,7 +125,13 @@ Deno.test("FakeApiServer accepts protobuf, answers in JSON, and records the requ
   );
   assertEquals([created.status, created.json.data], [201, { k: "v" }]);
   assertEquals(JSON.parse(server.requests[0].body!).data, { k: "v" });
-  assertEquals((await post(body("v1", "Binding", message()))).status, 415);
+  const unknown = await post(body("apps/v1", "StatefulSet", message()));
+  assertEquals([unknown.status, unknown.json.reason, unknown.json.message], [
+    415,
+    "UnsupportedMediaType",
+    "the fake server does not read the kind StatefulSet of apps/v1 in protobuf; send JSON: the content type of the " +
+    "client is application/json (in client-go ContentType of rest.Config)",
+  ]);
   const broken = await post(new Uint8Array([1, 2, 3]));
   assertEquals([broken.status, broken.json.reason], [400, "BadRequest"]);
 });
