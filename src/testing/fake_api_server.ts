@@ -36,6 +36,7 @@ const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: fals
  * on works with it. Faults are injected by the methods of {@linkcode FaultVerbs}.
  *
  * - Each write has its own revision, from one counter for all resources, as in etcd; lists and watches agree on it.
+ * - Events of core/v1 and of events.k8s.io/v1 are the same objects, in two forms.
  * - There are no controllers: pods stay as they are written, dependents are deleted when {@linkcode collectGarbage} is
  *   called, namespaces need not exist and are deleted at once.
  * - It responds in JSON: full objects, metadata only, or tables; metadata in protobuf too; nothing is compressed. It accepts JSON, also under a

@@ -1,3 +1,4 @@
+import { convertEvent } from "../storage/event_forms.ts";
 import type { Definition } from "../storage/definition.ts";
 import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { humanDuration } from "./human_duration.ts";
@@ -34,6 +35,7 @@ export function columnsOf(definition: Definition): readonly Column[] {
   const id = `${definition.group}/${definition.plural}`;
   if (definition.custom) return [NAME, AGE];
   if (id === "/events") return EVENT;
+  if (id === "events.k8s.io/events") return NEWER_EVENT;
   return [NAME, ...KINDS[id] ?? (WITHOUT_PRINTER.includes(id) ? [CREATED_AT] : [AGE])];
 }
 
@@ -158,6 +160,11 @@ const EVENT: readonly Column[] = [
   }, WIDE),
   { ...NAME, priority: 1 },
 ];
+
+const NEWER_EVENT: readonly Column[] = EVENT.map((column) => ({
+  ...column,
+  cell: (object, now) => column.cell(convertEvent(object, "/v1/events"), now),
+}));
 
 function firstSeen(object: JsonObject, now: number): string {
   return age(at(object, "firstTimestamp") ?? at(object, "eventTime"), now);

@@ -9,8 +9,9 @@
  */
 import type { JsonObject } from "../wire/json.ts";
 import { type Definition, resourceId } from "./definition.ts";
+import { convertEvent, otherEvents } from "./event_forms.ts";
 import { StoredCollection } from "./stored_collection.ts";
-import { rewriteMetadata, type StoredObject, tombstone, toStoredObject } from "./stored_object.ts";
+import { parseStored, rewriteMetadata, type StoredObject, tombstone, toStoredObject } from "./stored_object.ts";
 import { type StoreEvent, WatchHistory } from "./watch_history.ts";
 
 /** The identity of a resource. */
@@ -144,8 +145,24 @@ export class Store {
 
   #commit(event: StoreEvent): void {
     this.#revision = event.stored.revision;
+    const other = this.#collections.get(otherEvents(resourceId(event.collection.definition)) ?? "");
+    this.#add(event);
+    if (other !== undefined) this.#add(converted(event, other));
+  }
+
+  #add(event: StoreEvent): void {
     event.collection.put(event.stored);
     this.#log.append(event);
     this.#listener.event(event);
   }
+}
+
+/** Returns the same write of an event in the other of its two forms, under the same revision. */
+function converted({ type, stored }: StoreEvent, collection: StoredCollection): StoreEvent {
+  const { definition } = collection;
+  const before = collection.get(stored.key);
+  const previous = collection.newest(stored.key);
+  const object = convertEvent(parseStored(stored), resourceId(definition));
+  const next = toStoredObject(definition, object, stored.revision, previous);
+  return { type, collection, stored: { ...next, deleted: stored.deleted }, before };
 }

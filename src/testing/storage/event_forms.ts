@@ -1,0 +1,66 @@
+import { isObject, type Json, type JsonObject, type MutableJson } from "../wire/json.ts";
+
+/** The ids of the two resources of events, which are one collection: a write to one of them writes to the other. */
+const CORE = "/v1/events";
+const NEWER = "events.k8s.io/v1/events";
+
+/** The members of an event of events.k8s.io/v1, in their order, and their names in core/v1. */
+const NEWER_MEMBERS: readonly (readonly [name: string, core: string])[] = [
+  ["eventTime", "eventTime"],
+  ["series", "series"],
+  ["reportingController", "reportingComponent"],
+  ["reportingInstance", "reportingInstance"],
+  ["action", "action"],
+  ["reason", "reason"],
+  ["regarding", "involvedObject"],
+  ["related", "related"],
+  ["note", "message"],
+  ["type", "type"],
+  ["deprecatedSource", "source"],
+  ["deprecatedFirstTimestamp", "firstTimestamp"],
+  ["deprecatedLastTimestamp", "lastTimestamp"],
+  ["deprecatedCount", "count"],
+];
+
+/** The order of the members in core/v1. */
+const CORE_ORDER = [6, 5, 8, 10, 11, 12, 13, 9, 0, 1, 4, 7, 2, 3];
+const CORE_MEMBERS = CORE_ORDER.map((at) => [NEWER_MEMBERS[at][1], NEWER_MEMBERS[at][0]] as const);
+
+/** What the server writes for members that are absent; it leaves out all others. */
+const ABSENT: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
+  [CORE]: {
+    involvedObject: {},
+    source: {},
+    firstTimestamp: null,
+    lastTimestamp: null,
+    eventTime: null,
+    reportingComponent: "",
+    reportingInstance: "",
+  },
+  [NEWER]: {
+    eventTime: null,
+    regarding: {},
+    deprecatedSource: {},
+    deprecatedFirstTimestamp: null,
+    deprecatedLastTimestamp: null,
+  },
+};
+
+/** Returns the id of the other resource of events; undefined if `id` is none of the two. */
+export function otherEvents(id: string): string | undefined {
+  return id === CORE ? NEWER : id === NEWER ? CORE : undefined;
+}
+
+/** Returns an event of one form in the other one, that of the resource `id`, as kube-apiserver converts it. */
+export function convertEvent(event: JsonObject, id: string): MutableJson {
+  const [version, absent] = [id === CORE ? "v1" : "events.k8s.io/v1", ABSENT[id]];
+  const converted: MutableJson = { kind: "Event", apiVersion: version, metadata: event.metadata };
+  for (const [name, from] of id === CORE ? CORE_MEMBERS : NEWER_MEMBERS) {
+    const value = event[from];
+    const isAbsent = value === undefined || value === null || value === "" || value === 0 ||
+      (isObject(value) && Object.keys(value).length === 0);
+    if (!isAbsent) converted[name] = value;
+    else if (absent[name] !== undefined) converted[name] = absent[name];
+  }
+  return converted;
+}
