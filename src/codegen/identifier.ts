@@ -14,16 +14,23 @@ const TAKEN: ReadonlySet<string> = new Set(
 
 /**
  * Returns a name for a type: `text` itself if it is an identifier, else similar to it. `used` are the names that the module
- * has already; a name that exists gets a number.
+ * has already, and only grow; a name that exists gets a number.
  */
 export function identifierOf(text: string, used: { has(name: string): boolean }): string {
   const plain = text.replace(/[^\w$]+/g, "_");
   const start = /^[A-Za-z_$]/.test(plain) ? plain : `_${plain}`;
   const base = TAKEN.has(start) ? `${start}_` : start;
-  let name = base;
-  for (let number = 2; used.has(name); number++) name = `${base}${number}`;
-  return name;
+  if (!used.has(base)) return base;
+  const numbers = NUMBERS.get(used) ?? new Map<string, number>();
+  NUMBERS.set(used, numbers);
+  let number = numbers.get(base) ?? 2;
+  while (used.has(`${base}${number}`)) number++;
+  numbers.set(base, number);
+  return `${base}${number}`;
 }
+
+/** The number from which each name is tried: thousands of names that become one are not tried from 2 each time. */
+const NUMBERS = new WeakMap<object, Map<string, number>>();
 
 /** Returns the name of a property as it is written in a type: quoted where it must be. */
 export function propertyName(name: string): string {
