@@ -28,6 +28,9 @@ export interface FakeFlags {
   readonly kubeconfig?: string;
 }
 
+/** The number of pods above which it says that it creates them. */
+const SLOW = 2_000;
+
 /** Serves the fake API server over HTTP until the signal aborts. */
 export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const forMs = flags.churnFor === undefined ? Infinity : durationMs(flags.churnFor, "churn-for");
@@ -37,11 +40,21 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
   }
   if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
   using server = new FakeApiServer({ seed: flags.seed });
-  fillFakeServer(server, flags.pods, flags.seed);
-  const { address, http } = await listen(flags.port, (request, info) => server.fetch(request, info));
-  const churn = new SteadyChurn(server, { perSecond: flags.churn, mix: flags.churnMix, forMs, seed: flags.seed });
+  const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
+  const { address, http } = await listen(flags.port, async (request, info) => {
+    await filled; // no list is of some of the pods
+    return await server.fetch(request, info);
+  });
+  let churn: SteadyChurn | undefined;
   try {
     if (flags.kubeconfig !== undefined) await writeKubeconfig(flags.kubeconfig, address);
+    if (flags.pods > SLOW) terminal.say(`creating ${flags.pods} pods on ${address}, where requests wait for them`);
+    const onProgress = (made: number): void => terminal.live(`${made} of ${flags.pods} pods`);
+    await fillFakeServer(server, { count: flags.pods, seed: flags.seed, signal, onProgress });
+    terminal.live("");
+    if (signal.aborted) return EXIT_CODE.done;
+    fill();
+    churn = new SteadyChurn(server, { perSecond: flags.churn, mix: flags.churnMix, forMs, seed: flags.seed });
     terminal.result(address);
     const then = flags.kubeconfig === undefined ? `--server ${address}` : `--kubeconfig ${flags.kubeconfig}`;
     terminal.say(`serving ${flags.pods} pods on ${address}; try: informer watch pods -A ${then}`);
@@ -51,7 +64,8 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
       else signal.addEventListener("abort", () => resolve(), { once: true });
     });
   } finally {
-    churn.stop();
+    fill();
+    churn?.stop();
     server[Symbol.dispose]();
     await http.shutdown();
   }
@@ -92,7 +106,8 @@ function kubeconfigOf(server: string): string {
     apiVersion: "v1",
     kind: "Config",
     "current-context": "fake",
-    clusters: [{ name: "fake", cluster: { server } }],
+    // There is no TLS to skip; client-node refuses http without it.
+    clusters: [{ name: "fake", cluster: { server, "insecure-skip-tls-verify": true } }],
     contexts: [{ name: "fake", context: { cluster: "fake", user: "fake", namespace: "default" } }],
     users: [{ name: "fake", user: {} }],
   };

@@ -2,6 +2,8 @@ import { assertEquals } from "@std/assert";
 import { Folder } from "../support/serve.ts";
 import { run, Session } from "../support/session.ts";
 
+const METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
 /** Serves until it has written the kubeconfig, and answers with what is in that file. */
 async function written(path: string): Promise<string> {
   const session = new Session(["fake", "--kubeconfig", path]);
@@ -46,4 +48,28 @@ Deno.test("informer fake replaces its own kubeconfig or an empty file atomically
   assertEquals(await new Response(open.readable).text(), first);
   assertEquals(JSON.parse(second).clusters[0].name, "fake");
   assertEquals((await Array.fromAsync(Deno.readDir(folder.path))).map(({ name }) => name), ["config"]);
+});
+
+Deno.test("informer fake writes its kubeconfig before it creates the pods, and ends while it does", async () => {
+  await using folder = new Folder();
+  const path = folder.file("config");
+  const session = new Session(["fake", "--pods", "1000000", "--kubeconfig", path]);
+  await session.err.line(/^creating 1000000 pods on http/);
+  const { server, ...rest } = JSON.parse(await Deno.readTextFile(path)).clusters[0].cluster;
+  assertEquals(session.err.lines, [`creating 1000000 pods on ${server}, where requests wait for them`]);
+  // Without it client-node 2 sends nothing over http.
+  assertEquals(rest, { "insecure-skip-tls-verify": true });
+  session.interrupt();
+  assertEquals([await session.code, session.out.lines], [0, []]);
+});
+
+Deno.test("informer fake answers a request that comes early when all pods are there", async () => {
+  await using folder = new Folder();
+  const session = new Session(["fake", "--pods", "2500", "--kubeconfig", folder.file("config")]);
+  await session.err.line(/^creating/);
+  const [address] = /http:[^,]*/.exec(session.err.lines[0])!;
+  const response = await fetch(`${address}/api/v1/pods`, { headers: { accept: METADATA } });
+  assertEquals((await response.json()).items.length, 2_500);
+  session.interrupt();
+  assertEquals([await session.code, session.out.lines], [0, [address]]);
 });

@@ -37,7 +37,7 @@ export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Pro
     if (value !== undefined) throw new UsageError(`--fake is a server of its own; leave out --${flag}`);
   }
   const fake = new FakeApiServer();
-  fillFakeServer(fake, 100);
+  await fillFakeServer(fake, { count: 100 });
   const churn = new SteadyChurn(fake, { perSecond: 5, mix: "all" });
   churn.start();
   const transport = {

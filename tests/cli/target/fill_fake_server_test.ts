@@ -4,9 +4,9 @@ import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { run } from "../../support/session.ts";
 
-Deno.test("fillFakeServer makes pods, also in the default namespace, and all of their namespaces and nodes", () => {
+Deno.test("fillFakeServer makes pods, also in the default namespace, and all of their namespaces and nodes", async () => {
   using server = new FakeApiServer();
-  fillFakeServer(server, 100);
+  await fillFakeServer(server, { count: 100 });
   const pods = server.list(Pod);
   assertEquals(pods.length, 100);
   assertEquals(pods.filter(({ metadata }) => metadata.namespace === "default").length, 20);
