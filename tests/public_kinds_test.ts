@@ -14,6 +14,7 @@ import {
   type KubernetesObject,
   type MergePatch,
   type Mutable,
+  parseQuantity,
   type Resource,
   type SharedInformerFactory,
 } from "@kube/informer";
@@ -26,6 +27,28 @@ import { assertEquals, assertNotStrictEquals } from "@std/assert";
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends (<T>() => T extends B ? 1 : 2) ? true : false;
 function same<A, B>(..._: Same<A, B> extends true ? [] : [never]): void {}
+
+Deno.test("types: a quantity is sent as text or as a number, and read as text", () => {
+  const spec = { containers: [{ name: "app", resources: { limits: { cpu: 1, memory: "1Gi" } } }] };
+  const draft: Draft<Pod> = { metadata: { name: "a" }, spec };
+  const template = { spec: { containers: [{ name: "app", resources: { requests: { cpu: 0.5 } } }] } };
+  const applied: Apply<Deployment> = { metadata: { name: "a" }, spec: { template } };
+  const patch: MergePatch<Node> = { status: { allocatable: { "example.com/licenses": 3 } } };
+  // @ts-expect-error other texts are no numbers
+  const named: Draft<Pod> = { metadata: { name: "a" }, spec: { containers: [{ name: 1 }] } };
+  // @ts-expect-error what is read, changed and written back is text
+  const changed: Mutable<Pod> = { ...pod({ name: "a" }), spec };
+  const read = (pod: Pod, names: InformerView<Pod>): void => {
+    const cpu = pod.spec.containers[0].resources?.limits?.cpu;
+    same<typeof cpu extends string | undefined ? true : false, true>();
+    const text: string | undefined = cpu;
+    void [text, names, parseQuantity(cpu ?? "0"), parseQuantity("1")];
+  };
+  assertEquals(
+    [draft, applied, patch, named, changed].length + read.length + Number(parseQuantity(0.5)),
+    7.5,
+  );
+});
 
 Deno.test("types: an object that was read has its metadata, and is readonly at any depth", () => {
   const read = (pod: Pod): void => {

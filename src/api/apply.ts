@@ -1,7 +1,7 @@
 import type { DraftMeta } from "./draft.ts";
 import type { KubernetesObject } from "./object.ts";
 import type { reduced, Whole } from "./reduced.ts";
-import type { EnumLiterals, Scalar, WrittenScalar, WrittenValue } from "./written.ts";
+import type { EnumLiterals, Scalar, SentScalar, SentValue } from "./written.ts";
 
 /**
  * The fields of an object that a manager owns from now on, for server-side apply.
@@ -44,14 +44,14 @@ export interface ApplyMeta extends Omit<DraftMeta, "generateName"> {
 
 /** A part of an object that is applied. `Enums` is computed from `T`; leave it out. */
 export type AppliedValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
-  : T extends Scalar ? WrittenScalar<T, Enums>
+  : T extends Scalar ? SentScalar<T, Enums>
   : T extends { readonly $keys?: infer Keys } & readonly (infer Item)[]
     ? ("$keys" extends keyof T ? readonly AppliedItem<Item, Extract<Keys, keyof Item>>[]
-      : readonly WrittenValue<Item>[])
-  : T extends readonly (infer Item)[] ? readonly WrittenValue<Item>[]
+      : readonly SentValue<Item>[])
+  : T extends readonly (infer Item)[] ? readonly SentValue<Item>[]
   : { readonly [Name in keyof T]?: AppliedValue<T[Name]> };
 
 /** An item of a list that the server merges by `Keys`. */
 export type AppliedItem<Item, Keys extends keyof Item> =
-  & { readonly [Name in Keys]: WrittenValue<Item[Name]> }
+  & { readonly [Name in Keys]: SentValue<Item[Name]> }
   & { readonly [Name in Exclude<keyof Item, Keys>]?: AppliedValue<Item[Name]> };

@@ -1,6 +1,6 @@
 import type { KubernetesObject, OwnerReference } from "./object.ts";
 import type { IsReduced, reduced, Whole } from "./reduced.ts";
-import type { WrittenValue } from "./written.ts";
+import type { SentValue } from "./written.ts";
 
 /**
  * An object to be created: `T` without status and the metadata that the server sets.
@@ -23,7 +23,7 @@ import type { WrittenValue } from "./written.ts";
 export type Draft<T extends KubernetesObject> =
   & {
     readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" | typeof reduced ? never : Name]:
-      WrittenValue<
+      SentValue<
         T[Name]
       >;
   }

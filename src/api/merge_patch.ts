@@ -1,4 +1,4 @@
-import type { EnumLiterals, Scalar, WrittenScalar, WrittenValue } from "./written.ts";
+import type { EnumLiterals, Scalar, SentScalar, SentValue } from "./written.ts";
 
 /**
  * The part of a value that a merge patch (RFC 7386) changes: values replace, `null` deletes, lists are replaced by complete
@@ -13,6 +13,6 @@ import type { EnumLiterals, Scalar, WrittenScalar, WrittenValue } from "./writte
  * ```
  */
 export type MergePatch<T, Enums = EnumLiterals<T>> = unknown extends T ? T
-  : T extends Scalar ? WrittenScalar<T, Enums>
-  : T extends readonly (infer Item)[] ? readonly WrittenValue<Item>[]
+  : T extends Scalar ? SentScalar<T, Enums>
+  : T extends readonly (infer Item)[] ? readonly SentValue<Item>[]
   : { readonly [Name in keyof T]?: MergePatch<T[Name]> | null };

@@ -1,5 +1,6 @@
 import type { KubernetesObject, ObjectMeta } from "./object.ts";
 import type { Reduced } from "./reduced.ts";
+import type { Scalar } from "./written.ts";
 
 /** The keys of a field path, as {@linkcode parseFieldPath} reads it, behind the keys `K`. */
 export type PathKeys<P, K extends readonly string[] = []> = P extends "" ? K
@@ -18,7 +19,7 @@ export type BracketPathKeys<P, A extends string, K extends readonly string[]> = 
 
 /** The members of `T`, of its elements if it is an array; `never` if it has none. */
 export type MembersOf<T> = NonNullable<T> extends infer V
-  ? V extends readonly (infer E)[] ? MembersOf<E> : V extends object ? V : never
+  ? V extends readonly (infer E)[] ? MembersOf<E> : V extends Scalar ? never : V extends object ? V : never
   : never;
 
 /** `P` if the keys lead to a field of `T`; else a text that names the first key that does not. */
@@ -46,6 +47,7 @@ export type KeysBelow<L extends readonly string[], K> = L extends
 export type PickedPart<T, L extends readonly string[]> = [] extends L ? T
   : unknown extends T ? unknown
   : T extends readonly (infer E)[] ? readonly PickedPart<E, L>[]
+  : T extends Scalar ? T
   : T extends object ?
       & {
         readonly [K in keyof T as string extends K ? never : K extends L[0] ? K : never]: PickedPart<
@@ -66,6 +68,7 @@ export type UnnamedKeys<T, L extends readonly string[]> = Exclude<
 
 /** `T` with every member optional, at any depth. */
 export type SparsePart<T> = T extends readonly (infer E)[] ? readonly SparsePart<E>[]
+  : T extends Scalar ? T
   : T extends object ? { readonly [K in keyof T]?: SparsePart<T[K]> }
   : T;
 

@@ -1,8 +1,13 @@
+import type { quantity } from "./written.ts";
+
 /**
  * An amount of a resource as Kubernetes writes it: `"500m"`, `"1.5Gi"`, `"2e3"`. {@linkcode parseQuantity} reads one
  * (Kubernetes `resource.Quantity`).
+ *
+ * Any string can be given for it. {@linkcode Draft}, `Apply` and patches take a number too, as the server does: `cpu: 1`; it
+ * answers with text.
  */
-export type Quantity = string;
+export type Quantity = string & { readonly [quantity]?: never };
 
 /**
  * The suffixes that a quantity is printed with: `Ki`, `Mi` … of powers of 1024 (`BinarySI`), `m`, `k`, `M` … of powers of
@@ -94,6 +99,8 @@ export class ParsedQuantity {
  * 2^63-1. Unlike it, a text without a digit is refused, and so are texts of more than 1000 characters and values of more
  * than 1000 digits before the point.
  *
+ * A number, which {@linkcode Draft} may have, is read as its text.
+ *
  * @throws {SyntaxError} when the text is no quantity.
  * @throws {RangeError} when the text or the value is too long.
  *
@@ -109,7 +116,8 @@ export class ParsedQuantity {
  * assertEquals(Number(parseQuantity("250m")), 0.25);
  * ```
  */
-export function parseQuantity(text: Quantity): ParsedQuantity {
+export function parseQuantity(value: Quantity | number): ParsedQuantity {
+  const text = String(value);
   if (text.length > MAX_DIGITS) {
     throw new RangeError(
       `Cannot read the quantity "${

@@ -179,3 +179,9 @@ Deno.test("texts that no quantity needs are refused or rounded without computing
   assertEquals(parseQuantity("9".repeat(990) + "Ki").nanos, (2n ** 63n - 1n) * 10n ** 9n);
   assertEquals(`${parseQuantity("1" + "0".repeat(999))}`, `1${"0".repeat(981)}E`);
 });
+
+Deno.test("parseQuantity reads a number as its text", () => {
+  const texts = [0.25, 1, -3, 1e21, 1e-7].map((value) => String(parseQuantity(value)));
+  assertEquals(texts, ["250m", "1", "-3", "1e21", "100e-9"]);
+  assertThrows(() => parseQuantity(NaN), SyntaxError);
+});
