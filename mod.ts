@@ -156,6 +156,7 @@ export {
   type InformerOfFactory,
   type MemoryOfInformer,
   SharedInformerFactory,
+  type Unpicked,
 } from "./src/informer/shared_informer_factory.ts";
 
 // workqueue: keys for workers, with delays and rate limits.

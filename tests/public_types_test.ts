@@ -109,6 +109,51 @@ Deno.test("Resource is a value and a type of one name, built in or custom [F23]"
   ]);
 });
 
+Deno.test("types: a misspelt path is refused at its place, in a list of fields too, and a list of fields decides the type", () => {
+  const check = (informers: SharedInformerFactory, options: { readonly fields: readonly string[] }): void => {
+    const right = informers.forResource(Pod, {
+      fields: ["spec.nodeName"],
+      indexers: { node: (pod) => [pod.kind ?? ""] },
+    });
+    void right.lister.get("a")?.spec.nodeName;
+    // @ts-expect-error it is not kept
+    void right.lister.get("a")?.spec.containers;
+    informers.forResource(Pod, {
+      fields: [
+        "status.phase",
+        // @ts-expect-error there is no nodename
+        "spec.nodename",
+      ],
+    });
+    informers.acquire(Pod, {
+      // @ts-expect-error what should hold first has no members
+      fields: ["spec.nodeName.first"],
+    });
+    fieldsOf(Pod, [
+      // @ts-expect-error there is no nodename
+      "spec.nodename",
+    ]);
+    informers.forResource(Pod, {
+      namespace: "shop",
+      // @ts-expect-error no option
+      labelSelectr: "app=web",
+    });
+    informers.forResource(Pod, {
+      indexers: {
+        // @ts-expect-error there is no nodename
+        node: path("spec.nodename"),
+      },
+    });
+    const unknown = informers.forResource(Pod, options);
+    void (unknown.lister.get("a")?.spec?.nodeName satisfies string | undefined);
+    const whole = informers.forResource(Secret, { keep: "data" });
+    void whole.lister.get("a")?.data;
+    // @ts-expect-error Secrets lack their data
+    void informers.forResource(Secret).lister.get("a")?.data?.password;
+  };
+  assertEquals(check.length, 2);
+});
+
 Deno.test("Draft may omit only what the server fills in", () => {
   const drafts: Draft<CronTab>[] = [
     { metadata: { name: "a" }, spec: { cronSpec: "", replicas: 1 } },

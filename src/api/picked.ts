@@ -22,17 +22,23 @@ export type MembersOf<T> = NonNullable<T> extends infer V
   ? V extends readonly (infer E)[] ? MembersOf<E> : V extends Scalar ? never : V extends object ? V : never
   : never;
 
-/** `P` if the keys lead to a field of `T`; else a text that names the first key that does not. */
+/** No value is of this type. The compiler shows `Why` where a path leads to no field. */
+export interface NoField<Why extends string> {
+  /** The reason. */
+  readonly $noField: Why;
+}
+
+/** `P` if the keys lead to a field of `T`; else a type that names the first key that does not. */
 export type CheckedPath<T, P, K> = unknown extends T ? P
   : K extends readonly [infer H extends string, ...infer R extends readonly string[]]
-    ? [MembersOf<T>] extends [never] ? `"${P & string}" is no field: what should hold "${H}" has no members`
+    ? [MembersOf<T>] extends [never] ? NoField<`${P & string} is no field: what should hold ${H} has no members`>
     : H extends keyof MembersOf<T> ? CheckedPath<MembersOf<T>[H], P, R>
-    : `"${P & string}" is no field: there is no "${H}"`
+    : NoField<`${P & string} is no field: there is no ${H}`>
   : P;
 
 /**
- * The paths `P`, each of them checked to lead to a field of `T`. A path that does not is replaced by a text that names the
- * key at fault, which the compiler shows.
+ * The paths `P`, each of them checked to lead to a field of `T`. A path that does not is replaced by {@linkcode NoField}, in
+ * which the compiler shows the key at fault.
  */
 export type FieldPaths<T, P extends readonly string[]> = {
   readonly [I in keyof P]: string extends P[I] ? P[I] : CheckedPath<T, P[I], PathKeys<P[I]>>;
@@ -103,3 +109,9 @@ export type Picked<T extends KubernetesObject, P extends readonly string[]> =
   & Reduced
   & (string extends P[number] ? SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> }
     : PickedPart<T, ["apiVersion"] | ["kind"] | PathKeys<P[number]>>);
+
+/**
+ * `T`, or {@linkcode Picked} where paths are given. The compiler explains a call that no signature of a method takes by the last
+ * one, so paths are optional in that: a misspelt path or option is then at fault, and not that there are paths, or none.
+ */
+export type Kept<T extends KubernetesObject, P extends readonly string[]> = [P] extends [never] ? T : Picked<T, P>;

@@ -4,7 +4,7 @@ import { fieldsOf } from "../api/fields_of.ts";
 import type { SecretLike, WithoutData } from "../api/is_secret.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Abortable, namespacesOf, type Selection } from "../api/options.ts";
-import type { FieldPaths, Picked } from "../api/picked.ts";
+import type { FieldPaths, Kept } from "../api/picked.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { checkDurations } from "../async/time/duration.ts";
@@ -44,6 +44,12 @@ export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
 export interface FieldsOption<T extends KubernetesObject, P extends readonly string[]> {
   /** The paths of the fields that are kept, as in `fieldsOf`: `["spec.nodeName", "spec.containers.image"]`. */
   readonly fields: P & FieldPaths<T, P>;
+}
+
+/** The selection of an informer of complete objects. */
+export interface Unpicked extends Selection {
+  /** Left out; informers of named fields are another signature. */
+  readonly fields?: undefined;
 }
 
 /** The options of an informer, whatever its objects and indexes. */
@@ -134,20 +140,25 @@ export class SharedInformerFactory implements AsyncDisposable {
    * @throws {TypeError} when the namespaces contradict each other, see `namespacesOf()`, or cannot be part of a path.
    * @throws {SyntaxError} when a selector does not parse.
    */
-  forResource<T extends KubernetesObject, const P extends readonly string[], Name extends string = never>(
-    resource: Resource<T>,
-    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Picked<T, P>, Name>,
-  ): SharedIndexInformer<Picked<T, P>, Name>;
-  /** As above, with Secrets that lack their data, unless an option asks for it. */
   forResource<T extends SecretLike, Name extends string = never>(
     resource: Resource<T>,
-    options?: Selection & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
+    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
   ): SharedIndexInformer<WithoutData<T>, Name>;
+  /** As above, with the data of Secrets. */
+  forResource<T extends SecretLike, Name extends string = never>(
+    resource: Resource<T>,
+    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly keep: "data" },
+  ): SharedIndexInformer<T, Name>;
   /** As above, with complete objects. */
   forResource<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T> | ApiResource,
-    options?: Selection & SharedIndexInformerOptions<T, Name>,
+    options?: Unpicked & SharedIndexInformerOptions<T, Name>,
   ): SharedIndexInformer<T, Name>;
+  /** As above, with named fields of objects. */
+  forResource<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
+    resource: Resource<T>,
+    options: Partial<FieldsOption<T, P>> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
+  ): SharedIndexInformer<Kept<T, P>, Name>;
   forResource<T extends KubernetesObject, Name extends string = never>(
     complete: Resource<T> | ApiResource,
     options: Selection & SharedIndexInformerOptions<T, Name> = {},
@@ -187,20 +198,25 @@ export class SharedInformerFactory implements AsyncDisposable {
    * } // the watch ends 10 s later, unless pods are acquired again
    * ```
    */
-  acquire<T extends KubernetesObject, const P extends readonly string[], Name extends string = never>(
-    resource: Resource<T>,
-    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Picked<T, P>, Name>,
-  ): AcquiredInformer<Picked<T, P>, Name>;
-  /** As above, with Secrets that lack their data, unless an option asks for it. */
   acquire<T extends SecretLike, Name extends string = never>(
     resource: Resource<T>,
-    options?: Selection & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
+    options?: Unpicked & SharedIndexInformerOptions<WithoutData<T>, Name> & { readonly keep?: undefined },
   ): AcquiredInformer<WithoutData<T>, Name>;
+  /** As above, with the data of Secrets. */
+  acquire<T extends SecretLike, Name extends string = never>(
+    resource: Resource<T>,
+    options: Unpicked & SharedIndexInformerOptions<T, Name> & { readonly keep: "data" },
+  ): AcquiredInformer<T, Name>;
   /** As above, with complete objects. */
   acquire<T extends KubernetesObject, Name extends string = never>(
     resource: Resource<T>,
-    options?: Selection & SharedIndexInformerOptions<T, Name>,
+    options?: Unpicked & SharedIndexInformerOptions<T, Name>,
   ): AcquiredInformer<T, Name>;
+  /** As above, with named fields of objects. */
+  acquire<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
+    resource: Resource<T>,
+    options: Partial<FieldsOption<T, P>> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
+  ): AcquiredInformer<Kept<T, P>, Name>;
   acquire<T extends KubernetesObject, Name extends string = never>(
     complete: Resource<T>,
     options: Selection & SharedIndexInformerOptions<T, Name> = {},
