@@ -41,10 +41,16 @@ async function infoOf(place: string, flag: string, path: string): Promise<Deno.F
   }
 }
 
-function unwritable(flag: string, path: string, cause: unknown): UsageError {
+/** Returns the error for a file that cannot be written, with the flags that are missing or the reason. */
+export function unwritable(flag: string, path: string, cause: unknown): UsageError {
   if (cause instanceof Deno.errors.NotCapable) {
     const flags = folderPermissions(path);
-    return new UsageError(`${flag}: this program may not write "${path}"; run Deno with ${flags}`, { cause });
+    return new UsageError(
+      `${flag}: this program may not write "${path}"; run Deno with ${flags} or install it again with them`,
+      {
+        cause,
+      },
+    );
   }
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new UsageError(`${flag}: "${path}" cannot be written: ${reason}; name another file`, { cause });

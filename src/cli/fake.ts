@@ -4,10 +4,10 @@ import { SteadyChurn } from "./target/steady_churn.ts";
 import { checkCounts } from "./target/check_counts.ts";
 import { durationMs } from "./target/duration_ms.ts";
 import { listen } from "./target/listen.ts";
+import { unwritable } from "./check_output_file.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
-import { errorLine } from "../errors/error_line.ts";
 import { UsageError } from "./errors/usage_error.ts";
-import { folderPermissions, replaceFile } from "../deno/host/replace_file.ts";
+import { replaceFile } from "../deno/host/replace_file.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `fake`. */
@@ -82,7 +82,7 @@ async function checkKubeconfig(path: string): Promise<void> {
     text = await Deno.readTextFile(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
-    throw error instanceof UsageError ? error : unwritable(path, error);
+    throw error instanceof UsageError ? error : unwritable("--kubeconfig", path, error);
   }
   const server = /"server": "(http:\/\/127\.0\.0\.1:\d+)"/.exec(text)?.[1] ?? "";
   if (text === "" || text === kubeconfigOf(server)) return;
@@ -97,7 +97,7 @@ async function writeKubeconfig(path: string, server: string): Promise<void> {
       return Deno.writeTextFile(beside, kubeconfigOf(server), { createNew: true });
     });
   } catch (error) {
-    throw unwritable(path, (error as Error).cause);
+    throw unwritable("--kubeconfig", path, (error as Error).cause);
   }
 }
 
@@ -112,12 +112,4 @@ function kubeconfigOf(server: string): string {
     users: [{ name: "fake", user: {} }],
   };
   return `${JSON.stringify(config, undefined, 2)}\n`;
-}
-
-function unwritable(path: string, cause: unknown): UsageError {
-  if (cause instanceof Deno.errors.NotCapable) {
-    const flags = folderPermissions(path);
-    return new UsageError(`--kubeconfig: this program may not write "${path}"; run Deno with ${flags}`, { cause });
-  }
-  return new UsageError(`--kubeconfig: "${path}" cannot be written: ${errorLine(cause)}`, { cause });
 }

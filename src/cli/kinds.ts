@@ -56,7 +56,8 @@ export async function kinds(flags: KindsFlags, terminal: Terminal, signal: Abort
   if (out === undefined) terminal.result(text.trimEnd());
   else {
     await replaceFile(out, `Cannot write "${out}"`, (beside) => Deno.writeTextFile(beside, text, { createNew: true }));
-    terminal.say(`${module.kinds.length} kinds of ${groups.join(", ")} written to ${out}`);
+    const { length } = module.kinds;
+    terminal.say(`${length} ${length === 1 ? "kind" : "kinds"} of ${groups.join(", ")} written to ${out}`);
   }
   return EXIT_CODE.done;
 }

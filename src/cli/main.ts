@@ -5,7 +5,7 @@
  * {@linkcode main} is the entry point. It handles signals and exit codes; each command has a file of its own.
  *
  * ```sh
- * deno install --global --name informer --allow-env --allow-read --allow-net jsr:@kube/informer/cli
+ * deno install --global --name informer --allow-env --allow-read --allow-net --allow-write jsr:@kube/informer/cli
  * informer watch pods -A
  * informer --help
  * ```

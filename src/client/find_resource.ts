@@ -76,7 +76,7 @@ function explain(resources: readonly ApiResource[], wanted: string): string {
     return `it is a category; name one of ${quote([...new Set(members.map(({ plural }) => plural))])}`;
   }
   const nearest = nearestTo(resources, wanted);
-  if (nearest.length > 0) return `the server has no such name; did you mean ${quote(nearest, "or")}`;
+  if (nearest.length > 0) return `the server has no such name; did you mean ${quote(nearest, "or")}?`;
   const groups = new Set(resources.map(apiVersionOf));
   return `the server has no such name in its ${resources.length} resources of ${groups.size} API versions`;
 }

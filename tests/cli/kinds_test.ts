@@ -121,3 +121,21 @@ Deno.test("informer kinds says what to do where definitions must not be read, or
     err: ["error: no custom kinds are defined there"],
   });
 });
+
+Deno.test("informer kinds counts one kind as one", async () => {
+  await using folder = new Folder();
+  const { spec, ...definition } = crontabDefinition();
+  const one = JSON.stringify({ ...definition, spec: { ...spec, versions: spec.versions.slice(0, 1) } });
+  const { err } = await run("kinds", "--file", folder.write("one.json", one), "--out", folder.file("one.ts"));
+  assertEquals(err, [`1 kind of stable.example.com written to ${folder.file("one.ts")}`]);
+});
+
+Deno.test("deno task informer takes paths from the folder that it is called in", async () => {
+  await using folder = new Folder();
+  folder.write("crontab.yaml", await Deno.readTextFile(CRONTAB_FILE));
+  const config = new URL("../../deno.json", import.meta.url).pathname;
+  const args = ["task", "--quiet", "--config", config, "informer", "kinds", "--file", "crontab.yaml", "--out", "k.ts"];
+  const { code, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: folder.path }).output();
+  assertEquals([code, new TextDecoder().decode(stderr)], [0, "2 kinds of stable.example.com written to k.ts\n"]);
+  assertStringIncludes(await Deno.readTextFile(folder.file("k.ts")), "export interface CronTab ");
+});

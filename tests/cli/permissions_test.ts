@@ -156,6 +156,7 @@ Deno.test("fake, serve and demo run with exactly the permissions in their help",
   const refused = await informer(flags, args);
   const more = [...refused.err.matchAll(/--allow-\S+/g)].map(([flag]) => flag);
   assertEquals(more, [`--allow-read=${folder.path}`, `--allow-write=${folder.path}`]);
+  assertStringIncludes(refused.err, " or install it again with them");
   const written = await informer([...flags, ...more], args, { until: "serving" });
   assertEquals(written.code, 0, written.err);
   const serve = await informer(["--allow-net=127.0.0.1"], ["serve", "pods", "--fake"], { until: "serving" });

@@ -96,6 +96,6 @@ Deno.test("findResource suggests at most three names, the nearest first", () => 
   const error = assertThrows(() => findResource(similar, "widgetz"), Error);
   assertEquals(
     error.message,
-    'Cannot find a resource "widgetz": the server has no such name; did you mean "widgets", "gidgets" or "midgets"',
+    'Cannot find a resource "widgetz": the server has no such name; did you mean "widgets", "gidgets" or "midgets"?',
   );
 });

@@ -414,7 +414,7 @@ Deno.test("informer doctor names the missing permission, and needs no more than 
 Deno.test("informer doctor exits with 2 for a resource that does not exist, and checks the others", async () => {
   const { code, ill, report } = await examine({ fake: true }, { resources: ["podz", "cm"] });
   assertEquals([code, Object.keys(ill)], [2, ["list podz"]]);
-  assertMatch(ill["list podz"], /did you mean "pods"; check the name/);
+  assertMatch(ill["list podz"], /did you mean "pods"\?; correct the name/);
   assertEquals(report.steps.some(({ name }) => name === "bookmarks configmaps"), true);
 });
 

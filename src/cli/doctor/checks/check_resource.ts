@@ -46,7 +46,7 @@ export async function checkResource(
     return checkup.note(`list ${name}`, {
       status: "fail",
       what: errorLine(error),
-      remedy: "check the name, or leave it out",
+      remedy: "correct the name, or leave it out",
       code: EXIT_CODE.usage,
     });
   }
