@@ -1,5 +1,6 @@
-import { assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { perturb, PerturbError, type PerturbOptions } from "@kube/informer/testing/perturb";
+import { defineResource } from "@kube/informer";
 import { FakeTime } from "@kube/informer/testing";
 import { planOf } from "../../src/perturb/plan/perturb_plan.ts";
 import { APP, type Outside } from "./_app.ts";
@@ -68,4 +69,23 @@ Deno.test("a plan has a third to all of the steps, without the faults that are l
     assertEquals(planOf(seed, options), planOf(seed, options));
   }
   assertEquals([kinds.has("lag"), kinds.has("crash"), kinds.has("crashAtWrite"), kinds.size], [false, false, true, 20]);
+});
+
+Deno.test("perturb names the resource that the server did not know, and the option for it", async () => {
+  const CronTab = defineResource({ group: "stable.example.com", version: "v1", plural: "crontabs", kind: "CronTab" });
+  const options: PerturbOptions = {
+    seeds: 20,
+    without: ["crash"],
+    controller: async ({ client }) => void await client.resource(CronTab).list(),
+    changes: { make: () => {} },
+    converges: () => true,
+  };
+  const error = await assertRejects(() => perturb(options), PerturbError);
+  assertStringIncludes(
+    error.failures[0].message,
+    "; the server did not know crontabs.stable.example.com when it was asked for: give the resource, as in " +
+      "`resources: [CronTab]`, so that it is served before the first object is created",
+  );
+  const known = await assertRejects(() => perturb({ ...options, resources: [CronTab] }), PerturbError);
+  assertEquals(known.failures[0].message.includes("did not know"), false);
 });

@@ -56,7 +56,10 @@ export interface PerturbOptions<World = undefined> {
    * collector, and the removal of pods whose grace period is over, are there already. @default {nothing}
    */
   readonly environment?: Statement<World>;
-  /** Custom resources of the server. @default {none: those that `setup` and `changes` create are defined by that} */
+  /**
+   * Custom resources of the server. Without them, one that `setup` or a change creates is served from then on, and 404 is
+   * answered before. @default {none}
+   */
   readonly resources?: readonly ResourceDefinition[];
   /** The number of seeds. @default {100} */
   readonly seeds?: number;

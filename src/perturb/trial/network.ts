@@ -33,6 +33,8 @@ export interface NetworkOptions {
 export class Network {
   /** The faults of requests to come. */
   readonly faults = new RequestFaults();
+  /** The names of resources that the server did not know when they were asked for. */
+  readonly unknown: Set<string> = new Set();
   readonly #options: NetworkOptions;
   /** Chooses latencies, which are no part of a step. */
   readonly #random: Random;
@@ -88,7 +90,7 @@ export class Network {
     const verb = resourceVerb(request.method, route, url.searchParams);
     if (verb === "watch") {
       this.#watched.set(url.pathname, route);
-      const response = await server.fetch(request);
+      const response = await this.#ask(request, route);
       return watchMs === 0 || !response.ok
         ? response
         : delayedResponse(response, () => this.#random.below(watchMs + 1));
@@ -125,7 +127,7 @@ export class Network {
     request.signal.throwIfAborted();
     if (!process.isRunning) return await neverAnswered(request.signal);
     await this.#travel();
-    const response = await server.fetch(verb === "list" ? this.#oldList(request, url) : request);
+    const response = await this.#ask(verb === "list" ? this.#oldList(request, url) : request, route);
     if (isWrite) this.#written(process, request, response, route, verb);
     const crash = faults.find((fault) => fault.type === "crash");
     if (crash?.when === "during") onCrash(process, crash.downMs);
@@ -137,6 +139,14 @@ export class Network {
     if (!isLost) return response;
     record.note(() => `${process.identity}  the answer is lost`);
     throw new TypeError("connection reset before the answer");
+  }
+
+  async #ask(request: Request, route: ResourceRoute): Promise<Response> {
+    const response = await this.#options.server.fetch(request);
+    // An object that is missing has a Status; a kind that is unknown, plain text.
+    const isPlain = response.headers.get("content-type")?.startsWith("text/plain") === true;
+    if (response.status === 404 && isPlain) this.unknown.add(`${route.plural}.${route.group}`);
+    return response;
   }
 
   /** Counts a request; false when there are so many that the process does not stop by itself. */

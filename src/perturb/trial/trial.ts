@@ -87,7 +87,16 @@ class Trial<World> {
 
   get result(): TrialResult {
     const { failure } = this.#record;
-    return { failure, lines: this.#record.linesOf(this.#plan.steps), writes: this.#checks.writes };
+    const unknown = [...this.#network.unknown].join(", ");
+    const hint = unknown === ""
+      ? ""
+      : `; the server did not know ${unknown} when it was asked for: give the resource, as in ` +
+        "`resources: [CronTab]`, so that it is served before the first object is created";
+    return {
+      failure: failure && failure + hint,
+      lines: this.#record.linesOf(this.#plan.steps),
+      writes: this.#checks.writes,
+    };
   }
 
   /** Fails the seed: the error of a promise that nothing handles ends a process. */
