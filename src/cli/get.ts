@@ -16,6 +16,7 @@ import { tableLines } from "./terminal/table/growing_table.ts";
 import { qualifiedName } from "./terminal/table/qualified_name.ts";
 import { rowCells, rowHeads } from "./terminal/table/row_cells.ts";
 import type { Terminal } from "./terminal/terminal.ts";
+import { jsonText } from "./terminal/text/plain.ts";
 import { yamlText } from "./terminal/text/yaml_text.ts";
 
 /** The flags of `get`. */
@@ -55,17 +56,20 @@ export async function get(
   }
   using client = await clientFor(flags, terminal);
   const form = formOf(flags.output);
-  const resources: Resource<KubernetesObject>[] = [];
-  for (const { kind } of targets) {
-    resources.push(...await resourcesFor(client, [kind], "list", { form, signal, terminal }));
+  const wanted: { readonly resource: Resource<KubernetesObject>; readonly names: readonly string[] }[] = [];
+  for (const { kind, names } of targets) {
+    const resources = await resourcesFor(client, [kind], "list", { form, signal, terminal });
+    if (names.length > 0 && resources.length > 1) {
+      throw new UsageError(`"${kind}" is a category, whose objects are listed; name the kind of ${names[0]}`);
+    }
+    for (const resource of resources) wanted.push({ resource, names });
   }
   const found: Found[] = [];
   const missing: unknown[] = [];
-  for (const [i, resource] of resources.entries()) {
-    const { names } = targets[i];
+  for (const [i, { resource, names }] of wanted.entries()) {
     if (names.length > 0) found.push(await getNamed(client, resource, names, flags, signal, missing));
     // Two names of one kind list it once.
-    else if (resources.findIndex((other) => resourceName(other) === resourceName(resource)) === i) {
+    else if (wanted.findIndex((other) => resourceName(other.resource) === resourceName(resource)) === i) {
       found.push(await list(client, resource, flags, terminal, signal));
     }
   }
@@ -78,7 +82,7 @@ export async function get(
     : undefined;
   if (single !== undefined && (flags.output === "json" || flags.output === "yaml")) {
     const [object] = single.objects;
-    terminal.result(flags.output === "json" ? JSON.stringify(object, undefined, 2) : yamlText(object));
+    terminal.result(flags.output === "json" ? jsonText(object, 2) : yamlText(object));
   } else if (count > 0 || !named) {
     printAll(found, flags, selectionFor(flags, client).namespace, terminal);
   }
@@ -164,13 +168,13 @@ function printAll(
   }
 }
 
-/** Prints a list as kubectl does, item by item, so that memory does not hold all of its text. */
+/** Prints a list item by item, so that memory does not hold all of its text. */
 function printList(found: readonly Found[], output: "json" | "yaml", terminal: Terminal): void {
   const objects = found.flatMap(({ objects }) => objects);
   const metadata = { resourceVersion: found.length === 1 ? found[0].resourceVersion : "" };
   if (output === "json") {
     terminal.result(`{"apiVersion":"v1","kind":"List","metadata":${JSON.stringify(metadata)},"items":[`);
-    objects.forEach((object, i) => terminal.result(JSON.stringify(object) + (i === objects.length - 1 ? "" : ",")));
+    objects.forEach((object, i) => terminal.result(jsonText(object) + (i === objects.length - 1 ? "" : ",")));
     terminal.result("]}");
     return;
   }

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { load } from "js-yaml";
 import { defineResource } from "../../src/api/resource.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { deployment, FakeApiServer, namespace, pod, pods } from "../../src/testing/mod.ts";
 import { serve } from "../support/serve.ts";
 import { run, Session } from "../support/session.ts";
@@ -160,4 +160,43 @@ Deno.test("informer get that is stopped prints no partial result and exits with 
   session.interrupt();
   assertEquals([await session.code, session.out.text, session.err.text], [0, "", ""]);
   server.latency(0);
+});
+
+Deno.test("informer get lists the members of a category, those that have objects", async () => {
+  using server = new FakeApiServer();
+  server.create(Pod, pod({ name: "web-0", namespace: "shop" }));
+  server.create(Deployment, deployment({ name: "web", namespace: "shop" }));
+  server.create(Secret, { metadata: { name: "hidden", namespace: "shop" } });
+  await using served = await serve(server);
+  const get = (...args: string[]): ReturnType<typeof run> => run("get", ...args, "--server", served.url);
+  const { code, out, err } = await get("all", "-n", "shop");
+  assertEquals([code, err, out.map((line) => line.split(" ")[0])], [
+    0,
+    [],
+    ["NAME", "pod/web-0", "", "NAME", "deployment.apps/web"],
+  ]);
+  assertEquals((await get("all,deploy", "-n", "shop", "-o", "name")).out, ["pod/web-0", "deployment.apps/web"]);
+  const named = await get("all", "web", "-n", "shop");
+  assertEquals([named.code, named.err], [
+    2,
+    ['error: "all" is a category, whose objects are listed; name the kind of web'],
+  ]);
+});
+
+Deno.test("informer get prints no control characters in JSON and YAML, which have the same values", async () => {
+  using server = new FakeApiServer();
+  const evil = "a\u001b[2J\u009b31m\u202eb\nc\u2028";
+  const data = { evil, [evil]: "x" };
+  server.create(ConfigMap, { metadata: { name: "a", namespace: "shop" }, data });
+  await using served = await serve(server);
+  for (
+    const args of [["cm", "a", "-o", "json"], ["cm", "-o", "json"], ["cm", "a", "-o", "yaml"], ["cm", "-o", "yaml"]]
+  ) {
+    const { out } = await run("get", ...args, "-n", "shop", "--server", served.url);
+    const text = out.join("\n");
+    // deno-lint-ignore no-control-regex -- these are what is looked for
+    assertEquals(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/.exec(text), null, args.join(" "));
+    const found = load(text) as { readonly data?: unknown; readonly items: { readonly data: unknown }[] };
+    assertEquals(found.data ?? found.items[0].data, data);
+  }
 });

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { jsonText } from "../terminal/text/plain.ts";
 import { StatusError } from "../../api/errors.ts";
 import type { ApiResource } from "../../api/api_resource.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
@@ -103,7 +104,7 @@ export async function doctor(
   const ms = Math.round(performance.now() - startedAt);
   const { steps, exitCode } = checkup;
   const report = { ...found, exitCode, steps, ms };
-  if (flags.output === "json") terminal.result(JSON.stringify({ ok: exitCode === 0, ...report }, undefined, 2));
+  if (flags.output === "json") terminal.result(jsonText({ ok: exitCode === 0, ...report }, 2));
   else for (const line of reportLines(report, style)) terminal.result(line);
   return exitCode;
 }

@@ -1,3 +1,4 @@
+import { jsonText } from "../terminal/text/plain.ts";
 import { readPages } from "../../api/pager.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
@@ -55,7 +56,7 @@ export async function measureMemory(
   if (measured.length === 0 && failures.length > 0) throw failures[0].error;
   for (const { resource, error } of failures) terminal.say(`error: ${resource} is left out: ${errorLine(error)}`);
   measured.sort((a, b) => b.memory.unreadBytes - a.memory.unreadBytes);
-  if (options.output === "json") terminal.result(JSON.stringify({ resources: measured }, undefined, 2));
+  if (options.output === "json") terminal.result(jsonText({ resources: measured }, 2));
   else for (const line of lines(measured)) terminal.result(line);
   return failures.length === 0 ? EXIT_CODE.done : EXIT_CODE.failed;
 }

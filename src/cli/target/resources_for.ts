@@ -1,3 +1,4 @@
+import type { ApiResource } from "../../api/api_resource.ts";
 import { DecodeError } from "../../api/errors.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { metadataOf, type Resource, tableOf } from "../../api/resource.ts";
@@ -12,7 +13,8 @@ const FORMS: Readonly<
 > = { object: (resource) => resource, metadata: metadataOf, table: tableOf };
 
 /**
- * Finds the resources with these names on the server, each once, in the form in which objects are needed.
+ * Finds the resources with these names on the server, each once, in the form in which objects are needed. The name of a
+ * category, such as `all`, stands for its members.
  *
  * @throws {UsageError} when a name is unknown, or its resource does not support `verb`.
  */
@@ -40,19 +42,26 @@ export async function resourcesFor(
   }
   const found = new Map<string, Resource<KubernetesObject>>();
   for (const name of names.flatMap((name) => name.split(",")).filter((name) => name !== "")) {
-    let resource;
-    try {
-      resource = findResource(known, name);
-    } catch (error) {
-      throw new UsageError(errorLine(error), { cause: error });
+    for (const resource of named(known, name)) {
+      if (!resource.verbs.includes(verb)) {
+        throw new UsageError(`"${resource.plural}" cannot be ${verb === "list" ? "listed" : "watched"} on this server`);
+      }
+      const { group, version, plural, kind, scope } = resource;
+      const plain: Resource = { group, version, plural, kind, scope };
+      found.set(`${group}/${plural}`, FORMS[options.form](plain));
     }
-    if (!resource.verbs.includes(verb)) {
-      throw new UsageError(`"${resource.plural}" cannot be ${verb === "list" ? "listed" : "watched"} on this server`);
-    }
-    const { group, version, plural, kind, scope } = resource;
-    const plain: Resource = { group, version, plural, kind, scope };
-    found.set(`${group}/${plural}`, FORMS[options.form](plain));
   }
   if (found.size === 0) throw new UsageError("name at least one resource, such as pods");
   return [...found.values()];
+}
+
+/** Returns the resource with that name, or the members of the category, each in the version that the server prefers. */
+function named(known: readonly ApiResource[], name: string): readonly ApiResource[] {
+  try {
+    return [findResource(known, name)];
+  } catch (error) {
+    const members = known.filter(({ categories, preferred }) => preferred && categories.includes(name));
+    if (members.length > 0) return members;
+    throw new UsageError(errorLine(error), { cause: error });
+  }
 }

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../../informer/events/event.ts";
-import { plain } from "./text/plain.ts";
+import { jsonText, plain } from "./text/plain.ts";
 import { qualifiedName } from "./table/qualified_name.ts";
 import { objectIn, rowCells } from "./table/row_cells.ts";
 import type { GrowingTable } from "./table/growing_table.ts";
@@ -51,7 +51,7 @@ export class EventLines {
     if (output === "json") {
       const { type, ...rest } = event.toJSON() as { readonly type: string };
       const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, showSecrets) } : {};
-      return JSON.stringify({ type, ...this.#of, ...rest, ...shown });
+      return jsonText({ type, ...this.#of, ...rest, ...shown });
     }
     const verb = event.type === "updated" && event.resync ? "resync" : event.type;
     const bare = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
