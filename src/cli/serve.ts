@@ -5,9 +5,9 @@ import type { RelayedCollection } from "../edge/collection/relayed_collection.ts
 import { InformerRelay } from "../edge/informer_relay.ts";
 import { FileSnapshots } from "../deno/snapshots/file_snapshots.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { FactorySnapshots } from "../informer/snapshot/snapshot_options.ts";
 import type { ReflectorPhase } from "../reflector/phase.ts";
 import { checkOutputFile } from "./check_output_file.ts";
+import { errorLine } from "../errors/error_line.ts";
 import { EXIT_CODE } from "./errors/exit_code.ts";
 import { UsageError } from "./errors/usage_error.ts";
 import { checkCounts } from "./target/check_counts.ts";
@@ -38,10 +38,14 @@ export async function serve(
 ): Promise<number> {
   checkSelection(flags, names);
   checkCounts({ port: flags.port });
-  const snapshots = await snapshotsFor(flags, names);
+  const store = await snapshotsFor(flags, names);
   using client = await clientFor(flags, terminal);
   const resources = await resourcesFor(client, names, "watch", { form: "table", signal, terminal });
-  await using informers = new SharedInformerFactory(client, { ...selectionFor(flags, client), snapshots });
+  await using informers = new SharedInformerFactory(client, {
+    ...selectionFor(flags, client),
+    snapshots: store && { store },
+    onError: (error, { plural }) => terminal.say(`error: ${plural}: ${errorLine(error)}`),
+  });
   const collections = collectionsOf(resources, flags.showSecrets ?? false, terminal);
   await using relay = new InformerRelay(informers, {
     collections,
@@ -66,12 +70,14 @@ export async function serve(
   } finally {
     await relay[Symbol.asyncDispose]();
     await http.shutdown();
+    // It writes the last snapshots.
+    await informers.shutdown();
   }
-  return EXIT_CODE.done;
+  return store !== undefined && store.unwritten.size > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
 }
 
 /** Returns the place of snapshots, which never have the data of Secrets. @throws {UsageError} when the file cannot be written, or is of no use. */
-async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promise<FactorySnapshots | undefined> {
+async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promise<ServedSnapshots | undefined> {
   const { snapshot, fake } = flags;
   if (snapshot === undefined) return undefined;
   if (fake) {
@@ -79,8 +85,21 @@ async function snapshotsFor(flags: ServeFlags, names: readonly string[]): Promis
   }
   await checkOutputFile("--snapshot", snapshot);
   const isOnly = names.join(",").split(",").length === 1;
-  const store = new FileSnapshots((name) => isOnly ? snapshot : `${snapshot}.${name.split("/", 1)[0]}`);
-  return { store };
+  return new ServedSnapshots((name) => isOnly ? snapshot : `${snapshot}.${name.split("/", 1)[0]}`);
+}
+
+/** The files of the caches, and which of them could not be written. */
+class ServedSnapshots extends FileSnapshots {
+  /** The names of snapshots whose last write has failed. */
+  readonly unwritten = new Set<string>();
+
+  /** Writes a snapshot. @throws as its base. */
+  override async set(...args: Parameters<FileSnapshots["set"]>): Promise<boolean> {
+    this.unwritten.add(args[0]);
+    const isWritten = await super.set(...args);
+    this.unwritten.delete(args[0]);
+    return isWritten;
+  }
 }
 
 /** Returns the collections by their plurals, or by their names with the group where another has the same plural. */

@@ -96,3 +96,18 @@ Deno.test("informer serve refuses what it cannot serve", async () => {
     'error: --snapshot: folder "/nowhere" does not exist; make it first',
   ]);
 });
+
+Deno.test("informer serve exits with 1 if it could not write its snapshot", async () => {
+  await using folder = new Folder();
+  const server = new FakeApiServer();
+  server.create(Pod, pod({ name: "a" }));
+  await using served = await serve(server);
+  await Deno.mkdir(folder.file("snapshots"));
+  const file = folder.file("snapshots/pods");
+  const { session, address } = await serving("pods", "-A", "--server", served.url, "--snapshot", file);
+  await (await fetch(`${address}/api/pods`)).text();
+  await Deno.remove(folder.file("snapshots"), { recursive: true });
+  session.interrupt();
+  assertEquals(await session.code, 1);
+  assertMatch(session.err.lines.at(-1)!, /^error: pods: Cannot keep a snapshot of "pods.*No such file or directory/);
+});
