@@ -18,16 +18,31 @@ export interface ExecCluster {
   readonly config?: unknown;
 }
 
-/** Returns the value of `KUBERNETES_EXEC_INFO`: an `ExecCredential` with the cluster and the mode of this run. */
+/** The most values in it: aliases of YAML let a small file have millions, and no variable can be that long. */
+const MOST_VALUES = 20_000;
+
+/**
+ * Returns the value of `KUBERNETES_EXEC_INFO`: an `ExecCredential` with the cluster and the mode of this run.
+ *
+ * @throws {RangeError} when the cluster's extension for plugins has too many values.
+ */
 export function execInfo(
   plugin: ExecPlugin,
   occasion: { readonly interactive: boolean; readonly cluster?: ExecCluster },
 ): string {
   const { interactive, cluster } = occasion;
-  return JSON.stringify({
+  let values = 0;
+  const info = {
     apiVersion: plugin.apiVersion,
     kind: "ExecCredential",
     spec: { ...(cluster && plugin.provideClusterInfo && { cluster: clusterInfo(cluster) }), interactive },
+  };
+  return JSON.stringify(info, (_name, value) => {
+    if (++values <= MOST_VALUES) return value;
+    throw new RangeError(
+      `Cannot pass the cluster's extension to the credential plugin: it has more than ${MOST_VALUES} values, with those of ` +
+        "aliases; make it smaller",
+    );
   });
 }
 

@@ -86,6 +86,19 @@ Deno.test("ExecPlugin hides arguments and variables when it is printed", () => {
   }
 });
 
+Deno.test("execInfo refuses an extension that aliases have made too large, at once", () => {
+  let config: unknown = ["a", "a"];
+  for (let level = 0; level < 40; level++) config = [config, config];
+  const cluster: ExecCluster = { server: "https://farm.example:6443", config };
+  const curious = plugin({ provideClusterInfo: true });
+  assertThrows(
+    () => execInfo(curious, { interactive: false, cluster }),
+    RangeError,
+    "Cannot pass the cluster's extension to the credential plugin: it has more than 20000 values, with those of aliases; " +
+      "make it smaller",
+  );
+});
+
 Deno.test("execInfo describes the whole cluster to plugins with provideClusterInfo, and to no others", () => {
   const cluster: ExecCluster = {
     server: "https://farm.example:6443",
