@@ -1,4 +1,4 @@
-import { FieldTree } from "./field_tree.ts";
+import { FieldTree, MANAGED_FIELDS, namesManagedFields } from "./field_tree.ts";
 import type { KubernetesObject } from "./object.ts";
 import type { FieldPaths, Picked } from "./picked.ts";
 import { type Resource, resourceName } from "./resource.ts";
@@ -55,5 +55,8 @@ export function fieldsOf<T extends KubernetesObject, const P extends readonly st
       }, expected an array of paths`,
     );
   }
-  return Object.freeze({ ...rest, fields: Object.freeze(FieldTree.of(paths).paths) });
+  const kept = FieldTree.of(paths).paths;
+  // Metadata is kept without its managed fields where no path names them.
+  const isAbsorbed = namesManagedFields(paths) && !namesManagedFields(kept);
+  return Object.freeze({ ...rest, fields: Object.freeze(isAbsorbed ? [...kept, MANAGED_FIELDS].sort() : kept) });
 }

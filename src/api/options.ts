@@ -75,6 +75,11 @@ export interface RequestOptions extends Abortable {
 export interface DecodeOptions {
   /** `"drop"` removes managedFields from the bytes before they are parsed, unless a path of `fields` names them. @default {"keep" on a client, "drop" on an informer} */
   readonly managedFields?: "drop" | "keep";
+  /**
+   * The names of further annotations of Secrets that hold their data, and are left out with it. Those of kubectl, kapp, Rancher,
+   * Banzai Cloud and OpenShift are known. @default {none}
+   */
+  readonly secretAnnotations?: readonly string[];
 }
 
 /** A reduction of objects to named fields. */
@@ -86,8 +91,8 @@ export interface Projection {
    */
   readonly fields?: readonly string[];
   /**
-   * `"drop"` removes the data of Secrets from the bytes before they are parsed: `data`, `stringData`, and the annotation in which
-   * `kubectl apply` has a copy. Does nothing together with `fields`. @default {"keep" on a client, "drop" on an informer}
+   * `"drop"` removes the data of Secrets from the bytes before they are parsed: `data`, `stringData`, and the annotations in which
+   * tools keep a copy. A path of `fields` that leads there is then refused with a `TypeError`. @default {"keep" on a client, "drop" on an informer}
    */
   readonly secretData?: "drop" | "keep";
 }

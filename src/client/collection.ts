@@ -239,7 +239,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return this.resource.representation === "metadata";
   }
 
-  /** `false` for Secrets without their data: the reader of JSON alone leaves the copy in their annotations out. */
+  /** `false` for Secrets without their data: the reader of JSON alone leaves the copies in their annotations out. */
   #isBinary({ secretData }: Projection): boolean {
     return !(secretData === "drop" && isSecret(this.resource));
   }
@@ -314,13 +314,13 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 
   #reading(options: DecodeOptions & KnownEntries & Projection, parse: "now" | "later"): ReadOptions {
-    const { managedFields = "keep", known, knownNext, fields, secretData } = options;
+    const { managedFields = "keep", known, knownNext, fields, secretData, secretAnnotations } = options;
     const { maxObjectBytes } = this.#options;
     // Entries are stored without a look at their kind, so it is checked here. Metadata is of one kind for all resources.
     const expectedKind = parse === "later" && !this.#isMetadata ? this.resource.kind : undefined;
     return {
-      ...{ resource: this.resource, expectedKind, managedFields, known, knownNext, fields, secretData },
-      ...{ parse, maxObjectBytes },
+      ...{ resource: this.resource, expectedKind, managedFields, known, knownNext, fields },
+      ...{ secretData, secretAnnotations, parse, maxObjectBytes },
     };
   }
 }

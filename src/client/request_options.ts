@@ -5,7 +5,16 @@ import type { RequestSpec } from "./http/request_spec.ts";
 
 const ANY = ["signal", "timeoutMs", "query"];
 const SELECTION = ["namespace", "namespaces", "labelSelector", "fieldSelector"];
-const READ = ["managedFields", "fields", "secretData", "known", "knownNext", "onDecoded", "resourceVersion"];
+const READ = [
+  "managedFields",
+  "fields",
+  "secretData",
+  "secretAnnotations",
+  "known",
+  "knownNext",
+  "onDecoded",
+  "resourceVersion",
+];
 const WRITE = ["dryRun", "fieldManager", "fieldValidation", "subresource"];
 const DELETE = [...WRITE, "preconditions", "propagationPolicy", "gracePeriodSeconds"];
 const LIST = [...SELECTION, ...READ, "resourceVersionMatch", "limit", "continue"];

@@ -10,37 +10,17 @@ export function pickFields(value: unknown, tree: FieldTree): unknown {
 
 function pick(value: unknown, tree: FieldTree, arrays: number): unknown {
   if (tree.isLeaf || value === null) return value;
-  if (typeof value !== "object") return undefined;
+  if (typeof value !== "object") return tree.keepsOthers ? value : undefined;
   if (Array.isArray(value)) {
     return arrays === MAX_ARRAYS ? undefined : value.map((element) => pick(element, tree, arrays + 1) ?? null);
   }
   const picked: Record<string, unknown> = {};
   for (const [key, member] of Object.entries(value)) {
-    const below = tree.members.get(key);
-    const kept = below === undefined ? undefined : pick(member, below, 0);
+    const below = tree.below(key);
+    const kept = below.isNothing ? undefined : pick(member, below, 0);
     if (kept !== undefined) Object.defineProperty(picked, key, { value: kept, ...PROPERTY });
   }
   return picked;
-}
-
-/** Returns a value without the fields at the leaves of `tree`: a new object, whose other members are those of `value`. */
-export function omitFields(value: unknown, tree: FieldTree): unknown {
-  return omit(value, tree, 0);
-}
-
-function omit(value: unknown, tree: FieldTree, arrays: number): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    return arrays === MAX_ARRAYS ? null : value.map((element) => omit(element, tree, arrays + 1));
-  }
-  const rest: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    const below = tree.members.get(key);
-    if (below?.isLeaf) continue;
-    const kept = below === undefined ? member : omit(member, below, 0);
-    Object.defineProperty(rest, key, { value: kept, ...PROPERTY });
-  }
-  return rest;
 }
 
 /** A plain property, also under the key `__proto__`. */

@@ -1,23 +1,17 @@
-import { FieldTree } from "../api/field_tree.ts";
+import { formatFieldPath, parseFieldPath } from "../api/field_path.ts";
+import { FieldTree, MANAGED_FIELDS, namesManagedFields } from "../api/field_tree.ts";
 import type { DecodeOptions, Projection } from "../api/options.ts";
-import { isSecret } from "../api/is_secret.ts";
+import { isSecret, SECRET_ANNOTATIONS, SECRET_DATA } from "../api/is_secret.ts";
 import { type Reduced, reduced } from "../api/reduced.ts";
 import type { Resource } from "../api/resource.ts";
-import { omitFields, pickFields } from "./pick_fields.ts";
+import { pickFields } from "./pick_fields.ts";
 
 type Marked = { -readonly [Name in keyof Reduced]: Reduced[Name] };
 
-/** The members of a Secret that hold its data. */
-const DATA = ["data", "stringData"];
-/** The annotation in which `kubectl apply` keeps all that was applied. */
-const LAST_APPLIED = 'metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]';
-
-/** The fields to which objects are reduced, or those that they lack, and the mark that such objects have. */
+/** The fields to which objects are reduced, and the mark that such objects have. */
 export class Reduction {
-  /** The fields that objects have; those that they lack if {@linkcode omits}. */
+  /** The fields that objects have. */
   readonly fields: FieldTree;
-  /** `true` if objects have all fields but these. */
-  readonly omits: boolean;
   /** The members whose reading throws an error, because their absence could be taken for that on the server. */
   readonly #hidden: readonly string[];
   /** The value of the mark {@linkcode reduced}. */
@@ -26,33 +20,46 @@ export class Reduction {
   /** The reduction of objects to metadata, which the server makes. */
   static readonly metadata: Reduction = new Reduction(FieldTree.of(["metadata"]), "its metadata");
 
-  private constructor(fields: FieldTree, mark: string, omits = false, hidden: readonly string[] = []) {
+  private constructor(fields: FieldTree, mark: string, hidden: readonly string[] = []) {
     this.fields = fields;
     this.mark = mark;
-    this.omits = omits;
     this.#hidden = hidden;
   }
 
-  /** The reduction of a resource's objects; `undefined` if they are complete, or rows. @throws {SyntaxError} when a path is none. */
+  /**
+   * The reduction of a resource's objects, also of those in rows; `undefined` if they are complete.
+   *
+   * @throws {SyntaxError} when a path is none.
+   * @throws {TypeError} when a path leads to data of Secrets, which is dropped.
+   */
   static of(resource: Resource, options: Projection & DecodeOptions = {}): Reduction | undefined {
     const { fields = resource.fields, secretData, managedFields } = options;
-    if (fields !== undefined) {
-      const paths = fields.length === 0 ? "that identify it" : fields.join(", ");
-      return new Reduction(FieldTree.of(fields), `the fields ${paths}`);
-    }
     const isMetadata = resource.representation === "metadata";
-    if (secretData === "drop" && isSecret(resource)) {
-      const omitted = [...DATA, LAST_APPLIED, ...managedFields === "drop" ? ["metadata.managedFields"] : []];
-      const mark = isMetadata ? "its metadata" : "the fields beside its data";
-      return new Reduction(FieldTree.only(omitted), mark, true, isMetadata ? [] : DATA);
+    const secret = secretData === "drop" ? secretPaths(resource, options) : [];
+    if (fields === undefined && secret.length === 0) return isMetadata ? Reduction.metadata : undefined;
+    for (const path of fields ?? []) {
+      if (secret.some((hidden) => isAtOrBelow(path, hidden))) throw hiddenError(`keep "${path}"`);
     }
-    return isMetadata ? Reduction.metadata : undefined;
+    const dropsManaged = managedFields === "drop" && !namesManagedFields(fields ?? []);
+    const kept = (fields === undefined ? FieldTree.leaf : FieldTree.of(fields))
+      .without([...secret, ...dropsManaged ? [MANAGED_FIELDS] : []]);
+    if (fields !== undefined) {
+      return new Reduction(kept, `the fields ${fields.length === 0 ? "that identify it" : fields.join(", ")}`);
+    }
+    return isMetadata
+      ? new Reduction(kept, Reduction.metadata.mark)
+      : new Reduction(kept, "the fields beside its data", SECRET_DATA);
+  }
+
+  /** `true` if a resource's objects may have data of Secrets. @throws as {@linkcode of}. */
+  static keepsSecrets(resource: Resource, options: Projection & DecodeOptions): boolean {
+    const { fields } = Reduction.of(resource, options) ?? { fields: FieldTree.leaf };
+    return fields.without(secretPaths(resource, options)) !== fields;
   }
 
   /** Reduces an object as the server sent it: metadata is reduced by the server. The result is marked. */
   of<T>(object: T): T {
-    if (this === Reduction.metadata) return this.marked(object);
-    return this.marked((this.omits ? omitFields : pickFields)(object, this.fields) as T);
+    return this.marked(this === Reduction.metadata ? object : pickFields(object, this.fields) as T);
   }
 
   /**
@@ -69,8 +76,20 @@ export class Reduction {
 
   /** @throws {TypeError} when the keys lead to a member whose reading throws an error. */
   refuseHidden([first]: readonly string[]): void {
-    if (this.#hidden.includes(first)) throw hiddenError(first);
+    if (this.#hidden.includes(first)) throw hiddenError(`read "${first}"`);
   }
+}
+
+/** The paths at which objects of a resource have data of Secrets. */
+function secretPaths(resource: Resource, { secretAnnotations = [] }: DecodeOptions): readonly string[] {
+  if (!isSecret(resource)) return [];
+  const annotations = [...SECRET_ANNOTATIONS, ...secretAnnotations];
+  return [...SECRET_DATA, ...annotations.map((name) => formatFieldPath(["metadata", "annotations", name]))];
+}
+
+function isAtOrBelow(path: string, place: string): boolean {
+  const keys = parseFieldPath(path);
+  return parseFieldPath(place).every((key, i) => keys[i] === key);
 }
 
 /** Defines a member that is not there, and throws when it is read. It can be set. Copies and JSON do not have it. */
@@ -79,7 +98,7 @@ function hide(object: object, name: string): void {
     configurable: true,
     enumerable: false,
     get: () => {
-      throw hiddenError(name);
+      throw hiddenError(`read "${name}"`);
     },
     set(this: object, value: unknown): void {
       Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
@@ -88,20 +107,20 @@ function hide(object: object, name: string): void {
 }
 
 function mark(value: unknown, tree: FieldTree, text: string): void {
-  if (tree.isLeaf || typeof value !== "object" || value === null) return;
+  if (tree.members.size === 0 || typeof value !== "object" || value === null) return;
   if (Array.isArray(value)) {
     for (const element of value) mark(element, tree, text);
     return;
   }
   (value as Marked)[reduced] = text;
   for (const [key, below] of tree.members) {
-    if (!below.isLeaf && Object.hasOwn(value, key)) mark((value as Record<string, unknown>)[key], below, text);
+    if (below.members.size > 0 && Object.hasOwn(value, key)) mark((value as Record<string, unknown>)[key], below, text);
   }
 }
 
-function hiddenError(name: string): TypeError {
+function hiddenError(action: string): TypeError {
   return new TypeError(
-    `Cannot read "${name}" of a Secret: informers leave it out; give the informer the option keep: "data", or read the object by ` +
+    `Cannot ${action} of a Secret: informers leave it out; give the informer the option keep: "data", or read the object by ` +
       `client.get()`,
   );
 }

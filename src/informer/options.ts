@@ -50,9 +50,10 @@ export interface SharedIndexInformerOptions<T extends KubernetesObject, Name ext
    */
   readonly transform?: (object: T) => T;
   /**
-   * `"data"` keeps the data of Secrets. Without it, an informer of Secrets leaves out `data`, `stringData`, and the annotation in
-   * which `kubectl apply` has a copy, before anything is parsed; reading the former throws an error, and the objects cannot be
-   * written back. Only allowed for Secrets.
+   * `"data"` keeps the data of Secrets. Without it, an informer of Secrets leaves out `data`, `stringData`, and the annotations in
+   * which tools keep a copy (see `secretAnnotations`), before anything is parsed; reading the former throws an error, and the
+   * objects cannot be written back. So do informers of metadata, of rows and of named fields; a path that leads to the data
+   * is refused. Only allowed for Secrets.
    *
    * @default {the data is left out}
    */
@@ -116,6 +117,7 @@ const MIN_CHECK_MS = 60_000;
 /** The defaults of {@linkcode CacheOptions}. */
 export const CACHE_DEFAULTS: Required<Omit<CacheOptions, "reflector" | "check">> = {
   managedFields: "drop",
+  secretAnnotations: [],
   parse: "lazy",
   freeze: false,
   resyncMs: 0,

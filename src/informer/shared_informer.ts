@@ -22,6 +22,7 @@ import type { SnapshotKeepers } from "./snapshot/snapshot_keepers.ts";
 const COMPARED = [
   "transform",
   "managedFields",
+  "secretAnnotations",
   "parse",
   "freeze",
   "resyncMs",

@@ -1,5 +1,10 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { metadataOf, tableOf } from "../../src/api/resource.ts";
+import { fieldsOf } from "../../src/api/fields_of.ts";
+import { SECRET_ANNOTATIONS } from "../../src/api/is_secret.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
+import type { StoredSnapshot } from "../../src/api/snapshot_store.ts";
+import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import { path } from "../../src/entry/path.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
@@ -138,7 +143,7 @@ Deno.test("informers of the metadata and of the table of Secrets keep no data ei
   await using fixture = new SecretFixture();
   const metadata = fixture.informers.forResource(metadataOf(Secret));
   const rows = fixture.informers.forResource(tableOf(Secret));
-  const named = fixture.informers.forResource(Secret, { fields: ["data.password"] });
+  const named = fixture.informers.forResource(Secret, { fields: ["data.password"], keep: "data" });
   await fixture.start();
   const kept = [metadata, rows].flatMap(({ entries }) =>
     [...entries] as { readonly text?: unknown; readonly object: unknown }[]
@@ -149,4 +154,121 @@ Deno.test("informers of the metadata and of the table of Secrets keep no data ei
   assertThrows(() => rows.lister.get("shop/login")?.object.data, TypeError, REFUSED);
   // Named fields are asked for by name.
   assertEquals(named.lister.get("shop/login")?.data?.password, "UExBTlRFRA==");
+});
+
+/** The annotations that hold data, and one that only this program knows. */
+const COPIES = [...SECRET_ANNOTATIONS, "example.com/backup"];
+
+/** A Secret whose data, text data and annotations each hold another text that begins as all planted data does. */
+function planted(name: string, round: string): Secret {
+  const copies = COPIES.map((annotation) => [annotation, `${PLANTED}:${round}:${annotation}`]);
+  return {
+    metadata: { name, namespace: "shop", annotations: { ...Object.fromEntries(copies), team: "shop" } },
+    type: "Opaque",
+    data: { password: btoa(`${PLANTED}:${round}`) },
+    stringData: { text: `${PLANTED}:${round}:text` },
+  } as unknown as Secret;
+}
+
+/** What texts with planted data contain. */
+const DATA_TEXTS = [PLANTED, btoa(PLANTED).slice(0, 8)];
+
+/** Names of representations, whether what is kept of them has data where it is asked for, and whether it is refused where not. */
+const REPRESENTATIONS: readonly (readonly [string, Resource<KubernetesObject>, boolean, boolean])[] = [
+  ["complete", Secret, true, false],
+  ["the metadata", metadataOf(Secret), true, false],
+  ["rows", tableOf(Secret) as Resource<KubernetesObject>, true, false],
+  ["no fields", fieldsOf(Secret, []), false, false],
+  ["the type", fieldsOf(Secret, ["type"]), false, false],
+  ["another annotation", fieldsOf(Secret, ['metadata.annotations["team"]' as "metadata"]), false, false],
+  ["all annotations", fieldsOf(Secret, ["metadata.annotations"]), true, false],
+  ["all of the metadata", fieldsOf(Secret, ["metadata"]), true, false],
+  ["all of the metadata and the managed fields", fieldsOf(Secret, ["metadata", "metadata.managedFields"]), true, false],
+  ["one key of the data", fieldsOf(Secret, ["data.password"]), true, true],
+  ["the data", fieldsOf(Secret, ["data", "type"]), true, true],
+  ["the text data", fieldsOf(Secret, ["stringData"]), true, true],
+  ["a copy", fieldsOf(Secret, [`metadata.annotations["${LAST_APPLIED}"]` as "metadata"]), true, true],
+  [
+    "a copy of this program",
+    fieldsOf(Secret, ['metadata.annotations["example.com/backup"]' as "metadata"]),
+    true,
+    true,
+  ],
+];
+
+for (const [name, resource, hasData, isRefused] of REPRESENTATIONS) {
+  for (const keep of [undefined, "data"] as const) {
+    Deno.test(`Secrets, ${name}, ${keep === undefined ? "without" : "with"} keep: no place has data that was not asked for`, async () => {
+      const written = new Map<string, string>();
+      const store = {
+        get: () => Promise.resolve(undefined),
+        set: async (key: string, { bytes }: StoredSnapshot) => {
+          written.set(key, await new Blob(await Array.fromAsync(bytes) as BlobPart[]).text());
+          return true;
+        },
+      };
+      await using fixture = new FactoryFixture({ secretAnnotations: ["example.com/backup"], snapshots: { store } });
+      const { server, informers } = fixture;
+      server.create(Secret, planted("login", "1"));
+      if (isRefused && keep === undefined) {
+        assertThrows(() => informers.forResource(resource), TypeError, `of a Secret: ${REFUSED}`);
+        return;
+      }
+      const secrets = informers.forResource(resource, { keep });
+      const places = new Map<string, string[]>(["cache", "events", "texts"].map((place) => [place, []]));
+      const note = (event: Exclude<InformerEvent<KubernetesObject>, { readonly type: "synced" }>): void => {
+        const { metadata, object } = event;
+        places.get("events")!.push(JSON.stringify([metadata, object, event.type === "updated" && event.previous]));
+      };
+      secrets.addEventHandler({ onAdd: note, onUpdate: note, onDelete: note });
+      await fixture.start();
+      server.update(Secret, { ...server.get(Secret, "shop/login")!, ...planted("login", "2") } as Secret);
+      await fixture.tick();
+      for (const entry of secrets.entries) {
+        const { text } = entry as { readonly text?: string | Uint8Array };
+        if (text !== undefined) {
+          places.get("texts")!.push(typeof text === "string" ? text : new TextDecoder().decode(text));
+        }
+        places.get("cache")!.push(JSON.stringify([entry.metadata, entry.object]));
+      }
+      await using relay = new InformerRelay(informers, { collections: { secrets: { resource, keep } } });
+      const answers = Promise.all(["/api/secrets", "/api/secrets?fields=metadata"].map(async (path) => {
+        const local = { remoteAddr: { hostname: "127.0.0.1" } };
+        return await (await relay.fetch(new Request(`http://localhost${path}`), local)).text();
+      }));
+      await fixture.tick();
+      places.set("relay", await answers);
+      places.set("memory", [JSON.stringify(secrets.memory())]);
+      server.delete(Secret, "shop/login");
+      await fixture.tick();
+      server.create(Secret, planted("login", "3"));
+      await fixture.tick();
+      const snapshots = { refused: "", text: "" };
+      try {
+        snapshots.text = await new Response(secrets.snapshot()).text();
+      } catch (error) {
+        snapshots.refused = (error as Error).message;
+      }
+      places.set("snapshot", [snapshots.text]);
+      const isKept = hasData && keep === "data";
+      assertEquals(secrets.hasSecrets, isKept);
+      assertEquals(snapshots.refused.includes("it has the data of Secrets"), isKept);
+      await Promise.all([informers.shutdown(), fixture.tick()]);
+      places.set("snapshots of the factory", [...written.values()]);
+      assertEquals(written.size, isKept ? 0 : 1);
+      for (const [place, texts] of places) {
+        const found = texts.filter((text) => DATA_TEXTS.some((data) => text.includes(data)));
+        if (!isKept) assertEquals(found, [], place);
+        if (isKept && (place === "cache" || place === "events" || place === "relay")) assert(found.length > 0, place);
+      }
+    });
+  }
+}
+
+Deno.test("informers of all metadata of Secrets keep the annotations that hold no data", async () => {
+  await using fixture = new SecretFixture();
+  const secrets = fixture.informers.forResource(Secret, { fields: ["metadata"] });
+  await fixture.start();
+  assertEquals(JSON.stringify(secrets.lister.get("shop/login")?.metadata.annotations), `{"team":"shop"}`);
+  assertEquals(secrets.lister.get("shop/login")?.metadata.managedFields, undefined);
 });

@@ -1,23 +1,23 @@
-import { isSecret } from "../../api/is_secret.ts";
+import { isSecret, SECRET_ANNOTATIONS, SECRET_DATA } from "../../api/is_secret.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Resource } from "../../api/resource.ts";
 
 const REDACTED = "[redacted]";
 
-/** The annotation in which kubectl keeps the last applied state, including the data of a Secret. */
-const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
-
-/** Returns the object with the data of a Secret replaced by `[redacted]`; the keys stay. */
+/** Returns the object with the data of a Secret, and the copies in its annotations, replaced by `[redacted]`; the keys stay. */
 export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
   if (showSecrets || !isSecret(resource)) return object;
   const shown = { ...object } as Record<string, unknown>;
-  for (const field of ["data", "stringData"]) {
+  for (const field of SECRET_DATA) {
     const values = shown[field];
     if (typeof values !== "object" || values === null) continue;
     shown[field] = Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
   }
-  if (object.metadata.annotations?.[LAST_APPLIED] !== undefined) {
-    shown.metadata = { ...object.metadata, annotations: { ...object.metadata.annotations, [LAST_APPLIED]: REDACTED } };
+  const { annotations } = object.metadata;
+  const copies = SECRET_ANNOTATIONS.filter((name) => annotations?.[name] !== undefined);
+  if (copies.length > 0) {
+    const redacted = Object.fromEntries(copies.map((name) => [name, REDACTED]));
+    shown.metadata = { ...object.metadata, annotations: { ...annotations, ...redacted } };
   }
   return shown as unknown as T;
 }

@@ -2,7 +2,7 @@ import type { Entry, Identity } from "../../api/entry.ts";
 import { DecodeError, UnexpectedKindError } from "../../api/errors.ts";
 import { keyOf, type ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
-import type { KnownEntries, Projection } from "../../api/options.ts";
+import type { DecodeOptions, KnownEntries, Projection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
 import { entryOf } from "../../entry/entry_of.ts";
 import { brokenEntry, NO_POSITION, unreadEntry } from "../../entry/json_entry.ts";
@@ -14,7 +14,7 @@ import { Projector } from "./projector.ts";
 import { utf8 } from "./utf8.ts";
 
 /** Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is returned. */
-export interface ReadOptions extends KnownEntries, Projection {
+export interface ReadOptions extends KnownEntries, Projection, DecodeOptions {
   /** The resource of the objects, for messages. */
   readonly resource: Resource;
   /** The kind of the objects. One of another kind becomes a broken entry with the key `""`. @default {any} */
@@ -59,10 +59,8 @@ export class ObjectReader<T extends KubernetesObject> {
   readonly #reduction: Reduction | undefined;
   /** Set if and only if objects are reduced here. */
   readonly #projector: Projector | undefined;
-  /** `metadata.managedFields` is cut out. A path that names it keeps it. */
+  /** `metadata.managedFields` is cut out of objects that are not reduced here: reducing them does that too. */
   readonly #cuts: boolean;
-  /** It is cut out before objects are reduced, because all of the metadata is kept. */
-  readonly #cutsFirst: boolean;
   /** The bytes and position of the object that {@linkcode project} has copied, until {@linkcode read}. */
   #projected: Uint8Array | undefined;
   #projectedStart = -1;
@@ -76,14 +74,10 @@ export class ObjectReader<T extends KubernetesObject> {
   constructor(options: ReadOptions, withoutMetadata: "refused" | "broken" = "refused") {
     this.#options = options;
     this.#isStrict = withoutMetadata === "refused";
-    const { resource, parse, managedFields, fields = resource.fields } = options;
+    const { resource, parse, managedFields } = options;
     const reduction = this.#reduction = Reduction.of(resource, options);
-    if (reduction !== undefined && (reduction.omits || fields !== undefined)) {
-      this.#projector = new Projector(reduction.fields, reduction.omits ? "others" : "named");
-    }
-    const metadata = fields && reduction?.fields.members.get("metadata");
-    this.#cuts = managedFields === "drop" && !metadata?.members.has("managedFields");
-    this.#cutsFirst = this.#cuts && metadata?.isLeaf === true;
+    if (reduction !== undefined && reduction !== Reduction.metadata) this.#projector = new Projector(reduction.fields);
+    this.#cuts = managedFields === "drop" && this.#projector === undefined;
     this.#parsesAll = parse === "now" && managedFields === "keep" && this.#projector === undefined;
   }
 
@@ -107,7 +101,7 @@ export class ObjectReader<T extends KubernetesObject> {
 
   /** True if {@linkcode project} may copy an object. */
   get projects(): boolean {
-    return this.#projector !== undefined && !this.#cutsFirst;
+    return this.#projector !== undefined;
   }
 
   /**
@@ -116,7 +110,7 @@ export class ObjectReader<T extends KubernetesObject> {
    * in `read`.
    */
   project(bytes: Uint8Array, start: number, end: number, text?: string): number {
-    if (this.#projector === undefined || this.#cutsFirst) return -1;
+    if (this.#projector === undefined) return -1;
     const behind = this.#projector.project(bytes, start, end, text);
     if (behind === -1) return -1;
     this.#projected = bytes;
@@ -169,7 +163,7 @@ export class ObjectReader<T extends KubernetesObject> {
       }
     }
     if (this.#projector !== undefined) {
-      if (!projected && !this.#project(this.#projector, bytes, start, end, text)) {
+      if (!projected && !this.#projector.projectWhole(bytes, start, end, text)) {
         return this.parse(bytes, start, end, text);
       }
       return this.#reduced(this.#projector, bytes, key, namespace);
@@ -205,15 +199,6 @@ export class ObjectReader<T extends KubernetesObject> {
     return string.length === own.length
       ? this.#unread(identity, string, metadataStart, metadataEnd, labelsStart, labelsEnd)
       : this.#unread(identity, own.slice(), metadataStart, metadataEnd, labelsStart, labelsEnd);
-  }
-
-  /** Copies the named fields of the identified object. Returns false if the walker or the projector declines. */
-  #project(projector: Projector, bytes: Uint8Array, start: number, end: number, text: string | undefined): boolean {
-    if (!this.#cutsFirst) return projector.projectWhole(bytes, start, end, text);
-    if (!this.#walker.finish(bytes, end, text)) return false;
-    if (this.#walker.cutStart === -1) return projector.projectWhole(bytes, start, end, text);
-    const rest = this.#rewrite(bytes, start, end, true, 0);
-    return projector.projectWhole(rest, 0, rest.length);
   }
 
   /** The entry of the walked object with its named fields alone, of which the projector has the copy. */

@@ -59,7 +59,6 @@ export class Projector {
   versionEnd = -1;
   /** True if labels are not copied by their name; then their position is not known. */
   readonly keepsMetadata: boolean;
-  readonly #copies: "named" | "others";
   /** The source of the latest projection. */
   #source: Uint8Array = this.bytes;
   /** The source as text, if all of it is ASCII. */
@@ -72,12 +71,11 @@ export class Projector {
   /** True once it has stopped early: then the open objects of the copy are closed. */
   #hasStopped = false;
 
-  /** Keeps the fields of `tree`, or all other fields. */
-  constructor(tree: FieldTree, copies: "named" | "others" = "named") {
-    this.#copies = copies;
-    this.#root = nodeOf(tree, copies);
+  /** Keeps the fields of `tree`. */
+  constructor(tree: FieldTree) {
+    this.#root = nodeOf(tree);
     this.#metadata = memberOf(tree, this.#root, "metadata");
-    this.keepsMetadata = copies === "others" || (this.#metadata?.isLeaf ?? false);
+    this.keepsMetadata = tree.below("metadata").keepsOthers;
     const metadata = tree.members.get("metadata");
     const nodeOfMember = (key: string): Node | undefined =>
       metadata && this.#metadata && memberOf(metadata, this.#metadata, key);
@@ -124,14 +122,15 @@ export class Projector {
       this.versionEnd =
         -1;
     if (source[start] !== OPEN_BRACE) return -1;
-    return this.#object(start, this.#root, stopsEarly && this.#copies === "named");
+    return this.#object(start, this.#root, stopsEarly);
   }
 
-  /** Copies the object at `at`; `isLast` if no kept field follows it. Returns the position behind it, or -1. */
-  #object(at: number, node: Node, isLast: boolean): number {
+  /** Copies the object at `at`; `isLastKept` if no kept field follows it. Returns the position behind it, or -1. */
+  #object(at: number, node: Node, isLastKept: boolean): number {
     const source = this.#source;
     const end = this.#end;
     const { keys, below, others } = node;
+    const isLast = isLastKept && others === undefined;
     let left = keys.length;
     this.#put(OPEN_BRACE);
     if (at + 1 < end && source[at + 1] === CLOSE_BRACE) {
@@ -187,7 +186,7 @@ export class Projector {
       if (first === OPEN_BRACKET) return this.#array(at, node);
     }
     const behind = skipValue(this.#source, at, this.#end);
-    if (behind !== -1 && (node.isLeaf || first === LETTER_N || this.#copies === "others")) this.#copy(at, behind);
+    if (behind !== -1 && (node.isLeaf || first === LETTER_N || node.others !== undefined)) this.#copy(at, behind);
     return behind;
   }
 
@@ -251,12 +250,12 @@ export class Projector {
 
 const NULL = encoder.encode("null");
 
-function nodeOf(tree: FieldTree, copies: "named" | "others"): Node {
+function nodeOf(tree: FieldTree): Node {
   const members = [...tree.members];
   return {
     keys: members.map(([key]) => encoder.encode(key)),
-    below: members.map(([, below]) => copies === "others" && below.isLeaf ? undefined : nodeOf(below, copies)),
-    others: copies === "others" ? LEAF : undefined,
+    below: members.map(([, below]) => below.isNothing ? undefined : nodeOf(below)),
+    others: tree.keepsOthers ? LEAF : undefined,
     isLeaf: tree.isLeaf,
   };
 }

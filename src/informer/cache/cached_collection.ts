@@ -2,6 +2,7 @@ import { isSecret } from "../../api/is_secret.ts";
 import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { Selection } from "../../api/options.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
+import { Reduction } from "../../entry/reduction.ts";
 
 /** One of several namespaces that an informer caches. */
 export interface NamespaceSource<T> {
@@ -19,6 +20,8 @@ export interface ObjectFormOptions<T> {
   readonly transform?: (object: T) => T;
   /** Keeps the data of Secrets. */
   readonly keep?: "data";
+  /** The names of further annotations of Secrets that hold their data. */
+  readonly secretAnnotations?: readonly string[];
   /** Delivers or skips updates that change no named field. */
   readonly unchanged?: "skip" | "deliver";
 }
@@ -37,8 +40,10 @@ export class CachedCollection<T> {
   readonly selections: readonly Selection[];
   /** The same object for all collections of a server. */
   readonly server: object;
-  /** `"drop"` if Secrets lack their data. */
+  /** `"keep"` if the objects are Secrets, and what is cached of them has data, or a copy of it. */
   readonly secretData: "drop" | "keep";
+  /** The names of further annotations that hold the data of Secrets; none where the objects are of another kind. */
+  readonly secretAnnotations: readonly string[];
   /** `"drop"` if the objects lack `metadata.managedFields`. */
   readonly managedFields: "drop" | "keep";
   /** `true` if a transform changes the objects. */
@@ -49,10 +54,11 @@ export class CachedCollection<T> {
   /**
    * Checks sources and options.
    *
-   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when an option is not for this collection.
+   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when an option is not for this collection;
+   * when the resource names fields of Secrets that are left out.
    */
   constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], options: ObjectFormOptions<T>) {
-    const { keep, unchanged, managedFields, transform } = options;
+    const { keep, unchanged, managedFields, secretAnnotations = [], transform } = options;
     this.sources = sourcesOf(source);
     const [{ source: first }] = this.sources;
     this.resource = first.resource;
@@ -61,27 +67,26 @@ export class CachedCollection<T> {
     if (unchanged !== undefined && this.resource?.fields === undefined) {
       throw this.#refused("unchanged", "informers of named fields; give fields, or");
     }
-    if (keep !== undefined && !this.#isOfSecrets) throw this.#refused("keep", "informers of Secrets;");
+    const isOfSecrets = this.resource !== undefined && isSecret(this.resource);
+    if (keep !== undefined && !isOfSecrets) throw this.#refused("keep", "informers of Secrets;");
     this.selections = this.sources.map(({ source }) => source.selection ?? {});
     this.server = first.identities?.server ?? first;
-    this.secretData = keep === "data" ? "keep" : "drop";
+    const form = { managedFields, secretAnnotations, secretData: keep === "data" ? "keep" : "drop" } as const;
+    this.secretData = isOfSecrets && Reduction.keepsSecrets(this.resource!, form) ? "keep" : "drop";
+    this.secretAnnotations = isOfSecrets ? secretAnnotations : [];
     this.managedFields = managedFields;
     this.isTransformed = transform !== undefined;
     this.skipsUnchanged = this.resource?.fields !== undefined && unchanged !== "deliver";
   }
 
-  /** `true` if the objects are Secrets with their data. */
+  /** `true` if the cache has data of Secrets. */
   get hasSecrets(): boolean {
-    return this.#isOfSecrets && this.secretData === "keep";
+    return this.secretData === "keep";
   }
 
   /** The paths of fields that nothing has checked: some only for a kind found by discovery. */
   get uncheckedFields(): readonly string[] {
     return this.resource !== undefined && "verbs" in this.resource ? this.resource.fields ?? [] : [];
-  }
-
-  get #isOfSecrets(): boolean {
-    return this.resource !== undefined && isSecret(this.resource);
   }
 
   #refused(option: keyof ObjectFormOptions<T>, use: string): TypeError {

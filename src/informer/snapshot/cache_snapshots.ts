@@ -28,13 +28,13 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#collection = collection;
     this.#intake = intake;
     this.#sync = sync;
-    const { name, resource, secretData, selections, managedFields, isTransformed } = collection;
-    this.#reduction = resource && Reduction.of(resource, { secretData, managedFields });
+    const { name, resource, secretData, secretAnnotations, selections, managedFields, isTransformed } = collection;
+    this.#reduction = resource && Reduction.of(resource, { secretData, secretAnnotations, managedFields });
     this.#scope = {
       resource: `${name}/${resource?.version ?? ""}`,
       representation: resource?.representation ?? "object",
       fields: resource?.fields ?? "all",
-      secretData,
+      secretData: [secretData, ...secretAnnotations].join(" "),
       selections: selections.map(({ namespace = "", labelSelector = "", fieldSelector = "" }) => {
         return { namespace, labelSelector, fieldSelector };
       }),

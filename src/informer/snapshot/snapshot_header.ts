@@ -11,7 +11,7 @@ export interface SnapshotScope {
   readonly representation: string;
   /** The fields to which the objects are reduced, or `"all"`. */
   readonly fields: readonly string[] | "all";
-  /** `"drop"` if Secrets lack their data. */
+  /** `"drop"` if Secrets lack their data, and the names of further annotations that hold it. */
   readonly secretData: string;
   /** The parts of the collection. */
   readonly selections: readonly Readonly<Record<string, unknown>>[];

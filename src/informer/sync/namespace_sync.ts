@@ -35,7 +35,7 @@ export interface NamespaceSyncOptions<T extends KubernetesObject> {
   /** The namespace of the collection, if the informer has several. */
   readonly namespace?: string;
   /** The form of the objects. */
-  readonly collection: Pick<CachedCollection<T>, "managedFields" | "secretData">;
+  readonly collection: Pick<CachedCollection<T>, "managedFields" | "secretData" | "secretAnnotations">;
   /** The informer's cache. */
   readonly cache: ObjectCache<T>;
   /** Writes to the cache. */
@@ -79,7 +79,7 @@ export class NamespaceSync<T extends KubernetesObject> {
   /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
   constructor(options: NamespaceSyncOptions<T>) {
     const { source, namespace, cache: { store, intake }, writer, reflector } = options;
-    const { managedFields, secretData } = options.collection;
+    const { managedFields, secretData, secretAnnotations } = options.collection;
     const { onPhase, onSynced, onError } = options;
     this.namespace = namespace;
     this.#options = options;
@@ -97,6 +97,7 @@ export class NamespaceSync<T extends KubernetesObject> {
     this.#source = withDecodeOptions(source, {
       managedFields,
       secretData,
+      secretAnnotations,
       known: (key) => store.lookUp(key),
       knownNext: () => store.lookUpNext(),
     });
