@@ -31,7 +31,14 @@ import type { ReflectorStore } from "./reflector_store.ts";
 import type { ListWatchObserver, RequestEnd } from "./request_observer.ts";
 import { readStreamingList } from "./streaming_list.ts";
 import { SyncedStore } from "./synced_store.ts";
-import { firstPhase, RequestRateError, resumedPhase, transition, type TransitionRules } from "./transition.ts";
+import {
+  firstPhase,
+  RequestRateError,
+  resumedPhase,
+  transition,
+  type TransitionRules,
+  withRelist,
+} from "./transition.ts";
 import { readWatch } from "./watch.ts";
 import { WatchStream } from "./watch_stream.ts";
 
@@ -132,13 +139,12 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /**
-   * Ends the current watch and lists the newest state, because the store cannot have everything that the server has. Does
-   * nothing unless the phase is `watching`. `reason` is not reported.
+   * Lists the newest state, because the store cannot have everything that the server has: at once where the phase is `watching`,
+   * else after the present wait or pause. Does nothing while it lists, or does not run. `reason` is not reported.
    */
   relist(reason: Error): void {
-    if (this.#phase.name !== "watching") return;
-    this.#phase = { ...this.#phase, relist: reason };
-    this.#stream?.fail(reason);
+    this.#phase = withRelist(this.#phase, reason);
+    if (this.#phase.name === "watching") this.#stream?.fail(reason);
   }
 
   /**

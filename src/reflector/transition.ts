@@ -71,11 +71,11 @@ const BROKEN_STREAMS = 2;
  * | watching | connection lost otherwise, or not made; throttled | back off, then watching from s |
  * | watching | expired, any other failure | back off, then listing at s |
  * | watching | relist | listing at "", at once |
- * | waiting | elapsed | the phase that it waited for |
+ * | waiting | elapsed | the phase that it waited for; listing at "" where a relist was requested |
  * | listing at v | paused | paused, later listing at v |
  * | watching | paused | paused, later watching from s; listing at "" where a relist was requested |
  * | waiting | paused | paused, later the rest of the wait |
- * | paused | resumed | the phase that was paused, at once |
+ * | paused | resumed | the phase that was paused, at once; listing at "" where a relist was requested |
  * | any | stopped | stopped |
  *
  * If the store has no version yet (`""` or `"0"`), the list is at `"0"`. Waits grow with the failures in a row, see
@@ -95,6 +95,26 @@ export function firstPhase(resourceVersion: string, rules: TransitionRules): Lis
 export function resumedPhase(resourceVersion: string, rules: TransitionRules): WatchingPhase {
   // mutant: restored-watches-from-now
   return watching(resourceVersion, { ...NO_HISTORY, pagesOnly: rules.streamingList === "off" });
+}
+
+/** Returns `phase` with a list of the newest state as its next request, unless it is a list or has none. */
+export function withRelist(phase: ReflectorPhase, reason: Error): ReflectorPhase {
+  switch (phase.name) {
+    case "watching":
+      return { ...phase, relist: reason };
+    case "waiting":
+      return { ...phase, next: toNewest(phase.next) };
+    case "paused": {
+      const { next } = phase;
+      return { ...phase, next: next.name === "waiting" ? { ...next, next: toNewest(next.next) } : toNewest(next) };
+    }
+    default:
+      return phase;
+  }
+}
+
+function toNewest(next: ListingPhase | WatchingPhase): ListingPhase {
+  return next.name === "listing" ? { ...next, resourceVersion: "" } : listing("", next.history);
 }
 
 /** Returns `next`, or a wait before it where its request would begin without one and there were too many of those. */

@@ -121,6 +121,27 @@ Deno.test("Reflector that was asked for a relist before it was paused lists the 
   assertEquals([source.lists[1].options.resourceVersion, follow.stored], [undefined, ["default/a@11"]]);
 });
 
+Deno.test("Reflector that is asked for a relist while it is paused lists the newest state when it is resumed, after the rest of a wait", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(10, []), END).watch([]).list(refused(503)).list(part(11, []), END)
+    .watch([]);
+  await using follow = new Follow(time, source, PAGES);
+  await time.tickAsync(0);
+  follow.reflector.pause();
+  await time.tickAsync(0);
+  follow.reflector.relist(new Error("something is missing"));
+  follow.reflector.resume();
+  await time.tickAsync(500);
+  follow.reflector.pause();
+  await time.tickAsync(0);
+  follow.reflector.relist(new Error("something is still missing"));
+  follow.reflector.resume();
+  await time.tickAsync(299);
+  assertEquals(source.lists.length, 2);
+  await time.tickAsync(1);
+  assertEquals(source.requests, ["list 0 limit=500", "watch 10", "list - limit=500", "list - limit=500", "watch 11"]);
+});
+
 Deno.test("Reflector starts ten watches without a wait, then one a second, however often it is paused and resumed", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END);

@@ -430,9 +430,10 @@ Deno.test("Reflector keeps no memory of a watch that has ended", async () => {
   assertEquals(watch?.deref(), undefined);
 });
 
-Deno.test("Reflector ignores a requested relist while it lists or waits", async () => {
+Deno.test("Reflector ignores a requested relist while it lists, and lists the newest state after a wait in which one was requested", async () => {
   using time = new FakeTime();
-  const source = new ScriptedSource().list(part(10, [entry("a", 1)])).watch([], refused(429)).watch([]);
+  const source = new ScriptedSource().list(part(10, [entry("a", 1)])).watch([], refused(429))
+    .list(part(5, [entry("b", 2)]), END).watch([]);
   await using follow = new Follow(time, source, PAGES);
   await time.tickAsync(0);
   follow.reflector.relist(new Error("while it lists"));
@@ -444,8 +445,10 @@ Deno.test("Reflector ignores a requested relist while it lists or waits", async 
   assertEquals([follow.reflector.phase.name, source.requests], ["watching", [
     "list 0 limit=500",
     "watch 10",
-    "watch 10",
+    "list - limit=500",
+    "watch 5",
   ]]);
+  assertEquals(follow.stored, ["default/b@2"]);
 });
 
 Deno.test("Reflector relists when its store requests that in the middle of a batch, after applying the batch", async () => {

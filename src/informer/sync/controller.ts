@@ -91,7 +91,7 @@ export class Controller<T extends KubernetesObject> {
     while (this.#queue.pop(this.#process));
   }
 
-  /** Ends the watch and lists again, because of `reason`. Does nothing unless the reflector watches. */
+  /** Lists again, because of `reason`: at once, or after the wait or pause of the reflector. Does nothing while it lists. */
   relist(reason: Error): void {
     this.#reflector.relist(reason);
   }

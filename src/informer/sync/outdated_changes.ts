@@ -29,7 +29,7 @@ export interface OutdatedChangesOptions {
  */
 export class OutdatedChanges implements Disposable {
   readonly #options: OutdatedChangesOptions;
-  /** `#timer` is armed from the end of a batch that leaves a `#reason`, and after each relist, until a list is applied. */
+  /** `#timer` is armed from the end of a batch that leaves a `#reason` until it asks for a list. */
   readonly #timer = new LongTimer(() => this.#relist());
   /** `#unsettled` has a key if and only if a change was dropped that may be a replay, and the object did not come again. */
   readonly #unsettled = new Map<ObjectKey, string>();
@@ -99,8 +99,6 @@ export class OutdatedChanges implements Disposable {
   #relist(): void {
     const reason = new Error(this.#reason);
     this.#nextRelistMs = monotonicMs() + RELIST_EVERY_MS;
-    // Repeats the request if no list follows: a reflector that waits to reconnect ignores it.
-    this.#timer.arm(RELIST_EVERY_MS);
     if (!this.#isReported) this.#options.report(reason);
     this.#isReported = true;
     this.#options.relist(reason);
