@@ -170,7 +170,7 @@ function planted(name: string, round: string): Secret {
   } as unknown as Secret;
 }
 
-/** What texts with planted data contain. */
+/** The parts of texts that show planted data. */
 const DATA_TEXTS = [PLANTED, btoa(PLANTED).slice(0, 8)];
 
 /** Names of representations, whether what is kept of them has data where it is asked for, and whether it is refused where not. */

@@ -68,6 +68,11 @@ export class EntryTransform<T extends KubernetesObject> {
     return this.#originals?.get(entry);
   }
 
+  /** Returns the key that the object of an entry of {@linkcode take} has on the server. */
+  serverKeyOf(entry: Entry<T>): ObjectKey {
+    return this.originalKey(entry) ?? entry.key;
+  }
+
   /** Records that the cache stored an entry of {@linkcode take}. */
   kept(entry: Entry<T>): void {
     const original = this.#originals?.get(entry);

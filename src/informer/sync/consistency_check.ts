@@ -36,8 +36,10 @@ export interface ConsistencyCheckOptions<T extends KubernetesObject> {
   readonly source: { listEntries(options: ListOptions): AsyncIterable<ListPart<T>> };
   /** The cached objects. */
   readonly known: KnownObjects<Entry<T>>;
-  /** Returns the key under which the server's object of `key` is cached. */
-  readonly keyOf: (key: ObjectKey) => ObjectKey;
+  /** Returns the cached entry of the object that has this key on the server, whatever key a transform has given it. */
+  readonly cached: (key: ObjectKey) => Entry<T> | undefined;
+  /** Returns the key that the object of a cached entry has on the server. */
+  readonly serverKeyOf: (cached: Entry<T>) => ObjectKey;
   /** The version up to which the cache has everything. */
   readonly version: () => string;
   /** Resolves when the cache has reached `version`. */
@@ -58,7 +60,7 @@ interface Compared {
   version: string;
   /** The number of objects. */
   objects: number;
-  /** The keys under which listed objects are cached, or would be. */
+  /** The keys of the listed objects, as the server has them: the key in the cache may not be known yet. */
   readonly keys: Set<ObjectKey>;
   /** The listed objects that were not cached at that version. */
   readonly suspects: Entry<KubernetesObject>[];
@@ -178,7 +180,7 @@ export class ConsistencyCheck<T extends KubernetesObject> {
   }
 
   async #list(version: string): Promise<Compared> {
-    const { identities, keyOf, known, pageSize } = this.#options;
+    const { identities, cached, known, pageSize } = this.#options;
     using job = new DerivedController(this.#job.signal);
     using deadline = new ListDeadline(job, { beginMs: LIST_IDLE_MS, progressMs: LIST_IDLE_MS });
     let compared = nothingCompared();
@@ -203,10 +205,8 @@ export class ConsistencyCheck<T extends KubernetesObject> {
       compared.objects += part.entries.length;
       for (const entry of part.entries) {
         if (entry.key === "") continue; // the informer's own list has reported it
-        const cached = known.getByKey(entry.key);
-        const key = cached === entry ? entry.key : keyOf(entry.key);
-        compared.keys.add(key);
-        if (cached !== entry && !isSame(known.getByKey(key), entry)) compared.suspects.push(entry);
+        compared.keys.add(entry.key);
+        if (!isSame(cached(entry.key), entry)) compared.suspects.push(entry);
       }
     }
     return compared;
@@ -214,18 +214,18 @@ export class ConsistencyCheck<T extends KubernetesObject> {
 
   /** Returns the objects in which the cache differs at present, but for those that have changed since the list's version. */
   #differences({ version, keys, suspects }: Compared): Difference<T>[] {
-    const { known } = this.#options;
+    const { known, serverKeyOf } = this.#options;
     const differences: Difference<T>[] = [];
     for (const listed of suspects) {
-      const cached = this.#cached(listed);
+      const cached = this.#options.cached(listed.key);
       if (cached === undefined) differences.push({ listed });
       else if (!isSame(cached, listed) && !isOlder(version, cached.resourceVersion)) {
         differences.push({ cached, listed });
       }
     }
     for (const key of known.keys()) {
-      if (keys.has(key)) continue;
       const cached = known.getByKey(key)!;
+      if (keys.has(serverKeyOf(cached))) continue;
       // mutant: check-misses-gone
       if (!isOlder(version, cached.resourceVersion)) differences.push({ cached });
     }
@@ -254,7 +254,7 @@ export class ConsistencyCheck<T extends KubernetesObject> {
       return true;
     }
     const read = await this.#read(listed);
-    const present = this.#cached(listed);
+    const present = this.#options.cached(listed.key);
     const isNewer = read !== undefined && !this.#deleted.has(listed.key) &&
       !isOlder(version(), read.resourceVersion) &&
       (present === undefined || isOlder(present.resourceVersion, read.resourceVersion));
@@ -277,11 +277,6 @@ export class ConsistencyCheck<T extends KubernetesObject> {
     let found: Entry<T> | undefined;
     for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find(({ key }) => key !== "");
     return found;
-  }
-
-  #cached({ key }: Entry<KubernetesObject>): Entry<T> | undefined {
-    const { known, keyOf } = this.#options;
-    return known.getByKey(keyOf(key));
   }
 }
 

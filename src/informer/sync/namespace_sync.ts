@@ -222,11 +222,16 @@ export class NamespaceSync<T extends KubernetesObject> {
    */
   async check(signal: AbortSignal): Promise<CheckResult> {
     const { source, cache: { store, intake }, reflector } = this.#options;
+    const known = this.#objects ?? store;
     const check = this.#check = new ConsistencyCheck<T>({
       identities: source.identities ?? source,
       source: this.#source,
-      known: this.#objects ?? store,
-      keyOf: (key) => intake.cachedKeyOf(key),
+      known,
+      cached: (key) => {
+        const entry = known.getByKey(intake.cachedKeyOf(key));
+        return entry === undefined || intake.serverKeyOf(entry) === key ? entry : undefined;
+      },
+      serverKeyOf: (entry) => intake.serverKeyOf(entry),
       version: () => this.gate.version,
       reached: (version, options) => this.gate.wait(version, options),
       repair: (entry) => this.#controller.repair(entry),

@@ -437,6 +437,56 @@ Deno.test("check() of objects without a name or that cannot be read finds no dif
   assertEquals(summary(await run.informer.check()), "none: 0 of 3 []");
 });
 
+Deno.test("check() leaves a renamed object in the cache that the watch brings after the list has shown it", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1)).list(part(20, [entry("a", 1), entry("b", 15)]), END);
+  const transform = (thing: Thing): Thing => ({
+    ...thing,
+    metadata: { ...thing.metadata, name: `r-${thing.metadata.name}` },
+  });
+  const { run, notes } = await started(time, source, { transform });
+  await using _run = run;
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  await run.send(added("b", 15), bookmark(20));
+  assertEquals(summary(await checking), "none: 0 of 2 []");
+  assertEquals([notes.take(), run.cached], [["+ default/r-b@15"], ["default/r-a@1", "default/r-b@15"]]);
+});
+
+Deno.test("check() does not take an object for another one that has its name after a rename", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 1)).list(part(20, [entry("a", 1), entry("r-a", 15)]), END);
+  const transform = (thing: Thing): Thing => ({
+    ...thing,
+    metadata: { ...thing.metadata, name: `r-${thing.metadata.name}` },
+  });
+  const { run } = await started(time, source, { transform });
+  await using _run = run;
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  await run.send(added("r-a", 15), bookmark(20));
+  assertEquals(summary(await checking), "none: 0 of 2 []");
+  assertEquals(run.cached, ["default/r-a@1", "default/r-r-a@15"]);
+});
+
+Deno.test("check() that asks for a list while the watch is reconnected gets it", async () => {
+  using time = new FakeTime();
+  const source = holding(entry("a", 9), entry("b", 10)).list(part(5, [entry("a", 1)]))
+    .list(part(5, [entry("a", 1)]), END).watch([]);
+  const { run } = await started(time, source);
+  await using _run = run;
+  await time.tickAsync(5_000);
+  const checking = run.informer.check();
+  await time.tickAsync(0);
+  run.source.watches[0].send(refused(429)); // the reflector waits
+  await time.tickAsync(0);
+  source.lists[1].send(END);
+  await time.tickAsync(0);
+  assertEquals((await checking).repair, "list");
+  await time.tickAsync(800);
+  assertEquals(run.cached, ["default/a@1"]);
+});
+
 Deno.test("check() compares renamed objects with those that they were", async () => {
   using time = new FakeTime();
   const source = holding(entry("a", 1), entry("b", 2), entry("c", 3))

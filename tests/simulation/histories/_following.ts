@@ -77,7 +77,7 @@ export function follow(
   const options: SharedIndexInformerOptions<KubernetesObject, "tier"> = {
     parse,
     freeze: true,
-    ...(plan.transform ? { transform: countCalls } : {}),
+    ...(plan.transform ? { transform: (object) => changed(object, plan) } : {}),
     ...(indexed ? { indexers: { tier: ({ metadata }) => [metadata.labels?.tier ?? "none"] } } : {}),
     ...(plan.metadataOnly ? {} : { unchanged: plan.unchanged }),
     reflector: {
@@ -176,12 +176,21 @@ export function canonical(value: unknown): string {
   });
 }
 
-/** Counts its calls for an object in an annotation. */
-export function countCalls<T extends KubernetesObject>(object: T): T {
-  const { annotations } = object.metadata;
+/** The object as the informer of a plan caches it: with the number of its changes in an annotation, if it is changed. */
+export function changed<T extends KubernetesObject>(object: T, { transform, renames }: InformerPlan): T {
+  if (!transform) return object;
+  const { annotations, name } = object.metadata;
   const calls = String(Number(annotations?.calls ?? 0) + 1);
-  return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, calls } } };
+  const renamed = renames ? { name: `${RENAMED}${name}` } : {};
+  return { ...object, metadata: { ...object.metadata, ...renamed, annotations: { ...annotations, calls } } };
 }
+
+/** The key that an object has on the server. */
+export function serverKeyOf(key: string): string {
+  return key.replace(`/${RENAMED}`, "/");
+}
+
+const RENAMED = "renamed-";
 
 function resourceOf({ metadataOnly, fields }: InformerPlan): Resource<KubernetesObject> {
   if (metadataOnly) return metadataOf(ConfigMap);

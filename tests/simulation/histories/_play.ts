@@ -18,11 +18,12 @@ import { FakeTime } from "../../support/fake_time.ts";
 import {
   cacheStateOf,
   canonical,
-  countCalls,
+  changed,
   follow,
   type Following,
   type Listening,
   run,
+  serverKeyOf,
   skips,
   stop,
 } from "./_following.ts";
@@ -286,7 +287,7 @@ class PlayedHistory {
   /** The number of objects that are at another version in the cache than on the server. */
   #differing({ informer, plan: { namespace, labelSelector } }: Following): number {
     const left = new Map(
-      [...informer.entries].map(({ key, uid, resourceVersion }) => [key, `${uid}@${resourceVersion}`]),
+      [...informer.entries].map(({ key, uid, resourceVersion }) => [serverKeyOf(key), `${uid}@${resourceVersion}`]),
     );
     let differing = 0;
     for (const { metadata } of this.#server.list(ConfigMap, { namespace, labelSelector })) {
@@ -300,9 +301,14 @@ class PlayedHistory {
   /** Checks one informer, while other things happen to it. */
   async #checkOne(following: Following): Promise<void> {
     try {
-      const { repair } = await following.informer.check();
+      const epoch = this.#epoch;
+      const result = await following.informer.check();
+      const { repair } = result;
       if (repair === "list") following.checkLists++;
-      if (repair === "list" && this.#script.faults === "none") throw new TypeError("a check asked for a list");
+      const isUndisturbed = this.#script.faults === "none" && following.epoch === epoch && epoch === this.#epoch;
+      if (isUndisturbed && repair !== "none" && repair !== "listed") {
+        throw new TypeError(`a check of an undisturbed server found a difference: ${JSON.stringify(result)}`);
+      }
     } catch (error) {
       // It was paused, disposed or refused, or a fault hit it.
       if (error instanceof TypeError || error instanceof RangeError) this.#checkFailure ??= error;
@@ -644,7 +650,7 @@ class PlayedHistory {
     if (plan.labelSelector !== undefined || version === "" || checker.failure !== undefined) return;
     if (this.#lossy) return; // until the relist, a cache lacks the events that were lost
     const cached = informer.entries.getByKey(key)?.resourceVersion;
-    const expected = this.#serverHistory.versionAt(key, Number(version));
+    const expected = this.#serverHistory.versionAt(serverKeyOf(key), Number(version));
     if (cached !== expected) {
       checker.failure = new Error(
         `at version ${version} the cache has "${key}" at ${cached}, the server had ${expected}`,
@@ -661,10 +667,8 @@ class PlayedHistory {
           ? { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata }
           : { ...object, metadata };
         const kept = plan.fields === undefined ? shown : pickFields(shown, FieldTree.of(plan.fields));
-        return [
-          `${metadata.namespace}/${metadata.name}`,
-          canonical(plan.transform ? countCalls(kept as KubernetesObject) : kept),
-        ];
+        const cached = changed(kept as KubernetesObject, plan);
+        return [`${metadata.namespace}/${cached.metadata.name}`, canonical(cached)];
       }),
     );
   }

@@ -18,6 +18,8 @@ export interface InformerPlan {
   readonly indexed?: boolean;
   /** True if a transform changes each object. */
   readonly transform?: boolean;
+  /** True if that transform changes its name too. */
+  readonly renames?: boolean;
   /** True if a factory makes it, which keeps its snapshots. */
   readonly factory?: boolean;
 }
@@ -85,6 +87,8 @@ export type ScriptStep =
   /** All informers have caught up within this time, with no more than so many requests. */
   | { readonly do: "expectWithin"; readonly ms: number; readonly requests?: number };
 
+type InformerStep = ScriptStep & { readonly do: "informer" };
+
 /** A history as data: it can be printed, cut down and played again. */
 export interface Script {
   readonly seed: number;
@@ -111,13 +115,14 @@ export function scriptOf(seed: number): Script {
   const pauses = new Random(seed ^ 0x9a5e);
   const reductions = new Random(seed ^ 0xf1e1d);
   const checking = new Random(seed ^ 0xc4ec);
+  const renaming = new Random(seed ^ 0x4e7a);
   const checks = checking.next() < 0.5;
   const faults = random.pick(["none", "harmless", "all", "all"] as const);
   const steps: ScriptStep[] = [];
   for (const step of history(seed, { faults, steps: 10 + random.below(30) })) {
     if (steps.length === 0 || random.next() < 0.08) {
       if (random.next() < 0.3) steps.push({ do: "spread", times: 1, everyMs: random.pick([1, 30, 300]) });
-      steps.push(informer(random, reductions));
+      steps.push(renamed(renaming, informer(random, reductions)));
     }
     if (random.next() < 0.06) steps.push({ do: "stopInformer", which: random.below(8) });
     if (random.next() < 0.12) steps.push({ do: "listener", which: random.below(8), plan: listener(random) });
@@ -147,7 +152,9 @@ function withRestarts(random: Random, steps: readonly ScriptStep[], faults: Scri
   const found = steps.map((step): ScriptStep => {
     if (step.do !== "informer") return step;
     const transform = random.next() < 0.4 && step.plan.fields === undefined;
-    return { ...step, plan: { ...step.plan, transform, factory: random.next() < 0.5 } };
+    const factory = random.next() < 0.5;
+    // A factory asks for objects of a snapshot by the names that they have in the cache.
+    return { ...step, plan: { ...step.plan, transform, factory, renames: step.plan.renames && !factory } };
   });
   for (let times = 1 + random.below(2); times > 0; times--) {
     const stop = 1 + random.below(found.length);
@@ -196,7 +203,7 @@ function burst(random: Random): ScriptStep[] {
   }));
 }
 
-function informer(random: Random, reductions: Random): ScriptStep {
+function informer(random: Random, reductions: Random): InformerStep {
   const scope = random.pick([{}, {}, { namespace: "a" }, { labelSelector: "tier=web" }]);
   const reduced = reductions.next() < 0.3 ? reduction(reductions) : {};
   return {
@@ -215,6 +222,13 @@ function informer(random: Random, reductions: Random): ScriptStep {
       reduced.indexed === false ? { ...plan, kind: plan.kind === "slow" ? plan.kind : "keys" } : plan
     ),
   };
+}
+
+/** Lets a transform rename the objects of some informers. */
+function renamed(random: Random, step: InformerStep): InformerStep {
+  return random.next() < 0.3 && step.plan.fields === undefined
+    ? { ...step, plan: { ...step.plan, transform: true, renames: true } }
+    : step;
 }
 
 /** Labels are kept always: filters and indexes read them. */
