@@ -52,7 +52,8 @@ export function namespacesOf(
 export interface Abortable {
   /**
    * When it aborts, the call rejects with its reason, a wait of an informer with a `WaitError` that has it; a `run()` resolves
-   * instead.
+   * instead, and an iterator over events, changes or status ends. The pages and parts of a list reject, since a list that ends is
+   * complete.
    */
   readonly signal?: AbortSignal;
 }

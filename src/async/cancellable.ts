@@ -24,8 +24,8 @@ export interface StreamSource<T, R = unknown> {
  * The items of a source, one `next()` after the other.
  *
  * - The source is opened by the first `next()`.
- * - When `signal` aborts, the pending `next()` rejects with its reason at once, or the following one does. The source is
- *   asked to end, and not waited for.
+ * - When `signal` aborts, the pending `next()` rejects with its reason at once, or the following one does; where `quiet` has
+ *   aborted, the stream ends without an error. The source is asked to end, and not waited for.
  * - `return()` during a `next()` ends both at once. Otherwise it waits until the source has ended, unless `signal` has
  *   aborted.
  * - After the end, an error or `return()`, `next()` resolves to the end, and nothing is left on `signal`. Before that there
@@ -36,6 +36,7 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
   /** The signal that cancels the stream. */
   readonly signal: AbortSignal | undefined;
   readonly #open: (signal: AbortSignal) => StreamSource<T>;
+  readonly #quiet: AbortSignal | undefined;
   /** Aborted once the stream has ended or is cancelled. */
   readonly #controller = new AbortController();
   /** Set by the first read. */
@@ -51,10 +52,14 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
   /** True once every further `next()` resolves to the end. */
   #ended = false;
 
-  /** Does not call `open` yet. The signal that `open` receives aborts when the stream ends. */
-  constructor(open: (signal: AbortSignal) => StreamSource<T>, signal?: AbortSignal) {
+  /**
+   * Does not call `open` yet. The signal that `open` receives aborts when the stream ends. `signal` aborts with `quiet`, if that is
+   * given: the stream of a caller who ends it so has not failed.
+   */
+  constructor(open: (signal: AbortSignal) => StreamSource<T>, signal?: AbortSignal, quiet?: AbortSignal) {
     this.#open = open;
     this.signal = signal;
+    this.#quiet = quiet;
   }
 
   /** The next item. */
@@ -91,6 +96,7 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
     if (this.#ended) return Promise.resolve({ done: true, value: undefined });
     if (this.signal?.aborted) {
       this.#ended = true;
+      if (this.#quiet?.aborted) return Promise.resolve({ done: true, value: undefined });
       return Promise.reject(this.signal.reason);
     }
     const item = new Promise(this.#wait);
@@ -140,9 +146,10 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
   readonly #abort = (): void => {
     const { reason } = this.signal!;
     this.#cancel(reason);
-    if (!this.#pending) return; // the following next() rejects
+    if (!this.#pending) return; // the following next() ends
     this.#ended = true;
-    this.#reject(reason);
+    if (this.#quiet?.aborted) this.#resolve({ done: true, value: undefined });
+    else this.#reject(reason);
   };
 
   /** Asks the source to end, and drops its answer: a source that fails while it ends has ended too. */

@@ -6,14 +6,22 @@
  */
 export class DerivedController implements Disposable {
   readonly #controller = new AbortController();
-  readonly #parents: readonly (AbortSignal | undefined)[];
+  readonly #parents: (AbortSignal | undefined)[];
   readonly #stop = (): void => this.abort(this.#aborted?.reason);
 
   /** Aborts with each of `parents`, at once if one has aborted. */
-  constructor(...parents: readonly (AbortSignal | undefined)[]) {
+  constructor(...parents: (AbortSignal | undefined)[]) {
     this.#parents = parents;
     if (this.#aborted !== undefined) this.#stop();
     else for (const parent of parents) parent?.addEventListener("abort", this.#stop, { once: true });
+  }
+
+  /** Aborts with `parent` too, at once if that has aborted. */
+  follow(parent: AbortSignal): void {
+    if (this.signal.aborted) return;
+    this.#parents.push(parent);
+    if (parent.aborted) this.#stop();
+    else parent.addEventListener("abort", this.#stop, { once: true });
   }
 
   /** The first parent that has aborted. */

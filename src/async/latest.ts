@@ -1,11 +1,4 @@
-/** One iterator of {@linkcode Latest.read}. */
-interface Reader {
-  readonly signal: AbortSignal | undefined;
-  /** `true` once `return()` was called. */
-  hasReturned: boolean;
-  /** Ends its wait for a change, if it waits. */
-  wake: (() => void) | undefined;
-}
+import { PolledIterator } from "./polled_iterator.ts";
 
 /** Publishes the newest value to any number of readers, each of which may miss values in between. */
 export class Latest<V> {
@@ -13,8 +6,8 @@ export class Latest<V> {
   #changes = 0;
   /** `true` from `end()` on. */
   #isOver = false;
-  /** Has a callback if and only if its reader waits for a change. */
-  readonly #wakers = new Set<() => void>();
+  /** Has a reader if and only if it has begun and not ended. */
+  readonly #readers = new Set<LatestReader<V>>();
   readonly #current: () => V;
 
   /** Publishes the values that `current` returns. */
@@ -36,51 +29,48 @@ export class Latest<V> {
 
   /**
    * Yields the present value, then the newest one after each change; a slow reader misses those in between. The iterator ends
-   * with `end()`, and at once with `return()`, also while a `next()` waits. It rejects with the signal's reason.
+   * with `end()`, and as a {@linkcode PolledIterator} does.
    */
-  read(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<V> {
-    const reader: Reader = { signal: options.signal, hasReturned: false, wake: undefined };
-    const values = this.#values(reader);
-    return {
-      next: () => values.next(),
-      return: (): Promise<IteratorResult<V, undefined>> => {
-        reader.hasReturned = true;
-        reader.wake?.();
-        return Promise.resolve({ done: true, value: undefined });
-      },
-      [Symbol.asyncIterator](): AsyncIterableIterator<V> {
-        return this;
-      },
-    };
-  }
-
-  async *#values(reader: Reader): AsyncGenerator<V, undefined, undefined> {
-    for (let seen = -1; !reader.hasReturned;) {
-      reader.signal?.throwIfAborted();
-      if (seen !== this.#changes) {
-        seen = this.#changes;
-        yield this.#current();
-        continue;
+  read(options: { readonly signal?: AbortSignal } = {}): PolledIterator<V> {
+    let seen = -1;
+    return new LatestReader(options.signal, this.#readers, (reader) => {
+      if (seen === this.#changes) {
+        if (this.#isOver) reader.end();
+        return undefined;
       }
-      if (this.#isOver) return;
-      await this.#nextWake(reader);
-    }
-  }
-
-  /** Resolves when the value changes or ends, the signal aborts, or the reader leaves. */
-  #nextWake(reader: Reader): Promise<void> {
-    return new Promise<void>((resolve) => {
-      const wake = reader.wake = (): void => {
-        reader.signal?.removeEventListener("abort", wake);
-        this.#wakers.delete(wake);
-        resolve();
-      };
-      this.#wakers.add(wake);
-      reader.signal?.addEventListener("abort", wake, { once: true });
+      seen = this.#changes;
+      return this.#current();
     });
   }
 
   #wake(): void {
-    for (const wake of [...this.#wakers]) wake();
+    for (const reader of this.#readers) reader.wake();
+  }
+}
+
+class LatestReader<V> extends PolledIterator<V> {
+  readonly #readers: Set<LatestReader<V>>;
+  readonly #take: (reader: LatestReader<V>) => V | undefined;
+
+  constructor(
+    signal: AbortSignal | undefined,
+    readers: Set<LatestReader<V>>,
+    take: (reader: LatestReader<V>) => V | undefined,
+  ) {
+    super(signal);
+    this.#readers = readers;
+    this.#take = take;
+  }
+
+  protected override poll(): V | undefined {
+    return this.#take(this);
+  }
+
+  protected override begin(): void {
+    this.#readers.add(this);
+  }
+
+  protected override finish(): void {
+    this.#readers.delete(this);
   }
 }

@@ -137,7 +137,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.watch}. */
   watch(options: WatchOptions = {}): AsyncIterableIterator<WatchEvent<T>> {
     const spec = watchRequest(this.#target, options);
-    return streamOf(this.#until(options), (signal) => this.#events(spec, options, signal));
+    return streamOf(this.#until(options), (signal) => this.#events(spec, options, signal), options.signal);
   }
 
   /** As {@linkcode ResourceClient.follow}. */
@@ -148,6 +148,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return streamOf(
       this.#until(options),
       (signal) => retryWatch(name, (options) => this.watchChanges(options), options, signal),
+      options.signal,
     );
   }
 
@@ -325,10 +326,11 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   }
 }
 
-/** The items of the iterator that `start` creates, as a stream that `signal` cancels. */
+/** The items of the iterator that `start` creates, as a stream that `signal` cancels, without an error where it is by `quiet`. */
 function streamOf<I>(
   signal: AbortSignal | undefined,
   start: (signal: AbortSignal) => AsyncIterator<I, void>,
+  quiet?: AbortSignal,
 ): CancellableStream<I> {
-  return new CancellableStream((signal) => new IteratorSource(start(signal)), signal);
+  return new CancellableStream((signal) => new IteratorSource(start(signal)), signal, quiet);
 }

@@ -179,7 +179,10 @@ export interface ResourceClient<T extends KubernetesObject> {
    */
   pages(options?: ListOptions): AsyncIterableIterator<ObjectList<T>>;
 
-  /** Watches until the server ends the watch. An object that cannot be parsed ends it with a `DecodeError`. */
+  /**
+   * Watches until the server ends the watch, or the signal aborts: then the iterator ends without an error. An object that cannot be
+   * parsed ends it with a `DecodeError`.
+   */
   watch(options?: WatchOptions): AsyncIterableIterator<WatchEvent<T>>;
 
   /**
@@ -196,6 +199,7 @@ export interface ResourceClient<T extends KubernetesObject> {
    *   and 404, when the server refuses the request (any other 4xx as its answer but 408, 409 and 429, or a redirect), and when
    *   an object or a line cannot be decoded twice. After every other failure, such as a failed credential plugin or a web
    *   page from a proxy, it calls `onInterrupted` and resumes.
+   * - It ends without an error when the signal aborts.
    * - Bookmarks are yielded if `allowBookmarks` is set.
    *
    * @throws {TypeError} when `resourceVersion` is missing, or `sendInitialEvents` is given.

@@ -3,16 +3,18 @@ import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { DerivedController } from "../async/derived_controller.ts";
+import type { PolledIterator } from "../async/polled_iterator.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
 import type { Lister } from "./cache/lister.ts";
+import type { Listener } from "./events/listener.ts";
 import type { InformerEvent } from "./events/event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
 import type { InformerView } from "./informer_view.ts";
 import type { SharedIndexInformer } from "./shared_index_informer.ts";
 import type { InformerStatus } from "./status.ts";
 import type { CheckResult } from "./sync/check_result.ts";
-import type { CacheView, ViewOptions } from "./view/cache_view.ts";
+import { CacheView, type ViewOptions } from "./view/cache_view.ts";
 
 /** The informer of a holder, until that is disposed. */
 interface Held<T extends KubernetesObject, Name extends string> {
@@ -24,7 +26,7 @@ interface Held<T extends KubernetesObject, Name extends string> {
  * One holder of a shared informer, made by `SharedInformerFactory.acquire()`; its members are those of the informer.
  *
  * Disposing it gives the informer back, and ends what was begun here: handlers are removed (a running call continues, with its
- * signal aborted), event streams and waits reject. Then its members throw; a second disposal does nothing.
+ * signal aborted), iterators and views end, waits reject. Then its members throw; a second disposal does nothing.
  */
 export class AcquiredInformer<T extends KubernetesObject, Name extends string = never>
   implements InformerView<T>, Disposable {
@@ -77,22 +79,22 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
 
   /** See `SharedIndexInformer.statusChanges()`. */
   statusChanges(options: Abortable = {}): AsyncIterableIterator<InformerStatus> {
-    return this.#informer.statusChanges(this.#bound(options));
+    return this.#bound(this.#informer.statusChanges(options));
   }
 
   /** See `SharedIndexInformer.addEventHandler()`. The disposal removes the handler. */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions<T> = {}): HandlerRegistration {
-    return this.#informer.addEventHandler(handler, this.#bound(options));
+    return this.#bound(this.#informer.addEventHandler(handler, options));
   }
 
   /** See `SharedIndexInformer.events()`. The disposal ends the iterator. */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
-    return this.#informer.events(this.#bound(options));
+    return this.#bound(this.#informer.events(options));
   }
 
   /** See `SharedIndexInformer.view()`. The disposal ends the view. */
   view(options: ViewOptions<T> = {}): CacheView<T> {
-    return this.#informer.view(this.#bound(options));
+    return new CacheView((handler, registered) => this.addEventHandler(handler, registered), options);
   }
 
   /** See `SharedIndexInformer.until()`. */
@@ -140,10 +142,10 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
     return new DOMException(`Cannot use the informer of "${this.#name}": this holder was disposed`, "AbortError");
   }
 
-  /** Returns the options with a signal that aborts with the holder too. */
-  #bound<O extends Abortable>(options: O): O {
-    const { signal } = options;
-    return { ...options, signal: signal ? new DerivedController(signal, this.#job.signal).signal : this.#job.signal };
+  /** Returns what the informer has returned, a {@linkcode PolledIterator} or a {@linkcode Listener}, which ends with the holder too. */
+  #bound<R>(begun: R): R {
+    (begun as R & Pick<Listener<T> | PolledIterator<unknown>, "endWith">).endWith(this.#job.signal);
+    return begun;
   }
 
   async #wait<O extends Abortable, R>(

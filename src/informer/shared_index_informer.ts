@@ -186,7 +186,10 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     return this.#cache.memory;
   }
 
-  /** Yields the present status, then the newest one after changes of state, cause, lists or watches. */
+  /**
+   * Yields the present status, then the newest one after changes of state, cause, lists or watches. The iterator ends behind the
+   * last status when the informer stops, at once when the signal aborts, and at `break`.
+   */
   statusChanges(options: Abortable = {}): AsyncIterableIterator<InformerStatus> {
     return this.#changes.read(options);
   }
@@ -204,10 +207,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
 
   /**
    * Returns the cached objects as events, then changes. The iterator begins at its first `next()`, and ends when the informer
-   * stops, or at `break`.
+   * stops, when the signal aborts, or at `break`.
    *
-   * `next()` rejects with the signal's reason, with an error when the backlog exceeds its `{ max }`, and when the informer has
-   * stopped before the first one.
+   * `next()` rejects with an error when the backlog exceeds its `{ max }`, and when the informer has stopped before the first one.
    */
   events(options: HandlerOptions<T> = {}): AsyncIterableIterator<InformerEvent<T>> {
     return this.#processor.stream(options);

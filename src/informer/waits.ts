@@ -72,6 +72,7 @@ export class Waits<T extends KubernetesObject> {
           if (error !== event.error) throw error; // the quarantine reports an object that cannot be read
         }
       }
+      signal?.throwIfAborted();
       throw this.stopped;
     });
   }
@@ -84,6 +85,7 @@ export class Waits<T extends KubernetesObject> {
         if (event.type === "deleted" || (event.type === "synced" && !there)) return;
         there = true;
       }
+      signal?.throwIfAborted();
       throw this.stopped;
     });
   }

@@ -3,7 +3,7 @@ export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Options of every subscription. */
 export interface RelayClientOptions {
-  /** Ends the subscription, whose waits reject with its reason. */
+  /** Ends the subscription: its iterators end, and its waits reject with its reason. */
   readonly signal?: AbortSignal;
   /** Returns headers of each request, such as `authorization`. @default {none} */
   readonly headers?: () => Record<string, string> | Promise<Record<string, string>>;

@@ -1,6 +1,6 @@
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { PolledIterator } from "./polled_iterator.ts";
+import { PolledIterator } from "../async/polled_iterator.ts";
 
 /** An event of a subscription; the members are those of an informer's event of that type. */
 export type SubscriptionEvent<T> =
@@ -19,14 +19,12 @@ export interface EventReaderContext<T> {
   readonly onBegin: () => void;
   /** Called once, when the iterator has ended. */
   readonly onEnd: () => void;
-  /** Ends the iterator: `next()` rejects with its reason. */
+  /** Ends the iterator. */
   readonly signal: AbortSignal | undefined;
 }
 
 /** Makes events of the differences between the objects that a reader has seen and those that there are. */
-export class EventReader<T extends KubernetesObject> {
-  /** The events. */
-  readonly iterator: PolledIterator<SubscriptionEvent<T>>;
+export class EventReader<T extends KubernetesObject> extends PolledIterator<SubscriptionEvent<T>> {
   readonly #context: EventReaderContext<T>;
   /** The objects that the reader has seen. */
   readonly #known = new Map<ObjectKey, T>();
@@ -35,27 +33,28 @@ export class EventReader<T extends KubernetesObject> {
   /** `true` once `synced` was delivered. */
   #isSynced = false;
 
-  /** Begins at the first `next()` of the iterator. */
   constructor(context: EventReaderContext<T>) {
+    super(context.signal);
     this.#context = context;
-    this.iterator = new PolledIterator({
-      poll: () => context.hasSynced() ? this.#next() : undefined,
-      onBegin: () => {
-        for (const key of context.objects.keys()) this.#changed.add(key);
-        context.onBegin();
-      },
-      onEnd: context.onEnd,
-      signal: context.signal,
-    });
   }
 
   /** Notes that the object of a key may have changed. */
   changed(key: ObjectKey): void {
     this.#changed.add(key);
-    this.iterator.wake();
+    this.wake();
   }
 
-  #next(): SubscriptionEvent<T> | undefined {
+  protected override begin(): void {
+    for (const key of this.#context.objects.keys()) this.#changed.add(key);
+    this.#context.onBegin();
+  }
+
+  protected override finish(): void {
+    this.#context.onEnd();
+  }
+
+  protected override poll(): SubscriptionEvent<T> | undefined {
+    if (!this.#context.hasSynced()) return undefined;
     for (const key of this.#changed) {
       this.#changed.delete(key);
       const previous = this.#known.get(key);

@@ -1,6 +1,6 @@
 import type { ViewRequest } from "../edge/format/view_events.ts";
 import { applyViewUpdate, type ViewRow, type ViewUpdate } from "../informer/view/view_update.ts";
-import { type IterationFailure, PolledIterator } from "./polled_iterator.ts";
+import { type IterationFailure, PolledIterator } from "../async/polled_iterator.ts";
 
 /** A view's connection to its subscription. */
 export interface RemoteViewContext {
@@ -13,8 +13,8 @@ export interface RemoteViewContext {
 /** A window of a collection of a relay. */
 export class RemoteView<T> implements Disposable {
   readonly #context: RemoteViewContext;
-  /** The iterators that have begun, and the update that each has not yet yielded. */
-  readonly #readers = new Map<PolledIterator<ViewUpdate<T>>, ViewUpdate<T> | undefined>();
+  /** Has a reader if and only if it has begun and not ended. */
+  readonly #readers = new Set<UpdateReader<T>>();
   #request: ViewRequest;
   #rows: ViewRow<T>[] = [];
   /** The last update; `undefined` before the first one. */
@@ -61,24 +61,14 @@ export class RemoteView<T> implements Disposable {
 
   /**
    * Returns the rows of the window, once they have come, then their changes. The iterator begins at its first `next()`, and ends with
-   * the view, or at `break`. A slow reader receives all rows instead of the changes that it has missed. There is one call of `next()`
-   * at a time.
+   * the view, when a signal aborts, or at `break`; `next()` rejects with the reason why the subscription has failed. A slow reader
+   * receives all rows instead of the changes that it has missed.
    */
   changes(options: { readonly signal?: AbortSignal } = {}): AsyncIterableIterator<ViewUpdate<T>> {
-    const reader: PolledIterator<ViewUpdate<T>> = new PolledIterator<ViewUpdate<T>>({
-      poll: () => {
-        const update = this.#readers.get(reader);
-        if (update !== undefined) this.#readers.set(reader, undefined);
-        return update;
-      },
-      onBegin: () => {
-        if (this.#end !== undefined) return reader.end(this.#end.failure);
-        this.#readers.set(reader, this.#last && this.#all(this.#last));
-      },
-      onEnd: () => this.#readers.delete(reader),
-      signal: options.signal,
+    return new UpdateReader<T>(options.signal, this.#readers, (reader) => {
+      if (this.#end === undefined) reader.update = this.#last && this.#all(this.#last);
+      else reader.end(this.#end.failure);
     });
-    return reader;
   }
 
   /** Applies an update. */
@@ -86,8 +76,8 @@ export class RemoteView<T> implements Disposable {
     const update = rows === undefined ? { total, offset, changes } : { total, offset, rows, changes };
     this.#last = update;
     this.#rows = applyViewUpdate(this.#rows, update);
-    for (const [reader, pending] of this.#readers) {
-      this.#readers.set(reader, pending === undefined ? update : this.#all(update));
+    for (const reader of this.#readers) {
+      reader.update = reader.update === undefined ? update : this.#all(update);
       reader.wake();
     }
   }
@@ -96,7 +86,7 @@ export class RemoteView<T> implements Disposable {
   end(failure?: { readonly error: unknown }): void {
     if (this.#end !== undefined) return;
     this.#end = { failure };
-    for (const reader of [...this.#readers.keys()]) reader.end(failure);
+    for (const reader of this.#readers) reader.end(failure);
     this.#context.onEnd();
   }
 
@@ -107,5 +97,38 @@ export class RemoteView<T> implements Disposable {
 
   #all({ total, offset }: ViewUpdate<T>): ViewUpdate<T> {
     return { total, offset, rows: [...this.#rows], changes: [] };
+  }
+}
+
+/** An iterator over the updates of a view. */
+class UpdateReader<T> extends PolledIterator<ViewUpdate<T>> {
+  /** The update that it has not yielded. */
+  update: ViewUpdate<T> | undefined;
+  readonly #readers: Set<UpdateReader<T>>;
+  readonly #onBegin: (reader: UpdateReader<T>) => void;
+
+  constructor(
+    signal: AbortSignal | undefined,
+    readers: Set<UpdateReader<T>>,
+    onBegin: (reader: UpdateReader<T>) => void,
+  ) {
+    super(signal);
+    this.#readers = readers;
+    this.#onBegin = onBegin;
+  }
+
+  protected override poll(): ViewUpdate<T> | undefined {
+    const { update } = this;
+    this.update = undefined;
+    return update;
+  }
+
+  protected override begin(): void {
+    this.#readers.add(this);
+    this.#onBegin(this);
+  }
+
+  protected override finish(): void {
+    this.#readers.delete(this);
   }
 }

@@ -2,6 +2,7 @@ import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { Latch } from "../async/latch.ts";
+import type { IterationFailure } from "../async/polled_iterator.ts";
 import type { DeletedData, StateData } from "../edge/format/relay_events.ts";
 import type { CacheSelection, Lister } from "../informer/cache/lister.ts";
 import type { InformerState } from "../informer/sync/state.ts";
@@ -9,7 +10,6 @@ import { relayAddress, type RelayClientOptions } from "./ask_relay.ts";
 import { EventReader, type SubscriptionEvent } from "./event_reader.ts";
 import { followRelay } from "./follow_relay.ts";
 import { MapLister } from "./map_lister.ts";
-import type { IterationFailure } from "./polled_iterator.ts";
 import type { ServerEvent } from "./server_events.ts";
 
 /** Options of {@linkcode subscribe}. */
@@ -63,7 +63,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
       onDown: () => void (this.#state = "disconnected"),
     }, { ...options, signal: this.#job.signal }).catch((error) => {
       this.#job.release();
-      this.#over(this.#end ?? { failure: { error } });
+      this.#over(signal?.aborted ? undefined : { error }, error);
     });
   }
 
@@ -83,9 +83,8 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   }
 
   /**
-   * Returns the objects as events, then changes. The iterator begins at its first `next()`, and ends with the subscription, or at
-   * `break`; `next()` rejects with the signal's reason, and with the reason why the subscription has failed. There is one call of
-   * `next()` at a time.
+   * Returns the objects as events, then changes. The iterator begins at its first `next()`, and ends with the subscription, when a
+   * signal aborts, or at `break`; `next()` rejects with the reason why the subscription has failed.
    *
    * A slow reader receives the last state of each object, and not those in between.
    */
@@ -95,12 +94,12 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
       hasSynced: () => this.hasSynced,
       onBegin: () => {
         if (this.#end === undefined) this.#readers.add(reader);
-        else reader.iterator.end(this.#end.failure);
+        else reader.end(this.#end.failure);
       },
       onEnd: () => this.#readers.delete(reader),
       signal: options.signal,
     });
-    return reader.iterator;
+    return reader;
   }
 
   /** Returns {@linkcode events}. */
@@ -110,16 +109,17 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
 
   /** Ends the subscription. The copy stays as it is. */
   [Symbol.dispose](): void {
-    this.#over({ failure: undefined });
+    this.#over(undefined, new Error("Cannot wait for a subscription to sync: it was disposed"));
     this.#job.abort(new DOMException("The subscription was disposed", "AbortError"));
   }
 
-  #over(end: { readonly failure: IterationFailure | undefined }): void {
+  /** Ends the subscription: its iterators with `failure`, if there is one, and its waits with `error`. */
+  #over(failure: IterationFailure | undefined, error: unknown): void {
     if (this.#end !== undefined) return;
-    this.#end = end;
+    this.#end = { failure };
     this.#state = "failed";
-    this.#synced.fail(end.failure?.error ?? new Error("Cannot wait for a subscription to sync: it was disposed"));
-    for (const { iterator } of this.#readers) iterator.end(end.failure);
+    this.#synced.fail(error);
+    for (const reader of this.#readers) reader.end(failure);
   }
 
   #accept({ event, data, id }: ServerEvent): void {
@@ -154,7 +154,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
       }
     }
     this.#synced.open();
-    for (const { iterator } of this.#readers) iterator.wake();
+    for (const reader of this.#readers) reader.wake();
   }
 
   #changed(key: ObjectKey): void {

@@ -1,8 +1,8 @@
 import { DerivedController } from "../async/derived_controller.ts";
 import type { CollectionData, StreamData, ViewData, ViewRequest } from "../edge/format/view_events.ts";
+import type { IterationFailure } from "../async/polled_iterator.ts";
 import { askRelay, relayAddress, type RelayClientOptions, RelayError } from "./ask_relay.ts";
 import { followRelay } from "./follow_relay.ts";
-import type { IterationFailure } from "./polled_iterator.ts";
 import { RemoteView } from "./remote_view.ts";
 import type { ServerEvent } from "./server_events.ts";
 
@@ -49,7 +49,7 @@ export class ViewSubscription implements Disposable {
     // Views that are opened in this turn are in the first request.
     Promise.resolve().then(() => this.#follow()).catch((error) => {
       this.#job.release();
-      this.#over({ failure: { error } });
+      this.#over(signal?.aborted ? undefined : { error });
     });
   }
 
@@ -75,7 +75,7 @@ export class ViewSubscription implements Disposable {
 
   /** Ends the subscription and its views, whose rows stay as they are. */
   [Symbol.dispose](): void {
-    this.#over({ failure: undefined });
+    this.#over(undefined);
     this.#job.abort(new DOMException("The subscription was disposed", "AbortError"));
   }
 
@@ -149,11 +149,11 @@ export class ViewSubscription implements Disposable {
     }
   }
 
-  #over(end: { readonly failure: IterationFailure | undefined }): void {
+  #over(failure: IterationFailure | undefined): void {
     if (this.#end !== undefined) return;
-    this.#end = end;
+    this.#end = { failure };
     if (this.#stream !== undefined) this.#connected(undefined);
-    for (const view of [...this.#views.values()]) view.end(end.failure);
+    for (const view of [...this.#views.values()]) view.end(failure);
   }
 }
 

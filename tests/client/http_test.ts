@@ -77,13 +77,7 @@ Deno.test("Client closes the connection over HTTP when a watch is left or aborte
   }
   await ends[0];
   const controller = new AbortController();
-  await assertRejects(
-    async () => {
-      for await (const _ of pods.watch({ signal: controller.signal })) controller.abort(new Error("enough"));
-    },
-    Error,
-    "enough",
-  );
+  for await (const _ of pods.watch({ signal: controller.signal })) controller.abort(new Error("enough"));
   await ends[1];
 });
 

@@ -133,10 +133,9 @@ Deno.test("the signal of a call ends it where the client for a kind has another 
   using client = new Client({ server: "http://fake", transport: { fetch } });
   const maps = client.resource(ConfigMap, { namespace: "shop" }, { signal: new AbortController().signal });
   const stop = new AbortController();
-  const pending = [
-    maps.get("a", { signal: stop.signal }),
-    maps.watch({ resourceVersion: "1", signal: stop.signal }).next(),
-  ];
+  const read = maps.get("a", { signal: stop.signal });
+  const change = maps.watch({ resourceVersion: "1", signal: stop.signal }).next();
   stop.abort(new Error("not wanted any more"));
-  for (const call of pending) await assertRejects(() => call, Error, "not wanted any more");
+  await assertRejects(() => read, Error, "not wanted any more");
+  assertEquals(await change, { done: true, value: undefined });
 });

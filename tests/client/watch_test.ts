@@ -147,18 +147,30 @@ Deno.test("ResourceClient.watch ends at once when its loop is left, also while i
   assertEquals(live.ended, "aborted");
 });
 
-Deno.test("ResourceClient.watch rejects with the abort reason", async () => {
+Deno.test("ResourceClient.watch ends without an error when its signal aborts, and rejects when that of its client does", async () => {
   const live = new LiveBody();
-  const { client } = setUp(live.answer);
+  const other = new LiveBody();
+  const { client } = setUp(live.answer, other.answer);
   const controller = new AbortController();
   const reason = { because: "the test" };
-  const watching = collect(client.resource(Pod).watch({ signal: controller.signal })).then(() => undefined, (e) => e);
+  const watching = collect(client.resource(Pod).watch({ signal: controller.signal }));
   await turn();
   live.push(line("ADDED", pod("a", "1")));
   await turn();
   controller.abort(reason);
-  assertStrictEquals(await watching, reason);
+  assertEquals((await watching).length, 1);
   assertEquals(live.ended, "aborted");
+  assertEquals(await client.resource(Pod).watch({ signal: controller.signal }).next(), {
+    done: true,
+    value: undefined,
+  });
+  const all = new AbortController();
+  const pods = client.resource(Pod, {}, { signal: all.signal });
+  const failing = collect(pods.watch({ signal: new AbortController().signal })).then(() => undefined, (error) => error);
+  await turn();
+  all.abort(reason);
+  assertStrictEquals(await failing, reason);
+  assertEquals(other.ended, "aborted");
 });
 
 /** Resolves after the callbacks of settled promises have run. */

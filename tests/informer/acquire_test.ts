@@ -19,7 +19,7 @@ import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { collectGarbage } from "../support/garbage.ts";
 import { gate } from "../support/informer.ts";
 import { FactoryFixture } from "./_factory_fixture.ts";
-import { CountedController } from "../support/listeners.ts";
+import { AllListeners, CountedController } from "../support/listeners.ts";
 
 class Fixture extends FactoryFixture {
   constructor(options: SharedInformerFactoryOptions = {}) {
@@ -169,7 +169,6 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
     pods.until(() => false),
     pods.untilDeleted("default/a"),
     pods.atLeast("1000", { signal: outer.signal }),
-    streaming,
   ].map(async (wait) => {
     const error = await assertRejects(() => wait);
     assertStringIncludes(errorLine(error), 'informer of "pods": this holder was disposed');
@@ -179,6 +178,7 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
   assertEquals((await updates.next()).value?.total, 2);
   pods[Symbol.dispose]();
   await Promise.all(waits);
+  await streaming;
   assertEquals(await updates.next(), { done: true, value: undefined });
   assertEquals([outer.listeners, aborts.length, read], [0, 1, ["added", "added", "synced"]]);
   server.create(Pod, pod({ name: "c" }));
@@ -203,6 +203,30 @@ Deno.test("AcquiredInformer takes its handlers, streams and waits along when it 
     ]
   ) assertThrows(use, DOMException, message);
   await assertRejects(() => pods.waitForCacheSync(), DOMException, message);
+});
+
+Deno.test("AcquiredInformer leaves no listener on a signal, or on its own, when what was begun with it has ended", async () => {
+  await using fixture = new Fixture();
+  using all = new AllListeners();
+  using pods = fixture.informers.acquire(Pod);
+  const stop = new CountedController();
+  await fixture.tick();
+  const before = all.count;
+  for (let round = 0; round < 3; round++) {
+    const { signal } = stop;
+    const registration = pods.addEventHandler({}, { signal });
+    const view = pods.view({ signal });
+    const iterators = [pods.events({ signal }), pods.statusChanges({ signal }), view.changes({ signal })];
+    for (const iterator of iterators) {
+      await iterator.next();
+      await iterator.return!();
+    }
+    pods.events({ signal }); // does not begin
+    registration.remove();
+    view[Symbol.dispose]();
+    await fixture.tick();
+    assertEquals([stop.listeners, all.count - before], [0, 0], `round ${round}`);
+  }
 });
 
 Deno.test("AcquiredInformer's options with a signal end by that signal too", async () => {

@@ -230,11 +230,12 @@ Deno.test("statusChanges() yields the pauses of an informer", async () => {
       if (states.at(-1) !== state) states.push(state);
     }
   })();
+  await time.tickAsync(0);
   run.informer.pause();
   await time.tickAsync(0);
   run.informer.resume();
   await time.tickAsync(0);
   stop.abort(new Error("enough"));
-  await assertRejects(() => reading, Error, "enough");
+  await reading;
   assertEquals(states, ["live", "paused", "stale", "live"]);
 });

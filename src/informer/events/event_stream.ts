@@ -1,6 +1,7 @@
 import type { Entry } from "../../api/entry.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
+import { PolledIterator } from "../../async/polled_iterator.ts";
 import type { Cursor, CursorStart } from "./cursor.ts";
 import type { InformerEvent } from "./event.ts";
 import type { HandlerOptions } from "./handler.ts";
@@ -18,8 +19,8 @@ export interface StreamContext<T extends KubernetesObject> {
   readonly onBegin: (stream: EventStream<T>) => () => void;
 }
 
-/** Events as an async iterator. It begins at the first `next()`, with the cached objects. */
-export class EventStream<T extends KubernetesObject> implements AsyncIterableIterator<InformerEvent<T>> {
+/** Events as an async iterator, the cached objects first. */
+export class EventStream<T extends KubernetesObject> extends PolledIterator<InformerEvent<T>> {
   readonly name: string;
   readonly #options: HandlerOptions<T>;
   readonly #context: StreamContext<T>;
@@ -27,16 +28,11 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
   #cursor: Cursor<T> | undefined;
   /** Set together with `#cursor`. */
   #leave: (() => void) | undefined;
-  /** Set from a failure until `next()` has rejected with it. */
-  #failure: { readonly error: unknown } | undefined;
-  /** `true` from `end()` on, also of a stream that has not begun. */
-  #isEnded = false;
   /** Only rises. */
   #errors = 0;
-  /** Settles behind all calls of `next()`: each waits for the one before, so events come in the order of the calls. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: HandlerOptions<T>, name: string, context: StreamContext<T>) {
+    super(options.signal);
     this.name = name;
     this.#options = options;
     this.#context = context;
@@ -57,49 +53,16 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
     this.#cursor?.resync(entries);
   }
 
-  next(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
-    const next = this.#last.then(() => this.#next());
-    this.#last = next.then(undefined, () => undefined); // the caller of this `next()` gets its error, the next one does not
-    return next;
+  protected override poll(): InformerEvent<T> | undefined {
+    return this.#cursor!.poll();
   }
 
-  return(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
-    this.end();
-    return Promise.resolve({ done: true, value: undefined });
+  protected override wait(): Promise<void> {
+    return this.#cursor!.wait();
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  /** Ends the stream. With a failure, one `next()`, which may be waiting, rejects with it. */
-  end(failure?: { readonly error: unknown }): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#failure = failure;
-    this.#options.signal?.removeEventListener("abort", this.#abort);
-    this.#cursor?.close();
-    this.#leave?.();
-  }
-
-  readonly #abort = (): void => this.end({ error: this.#options.signal!.reason });
-
-  async #next(): Promise<IteratorResult<InformerEvent<T>, undefined>> {
-    if (this.#cursor === undefined && !this.#isEnded) this.#begin();
-    while (!this.#isEnded) {
-      const event = this.#cursor!.poll();
-      if (event !== undefined) return { done: false, value: event };
-      await this.#cursor!.wait();
-    }
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
-    return { done: true, value: undefined };
-  }
-
-  #begin(): void {
-    const { signal, filter, backlog } = this.#options;
-    if (signal?.aborted) return this.#abort();
+  protected override begin(): void {
+    const { filter, backlog } = this.#options;
     this.#cursor = openCursor(this.#context.start(), {
       key: this.#context.key,
       backlog,
@@ -112,7 +75,11 @@ export class EventStream<T extends KubernetesObject> implements AsyncIterableIte
         this.end({ error: new Error(`Cannot keep up with "${this.name}": it is ${cause.message}`) });
       },
     });
-    signal?.addEventListener("abort", this.#abort, { once: true });
     this.#leave = this.#context.onBegin(this);
+  }
+
+  protected override finish(): void {
+    this.#cursor?.close();
+    this.#leave?.();
   }
 }

@@ -105,6 +105,11 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
     return this.#context.waitForSync(this.name, options.signal, () => this.#synced.wait(options));
   }
 
+  /** Ends with `signal` too. */
+  endWith(signal: AbortSignal): void {
+    this.#job.follow(signal);
+  }
+
   remove(): void {
     this.#end(new HandlerRemovedError(`Handler "${this.name}" was removed, or its informer stopped`));
   }

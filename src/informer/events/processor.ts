@@ -16,7 +16,7 @@ import { InformerError } from "../../errors/informer_error.ts";
 import { checkDurations } from "../../async/time/duration.ts";
 import { Pacer } from "../../async/pacer.ts";
 import type { CursorStart } from "./cursor.ts";
-import type { InformerEvent, LoggedEvent, SyncedEvent } from "./event.ts";
+import type { LoggedEvent, SyncedEvent } from "./event.ts";
 import { EventLog } from "./event_log.ts";
 import { EventStream } from "./event_stream.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
@@ -143,7 +143,7 @@ export class Processor<T extends KubernetesObject> {
    *
    * @throws {RangeError} when an option is out of range.
    */
-  stream(options: HandlerOptions<T>, key?: ObjectKey): AsyncIterableIterator<InformerEvent<T>> {
+  stream(options: HandlerOptions<T>, key?: ObjectKey): EventStream<T> {
     this.#checkOptions(options);
     return new EventStream<T>(options, options.name ?? `events ${++this.#names}`, {
       key,

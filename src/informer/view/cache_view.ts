@@ -135,7 +135,7 @@ export class CacheView<T extends KubernetesObject> implements OrderedView<T> {
 
   /**
    * Returns the rows of a window, once the view has synced, then their changes. The iterator begins at its first `next()`, and ends
-   * with the view, or at `break`; `next()` rejects with the signal's reason.
+   * with the view, when the signal aborts, or at `break`.
    *
    * Changes are collected until `next()` is called, and a reader that is behind by more changes than its window has rows gets the
    * rows instead, so that a slow reader needs no more memory than its window.

@@ -1,9 +1,10 @@
 import type { ObjectKey } from "../../api/key.ts";
+import { PolledIterator } from "../../async/polled_iterator.ts";
 import type { RowChange, ViewRow, ViewUpdate } from "./view_update.ts";
 import { checkedWindow, type ViewWindow } from "./view_window.ts";
 
 /** The updates of a window, which may be moved meanwhile. */
-export interface ViewUpdates<T> extends AsyncIterableIterator<ViewUpdate<T>> {
+export interface ViewUpdates<T> extends AsyncIterableIterator<ViewUpdate<T>, undefined> {
   /**
    * Moves the window; what is not given stays as it is. The next update has all of its rows.
    *
@@ -26,7 +27,7 @@ export interface RowMove<T> {
 
 /** A reader's connection to its view. */
 export interface ViewReaderContext<T> {
-  /** Aborts the reader. */
+  /** Ends the reader. */
   readonly signal: AbortSignal | undefined;
   /** Returns the rows of a window; `undefined` before the view has synced. */
   readonly rows: (window: ViewWindow) => readonly ViewRow<T>[] | undefined;
@@ -42,39 +43,18 @@ export interface ViewReaderContext<T> {
 const FEW_CHANGES = 16;
 
 /** Turns the changes of a view into updates of a window. */
-export class ViewReader<T> implements ViewUpdates<T> {
+export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements ViewUpdates<T> {
   readonly #context: ViewReaderContext<T>;
   #window: Required<ViewWindow>;
   /** The changes that have not been taken; `undefined` if the rows are to be taken instead. */
   #changes: RowChange<T>[] | undefined;
   /** `true` if and only if there is an update to take. */
-  #isDue = false;
-  #state: "new" | "open" | "over" = "new";
-  /** Set from the signal's abort until `next()` has rejected with its reason. */
-  #failure: { readonly error: unknown } | undefined;
-  /** Ends the wait of the last `next()` that has waited. */
-  #wake: (() => void) | undefined;
-  /** Settles behind all calls of `next()`. */
-  #last: Promise<unknown> = Promise.resolve();
+  #isDue = true;
 
   constructor(window: Required<ViewWindow>, context: ViewReaderContext<T>) {
+    super(context.signal);
     this.#window = window;
     this.#context = context;
-  }
-
-  next(): Promise<IteratorResult<ViewUpdate<T>, undefined>> {
-    const next = this.#last.then(() => this.#next());
-    this.#last = next.then(undefined, () => undefined); // the caller of this `next()` gets its error
-    return next;
-  }
-
-  return(): Promise<IteratorResult<ViewUpdate<T>, undefined>> {
-    this.end();
-    return Promise.resolve({ done: true, value: undefined });
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
   }
 
   moveTo(window: ViewWindow): void {
@@ -113,17 +93,13 @@ export class ViewReader<T> implements ViewUpdates<T> {
     else if (end !== undefined) this.#add({ type: "entered", to: limit - 1, row: end });
   }
 
-  /** Ends the reader. With a failure, one `next()`, which may be waiting, rejects with it. */
-  end(failure?: { readonly error: unknown }): void {
-    if (this.#state === "over") return;
-    this.#state = "over";
-    this.#failure = failure;
-    this.#context.signal?.removeEventListener("abort", this.#abort);
-    this.#context.onEnd(this);
-    this.#wake?.();
+  protected override begin(): void {
+    this.#context.onBegin(this);
   }
 
-  readonly #abort = (): void => this.end({ error: this.#context.signal!.reason });
+  protected override finish(): void {
+    this.#context.onEnd(this);
+  }
 
   #add(change: RowChange<T>): void {
     if (this.#changes === undefined) return;
@@ -135,33 +111,12 @@ export class ViewReader<T> implements ViewUpdates<T> {
 
   #due(): void {
     this.#isDue = true;
-    this.#wake?.();
+    this.wake();
   }
 
-  #begin(): void {
-    const { signal, onBegin } = this.#context;
-    if (signal?.aborted) return this.#abort();
-    this.#state = "open";
-    this.#isDue = true;
-    signal?.addEventListener("abort", this.#abort, { once: true });
-    onBegin(this);
-  }
-
-  async #next(): Promise<IteratorResult<ViewUpdate<T>, undefined>> {
-    if (this.#state === "new") this.#begin();
-    while (this.#state === "open") {
-      const update = this.#isDue ? this.#take() : undefined;
-      if (update !== undefined) return { done: false, value: update };
-      await new Promise<void>((resolve) => this.#wake = resolve);
-    }
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
-    return { done: true, value: undefined };
-  }
-
-  /** Returns the update that is due; `undefined` before the view has synced. */
-  #take(): ViewUpdate<T> | undefined {
+  /** Returns the update that is due, if there is one; `undefined` before the view has synced. */
+  protected override poll(): ViewUpdate<T> | undefined {
+    if (!this.#isDue) return undefined;
     const changes = this.#changes;
     const rows = changes === undefined ? this.#context.rows(this.#window) : undefined;
     if (changes === undefined && rows === undefined) return undefined;
