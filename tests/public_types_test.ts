@@ -499,6 +499,14 @@ Deno.test("fieldsOf accepts recursive types, dynamic objects, and paths that are
   same<ObjectOf<typeof dynamic>["spec"], unknown>();
   const paths: string[] = ["spec.name"];
   const late = fieldsOf(Tree, paths);
+  const either = fieldsOf(Pod, [Math.random() < 0.5 ? "spec.nodeName" : "status.phase"]);
+  type Either = typeof either extends Resource<infer T> ? T : never;
+  const readEither = (pod: Either): unknown => pod.spec?.nodeName ?? pod.status?.phase;
+  // @ts-expect-error one of the two alone is kept
+  const readOne = (pod: Either): unknown => pod.spec.nodeName;
+  const unread = { metadata: { name: "a" } } as Either;
+  assertEquals(readEither(unread), undefined);
+  assertThrows(() => readOne(unread), TypeError);
   same<NonNullable<ObjectOf<typeof late>["spec"]>["name"], string | undefined>();
   same<ObjectOf<typeof late>["metadata"]["name"], string>();
 });

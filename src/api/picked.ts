@@ -98,17 +98,26 @@ export interface IdentifiedObject {
   >;
 }
 
+/** `true` for a union of types. */
+type IsUnion<U, All = U> = true extends (U extends unknown ? [All] extends [U] ? false : true : never) ? true : false;
+
+/** `true` if each of the paths is one text, so that all of them are kept: not for `string[]`, nor for one path or another. */
+type AreKnown<P extends readonly string[]> = number extends P["length"] ? false
+  : true extends IsUnion<P> | { readonly [I in keyof P]: IsUnion<P[I]> }[number] ? false
+  : string extends P[number] ? false
+  : true;
+
 /**
  * An object of the type `T` of which only the fields at the paths `P` are kept, and those that identify it. If the paths are not
- * known when the program is compiled, every other member is optional.
+ * known when the program is compiled (an array that is no tuple, or a path that is one or another), every other member is optional.
  *
  * It cannot be written back: neither `update`, nor {@linkcode Draft} or `copyOf` take it.
  */
 export type Picked<T extends KubernetesObject, P extends readonly string[]> =
   & IdentifiedObject
   & Reduced
-  & (string extends P[number] ? SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> }
-    : PickedPart<T, ["apiVersion"] | ["kind"] | PathKeys<P[number]>>);
+  & (AreKnown<P> extends true ? PickedPart<T, ["apiVersion"] | ["kind"] | PathKeys<P[number]>>
+    : SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> });
 
 /**
  * `T`, or {@linkcode Picked} where paths are given. The compiler explains a call that no signature of a method takes by the last

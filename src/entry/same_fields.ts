@@ -51,7 +51,7 @@ function sameValue(a: unknown, b: unknown): boolean {
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [value, other] = pair as [Record<string, unknown>, Record<string, unknown>];
     if (Object.is(value, other)) continue;
-    if (!isObject(value) || !isObject(other) || Array.isArray(value) !== Array.isArray(other)) return false;
+    if (!isPlain(value) || !isPlain(other) || Array.isArray(value) !== Array.isArray(other)) return false;
     const names = Object.keys(value);
     if (names.length !== Object.keys(other).length) return false;
     for (const name of names) {
@@ -62,6 +62,9 @@ function sameValue(a: unknown, b: unknown): boolean {
   return true;
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
+/** `false` for dates, maps and others that a transform may return: what differs in them is no member. Each equals itself alone. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === Array.prototype || prototype === null;
 }

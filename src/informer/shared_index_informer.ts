@@ -405,6 +405,7 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     const caller = this.#processor.caller;
     this.#job.abort(new DOMException(`${this.#collection.informer} was disposed`, "AbortError"));
     if (caller === undefined) return await (this.#running ?? this.#stop());
+    if (this.#running === undefined) return await this.#stop(undefined, caller); // restored, and never run
     // `run()` waits for the running call, which may wait for this disposal.
     await this.#following;
     await this.#processor.stop(caller);
@@ -424,10 +425,10 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
     if (failure !== undefined) throw failure.error;
   }
 
-  async #stop(cause?: unknown): Promise<void> {
+  async #stop(cause?: unknown, caller?: Processor<T>["caller"]): Promise<void> {
     this.#sync.end(() => this.#waits.stopped, cause);
     this.#changes.end();
-    await this.#processor.stop();
+    await this.#processor.stop(caller);
   }
 
   /** Delivers the event. Then it reports paths of fields that lead nowhere, of a kind that the compiler has not checked. */

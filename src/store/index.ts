@@ -83,8 +83,8 @@ export class Index<V> implements IndexDefinition<V> {
     if (before.length === 0) this.#put(row, after);
     else {
       // mutant: index-keeps-old-value
-      this.#take(row, before.filter((value) => !after.includes(value)));
-      this.#put(row, after.filter((value) => !before.includes(value)));
+      this.#take(row, without(before, after));
+      this.#put(row, without(after, before));
     }
     if (after.length === 1) this.#filed[row] = this.#buckets.get(after[0])!.alone; // survives: shared-values
   }
@@ -124,4 +124,13 @@ function sameValues(a: readonly string[], b: readonly string[]): boolean {
   if (a.length !== b.length) return false;
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
   return true;
+}
+
+/** From this number of values on, a set is faster to search. */
+const MANY = 16;
+
+function without(values: readonly string[], others: readonly string[]): readonly string[] {
+  if (others.length < MANY) return values.filter((value) => !others.includes(value));
+  const set = new Set(others);
+  return values.filter((value) => !set.has(value));
 }

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import type { Entry } from "../../src/api/entry.ts";
 import { DecodeError } from "../../src/api/errors.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
+import { entryOf } from "../../src/entry/entry_of.ts";
 import { frozenEntry } from "../../src/entry/frozen_entry.ts";
 import { brokenEntry, unreadEntry } from "../../src/entry/json_entry.ts";
 import { sameFields } from "../../src/entry/same_fields.ts";
@@ -39,6 +40,31 @@ Deno.test("sameFields compares the fields but for the version, whether entries a
       }
     }
   }
+});
+
+Deno.test("sameFields takes values without members of their own for equal only where they are the same", () => {
+  class Hidden {
+    readonly #value: number;
+    constructor(value: number) {
+      this.#value = value;
+    }
+    get value(): number {
+      return this.#value;
+    }
+  }
+  const made = (at: unknown) => entryOf({ metadata: { name: "a", resourceVersion: "1" }, at } as never);
+  const pairs = [
+    [new Date(1), new Date(2)],
+    [new Map([[1, 1]]), new Map([[2, 2]])],
+    [new Set([1]), new Set([2])],
+    [new URL("http://a/"), new URL("http://b/")],
+    [new Hidden(1), new Hidden(2)],
+  ];
+  for (const [a, b] of pairs) {
+    assert(!sameFields(made(a), made(b)));
+    assert(sameFields(made(a), made(a)));
+  }
+  assert(sameFields(made(Object.assign(Object.create(null), { a: [1] })), made({ a: [1] })));
 });
 
 Deno.test("sameFields compares a field that looks like the version", () => {

@@ -412,3 +412,24 @@ Deno.test("SharedIndexInformer restores only before it runs, and once", async ()
   await twice.informer.restore(cut(bytes));
   await assertRejects(() => twice.informer.restore(cut(bytes)), Error, "it has objects already");
 });
+
+Deno.test("an informer that was restored, and never run, stops where its own handler disposes it", async () => {
+  using time = new FakeTime();
+  const first = await new Run(time, holding(entry("a", 1))).start();
+  const bytes = await bytesOf(first.informer.snapshot());
+  await first[Symbol.asyncDispose]();
+  const { informer } = new Run(time);
+  informer.addEventHandler({ onAdd: () => void informer[Symbol.asyncDispose]() });
+  const waits = [informer.atLeast("99"), informer.until(() => false), informer.untilDeleted("default/a")];
+  const settled = Promise.allSettled(waits);
+  const states = (async () => {
+    const seen: string[] = [];
+    for await (const { state } of informer.statusChanges()) seen.push(state);
+    return seen;
+  })();
+  await informer.restore(cut(bytes));
+  await time.tickAsync(0);
+  assertEquals(informer.status().state, "stopped");
+  assertEquals((await settled).map(({ status }) => status), ["rejected", "rejected", "rejected"]);
+  assertEquals((await states).at(-1), "stopped");
+});

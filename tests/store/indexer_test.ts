@@ -465,3 +465,13 @@ Deno.test("Indexer calls the function of a byKey index once per key, and keeps t
   indexer.delete(thing("a"));
   assertEquals(indexer.indexValues("name"), ["shared"], "the store has no copy of the array");
 });
+
+Deno.test("Indexer files an item under thousands of values, and an update costs as many steps", () => {
+  const values = (from: number): string[] => Array.from({ length: 20_000 }, (_, i) => `v${from + i}`);
+  const indexer = tagged(thing("a", ...values(0)));
+  const startedAt = performance.now();
+  indexer.update(thing("a", ...values(10_000)));
+  const tookMs = performance.now() - startedAt;
+  assertEquals([indexer.indexKeys("tag", "v9999"), indexer.indexKeys("tag", "v29999")], [[], ["a"]]);
+  assert(tookMs < 1_000, `${tookMs} ms`); // by comparing each with each it is some 5 s
+});

@@ -49,7 +49,7 @@ export class Projector {
   metadataStart = -1;
   /** The position behind it. */
   metadataEnd = -1;
-  /** The position of the copied value of `metadata.labels`; -1 if it is not kept, or not there. */
+  /** The position of the copied value of `metadata.labels`; -1 if it is not kept, not there, or no object. */
   labelsStart = -1;
   /** The position behind it. */
   labelsEnd = -1;
@@ -220,7 +220,7 @@ export class Projector {
     else if (member === this.#metadata) {
       this.metadataStart = start;
       this.metadataEnd = this.length;
-    } else if (member === this.#labels) {
+    } else if (member === this.#labels && this.bytes[start] === OPEN_BRACE) {
       this.labelsStart = start;
       this.labelsEnd = this.length;
     }

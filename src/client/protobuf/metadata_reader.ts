@@ -24,6 +24,8 @@ export class MetadataReader<T extends KubernetesObject> {
   readonly #text: MetadataText;
   /** The ranges of the texts in the latest ObjectMeta, by twice their number. */
   readonly #ranges = new Int32Array(2 * RESOURCE_VERSION + 2);
+  /** The numbers of the texts that identify an object of the resource. */
+  readonly #identity: readonly number[];
   /** Start of the latest ObjectMeta; -1 if there is none. */
   #start = -1;
   #end = -1;
@@ -35,6 +37,8 @@ export class MetadataReader<T extends KubernetesObject> {
   /** Reads metadata of one resource. */
   constructor(options: ReadOptions) {
     this.#options = options;
+    const isNamespaced = options.resource.scope === "Namespaced";
+    this.#identity = [RESOURCE_VERSION, UID, NAME, ...isNamespaced ? [NAMESPACE] : []];
     this.#text = new MetadataText(this.#fields, options.managedFields);
   }
 
@@ -106,8 +110,8 @@ export class MetadataReader<T extends KubernetesObject> {
       at = fields.next(bytes, at, limit);
       const number = fields.field;
       if (number > RESOURCE_VERSION) {
-        // Encoders write fields in the order of their numbers. One that does not is read to the end.
-        if (ranges[2 * RESOURCE_VERSION + 1] > 0 && ranges[2 * UID + 1] > 0) return;
+        // Encoders write fields in the order of their numbers. What one writes that does not is read to the end.
+        if (this.#identity.every((field) => ranges[2 * field + 1] > 0)) return;
         continue;
       }
       fields.expect(BYTES);

@@ -33,8 +33,9 @@ export function parseSortKey<T>(key: SortKey<T>): SortOrder<T> {
 export function compareSortValues(a: SortValue, b: SortValue, descending = false): number {
   const direction = descending ? -1 : 1;
   if (a === b) return 0; // survives: equal-values
-  const kinds = kindOf(a) - kindOf(b);
-  if (kinds !== 0) return kindOf(a) === MISSING || kindOf(b) === MISSING ? kinds : kinds * direction;
+  const [kind, other] = [kindOf(a), kindOf(b)];
+  if (kind !== other) return kind === MISSING || other === MISSING ? kind - other : (kind - other) * direction;
+  if (kind === MISSING) return 0; // functions over `any` may return objects, which have no order
   return a! < b! ? -direction : a! > b! ? direction : 0;
 }
 

@@ -160,6 +160,16 @@ Deno.test("WatchReader with fields drops managedFields if asked to, unless a pat
   }
 });
 
+Deno.test("an entry with fields has no labels where the server writes null for them", () => {
+  const reader = new WatchReader({ resource: Pod, managedFields: "drop", fields: ["metadata.labels"] });
+  const metadata = `{"name":"a","namespace":"b","uid":"u","resourceVersion":"5","labels":null}`;
+  const object = `{"kind":"Pod","apiVersion":"v1","metadata":${metadata},"spec":{}}`;
+  const [change] = reader.push(utf8Of(`{"type":"ADDED","object":${object}}\n`));
+  assert(change.type !== "BOOKMARK");
+  assert(change.entry.labels === undefined);
+  assertEquals(change.entry.object.metadata.labels, null as never);
+});
+
 Deno.test("WatchReader with fields reads objects that are nested deeply on the way to a field", () => {
   const deep = "[".repeat(9_000) + "]".repeat(9_000);
   for (const space of ["", " "]) {

@@ -251,3 +251,16 @@ Deno.test("any change of a list's bytes leads to objects, or to a DecodeError or
     { numRuns: 1_000 },
   );
 });
+
+Deno.test("MetadataListReader reads names and namespaces in any order of the fields", () => {
+  const text = (number: number, value: string): Uint8Array => field(number, new TextEncoder().encode(value));
+  const fields = { 1: "web", 3: "shop", 5: "u", 6: "7" } as const;
+  const generation = Uint8Array.of(7 * 8, 1);
+  for (const order of [[1, 3, 5, 6, 7], [1, 5, 6, 7, 3], [5, 6, 7, 1, 3]] as const) {
+    const metadata = joinBytes(...order.map((number) => number === 7 ? generation : text(number, fields[number])));
+    const list = joinBytes(field(1, text(2, "9")), field(2, field(1, metadata)));
+    const head = joinBytes(text(1, "meta.k8s.io/v1"), text(2, "PartialObjectMetadataList"));
+    const body = joinBytes(Uint8Array.of(0x6b, 0x38, 0x73, 0), field(1, head), field(2, list));
+    assertEquals(listObjects([body]).map(keyOf), ["shop/web"], String(order));
+  }
+});

@@ -213,6 +213,22 @@ Deno.test("rows without a value come last in both directions, and values of diff
   assertEquals(down.rows({ limit: 2 }).map(({ key }) => key), ["default/t23", "default/t22"]);
 });
 
+Deno.test("a sort function that returns arrays and objects now and then leaves no row behind", async () => {
+  using time = new FakeTime();
+  const things = Array.from({ length: 30 }, (_, i) => entry(`n${i}`, i + 1, { size: i }));
+  await using run = await new Run(time, holding(...things)).start();
+  const odd: unknown[] = [[1], { a: 1 }, undefined, null, [], "x", 3, [3], {}];
+  let calls = 0;
+  using view = run.informer.view({ sortBy: () => odd[calls++ * 7 % odd.length] as number });
+  await time.tickAsync(0);
+  for (let round = 0; round < 3; round++) {
+    await run.send(...things.map(({ name }, i) => modified(name, 100 + 100 * round + i, { size: round })));
+    assertEquals([view.total, new Set(view.rows().map(({ key }) => key)).size], [30, 30]);
+  }
+  await run.send(...things.map(({ name }, i) => deleted(name, 1_000 + i)));
+  assertEquals(view.rows(), []);
+});
+
 Deno.test("an object for which a function of a view throws is left out until it does not, and is reported", async () => {
   using time = new FakeTime();
   await using run = await new Run(time, four()).start();
