@@ -99,10 +99,11 @@ export interface IdentifiedObject {
 }
 
 /** `true` for a union of types. */
-type IsUnion<U, All = U> = true extends (U extends unknown ? [All] extends [U] ? false : true : never) ? true : false;
+export type IsUnion<U, All = U> = true extends (U extends unknown ? [All] extends [U] ? false : true : never) ? true
+  : false;
 
 /** `true` if each of the paths is one text, so that all of them are kept: not for `string[]`, nor for one path or another. */
-type AreKnown<P extends readonly string[]> = number extends P["length"] ? false
+export type PathsAreKnown<P extends readonly string[]> = number extends P["length"] ? false
   : true extends IsUnion<P> | { readonly [I in keyof P]: IsUnion<P[I]> }[number] ? false
   : string extends P[number] ? false
   : true;
@@ -116,7 +117,7 @@ type AreKnown<P extends readonly string[]> = number extends P["length"] ? false
 export type Picked<T extends KubernetesObject, P extends readonly string[]> =
   & IdentifiedObject
   & Reduced
-  & (AreKnown<P> extends true ? PickedPart<T, ["apiVersion"] | ["kind"] | PathKeys<P[number]>>
+  & (PathsAreKnown<P> extends true ? PickedPart<T, ["apiVersion"] | ["kind"] | PathKeys<P[number]>>
     : SparsePart<Omit<T, "metadata">> & { readonly metadata: Partial<T["metadata"]> });
 
 /**

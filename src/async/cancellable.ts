@@ -54,7 +54,7 @@ export class CancellableStream<T> implements AsyncIterableIterator<T, void, unde
 
   /**
    * Does not call `open` yet. The signal that `open` receives aborts when the stream ends. `signal` aborts with `quiet`, if that is
-   * given: the stream of a caller who ends it so has not failed.
+   * given: a stream that its reader ends has not failed.
    */
   constructor(open: (signal: AbortSignal) => StreamSource<T>, signal?: AbortSignal, quiet?: AbortSignal) {
     this.#open = open;
