@@ -8,6 +8,9 @@ export function watchTimeoutSeconds(shortestMs = 120_000): number {
   return Math.max(1, Math.ceil((shortestMs * (1 + 0.8 * Math.random())) / 1_000));
 }
 
+/** Ends a watch whose connection may be dead, although nothing has failed: its reader resumes at once. */
+export class WatchRenewal extends UnreachableError {}
+
 /** Returns the error of a watch that is open {@linkcode WATCH_GRACE_MS} beyond the requested time; `action` follows "Cannot". */
 export function watchTimeoutError(action: string, timeoutSeconds: number): UnreachableError {
   return new UnreachableError(

@@ -62,6 +62,14 @@ export interface ClientOptions {
  *
  * Disposing it ends every request and watch under way, and its transport.
  *
+ * It ends a watch whose connection may be dead, which no byte would show; informers and `follow()` resume it, without a list and
+ * without an error, and `watch()` rejects with an `UnreachableError`:
+ *
+ * - each watch, when the time of day has gained more than 20 s on the monotonic clock: the computer was suspended. It looks every
+ *   5 s while a watch is open, renews at most once a minute, and within 2 s; a clock that was set back renews nothing.
+ * - a watch that has had three bookmarks, and then was silent for twice the longest time between two of them; that at most once in
+ *   10 minutes for a collection that has no event, as many servers send no bookmarks while nothing is written.
+ *
  * @example
  * ```ts
  * import { Client } from "@kube/informer";

@@ -25,6 +25,7 @@ import type { ReadOptions } from "./decode/object_reader.ts";
 import { RowReader } from "./decode/row_reader.ts";
 import { WatchReader } from "./decode/watch_reader.ts";
 import type { Connection } from "./http/connection.ts";
+import { OpenWatch, Silence } from "./http/open_watches.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
 import { RequestSource, type RequestSourceOptions } from "./http/request_source.ts";
 import { isStatus } from "./http/response.ts";
@@ -77,6 +78,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   readonly selection: Selection;
   readonly #connection: Connection;
   readonly #options: CollectionOptions;
+  readonly #silence = new Silence();
 
   /** A client for the objects of `resource` that match `selection`. */
   constructor(connection: Connection, resource: Resource<T>, selection: Selection, options: CollectionOptions) {
@@ -279,13 +281,15 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   #changes(
     spec: RequestSpec,
     read: ReadOptions,
-    { signal, onDecoded }: Abortable & DecodeObserver,
+    { signal, onDecoded, sendInitialEvents = false }: WatchOptions,
   ): CancellableStream<readonly Change<T>[]> {
-    return this.#stream<readonly Change<T>[]>(spec, signal, {
+    const watch = new OpenWatch(spec.action, this.#silence, { isListing: sendInitialEvents });
+    return this.#stream<readonly Change<T>[]>({ ...spec, watch }, signal, {
       first: [],
       json: () => new WatchReader<T>(read),
       protobuf: this.#isMetadata ? () => new MetadataWatchReader<T>(read) : undefined,
       plain: true,
+      onPart: (batch) => watch.heard(batch),
       onDecoded,
     });
   }

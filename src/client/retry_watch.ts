@@ -12,7 +12,7 @@ import {
 import type { WatchOptions } from "../api/options.ts";
 import { isOlder } from "../api/resource_version.ts";
 import { retryAfterMs } from "../api/status.ts";
-import { WATCH_GRACE_MS, watchTimeoutError, watchTimeoutSeconds } from "../api/watch_timeout.ts";
+import { WATCH_GRACE_MS, WatchRenewal, watchTimeoutError, watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { backoffMs, checkBackoff, unreachableBackoffMs } from "../async/time/backoff.ts";
 import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { DerivedController } from "../async/derived_controller.ts";
@@ -99,10 +99,11 @@ export async function* retryWatch<T>(
       if (isFinal(error, opened, position.version === unreadableAt)) throw error;
       if (opened && error instanceof DecodeError) unreadableAt = position.version;
       if (opened && monotonicMs() - startedMs >= HEALTHY_MS) failures = 0;
+      const isRenewal = error instanceof WatchRenewal;
       const askedMs = error instanceof StatusError ? retryAfterMs(error.status) ?? 0 : 0;
       const waitMs = error instanceof UnreachableError ? unreachableBackoffMs : backoffMs;
-      delayMs = Math.max(waitMs(failures++, backoff), askedMs, periodMs());
-      onInterrupted?.(error, delayMs);
+      delayMs = Math.max(isRenewal ? 0 : waitMs(failures++, backoff), askedMs, periodMs());
+      if (!isRenewal) onInterrupted?.(error, delayMs);
     }
     if (delayMs > 0) await sleep(delayMs, { signal });
   }

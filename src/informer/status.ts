@@ -33,6 +33,11 @@ export interface InformerStatus {
   readonly lastByteAt?: Date;
   /** The time of the last bookmark. */
   readonly lastBookmarkAt?: Date;
+  /**
+   * The time since which its watch has been silent: when it last sent an event or a bookmark, or was opened; of several namespaces,
+   * the earliest. Unset while none watches. A watch that stays silent is renewed, see `Client`.
+   */
+  readonly silentSince?: Date;
   /** The number of changes received. */
   readonly events: number;
   /** The number of lists begun, without streaming lists. */
@@ -65,6 +70,9 @@ export function syncStatus<T extends KubernetesObject>(
   objects: number,
 ): Omit<InformerStatus, "errors" | "quarantined" | "outdated" | "differences" | "lastCheck" | "handlers"> {
   const { state, since, cause, notLiveSince, retryAt } = sync.state;
+  const silentSince = Math.min(
+    ...sync.parts.flatMap((part) => part.state.state === "live" ? part.counters.lastByteAt : []),
+  );
   return {
     state,
     since,
@@ -75,6 +83,7 @@ export function syncStatus<T extends KubernetesObject>(
     resourceVersion: sync.resourceVersion,
     ...(sync.parts.length === 1 ? {} : { namespaces: sync.parts.map(({ status }) => status) }),
     objects,
+    ...(silentSince === Infinity ? {} : { silentSince: new Date(silentSince) }),
     ...totalOf(sync.parts.map(({ counters }) => counters)),
   };
 }

@@ -122,12 +122,14 @@ export type Outcome =
     readonly resourceVersion: string;
   }
   | {
-    /** The server ended the watch without an error. */
+    /** The server ended the watch without an error, or its client ended it to renew it. */
     readonly type: "ended";
     /** The last version that the store has. */
     readonly resourceVersion: string;
     /** Facts about the watch. */
     readonly watch: WatchFacts;
+    /** The reason for which the client ended it, if it did. */
+    readonly renewal?: Error;
   }
   | FailedOutcome
   | {

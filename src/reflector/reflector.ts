@@ -12,7 +12,7 @@ import type { Entry } from "../api/entry.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
-import { watchTimeoutSeconds } from "../api/watch_timeout.ts";
+import { WatchRenewal, watchTimeoutSeconds } from "../api/watch_timeout.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { Latch } from "../async/latch.ts";
@@ -330,7 +330,10 @@ export class Reflector<T extends KubernetesObject> {
     } catch (error) {
       if (this.#thrown !== undefined) throw error;
       if (signal.aborted) return this.#interrupted(signal, stream.facts.lastedMs, stream.facts);
-      outcome = { ...failed(error, this.#store.version), watch: stream.facts };
+      const resourceVersion = this.#store.version;
+      outcome = error instanceof WatchRenewal
+        ? { type: "ended", resourceVersion, watch: stream.facts, renewal: error }
+        : { ...failed(error, resourceVersion), watch: stream.facts };
     } finally {
       this.#closeStream();
     }
@@ -353,7 +356,10 @@ export class Reflector<T extends KubernetesObject> {
 
   #recordWatchEnd(outcome: Outcome, relist: Error | undefined): void {
     if (outcome.type === "ended") {
-      this.#counters.watchEnded(`the server ended it after ${Math.round(outcome.watch.lastedMs / 1_000)} s`);
+      const { renewal, watch } = outcome;
+      this.#counters.watchEnded(
+        renewal?.message ?? `the server ended it after ${Math.round(watch.lastedMs / 1_000)} s`,
+      );
     } else if (outcome.type === "failed") {
       const { error } = outcome;
       this.#counters.watchEnded(error instanceof Error ? error.message : String(error), error);

@@ -63,6 +63,7 @@ const BROKEN_STREAMS = 2;
  * | listing at "" | expired | back off, then listing at "" |
  * | streaming list | refused, unsupported, endless, or ended within a second | listing in pages, at once |
  * | listing at v | any other failure | back off, then listing at v |
+ * | watching | ended by the client, to renew it | a wait of no time, then watching from s |
  * | watching | ended when its time was over | watching from s, at once |
  * | watching | ended before, within a second, without an event | back off, then watching from s |
  * | watching | the same for the eighth time in a row | back off, then listing at s |
@@ -206,8 +207,10 @@ function afterEnd(
   outcome: Outcome & { readonly type: "ended" },
   rules: TransitionRules,
 ): ReflectorPhase {
-  const { watch, resourceVersion } = outcome;
+  const { watch, resourceVersion, renewal } = outcome;
   const history = after(watch, phase.history);
+  // A wait, so that the state is not live meanwhile. The client has chosen the moment.
+  if (renewal !== undefined) return wait(0, watching(resourceVersion, history), undefined);
   if (watch.lastedMs >= watch.timeoutMs - EARLY_END_MS && watch.lastedMs >= SHORT_WATCH_MS) {
     return watching(resourceVersion, history);
   }

@@ -18,6 +18,7 @@ import type { Credentials } from "./credentials.ts";
 import { MAX_OBJECT_BYTES } from "../decode/line_splitter.ts";
 import { Exchange, isKnownError, type PendingRequest, unreachableError } from "./exchange.ts";
 import { isReset } from "./is_reset.ts";
+import { OpenWatches } from "./open_watches.ts";
 import type { RequestSpec } from "./request_spec.ts";
 import { readJsonResponse, retryAfterMsOf, statusErrorOf } from "./response.ts";
 import { warningsOf } from "./warnings.ts";
@@ -58,6 +59,8 @@ export class Connection implements Disposable {
   readonly #options: ConnectionOptions;
   /** A controller is in it if and only if its request has not ended. */
   readonly #underWay = new Set<DerivedController>();
+  /** The watches among them that the server has accepted. */
+  readonly #watches = new OpenWatches();
   /** Has the errors of requests whose connection was reset before an answer. */
   readonly #resets = new WeakSet<Error>();
   #disposed = false;
@@ -81,6 +84,7 @@ export class Connection implements Disposable {
    * - A patient GET is also sent again, up to 5 times, when its connection was reset before the answer, and after 500, 502,
    *   503 and 504 without that header.
    * - After the request's `timeoutMs` it fails with an `UnreachableError`, also while the answer is read.
+   * - A `watch` of the request is renewed as {@linkcode OpenWatches} says: then its answer fails with a `WatchRenewal`.
    * - No listener is left on `signal` when the exchange has ended.
    *
    * @throws {StatusError} when the server refuses the request.
@@ -98,20 +102,26 @@ export class Connection implements Disposable {
       controller.abort(new UnreachableError(message));
     });
     timer.arm(timeoutMs);
+    const { watch } = spec;
+    const ended = (): void => {
+      timer[Symbol.dispose]();
+      if (watch !== undefined) this.#watches.delete(watch);
+    };
     const request: PendingRequest = {
       signal: controller.signal,
       abort: () => {
-        timer[Symbol.dispose]();
+        ended();
         if (this.#underWay.delete(controller)) controller[Symbol.dispose]();
       },
       end: () => {
-        timer[Symbol.dispose]();
+        ended();
         if (this.#underWay.delete(controller)) controller.release();
       },
     };
     this.#underWay.add(controller);
     try {
       const response = await this.#send(spec, request.signal);
+      if (watch !== undefined) this.#watches.add(watch, (reason) => controller.abort(reason));
       return new Exchange(spec.action, this.server, response, request);
     } catch (error) {
       const explained = request.signal.aborted ? request.signal.reason : error;
@@ -139,6 +149,7 @@ export class Connection implements Disposable {
   [Symbol.dispose](): void {
     if (this.#disposed) return;
     this.#disposed = true;
+    this.#watches[Symbol.dispose]();
     for (const controller of [...this.#underWay]) {
       controller.abort(new DOMException("The client is disposed", "AbortError"));
     }

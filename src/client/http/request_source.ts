@@ -16,6 +16,8 @@ export interface RequestSourceOptions<P> {
   readonly protobuf?: () => BodyDecoder<P>;
   /** True if a body with a content encoding is refused. */
   readonly plain: boolean;
+  /** Called with each part of the body, before it is yielded. */
+  readonly onPart?: (part: P) => void;
   /** Called for each chunk of the body, with the time that decoding it took, in milliseconds. */
   readonly onDecoded?: (ms: number) => void;
 }
@@ -48,11 +50,12 @@ export class RequestSource<P> implements StreamSource<P, ReadableStreamReadResul
   /** Decodes a chunk; `undefined` is the answer's headers. */
   decode(result: ReadableStreamReadResult<Uint8Array> | undefined): IteratorResult<P, void> {
     if (result === undefined) return { done: false, value: this.#options.first };
-    const { onDecoded } = this.#options;
+    const { onDecoded, onPart } = this.#options;
     const beganMs = onDecoded === undefined ? 0 : monotonicMs();
     const part = this.#body!.decode(result);
     onDecoded?.(monotonicMs() - beganMs);
     if (part.done) this.#exchange!.finish();
+    else onPart?.(part.value);
     return part;
   }
 

@@ -1,3 +1,5 @@
+import type { OpenWatch } from "./open_watches.ts";
+
 /** A request to the API server, without what all requests of a client have in common. */
 export interface RequestSpec {
   /** The request in words that follow "Cannot" in messages: `list "pods" in namespace "shop"`. */
@@ -12,4 +14,6 @@ export interface RequestSpec {
   readonly timeoutMs?: number;
   /** True if the client waits and retries when the server answers with `Retry-After`. */
   readonly patient: boolean;
+  /** The watch that it opens. @default {it is no watch, or one that nobody renews} */
+  readonly watch?: OpenWatch;
 }
