@@ -21,6 +21,11 @@ export interface StoredSnapshot {
   readonly version: string;
   /** If `true`, a newer snapshot is replaced too: it is damaged, or of versions that the server does not have. */
   readonly replacesNewer: boolean;
+  /**
+   * If `true`, a snapshot of the same version is replaced too: a list or a consistency check has repaired the cache at that version.
+   * @default {false}
+   */
+  readonly replacesSame?: boolean;
 }
 
 /** Options of a store. */

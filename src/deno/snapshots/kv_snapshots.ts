@@ -56,6 +56,9 @@ const CHUNK_BYTES = 60_000;
 /** The number of chunks that are written at once: an atomic write has 800 KiB at most. */
 const BATCH = 12;
 
+/** The number of chunks that are removed at once: an atomic write has 1,000 changes at most, and 80 KiB of keys. */
+const REMOVED_BATCH = 40;
+
 /** The age from which a write counts as given up, in milliseconds. */
 const GIVEN_UP_MS = 600_000;
 
@@ -70,9 +73,9 @@ const READS = 3;
  * Keeps snapshots in Deno KV, for any number of processes: an older one never replaces a newer one, and one that is there already
  * is not written again.
  *
- * A snapshot is written in chunks under keys of its own; then one atomic write makes it the current one and removes the chunks of
- * the one before. Chunks of a process that was stopped while it wrote are removed by the first snapshot that is written 10 minutes
- * later.
+ * A snapshot is written in chunks under keys of its own; then one atomic write makes it the current one, and the chunks of the
+ * one before are removed. Chunks of a process that was stopped while it wrote are removed by the first snapshot that is written
+ * 10 minutes later, those of one that was stopped while it removed by the next one.
  *
  * @example
  * ```ts ignore
@@ -136,13 +139,14 @@ export class KvSnapshots implements SnapshotStore, Disposable {
   }
 
   /**
-   * Writes a snapshot, unless there is a newer one, or one of the same version.
+   * Writes a snapshot, unless there is a newer one, or one of the same version that it does not replace.
    *
    * @throws {RangeError} when it is larger than `maxBytes`; then nothing was written.
    */
-  async set(name: string, { bytes, version, replacesNewer }: StoredSnapshot): Promise<boolean> {
+  async set(name: string, snapshot: StoredSnapshot): Promise<boolean> {
+    const { bytes, version } = snapshot;
     const { head } = await this.#head(name);
-    const choice = replacesNewer ? "replace" : compare(version, head);
+    const choice = compare(snapshot, head);
     if (choice !== "replace") return choice === "same";
     const chunks = await chunked(limitedSnapshot(name, bytes, this.#maxBytes));
     await this.#removeGivenUp(name);
@@ -155,11 +159,11 @@ export class KvSnapshots implements SnapshotStore, Disposable {
       }
       await write.commit();
     }
-    return await this.#switch(name, { id, version, chunks: chunks.length }, replacesNewer);
+    return await this.#switch(name, { id, version, chunks: chunks.length }, snapshot);
   }
 
   /** Makes a snapshot, whose chunks are written, the current one, unless there is a newer one now. */
-  async #switch(name: string, next: Head, replacesNewer: boolean): Promise<boolean> {
+  async #switch(name: string, next: Head, snapshot: StoredSnapshot): Promise<boolean> {
     const [key, writing] = [this.#key(name, "head"), this.#key(name, "writing", next.id)];
     for (;;) {
       const { head: last, versionstamp } = await this.#head(name);
@@ -168,9 +172,9 @@ export class KvSnapshots implements SnapshotStore, Disposable {
       if (mark.value === null) {
         throw new InformerError(`Cannot write the snapshot "${name}": it took longer than 10 minutes`);
       }
-      const choice = replacesNewer ? "replace" : compare(next.version, last);
+      const choice = compare(snapshot, last);
       if (choice !== "replace") {
-        await this.#remove(name, next.id);
+        await this.#giveUp(name, next.id);
         return choice === "same";
       }
       const write = this.#kv.atomic().check({ key, versionstamp }).check({
@@ -178,24 +182,42 @@ export class KvSnapshots implements SnapshotStore, Disposable {
         versionstamp: mark.versionstamp,
       })
         .set(key, bytesOf(next)).delete(writing);
-      for (let at = 0; at < (last?.chunks ?? 0); at++) write.delete(this.#key(name, "chunk", last!.id, at));
-      if ((await write.commit()).ok) return true;
+      if (last !== undefined) write.set(this.#key(name, "removing", last.id), bytesOf(Date.now()));
+      if (!(await write.commit()).ok) continue;
+      if (last !== undefined) await this.#remove(name, last.id);
+      return true;
     }
   }
 
-  /** Removes the chunks of writes that were given up. */
+  /** Removes the chunks of writes that were given up, and of snapshots whose removal did not end. */
   async #removeGivenUp(name: string): Promise<void> {
     for await (const { key, value } of this.#kv.list({ prefix: this.#key(name, "writing") })) {
-      if (Date.now() - (valueOf(value) as number) > GIVEN_UP_MS) await this.#remove(name, key.at(-1) as string);
+      if (Date.now() - (valueOf(value) as number) > GIVEN_UP_MS) await this.#giveUp(name, key.at(-1) as string);
+    }
+    for await (const { key } of this.#kv.list({ prefix: this.#key(name, "removing") })) {
+      await this.#remove(name, key.at(-1) as string);
     }
   }
 
-  /** Removes the mark of a write, and then its chunks. */
+  /** Gives up a write: a process that is still at it sees that its mark is gone. */
+  async #giveUp(name: string, id: string): Promise<void> {
+    const removing = this.#key(name, "removing", id);
+    await this.#kv.atomic().delete(this.#key(name, "writing", id)).set(removing, bytesOf(Date.now())).commit();
+    await this.#remove(name, id);
+  }
+
+  /** Removes chunks, and then the mark that says so. */
   async #remove(name: string, id: string): Promise<void> {
-    await this.#kv.atomic().delete(this.#key(name, "writing", id)).commit();
+    const keys: SnapshotKvKey[] = [];
     for await (const { key } of this.#kv.list({ prefix: this.#key(name, "chunk", id) })) {
-      await this.#kv.atomic().delete(key as SnapshotKvKey).commit();
+      keys.push(key as SnapshotKvKey);
     }
+    for (let first = 0; first < keys.length; first += REMOVED_BATCH) {
+      const write = this.#kv.atomic();
+      for (const key of keys.slice(first, first + REMOVED_BATCH)) write.delete(key);
+      await write.commit();
+    }
+    await this.#kv.atomic().delete(this.#key(name, "removing", id)).commit();
   }
 
   async #head(name: string): Promise<{ readonly head: Head | undefined; readonly versionstamp: string | null }> {
@@ -216,9 +238,12 @@ function valueOf(bytes: unknown): unknown {
   return JSON.parse(decoder.decode(bytes as Uint8Array));
 }
 
-function compare(version: string, head: Head | undefined): "replace" | "same" | "leave" {
-  if (head === undefined || version === "") return "replace";
-  return version === head.version ? "same" : isOlder(version, head.version) ? "leave" : "replace";
+/** Returns whether a snapshot replaces the current one, which else is of the same version, or newer. */
+function compare(snapshot: StoredSnapshot, head: Head | undefined): "replace" | "same" | "leave" {
+  const { version, replacesNewer, replacesSame = false } = snapshot;
+  if (head === undefined || version === "" || replacesNewer) return "replace";
+  if (version === head.version) return replacesSame ? "replace" : "same";
+  return isOlder(version, head.version) ? "leave" : "replace";
 }
 
 /** Returns bytes as chunks of the same length, but for the last one. */

@@ -16,12 +16,15 @@ Deno.test("KvSnapshots switches snapshots in one step, leaves newer ones, and re
     ...[true, [3_000_000, 1], 51],
     ...[false, [3_000_000, 1], 51],
     ...[true, [3_000_000, 1]],
+    ...[true, [400, 3], 2],
     ...[true, [200, 4], 2],
     ...[true, [300, 5]],
     ...["RangeError", [300, 5], 2],
     true,
     ...[[1_800_000, 9], 31],
     ...[33, true, 2],
+    ...[4, true, 2],
+    ...[true, true, 4],
     'Cannot read the snapshot "pods": chunks of it are missing',
   ]);
 });
