@@ -337,7 +337,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "restored-version-unreached",
     breaks: "a watch begins at a version that the server has not reached",
-    replace: "return true;",
+    replace: "return undefined;",
   },
   {
     id: "restored-transformed-again",

@@ -25,7 +25,7 @@ import type { ReadOptions } from "./decode/object_reader.ts";
 import { RowReader } from "./decode/row_reader.ts";
 import { WatchReader } from "./decode/watch_reader.ts";
 import type { Connection } from "./http/connection.ts";
-import { OpenWatch, Silence } from "./http/open_watches.ts";
+import { Silence, WatchHealth } from "./http/open_watches.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
 import { RequestSource, type RequestSourceOptions } from "./http/request_source.ts";
 import { isStatus } from "./http/response.ts";
@@ -283,7 +283,7 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     read: ReadOptions,
     { signal, onDecoded, sendInitialEvents = false }: WatchOptions,
   ): CancellableStream<readonly Change<T>[]> {
-    const watch = new OpenWatch(spec.action, this.#silence, { isListing: sendInitialEvents });
+    const watch = new WatchHealth(spec.action, this.#silence, { isListing: sendInitialEvents });
     return this.#stream<readonly Change<T>[]>({ ...spec, watch }, signal, {
       first: [],
       json: () => new WatchReader<T>(read),

@@ -1,9 +1,11 @@
-import type { Entry } from "../api/entry.ts";
+import type { Entry, Identity } from "../api/entry.ts";
 import type { DecodeError } from "../api/errors.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import { reduced } from "../api/reduced.ts";
 import type { TableColumn, TableRow } from "../api/table_row.ts";
+import { JsonEntry } from "./json_entry.ts";
+import type { Reduction } from "./reduction.ts";
 
 /** The columns of a row without cells of the server (apiserver `rest/table.go`, `defaultTableConvertor`). */
 const PLAIN_COLUMNS: readonly TableColumn[] = [
@@ -92,5 +94,34 @@ export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> 
     const { apiVersion, kind, metadata } = object;
     const cells = this.#cells ?? [metadata.name, metadata.creationTimestamp ?? null];
     return this.#row = { apiVersion, kind, metadata, columns: this.#columns, cells, object, [reduced]: MARK };
+  }
+}
+
+/** An unread entry of a row that was written as an object: what a transform has returned for it. It is marked when it is first read. */
+export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
+  readonly #reduction: Reduction | undefined;
+
+  /** `reduction` is that of the row's object; the other parameters are those of `unreadEntry`. */
+  constructor(
+    reduction: Reduction | undefined,
+    identity: Identity,
+    text: Uint8Array,
+    metadataStart: number,
+    metadataEnd: number,
+    labelsStart: number,
+    labelsEnd: number,
+  ) {
+    super(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
+    this.#reduction = reduction;
+  }
+
+  /** See {@linkcode Entry.object}. */
+  override get object(): KubernetesObject {
+    const row = super.object as KubernetesObject & { object?: unknown; [reduced]?: string };
+    if (row[reduced] !== undefined) return row;
+    this.#reduction?.marked(row.metadata, "metadata");
+    if (typeof row.object === "object" && row.object !== null) this.#reduction?.marked(row.object);
+    row[reduced] = MARK;
+    return row;
   }
 }

@@ -100,7 +100,7 @@ export interface SharedInformerFactoryOptions extends Selection, CacheOptions {
   /**
    * Keeps the caches beyond the life of the process. An informer begins with the snapshot of its cache, if there is one: it can
    * be read before any request, is `stale` until its watch has resumed, and lists only where the server has the version of the
-   * snapshot no longer, or not its objects, of which one is read to see that. Snapshots are written while the caches change, and
+   * snapshot no longer, or not its objects, for which it is asked. Snapshots are written while the caches change, and
    * when an informer stops, so dispose the factory. Those that cannot be used or written are reported. Caches with the data
    * of Secrets are left out, unless `secrets` is set.
    *

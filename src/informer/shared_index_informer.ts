@@ -334,6 +334,10 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Handlers receive its objects as initial ones. The watch resumes at the version of the snapshot, without a list; if the server
    * has that version no longer, the collection is listed, and handlers receive the difference.
    *
+   * {@linkcode run} first asks the server for objects of the snapshot. If it has none of them, or has not reached the version, the
+   * snapshot is of another cluster or history: the collection is listed too, and `onError` receives the reason. A source that is not
+   * a client's, without `identities`, is not asked.
+   *
    * The objects are not transformed again: give snapshots of another `transform` another place. A damaged snapshot is found by
    * checksums; a forged one is not.
    *
@@ -347,14 +351,6 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
   ): Promise<void> {
     await this.#snapshots.restore(snapshot, options);
     this.#changes.changed();
-  }
-
-  /**
-   * Lets {@linkcode run} begin with a list although the cache was restored, whose objects may not be those of the server. Handlers
-   * receive the difference.
-   */
-  listFirst(): void {
-    for (const part of this.#sync.parts) part.listFirst();
   }
 
   /**

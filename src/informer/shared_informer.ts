@@ -164,7 +164,10 @@ export class SharedInformer {
   #start(options: Abortable): InformerEnd {
     const { keepers } = this.#context;
     return this.#running ??=
-      (keepers === undefined ? this.informer.run(options) : keepers.run(this.informer, this.scope, options))
+      (keepers === undefined ? this.informer.run(options) : keepers.run(this.informer, this.scope, {
+        ...options,
+        graceMs: this.#options.graceMs ?? CACHE_DEFAULTS.graceMs,
+      }))
         .then(() => undefined, (error) => ({ error }));
   }
 }

@@ -42,6 +42,8 @@ export interface InformerStatus {
   readonly events: number;
   /** The number of lists begun, without streaming lists. */
   readonly lists: number;
+  /** The number of lists that have replaced the contents of the cache, streaming lists included; a restore counts as one. */
+  readonly completedLists: number;
   /** The number of watches begun, streaming lists included. */
   readonly watches: number;
   /** The number of relists begun within the last minute. */
@@ -98,6 +100,7 @@ function totalOf(
   | "lastBookmarkAt"
   | "events"
   | "lists"
+  | "completedLists"
   | "watches"
   | "recentRelists"
   | "recentResumes"
@@ -119,6 +122,7 @@ function totalOf(
     ...(lastBookmarkAt === 0 ? {} : { lastBookmarkAt: new Date(lastBookmarkAt) }),
     events: sum((it) => it.events),
     lists: sum((it) => it.lists),
+    completedLists: sum((it) => it.completedLists),
     watches: sum((it) => it.watches),
     recentRelists: sum((it) => it.recentRelists),
     recentResumes: sum((it) => it.recentResumes),

@@ -14,6 +14,8 @@ export interface WatchEnd {
 export interface ReflectorCounters {
   /** Lists begun; a streaming list counts as a watch. */
   readonly lists: number;
+  /** Lists that have replaced the contents of the store, streaming lists included; a restore counts as one. */
+  readonly completedLists: number;
   /** Pages requested. */
   readonly pages: number;
   /** Watches begun. */
@@ -43,6 +45,7 @@ const RECENT_MS = 60_000;
 /** The counts of a reflector while it works; the fields are those of {@linkcode ReflectorCounters}. */
 export class LiveCounters {
   lists = 0;
+  completedLists = 0;
   pages = 0;
   watches = 0;
   events = 0;

@@ -27,7 +27,10 @@ export class SyncedStore<T> {
 
   /** Begins to stage a list. */
   stage(): StagedList<T> {
-    return new StagedList<T>(this.#store, this.#report, (version) => this.#flush(version));
+    return new StagedList<T>(this.#store, this.#report, (version) => {
+      this.#counters.completedLists++;
+      this.#flush(version);
+    });
   }
 
   /**

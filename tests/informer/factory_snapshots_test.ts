@@ -22,7 +22,11 @@ class NotedStore implements SnapshotStore {
 
   async set(name: string, snapshot: StoredSnapshot): Promise<boolean> {
     const isKept = await this.#kept.set(name, snapshot);
-    this.calls.push(`set ${name} ${isKept ? "kept" : "left"}${snapshot.replacesNewer ? " by force" : ""}`);
+    this.calls.push(
+      `set ${name} ${isKept ? "kept" : "left"}${
+        snapshot.replacesNewer ? " by force" : snapshot.replacesSame ? " anew" : ""
+      }`,
+    );
     return isKept;
   }
 
@@ -55,10 +59,9 @@ class Fixture implements Disposable {
   /** The lists and watches since the last call. */
   get asked(): string[] {
     return this.server.requests.slice(this.#asked, this.#asked = this.server.requests.length).map(({ url }) => {
-      const { pathname, searchParams } = new URL(url, "http://fake");
-      if (/\/pods\/./.test(pathname)) {
-        return `get ${pathname.split("/").at(-1)} at ${searchParams.get("resourceVersion")}`;
-      }
+      const { searchParams } = new URL(url, "http://fake");
+      const [, name] = searchParams.get("fieldSelector")?.split("=") ?? [];
+      if (name !== undefined) return `ask for ${name} at ${searchParams.get("resourceVersion")}`;
       if (searchParams.has("sendInitialEvents") || !searchParams.has("watch")) return "list";
       return `watch from ${searchParams.get("resourceVersion")}`;
     });
@@ -93,7 +96,7 @@ Deno.test("SharedInformerFactory writes a snapshot when it is shut down, and the
   await informers.waitForCacheSync();
   assertEquals([pods.status().state, pods.indexer.size], ["stale", 2]);
   await fixture.time.tickAsync(0);
-  assertEquals([pods.status().state, fixture.asked], ["live", ["get a at 3", "watch from 3"]]);
+  assertEquals([pods.status().state, fixture.asked], ["live", ["ask for b at 3", "watch from 3"]]);
   assertEquals(seen, ["default/a (initial)", "default/b (initial)", "synced"]);
   fixture.server.create(Pod, pod({ name: "c" }));
   await fixture.time.tickAsync(0);
@@ -196,7 +199,7 @@ Deno.test("SharedInformerFactory leaves a newer snapshot of another process, and
   assertMatch(fixture.errors[0], /^Cannot restore "pods\/v1", which is listed instead: .*it does not begin with/);
   fixture.asked;
   await run();
-  assertEquals(fixture.asked, ["get a at 5", "watch from 5"]);
+  assertEquals(fixture.asked, ["ask for d at 5", "watch from 5"]);
   assertEquals(fixture.store.take(), ["get pods/v1"]); // nothing has changed since the snapshot
 });
 
@@ -212,14 +215,17 @@ Deno.test("SharedInformerFactory lists where the server has no object of the sna
   fixture.store.take();
   fixture.server.delete(Pod, "default/a");
   await run(); // one of the two is enough
-  assertEquals([fixture.asked.slice(-3), fixture.errors], [["get a at 3", "get b at 3", "watch from 3"], []]);
+  assertEquals([fixture.asked.slice(-3), fixture.errors], [["list", "ask for b at 3", "watch from 3"], []]);
   fixture.store.take();
   fixture.server.delete(Pod, "default/b");
   fixture.server.create(Pod, pod({ name: "b" })); // another object of that name
   await run();
-  assertEquals(fixture.asked, ["get b at 4", "list"]);
-  assertMatch(fixture.errors[0], /listed instead: the server has not these objects; was the cluster made anew/);
-  assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept by force"]);
+  assertEquals(fixture.asked, ["ask for b at 4", "list"]);
+  assertMatch(
+    fixture.errors[0],
+    /listed instead, because the server has other objects: it has none of "default\/b"; were they deleted,/,
+  );
+  assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept anew"]);
 });
 
 Deno.test("SharedInformerFactory replaces the snapshot of a cluster that was made anew, and is at the same version", async () => {
@@ -237,10 +243,10 @@ Deno.test("SharedInformerFactory replaces the snapshot of a cluster that was mad
   const uids = await run();
   fixture.asked;
   assertEquals(await run(), uids);
-  assertEquals([fixture.asked, fixture.errors.length], [["get a at 3", "watch from 3"], 1]);
+  assertEquals([fixture.asked, fixture.errors.length], [["ask for b at 3", "watch from 3"], 1]);
 });
 
-Deno.test("SharedInformerFactory that may not get an object of the snapshot trusts it", async () => {
+Deno.test("SharedInformerFactory that gets no answer about the objects of the snapshot trusts it", async () => {
   using fixture = new Fixture();
   const run = async (): Promise<void> => {
     await using informers = fixture.factory();
@@ -250,9 +256,40 @@ Deno.test("SharedInformerFactory that may not get an object of the snapshot trus
   };
   await run();
   fixture.asked;
-  fixture.server.failNext(403);
+  for (const status of [403, 429, 503]) {
+    fixture.server.failNext({ code: status, retryAfterSeconds: 10 });
+    await run();
+    assertEquals([fixture.asked, fixture.errors], [["ask for b at 3", "watch from 3"], []]);
+  }
+});
+
+Deno.test("SharedInformerFactory resumes from the snapshot of a kind whose objects expire in their order, or are renamed", async () => {
+  using fixture = new Fixture();
+  for (let i = 0; i < 20; i++) fixture.server.create(Pod, pod({ name: `c${i}` }));
+  const renamed = (pod: Pod): Pod => ({ ...pod, metadata: { ...pod.metadata, name: `renamed-${pod.metadata.name}` } });
+  const run = async (transform?: (pod: Pod) => Pod): Promise<void> => {
+    await using informers = fixture.factory();
+    informers.forResource(Pod, transform && { transform });
+    informers.start();
+    await fixture.time.tickAsync(0);
+  };
   await run();
-  assertEquals([fixture.asked, fixture.errors], [["get a at 3", "watch from 3"], []]);
+  for (const name of ["a", "b", "c0", "c1", "c2"]) fixture.server.delete(Pod, `default/${name}`);
+  fixture.asked;
+  await run();
+  assertEquals([fixture.asked, fixture.errors], [["ask for c19 at 23", "watch from 23"], []]);
+
+  fixture.server.delete(Pod, "default/c19");
+  await run();
+  fixture.store.take();
+  const { asked } = fixture;
+  assertEquals([asked[0], asked.at(-1), fixture.errors], ["ask for c19 at 28", "watch from 28", []]);
+
+  await run(renamed); // a snapshot of another form is refused
+  fixture.errors.splice(0);
+  fixture.asked;
+  await run(renamed);
+  assertEquals([fixture.asked, fixture.errors], [["ask for c18 at 29", "watch from 29"], []]);
 });
 
 Deno.test("SharedInformerFactory lists where its store fails or does not answer, and reports the reason", async () => {
@@ -273,6 +310,21 @@ Deno.test("SharedInformerFactory lists where its store fails or does not answer,
     }
     assertMatch(fixture.errors[1], /^Cannot keep a snapshot of "pods\/v1": the disk is full$/);
   }
+});
+
+Deno.test("SharedInformerFactory writes what a list has changed as soon as what a watch has", async () => {
+  using fixture = new Fixture();
+  await using informers = fixture.factory({ everyMs: 60_000 });
+  informers.forResource(Pod);
+  informers.start();
+  await fixture.time.tickAsync(60_000);
+  fixture.store.take();
+  using lost = fixture.server.stallWatches(Pod);
+  fixture.server.delete(Pod, "default/a");
+  fixture.server.forceRelist();
+  lost[Symbol.dispose]();
+  await fixture.time.tickAsync(60_000);
+  assertEquals(fixture.store.take(), ["set pods/v1 kept anew"]);
 });
 
 Deno.test("SharedInformerFactory writes one snapshot at a time, and what has changed meanwhile at its end", async () => {
@@ -319,6 +371,32 @@ Deno.test("SharedInformerFactory that is shut down while its store does not answ
   await informers.shutdown();
   await running;
   assertEquals([fixture.time.timers, fixture.asked, fixture.errors], [0, [], []]);
+});
+
+Deno.test("SharedInformerFactory whose store does not answer obeys the signal of run(), and ends within graceMs", async () => {
+  using fixture = new Fixture();
+  let isReadable = false;
+  const never = new Promise<never>(() => {});
+  const store: SnapshotStore = { get: () => isReadable ? Promise.resolve(undefined) : never, set: () => never };
+  for (
+    const [ends, errors] of [[0, []], [10_000, [
+      'Cannot keep the last snapshot of "pods/v1": it was not written within 10 s',
+    ]]] as const
+  ) {
+    const stop = new AbortController();
+    await using informers = fixture.factory({ store });
+    informers.forResource(Pod);
+    let hasEnded = false;
+    const running = informers.run({ signal: stop.signal }).then(() => hasEnded = true);
+    await fixture.time.tickAsync(1_000);
+    stop.abort();
+    await fixture.time.tickAsync(Math.max(0, ends - 1));
+    assertEquals(hasEnded, ends === 0);
+    await fixture.time.tickAsync(1);
+    assertEquals([hasEnded, fixture.errors, fixture.time.timers], [true, [...errors], 0]);
+    await running;
+    isReadable = true;
+  }
 });
 
 Deno.test("SharedInformerFactory that a handler shuts down writes its snapshots, and does not wait for that handler", async () => {

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import type { Entry } from "../../src/api/entry.ts";
 import type { Change } from "../../src/api/lister_watcher.ts";
 import type { JsonEntry } from "../../src/entry/json_entry.ts";
@@ -10,6 +10,7 @@ import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { fieldsOf } from "../../src/api/fields_of.ts";
 import { reduced } from "../../src/api/reduced.ts";
 import { nextTurn } from "../../src/async/next_turn.ts";
+import type { TableRow } from "../../src/api/table_row.ts";
 import { metadataOf, tableOf } from "../../src/api/resource.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import {
@@ -240,6 +241,90 @@ Deno.test("SharedIndexInformer restores each of several namespaces at its own ve
     "watch 20",
   ]);
   assertEquals([...second.entries.keys()], ["a/x"]);
+
+  await using reversed = new SharedIndexInformer<Thing>(
+    [["b", b] as const, ["a", a] as const].map(([namespace, source]) => ({ namespace, source })),
+  );
+  await reversed.restore(cut(bytes)); // the order of the namespaces does not matter
+  assertEquals(
+    reversed.status().namespaces?.map(({ namespace, resourceVersion }) => [namespace, resourceVersion]),
+    [["b", "20"], ["a", "10"]],
+  );
+});
+
+Deno.test("SharedIndexInformer lists where the snapshot that it was given is not one of the server, and reports it", async () => {
+  const [old, anew] = [new FakeApiServer(), new FakeApiServer()];
+  for (const name of ["a", "b", "c"]) old.create(Pod, pod({ name }));
+  for (const name of ["x", "y", "z", "a"]) anew.create(Pod, pod({ name }));
+  const errors: string[] = [];
+  const informer = (server: FakeApiServer): SharedIndexInformer<Pod> => {
+    const client = new Client({ server: "http://fake", transport: server });
+    return new SharedIndexInformer(client.resource(Pod), { onError: (error) => errors.push((error as Error).message) });
+  };
+  let bytes: Uint8Array;
+  {
+    await using first = informer(old);
+    void first.run();
+    await first.waitForCacheSync();
+    bytes = await bytesOf(first.snapshot());
+  }
+  for (const server of [old, anew]) {
+    await using second = informer(server);
+    await second.restore(cut(bytes));
+    void second.run();
+    for await (const { state } of second.statusChanges()) if (state === "live") break;
+    const names = second.lister.list().map(({ metadata: { name } }) => name).sort();
+    assertEquals(names, server === old ? ["a", "b", "c"] : ["a", "x", "y", "z"]);
+    assertEquals(errors.length, server === old ? 0 : 1);
+  }
+  assertMatch(
+    errors[0],
+    /^Cannot use the snapshot of the informer of "pods", which is listed instead, because the server has other objects: it has none of /,
+  );
+});
+
+Deno.test("SharedIndexInformer refuses a snapshot with a key that no server can have", async () => {
+  using time = new FakeTime();
+  for (const name of ["../../secrets/x", "..", ".", "a%2Fb", "a/b"]) {
+    const bytes = await snapshotOf(time, [unread("a", 1), unread(name, 2)]);
+    await using run = new Run(time, holding());
+    await assertRejects(
+      () => run.informer.restore(cut(bytes)),
+      SnapshotError,
+      `it has an impossible key: "default/${name}"`,
+    );
+    assertEquals(run.cached, []);
+  }
+  const bytes = await snapshotOf(time, [unread("system:node.1", 1, { namespace: "" })]);
+  await using run = new Run(time, holding());
+  await run.informer.restore(cut(bytes));
+  assertEquals(run.cached, ["system:node.1@1"]);
+});
+
+Deno.test("SharedIndexInformer parses the objects of a snapshot in several turns, where all are read", async () => {
+  const entries = Array.from(
+    { length: 4_000 },
+    (_, i) => unread(`thing-${i}`, i + 1, { labels: { text: "x".repeat(3_000) } }),
+  );
+  const source = new ScriptedSource().list(part(5_000, entries), END).watch([]);
+  let bytes: Uint8Array;
+  {
+    await using first = new SharedIndexInformer<Thing>(source, { reflector: { streamingList: "off" } });
+    void first.run();
+    await first.waitForCacheSync();
+    bytes = await bytesOf(first.snapshot());
+  }
+  await using second = new SharedIndexInformer<Thing>(new ScriptedSource(), { parse: "eager" });
+  let turns = 0;
+  let isOver = false;
+  const counting = (async (): Promise<void> => {
+    for (; !isOver; turns++) await nextTurn();
+  })();
+  await second.restore(cut(bytes));
+  isOver = true;
+  assert(turns >= 2, `${turns} turns`);
+  assertEquals(second.indexer.size, 4_000);
+  await counting;
 });
 
 Deno.test("SharedIndexInformer refuses a snapshot that is cut off anywhere, or of which any byte was changed, and then lists", async () => {
@@ -348,6 +433,31 @@ Deno.test("SharedIndexInformer restores rows with their cells and columns, and o
     // deno-lint-ignore no-explicit-any
     assertEquals(marks, cached.map((object: any) => object[reduced]));
     assert(marks[0] !== undefined);
+  }
+});
+
+Deno.test("SharedIndexInformer restores rows that a transform has returned as rows, which no write takes", async () => {
+  const server = new FakeApiServer();
+  server.create(Pod, pod({ name: "a", namespace: "shop" }));
+  const metadata = { name: "a", namespace: "shop" };
+  server.create(Secret, { apiVersion: "v1", kind: "Secret", metadata, data: { key: "c2VjcmV0" } });
+  using client = new Client({ server: "http://fake", transport: server });
+  for (const kind of [Pod, Secret] as (typeof Pod)[]) {
+    const make = (): SharedIndexInformer<TableRow<Pod>> =>
+      new SharedIndexInformer(client.resource(tableOf(kind)), { transform: (row) => ({ ...row, cells: ["changed"] }) });
+    await using first = make();
+    void first.run();
+    await first.waitForCacheSync();
+    await using second = make();
+    await second.restore(first.snapshot());
+    const [before, after] = [first, second].map((informer) => informer.indexer.getByKey("shop/a")!);
+    assertEquals([after, after[reduced as never]], [before, "a row of a table" as never]);
+    assertEquals("data" in after, false);
+    await assertRejects(
+      () => client.resource(kind).update(after as never),
+      TypeError,
+      "it is reduced to a row of a table",
+    );
   }
 });
 

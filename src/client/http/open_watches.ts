@@ -31,7 +31,7 @@ export class Silence {
 }
 
 /** A watch of a client: how its clocks stood when it was opened, and what has come since. */
-export class OpenWatch {
+export class WatchHealth {
   readonly #action: string;
   readonly #silence: Silence;
   /** `true` until the first bookmark of a streaming list: a new request would list anew. */
@@ -112,9 +112,9 @@ interface Renewal {
  */
 export class OpenWatches implements Disposable {
   /** Has a watch if and only if the server has accepted it and it has not ended; with the function that ends it. */
-  readonly #watches = new Map<OpenWatch, (reason: Error) => void>();
+  readonly #watches = new Map<WatchHealth, (reason: Error) => void>();
   /** Has a watch if and only if it is to be renewed. */
-  readonly #renewals = new Map<OpenWatch, Renewal>();
+  readonly #renewals = new Map<WatchHealth, Renewal>();
   /** Armed if and only if there are watches. */
   readonly #timer = new LongTimer(() => this.#fire());
   /** The monotonic time of the next look. */
@@ -123,7 +123,7 @@ export class OpenWatches implements Disposable {
   #gainedAtMs = -Infinity;
 
   /** Adds a watch that the server has accepted; `end` ends it. */
-  add(watch: OpenWatch, end: (reason: Error) => void): void {
+  add(watch: WatchHealth, end: (reason: Error) => void): void {
     const nowMs = monotonicMs();
     watch.look(nowMs, Date.now() - nowMs);
     this.#watches.set(watch, end);
@@ -133,7 +133,7 @@ export class OpenWatches implements Disposable {
   }
 
   /** Removes a watch that has ended. */
-  delete(watch: OpenWatch): void {
+  delete(watch: WatchHealth): void {
     this.#watches.delete(watch);
     this.#renewals.delete(watch);
     if (this.#watches.size === 0) this.#timer[Symbol.dispose]();

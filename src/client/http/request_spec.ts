@@ -1,4 +1,4 @@
-import type { OpenWatch } from "./open_watches.ts";
+import type { WatchHealth } from "./open_watches.ts";
 
 /** A request to the API server, without what all requests of a client have in common. */
 export interface RequestSpec {
@@ -15,5 +15,5 @@ export interface RequestSpec {
   /** True if the client waits and retries when the server answers with `Retry-After`. */
   readonly patient: boolean;
   /** The watch that it opens. @default {it is no watch, or one that nobody renews} */
-  readonly watch?: OpenWatch;
+  readonly watch?: WatchHealth;
 }

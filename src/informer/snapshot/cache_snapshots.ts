@@ -19,6 +19,8 @@ export class CacheSnapshots<T extends KubernetesObject> {
   readonly #collection: CachedCollection<T>;
   readonly #intake: EntryTransform<T>;
   readonly #sync: CollectionSync<T>;
+  /** The parts of the collection, in the order of their namespaces, which is that of snapshots. */
+  readonly #parts: CollectionSync<T>["parts"];
   readonly #scope: Omit<SnapshotScope, "cluster">;
   /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
   readonly #reduction: Reduction | undefined;
@@ -28,6 +30,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#collection = collection;
     this.#intake = intake;
     this.#sync = sync;
+    this.#parts = inOrder(sync.parts);
     const { name, resource, secretData, secretAnnotations, selections, managedFields, isTransformed } = collection;
     this.#reduction = resource && Reduction.of(resource, { secretData, secretAnnotations, managedFields });
     this.#scope = {
@@ -35,7 +38,7 @@ export class CacheSnapshots<T extends KubernetesObject> {
       representation: resource?.representation ?? "object",
       fields: resource?.fields ?? "all",
       secretData: [secretData, ...secretAnnotations].join(" "),
-      selections: selections.map(({ namespace = "", labelSelector = "", fieldSelector = "" }) => {
+      selections: inOrder(selections).map(({ namespace = "", labelSelector = "", fieldSelector = "" }) => {
         return { namespace, labelSelector, fieldSelector };
       }),
       managedFields,
@@ -57,10 +60,10 @@ export class CacheSnapshots<T extends KubernetesObject> {
     return snapshotStream(
       {
         scope: { ...this.#scope, cluster },
-        versions: sync.parts.map(({ gate }) => gate.version),
+        versions: this.#parts.map(({ gate }) => gate.version),
         at: sync.state.notLiveSince?.getTime() ?? Date.now(),
       },
-      sync.parts.map(({ entries }) => ({ entries, originalKey: (entry: Entry<T>) => intake.originalKey(entry) })),
+      this.#parts.map(({ entries }) => ({ entries, originalKey: (entry: Entry<T>) => intake.originalKey(entry) })),
     );
   }
 
@@ -71,9 +74,8 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#checkEmpty();
     this.#sync.state.restored(header.at);
     void this.#detach(parts.flat());
-    for (const [index, part] of this.#sync.parts.entries()) {
-      const entries = parts[index].map(({ entry, originalKey }) => this.#intake.restored(entry, originalKey));
-      part.restore(entries, header.versions[index], header.at);
+    for (const [index, part] of this.#parts.entries()) {
+      part.restore(parts[index].map(({ entry }) => entry), header.versions[index], header.at);
     }
   }
 
@@ -91,7 +93,11 @@ export class CacheSnapshots<T extends KubernetesObject> {
 
   async #read(snapshot: AsyncIterable<Uint8Array>, scope: SnapshotScope): Promise<SnapshotContents<T>> {
     try {
-      return await readSnapshot<T>(snapshot, this.#reduction, (header) => checkSnapshotScope(header, scope));
+      return await readSnapshot<T>(snapshot, {
+        reduction: this.#reduction,
+        check: (header) => checkSnapshotScope(header, scope),
+        prepare: (entry, originalKey) => this.#intake.restored(entry, originalKey),
+      });
     } catch (cause) {
       if (!(cause instanceof SnapshotError)) throw cause;
       const { informer } = this.#collection;
@@ -105,4 +111,9 @@ export class CacheSnapshots<T extends KubernetesObject> {
     const state = stage === "stopped" ? "has stopped" : stage === "new" ? "has objects" : "is running";
     throw new Error(`Cannot restore ${this.#collection.informer}: it ${state} already`);
   }
+}
+
+/** Returns parts of a collection in the order of their namespaces. */
+function inOrder<P extends { readonly namespace?: string }>(parts: readonly P[]): readonly P[] {
+  return [...parts].sort(({ namespace: a = "" }, { namespace: b = "" }) => a < b ? -1 : a > b ? 1 : 0);
 }

@@ -3,10 +3,11 @@ import { DecodeError } from "../../api/errors.ts";
 import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { TableColumn, TableRow } from "../../api/table_row.ts";
+import { Pacer } from "../../async/pacer.ts";
 import { brokenEntry, type JsonEntry, unreadEntry } from "../../entry/json_entry.ts";
 import { ReducedEntry } from "../../entry/reduced_entry.ts";
 import type { Reduction } from "../../entry/reduction.ts";
-import { RowEntry } from "../../entry/row_entry.ts";
+import { RowEntry, WrittenRowEntry } from "../../entry/row_entry.ts";
 import { checksum } from "./checksum.ts";
 import { SnapshotError } from "./snapshot_error.ts";
 import { SNAPSHOT_FORMAT, type SnapshotHeader } from "./snapshot_header.ts";
@@ -14,12 +15,20 @@ import type { FrameHead, ObjectHead } from "./snapshot_stream.ts";
 
 /** An entry of a snapshot, and the key that the server has for it. */
 export interface RestoredEntry<T extends KubernetesObject> {
-  /** The entry, which is not parsed. */
+  /** The entry to be cached. */
   readonly entry: Entry<T>;
   /** The entry of its text: the same, or that of the row's object. Its bytes are part of a larger buffer until it is detached. */
   readonly text: JsonEntry<KubernetesObject>;
-  /** The key that the server has for it. */
-  readonly originalKey: ObjectKey;
+}
+
+/** Options of {@linkcode readSnapshot}. */
+export interface ReadSnapshotOptions<T extends KubernetesObject> {
+  /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
+  readonly reduction: Reduction | undefined;
+  /** Throws for a header that is not wanted; then nothing more is read. */
+  readonly check: (header: SnapshotHeader) => void;
+  /** Returns the entry to be cached in place of one, which is not parsed yet; `originalKey` is the key that the server has for it. */
+  readonly prepare: (entry: Entry<T>, originalKey: ObjectKey) => Entry<T>;
 }
 
 /** The contents of a snapshot. */
@@ -30,6 +39,9 @@ export interface SnapshotContents<T extends KubernetesObject> {
   readonly parts: readonly (readonly RestoredEntry<T>[])[];
 }
 
+/** A key that a server can have: its parts can be segments of a path. */
+const POSSIBLE_KEY = /^(?:(?!\.{1,2}\/)[^/%]+\/)?(?!\.{1,2}$)[^/%]+$/;
+
 /** The longest line of a frame: three numbers. */
 const MAX_LINE = 48;
 /** The largest part of a frame: a text has at most what one string can have. */
@@ -37,17 +49,21 @@ const MAX_BYTES = 2 ** 29;
 
 const NEWLINE = 10;
 
+/** The time for which entries are prepared in one turn, in milliseconds. */
+const TURN_MS = 5;
+
 /**
- * Reads a snapshot of objects that were reduced by `reduction`. The entries keep the chunks of `bytes` until they are detached. `check` throws for a header that is not wanted; then nothing more is read.
+ * Reads a snapshot, and prepares its entries as they come, a few milliseconds in a turn. The entries keep the chunks of `bytes`
+ * until they are detached.
  *
  * @throws {SnapshotError} when it is not complete, not as it was written, or of another format.
  * @throws what `bytes` throws.
  */
 export async function readSnapshot<T extends KubernetesObject>(
   bytes: AsyncIterable<Uint8Array>,
-  reduction: Reduction | undefined,
-  check: (header: SnapshotHeader) => void,
+  { reduction, check, prepare }: ReadSnapshotOptions<T>,
 ): Promise<SnapshotContents<T>> {
+  const pacer = new Pacer(TURN_MS, 1);
   const source = new ByteSource(bytes);
   try {
     const format = await source.take(SNAPSHOT_FORMAT.length);
@@ -67,10 +83,13 @@ export async function readSnapshot<T extends KubernetesObject>(
       }
       const { part, objects, columns = [] } = head as FrameHead;
       let at = 0;
+      if (pacer.step()) await pacer.turn();
       for (const object of objects) {
-        const text = entryOf(object, texts, at, reduction);
+        const originalKey = object[4] || object[0];
+        if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
+        const text = entryOf(object, texts, at, reduction, header.scope.representation === "table");
         const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as Entry<KubernetesObject>;
-        parts[part].push({ entry: entry as Entry<T>, text, originalKey: object[4] || object[0] });
+        parts[part].push({ entry: prepare(entry as Entry<T>, originalKey), text });
         if (typeof object[5] === "number") at += object[5];
       }
       count += objects.length;
@@ -85,10 +104,14 @@ function entryOf(
   texts: Uint8Array,
   at: number,
   reduction: Reduction | undefined,
+  isTable: boolean,
 ): JsonEntry<KubernetesObject> {
   const identity: Identity = { key: object[0], namespace: object[1], uid: object[2], resourceVersion: object[3] };
   if (object.length === 6) return brokenEntry(identity, new DecodeError(object[5], { key: object[0] }));
   const text = texts.subarray(at, at + object[5]);
+  if (isTable && object.length === 10) {
+    return new WrittenRowEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
+  }
   if (reduction === undefined) return unreadEntry(identity, text, object[6], object[7], object[8], object[9]);
   return new ReducedEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
 }

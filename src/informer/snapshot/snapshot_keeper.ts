@@ -1,7 +1,7 @@
-import type { Entry } from "../../api/entry.ts";
 import type { Abortable } from "../../api/options.ts";
 import { isOlder } from "../../api/resource_version.ts";
 import type { SnapshotStore } from "../../api/snapshot_store.ts";
+import { DerivedController } from "../../async/derived_controller.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
 import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { InformerError } from "../../errors/informer_error.ts";
@@ -11,25 +11,25 @@ import type { SnapshotOptions } from "./snapshot_options.ts";
 export interface KeptCache {
   /** `true` once the cache has been equal to the server. */
   readonly hasSynced: boolean;
-  /** The cached objects. */
-  readonly entries: Iterable<Entry<unknown>>;
-  /** The version of the cache. */
-  readonly lastSyncResourceVersion: string;
   /** Lists and watches until the signal aborts or the informer is stopped. */
   run(options: Abortable): Promise<void>;
-  /** Returns the state, the version of the cache, and the numbers of changes received and of differences that checks have repaired. */
-  status(): {
-    readonly state: string;
-    readonly resourceVersion: string;
-    readonly events: number;
-    readonly differences: number;
-  };
+  /** Returns the state and version of the cache, and counts of all that changes it. */
+  status(): CacheChanges & { readonly state: string };
   /** Returns the cache as bytes. */
   snapshot(options: SnapshotOptions): AsyncIterable<Uint8Array>;
   /** Fills the cache. */
   restore(snapshot: AsyncIterable<Uint8Array>, options: SnapshotOptions): Promise<void>;
-  /** Lets the cache be listed first although it was restored. */
-  listFirst(): void;
+}
+
+/** The version of a cache, and counts of all that changes it. */
+interface CacheChanges {
+  readonly resourceVersion: string;
+  /** The number of changes received. */
+  readonly events: number;
+  /** The number of lists that have replaced its contents. */
+  readonly completedLists: number;
+  /** The number of differences that checks have repaired. */
+  readonly differences: number;
 }
 
 /** Options of a {@linkcode SnapshotKeeper}. */
@@ -40,8 +40,8 @@ export interface SnapshotKeeperOptions extends SnapshotOptions {
   readonly name: string;
   /** The time between two snapshots, in milliseconds; `Infinity` writes only at the end. */
   readonly everyMs: number;
-  /** Returns `false` if the restored objects are not those of the server; never rejects. */
-  readonly isOfServer: () => Promise<boolean>;
+  /** The longest wait for the last snapshot to be written, in milliseconds; `Infinity` waits until it is. */
+  readonly graceMs: number;
   /** Receives errors of reading and writing. */
   readonly report: (error: unknown) => void;
 }
@@ -61,7 +61,7 @@ export class SnapshotKeeper {
   readonly #options: SnapshotKeeperOptions;
   readonly #timer = new LongTimer(() => void this.#tick());
   /** The state of the cache that the store has, as far as this process knows, and the monotonic time at which it was written. */
-  #kept = { resourceVersion: "", events: 0, differences: 0, atMs: -Infinity };
+  #kept = { resourceVersion: "", events: 0, completedLists: 0, differences: 0, atMs: -Infinity };
   /** `true` if and only if the snapshot of the store cannot be used, however new it is. */
   #isUseless = false;
   /** `true` while the informer runs. */
@@ -81,7 +81,9 @@ export class SnapshotKeeper {
 
   /** Runs the informer, from its snapshot and to its next one, unless it is stopped before it has the former. */
   async run(options: Abortable): Promise<void> {
-    await this.#begin();
+    using stop = new DerivedController(options.signal);
+    stop.signal.addEventListener("abort", () => this.abandon(), { once: true });
+    if (!stop.signal.aborted) await this.#begin();
     if (this.#cache.status().state === "stopped") return;
     this.#isRunning = true;
     this.#timer.arm(this.#options.everyMs);
@@ -115,9 +117,22 @@ export class SnapshotKeeper {
     }
   }
 
-  /** Writes the last snapshot once, if anything has changed, versions alone included. Errors are reported. */
+  /** Writes the last snapshot once, if anything has changed, versions alone included, within `graceMs`. Errors are reported. */
   end(): Promise<void> {
-    return this.#ended ??= this.#end();
+    return this.#ended ??= this.#endInTime();
+  }
+
+  async #endInTime(): Promise<void> {
+    const { name, graceMs, report } = this.#options;
+    const late = Promise.withResolvers<void>();
+    using timer = new LongTimer(() => {
+      report(
+        new InformerError(`Cannot keep the last snapshot of "${name}": it was not written within ${graceMs / 1_000} s`),
+      );
+      late.resolve();
+    });
+    timer.arm(graceMs);
+    await Promise.race([this.#end(), late.promise]);
   }
 
   async #end(): Promise<void> {
@@ -134,10 +149,6 @@ export class SnapshotKeeper {
     if (bytes === undefined) return;
     await this.#cache.restore(bytes, { cluster });
     this.#kept = { ...this.#cache.status(), atMs: -Infinity };
-    // mutant: restored-of-other-history
-    if (await this.#options.isOfServer()) return;
-    this.#cache.listFirst();
-    throw new InformerError("the server has not these objects; was the cluster made anew, or restored from a backup?");
   }
 
   async #tick(): Promise<void> {
@@ -149,22 +160,29 @@ export class SnapshotKeeper {
 
   get #changed(): "nothing" | "version" | "objects" {
     if (!this.#cache.hasSynced) return "nothing";
-    const { resourceVersion, events, differences } = this.#cache.status();
+    const { resourceVersion, events } = this.#cache.status();
     const kept = this.#kept;
     if (this.#isUseless || kept.resourceVersion === "") return "objects";
-    if (events !== kept.events || differences !== kept.differences) return "objects";
+    if (events !== kept.events || this.#isRewritten) return "objects";
     return resourceVersion === kept.resourceVersion ? "nothing" : "version";
+  }
+
+  /** `true` if a list or a check has changed the cache since the kept snapshot, perhaps at the same version. */
+  get #isRewritten(): boolean {
+    const { completedLists, differences } = this.#cache.status();
+    return completedLists !== this.#kept.completedLists || differences !== this.#kept.differences;
   }
 
   /** Never rejects. */
   async #write(): Promise<void> {
     const { store, name, cluster, secrets, report } = this.#options;
-    const { resourceVersion, events, differences } = this.#cache.status();
+    const { resourceVersion, events, completedLists, differences } = this.#cache.status();
+    const replacesSame = this.#kept.resourceVersion !== "" && this.#isRewritten;
     const replacesNewer = this.#isUseless || isOlder(resourceVersion, this.#kept.resourceVersion);
     try {
       const bytes = this.#cache.snapshot({ cluster, secrets });
-      await store.set(name, { bytes, version: resourceVersion, replacesNewer });
-      this.#kept = { resourceVersion, events, differences, atMs: monotonicMs() };
+      await store.set(name, { bytes, version: resourceVersion, replacesNewer, replacesSame });
+      this.#kept = { resourceVersion, events, completedLists, differences, atMs: monotonicMs() };
       this.#isUseless = false;
     } catch (cause) {
       report(new InformerError(`Cannot keep a snapshot of "${name}"`, { cause }));

@@ -1,6 +1,5 @@
 import type { Abortable, Selection } from "../../api/options.ts";
 import type { Resource } from "../../api/resource.ts";
-import { type Fetcher, isOfServer } from "./is_of_server.ts";
 import { type KeptCache, SnapshotKeeper } from "./snapshot_keeper.ts";
 import { snapshotName } from "./snapshot_name.ts";
 import type { FactorySnapshots } from "./snapshot_options.ts";
@@ -8,7 +7,7 @@ import type { FactorySnapshots } from "./snapshot_options.ts";
 /** Keeps snapshots of the caches of a factory. */
 export class SnapshotKeepers {
   readonly #options: FactorySnapshots;
-  readonly #client: Fetcher & { readonly server: URL };
+  readonly #client: { readonly server: URL };
   readonly #report: (error: unknown, resource: Resource) => void;
   /** Has a keeper if and only if its informer runs, or the last snapshot is being written. */
   readonly #running = new Set<SnapshotKeeper>();
@@ -16,7 +15,7 @@ export class SnapshotKeepers {
   /** `report` receives the errors of reading and writing. */
   constructor(
     options: FactorySnapshots,
-    client: Fetcher & { readonly server: URL },
+    client: { readonly server: URL },
     report: (error: unknown, resource: Resource) => void,
   ) {
     this.#options = options;
@@ -28,7 +27,7 @@ export class SnapshotKeepers {
   async run(
     informer: KeptCache & { readonly hasSecrets: boolean },
     { resource, selection }: { readonly resource: Resource; readonly selection: Omit<Selection, "namespace"> },
-    options: Abortable,
+    options: Abortable & { readonly graceMs: number },
   ): Promise<void> {
     if (informer.hasSecrets && !this.#options.secrets) return await informer.run(options);
     const { everyMs = 60_000, cluster = this.#client.server.href } = this.#options;
@@ -36,7 +35,7 @@ export class SnapshotKeepers {
       ...this.#options,
       everyMs,
       cluster,
-      isOfServer: () => isOfServer(informer.entries, informer.lastSyncResourceVersion, resource, this.#client),
+      graceMs: options.graceMs,
       name: snapshotName(resource, selection, informer.hasSecrets),
       report: (error) => this.#report(error, resource),
     });

@@ -14,7 +14,7 @@ import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
 import type { ReflectorCounters } from "../../reflector/counters.ts";
 import type { ReflectorOptions } from "../../reflector/options.ts";
-import { withErrorJson } from "../../errors/informer_error.ts";
+import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import { Latch } from "../../async/latch.ts";
 import { callObserver } from "../../async/report_uncaught.ts";
 import type { CachedCollection } from "../cache/cached_collection.ts";
@@ -25,6 +25,7 @@ import { Controller } from "./controller.ts";
 import { OutdatedChanges } from "./outdated_changes.ts";
 import { NamespaceKeys } from "./namespace_keys.ts";
 import { type NamespaceStatus, StateKeeper } from "./state.ts";
+import { snapshotMismatch } from "./snapshot_mismatch.ts";
 import type { StoreWriter } from "./store_writer.ts";
 import { VersionGate } from "./version_gate.ts";
 
@@ -35,7 +36,7 @@ export interface NamespaceSyncOptions<T extends KubernetesObject> {
   /** The namespace of the collection, if the informer has several. */
   readonly namespace?: string;
   /** The form of the objects. */
-  readonly collection: Pick<CachedCollection<T>, "managedFields" | "secretData" | "secretAnnotations">;
+  readonly collection: Pick<CachedCollection<T>, "informer" | "managedFields" | "secretData" | "secretAnnotations">;
   /** The informer's cache. */
   readonly cache: ObjectCache<T>;
   /** Writes to the cache. */
@@ -73,6 +74,8 @@ export class NamespaceSync<T extends KubernetesObject> {
   readonly #source: ListerWatcher<T>;
   /** `#check` is defined if and only if a consistency check runs. */
   #check: ConsistencyCheck<T> | undefined;
+  /** `#isRestored` is `true` if and only if there was a {@linkcode restore}. */
+  #isRestored = false;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
   readonly #passedOver = new Set<string>();
 
@@ -191,16 +194,12 @@ export class NamespaceSync<T extends KubernetesObject> {
 
   /**
    * Fills the cache with the entries of a snapshot, as a first list would: those of {@linkcode EntryTransform.restored}, at
-   * `resourceVersion` and the time `at`. {@linkcode run} resumes the watch from there.
+   * `resourceVersion` and the time `at`. {@linkcode run} resumes the watch from there, if the server has the objects.
    */
   restore(entries: readonly Entry<T>[], resourceVersion: string, at: number): void {
     this.#controller.restore(entries, resourceVersion);
     this.state.restored(at);
-  }
-
-  /** Lets {@linkcode run} begin with a list although there was a {@linkcode restore}. */
-  listFirst(): void {
-    this.#controller.listFirst();
+    this.#isRestored = true;
   }
 
   /** Ends the list or watch until {@linkcode resume}. */
@@ -249,6 +248,7 @@ export class NamespaceSync<T extends KubernetesObject> {
   /** Lists and watches until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     using _outdated = this.#outdated;
+    if (this.#isRestored) await this.#askForRestored(signal);
     await this.#controller.run({ signal });
   }
 
@@ -257,6 +257,23 @@ export class NamespaceSync<T extends KubernetesObject> {
     this.state.stopped(cause);
     this.#synced.fail(error);
     this.gate.end(error);
+  }
+
+  /** Lets the reflector begin with a list, and reports why, if the restored objects are not those of the server. */
+  async #askForRestored(signal: AbortSignal): Promise<void> {
+    const { source: { identities }, collection: { informer }, cache: { intake }, onError } = this.#options;
+    if (identities === undefined || signal.aborted) return; // survives: stopped-before-run
+    const originalKey = (entry: Entry<unknown>): string => intake.originalKey(entry as Entry<T>) ?? entry.key;
+    const restored = { entries: this.entries, version: this.gate.version, originalKey };
+    // mutant: restored-of-other-history
+    const reason = await snapshotMismatch(restored, identities, signal);
+    if (reason === undefined) return;
+    this.#controller.listFirst();
+    onError(
+      new InformerError(
+        `Cannot use the snapshot of ${informer}, which is listed instead, because the server has other objects: ${reason}`,
+      ),
+    );
   }
 
   #endCheck(): void {

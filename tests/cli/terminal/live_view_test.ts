@@ -14,6 +14,7 @@ function status(part: Partial<InformerStatus>): InformerStatus {
     objects: 0,
     events: 0,
     lists: 0,
+    completedLists: 0,
     watches: 0,
     recentRelists: 0,
     recentResumes: 0,

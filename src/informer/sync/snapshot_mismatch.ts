@@ -1,0 +1,93 @@
+import type { Entry } from "../../api/entry.ts";
+import { isTooLargeResourceVersion } from "../../api/errors.ts";
+import { type ObjectKey, splitKey } from "../../api/key.ts";
+import type { IdentitySource } from "../../api/lister_watcher.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { isOlder } from "../../api/resource_version.ts";
+import { DerivedController } from "../../async/derived_controller.ts";
+import { ReadAhead } from "../../async/read_ahead.ts";
+import { LongTimer } from "../../async/time/long_timer.ts";
+
+/** A part of a cache that was restored from a snapshot. */
+export interface RestoredPart {
+  /** The restored objects. */
+  readonly entries: readonly Entry<unknown>[];
+  /** The version of the snapshot. */
+  readonly version: string;
+  /** Returns the key that the server has for an entry. */
+  readonly originalKey: (entry: Entry<unknown>) => ObjectKey;
+}
+
+/** The longest wait, in milliseconds. A server that has not reached a version says so after 3 s. */
+const WAIT_MS = 5_000;
+
+/** The number of objects from all over the collection that are asked for, beside the newest and the oldest. */
+const SPREAD = 3;
+
+/**
+ * Returns why restored objects are not known to be those of the server; `undefined` if one of them is, or there are none. A watch
+ * from a version that a server has not reached is silent, and one of another history misses changes.
+ *
+ * The server is asked for one object after the other, by lists of its metadata alone, until it has one: the newest first, as
+ * objects that expire do so in their order. A refusal, a server that cannot be reached, and one that takes longer than 5 s do not
+ * answer the question, and count as `undefined`.
+ */
+export async function snapshotMismatch(
+  { entries, version, originalKey }: RestoredPart,
+  identities: IdentitySource,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const asked = sampleOf(entries);
+  using job = new DerivedController(signal);
+  using timer = new LongTimer(() => job.abort(new Error("The server takes too long")));
+  timer.arm(WAIT_MS);
+  try {
+    for (const entry of asked) {
+      const key = originalKey(entry);
+      const found = await find(key, version, identities, job.signal);
+      // mutant: restored-uid-ignored
+      if (found?.uid === entry.uid) return undefined;
+      if (found !== undefined && (isOlder(found.resourceVersion, version) || found.resourceVersion === version)) {
+        return `its "${key}" is another object; was the cluster made anew, or restored from a backup?`;
+      }
+    }
+  } catch (error) {
+    // mutant: restored-version-unreached
+    if (!isTooLargeResourceVersion(error)) return undefined;
+    return `it has not reached version ${version}; was the cluster made anew, or restored from a backup?`;
+  }
+  if (asked.length === 0) return undefined;
+  const keys = asked.map((entry) => `"${originalKey(entry)}"`).join(", ");
+  return `it has none of ${keys}; were they deleted, or was the cluster made anew?`;
+}
+
+/** Returns the object that the server has of a key, at `version` or later. */
+async function find(
+  key: ObjectKey,
+  version: string,
+  identities: IdentitySource,
+  signal: AbortSignal,
+): Promise<Entry<KubernetesObject> | undefined> {
+  const { namespace, name } = splitKey(key);
+  const page = new ReadAhead((signal) =>
+    identities.listEntries({
+      signal,
+      ...(namespace === undefined ? {} : { namespace }),
+      fieldSelector: `metadata.name=${name.replace(/[\\,=]/g, "\\$&")}`,
+      resourceVersion: version,
+      resourceVersionMatch: "NotOlderThan",
+    }), signal);
+  let found: Entry<KubernetesObject> | undefined;
+  for (let part; (part = await page.next()) !== undefined;) found ??= part.entries.find((entry) => entry.key === key);
+  return found;
+}
+
+/** Returns the newest and the oldest entry, and some from all over the collection. */
+function sampleOf(entries: readonly Entry<unknown>[]): readonly Entry<unknown>[] {
+  if (entries.length === 0) return [];
+  const newest = entries.reduce((a, b) => isOlder(a.resourceVersion, b.resourceVersion) ? b : a);
+  const oldest = entries.reduce((a, b) => isOlder(b.resourceVersion, a.resourceVersion) ? b : a);
+  const step = entries.length / (SPREAD + 1);
+  const spread = Array.from({ length: SPREAD }, (_, i) => entries[Math.floor(step * (i + 1))]);
+  return [...new Set([newest, ...spread, oldest])];
+}
