@@ -215,7 +215,7 @@ async function save(
     return;
   }
   const unreadable = watched.reduce((sum, { informer }) => sum + informer.status().quarantined, 0);
-  await writeCacheFile(path, cached(watched, showSecrets), showSecrets ? { mode: 0o600 } : {});
+  await writeCacheFile(path, cached(watched, showSecrets));
   if (unreadable > 0) terminal.say(`--cache: ${unreadable} objects cannot be read, and are not in "${path}"`);
 }
 

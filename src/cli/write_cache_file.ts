@@ -4,18 +4,17 @@ import { replaceFile } from "../deno/host/replace_file.ts";
 /**
  * Writes objects as a JSON array, in the given order and atomically: to a temporary file, which then replaces the file.
  *
- * `mode` are the permissions of the file.
+ * Its owner alone can read the file: objects such as pods may have passwords in their environment.
  *
  * @throws {Error} when it cannot be written; an existing file stays unchanged.
  */
 export async function writeCacheFile(
   path: string,
   objects: Iterable<KubernetesObject>,
-  options: { readonly mode?: number } = {},
 ): Promise<void> {
   const encoder = new TextEncoder();
   await replaceFile(path, `Cannot write the cache to "${path}"`, async (beside) => {
-    using file = await Deno.open(beside, { write: true, createNew: true, ...options });
+    using file = await Deno.open(beside, { write: true, createNew: true, mode: 0o600 });
     const writer = file.writable.getWriter();
     let text = "[";
     let first = true;

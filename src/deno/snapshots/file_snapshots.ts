@@ -12,7 +12,7 @@ const CHUNK_BYTES = 2 * 1_024 * 1_024;
 
 /**
  * Keeps snapshots in files, for one process: each in one of its own, which is replaced in one step. A crash leaves the old one, and
- * may leave a file `NAME.….tmp` beside it.
+ * may leave a file `NAME.….tmp` beside it, which a write removes that comes 10 minutes later.
  *
  * It needs `--allow-read` and `--allow-write` of the folder.
  *

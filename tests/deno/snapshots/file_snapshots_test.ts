@@ -43,7 +43,7 @@ Deno.test("FileSnapshots leaves the old file where the writing fails, or the sna
   assertEquals([...Deno.readDirSync(folder.path)].length, 1);
 });
 
-Deno.test("FileSnapshots leaves the old file when the process is killed while it writes", async () => {
+Deno.test("FileSnapshots leaves the old file when the process is killed while it writes, and removes what that has left later", async () => {
   await using folder = new Folder();
   const store = new FileSnapshots(() => folder.file("pods"));
   await set(store, "pods/v1", ["old"]);
@@ -67,6 +67,14 @@ Deno.test("FileSnapshots leaves the old file when the process is killed while it
   await child.status;
   await reader.cancel();
   assertEquals(await textOf(store, "pods/v1"), "old");
+  const names = (): string[] => [...Deno.readDirSync(folder.path)].map(({ name }) => name).sort();
+  const left = names().find((name) => /^pods\.[0-9a-f]{8}\.tmp$/.test(name))!;
+  await Deno.writeTextFile(folder.file("pods.mine.tmp"), "not ours");
+  await set(store, "pods/v1", ["new"]);
+  assertEquals(names(), ["pods", left, "pods.mine.tmp"].sort()); // another process may be at it
+  for (const name of [left, "pods.mine.tmp"]) await Deno.utime(folder.file(name), 0, Date.now() / 1_000 - 660);
+  await set(store, "pods/v1", ["newer"]);
+  assertEquals(names(), ["pods", "pods.mine.tmp"]);
 });
 
 Deno.test("FileSnapshots names the flags of Deno that are missing", async () => {
