@@ -126,7 +126,11 @@ export type DeleteCollectionOptions = ListOptions & Omit<DeleteOptions, "precond
 export interface FollowOptions extends WatchOptions {
   /** Waits after failures. @default {800 ms, doubling to 30 s, each up to twice as long at random} */
   readonly backoff?: BackoffOptions;
-  /** Called with each failure after which the watch resumes, and with the wait before that, in milliseconds. */
+  /**
+   * Called with each failure after which the watch resumes, and with the wait before that, in milliseconds.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
   readonly onInterrupted?: (error: unknown, delayMs: number) => void;
 }
 
@@ -180,8 +184,8 @@ export interface ResourceClient<T extends KubernetesObject> {
   pages(options?: ListOptions): AsyncIterableIterator<ObjectList<T>>;
 
   /**
-   * Watches until the server ends the watch, or the signal aborts: then the iterator ends without an error. An object that cannot be
-   * parsed ends it with a `DecodeError`.
+   * Watches until the server ends the watch, or the signal aborts: then the iterator ends without an error. An object that
+   * cannot be parsed ends it with a `DecodeError`, a suspension of the computer with an `UnreachableError`, see `Client`.
    */
   watch(options?: WatchOptions): AsyncIterableIterator<WatchEvent<T>>;
 
@@ -194,7 +198,7 @@ export interface ResourceClient<T extends KubernetesObject> {
    * - A watch that ends in good order is followed by the next at once, but attempts begin at least a second apart; after a
    *   failure the wait grows, or is what the server asks for. Unless `timeoutSeconds` says otherwise the server is asked to
    *   end each watch after 2 to 4 minutes. One that stays open 10 s longer counts as lost, whatever it sends; time that the
-   *   caller takes for an event does not count towards these 10 s.
+   *   caller takes for an event does not count towards these 10 s. One that the client renews, see `Client`, has not failed.
    * - It throws when the version has expired (`isExpired`: list again, and follow from the version of the list), on 401, 403
    *   and 404, when the server refuses the request (any other 4xx as its answer but 408, 409 and 429, or a redirect), and when
    *   an object or a line cannot be decoded twice. After every other failure, such as a failed credential plugin or a web

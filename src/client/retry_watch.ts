@@ -18,6 +18,7 @@ import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { sleep } from "../async/time/sleep.ts";
 import { TimeLimit } from "../async/time/time_limit.ts";
+import { ConsoleReporter } from "../errors/console_reporter.ts";
 import type { FollowOptions } from "./resource_client.ts";
 
 /** The shortest time between the beginnings of two attempts (client-go `tools/watch/retrywatcher.go`). */
@@ -71,7 +72,9 @@ export async function* retryWatch<T>(
   options: FollowOptions,
   signal: AbortSignal,
 ): AsyncGenerator<WatchEvent<T>, void, undefined> {
-  const { backoff = {}, onInterrupted, ...watchOptions } = options;
+  const reporter = new ConsoleReporter();
+  const report = (error: unknown): void => reporter.report(`watch of "${what}"`, error);
+  const { backoff = {}, onInterrupted = report, ...watchOptions } = options;
   checkBackoff(backoff);
   /** Failures in a row, without an event between them. */
   let failures = 0;
@@ -103,7 +106,7 @@ export async function* retryWatch<T>(
       const askedMs = error instanceof StatusError ? retryAfterMs(error.status) ?? 0 : 0;
       const waitMs = error instanceof UnreachableError ? unreachableBackoffMs : backoffMs;
       delayMs = Math.max(isRenewal ? 0 : waitMs(failures++, backoff), askedMs, periodMs());
-      if (!isRenewal) onInterrupted?.(error, delayMs);
+      if (!isRenewal) onInterrupted(error, delayMs);
     }
     if (delayMs > 0) await sleep(delayMs, { signal });
   }

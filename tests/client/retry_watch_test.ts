@@ -15,6 +15,7 @@ import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import type { Credentials } from "../../src/client/http/credentials.ts";
 import type { FollowOptions } from "../../src/client/resource_client.ts";
+import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import {
   type Answer,
@@ -320,6 +321,18 @@ Deno.test("ResourceClient.follow cancels a watch that stays open 10 s beyond its
   assertEquals(second.ended, "aborted");
   await events.return?.();
   assertEquals([(await last).done, time.timers], [true, 0]);
+});
+
+Deno.test("ResourceClient.follow without onInterrupted writes each new cause to the console, once a minute, and with it none", async () => {
+  using time = new FakeTime();
+  using warnings = new Warnings();
+  for (const onInterrupted of [undefined, (): void => {}]) {
+    await using followed = new Followed(Array.from({ length: 20 }, () => text(500, "out of order")), { onInterrupted });
+    await time.tickAsync(50_000);
+    assert(followed.sent.requests.length > 3);
+    const expected = 'watch of "pods": Cannot watch "pods": 500 InternalError: out of order';
+    assertEquals(warnings.take(), onInterrupted === undefined ? [expected] : []);
+  }
 });
 
 Deno.test("ResourceClient.follow cancels a watch that is not answered", async () => {
