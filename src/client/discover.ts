@@ -1,5 +1,6 @@
 import type { Abortable } from "../api/options.ts";
 import type { ApiResource } from "../api/api_resource.ts";
+import { isNotFound } from "../api/errors.ts";
 import { apiVersionOf } from "../api/resource.ts";
 
 /** Options for `Client.discover()`. */
@@ -33,6 +34,11 @@ export async function discover(get: GetJson, options: DiscoverOptions): Promise<
   return await settle(["/api", "/apis"], (root) => rootOf(get, root, options), (root) => root.slice(1), options);
 }
 
+/** Returns `true` if a server has no core group, as those of aggregated APIs, asked directly: that is no failure. */
+function isAbsent(error: unknown, place: unknown): boolean {
+  return place === "/api" && isNotFound(error);
+}
+
 async function rootOf(get: GetJson, root: string, options: DiscoverOptions): Promise<ApiResource[]> {
   const answer = await get(root, AGGREGATED) as Root;
   if (answer.kind === "APIGroupDiscoveryList") return aggregated(answer, options);
@@ -56,7 +62,7 @@ async function settle<P>(
         found[i] = await ask(place);
       } catch (error) {
         errors.push(error);
-        if (!signal?.aborted) onError?.(error, nameOf(place));
+        if (!signal?.aborted && !isAbsent(error, place)) onError?.(error, nameOf(place));
       }
     }
   };

@@ -169,6 +169,20 @@ Deno.test("Client.discover returns the other groups when /api, /apis, or the ser
   assertEquals((await clientOf(broken).discover()).map(({ plural }) => plural), ["pods", "nodes"]);
 });
 
+Deno.test("Client.discover reports nothing about a server without a core group, and any other failure of it", async () => {
+  const absent = json({ paths: ["/apis", "/healthz"] }, 404);
+  const reported = async (api: Response): Promise<string[]> => {
+    const errors: string[] = [];
+    const client = clientOf({ "/api": api, "/apis": json(groups) });
+    assertEquals((await client.discover({ onError: (_, groupVersion) => errors.push(groupVersion) })).length, 2);
+    return errors.sort();
+  };
+  assertEquals(await reported(absent), ["metrics.k8s.io/v1beta1"]); // whose server does not answer
+  assertEquals(await reported(text(500, "no")), ["api", "metrics.k8s.io/v1beta1"]);
+  const error = await assertRejects(() => clientOf({ "/api": absent, "/apis": absent }).discover(), StatusError);
+  assertEquals(error.status.code, 404);
+});
+
 Deno.test("Client.discover rejects when nothing can be read", async () => {
   const no = refusal(403, "Forbidden", "forbidden");
   const error = await assertRejects(() => clientOf({ "/api": no, "/apis": no }).discover(), StatusError);

@@ -13,7 +13,7 @@ const MAX_STATUS_BYTES = 1_048_576;
 /**
  * The error that an answer with an error status stands for. Reads the beginning of the body, and cancels the rest.
  *
- * Its message is that of the body's `Status`, else the text of the body, shortened to 2048 bytes and put on one line. The
+ * Its message is that of the body's `Status`, else the text of a body that is not JSON, shortened to 2048 bytes and put on one line. The
  * `Retry-After` header overrides the delay in the `Status`.
  *
  * @param action The request in words that follow "Cannot".
@@ -118,6 +118,8 @@ function statusOf(response: Response, method: string, text: string, resource: st
     try {
       const value: unknown = JSON.parse(text);
       if (isStatus(value)) return statusFrom(value, code);
+      // Such as the list of paths that a server without the core group has for "/api".
+      return statusFrom({ message: `the answer is no Status: ${excerpt(text)}` }, code);
     } catch (error) {
       // Not JSON, or cut off: its text is the message.
       if (!(error instanceof SyntaxError)) throw error;

@@ -123,7 +123,11 @@ Deno.test("StatusError has the details of the server's Status, and names the req
 
 Deno.test("StatusError has a reason also when the body is another object, broken JSON, HTML, or empty", async () => {
   const bodies: [Response, string][] = [
-    [json({ error: "nope" }, 404), '{"error":"nope"}'],
+    [json({ error: "nope" }, 404), 'the answer is no Status: "{\\"error\\":\\"nope\\"}"'],
+    [
+      json({ paths: Array(100).fill("/apis") }, 404),
+      `the answer is no Status: ${JSON.stringify(`{"paths":["/apis",${'"/apis",'.repeat(7)}"/apis…`)}`,
+    ],
     [text(404, '{"kind":"Status",', { "content-type": "application/json" }), '{"kind":"Status",'],
     [text(404, "<html>\n<h1>404</h1>", { "content-type": "text/html" }), "<html> <h1>404</h1>"],
     [text(404, "no such\n  page\n"), "no such page"],
