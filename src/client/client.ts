@@ -41,7 +41,7 @@ export interface ClientOptions {
   readonly credentials?: Credentials;
   /** The `User-Agent` header; browsers send their own. @default {"kube-informer/<version>"} */
   readonly userAgent?: string;
-  /** Requests compressed lists, which are faster over slow networks and slower over fast ones. @default {true} */
+  /** Requests lists compressed by gzip, which are faster over slow networks and slower over fast ones. @default {true} */
   readonly compress?: boolean;
   /**
    * The number of times that a request is repeated which the server delays by `Retry-After`, or a read whose connection was

@@ -43,12 +43,12 @@ Deno.test("Client.server is a copy of the address", () => {
   assertEquals(client.namespace, "");
 });
 
-Deno.test("Client sends a User-Agent, and leaves compression to the runtime by default", async () => {
+Deno.test("Client sends a User-Agent, and asks for gzip by name", async () => {
   const sent = new ScriptedTransport(json(podList([])), json(podList([])), watchOf(), json({}));
   await new Client({ server: "https://kube.test", transport: sent }).resource(Pod).list();
   assertEquals(VERSION, config.version);
   assertEquals(sent.last.headers.get("user-agent"), `kube-informer/${VERSION}`);
-  assertEquals(sent.last.headers.get("accept-encoding"), null);
+  assertEquals(sent.last.headers.get("accept-encoding"), "gzip");
   const other = new Client({ server: "https://kube.test", transport: sent, userAgent: "tests/1", compress: false });
   await other.resource(Pod).list();
   assertEquals(sent.last.headers.get("user-agent"), "tests/1");

@@ -1,3 +1,4 @@
+import { brotliCompressSync } from "node:zlib";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { DecodeError, isNotFound, StatusError, UnreachableError } from "../../src/api/errors.ts";
 import { defineResource } from "../../src/api/resource.ts";
@@ -43,6 +44,19 @@ Deno.test("Client reads compressed lists over HTTP, and requests none when compr
   assertEquals((await plain.client.resource(Pod).list()).items.length, 1_000);
   assert(asked[0]?.includes("gzip"));
   assertEquals(asked[1], "identity");
+});
+
+Deno.test("Client refuses an answer over HTTP in an encoding that it has not asked for, and reads nothing of it", async () => {
+  const list = new TextEncoder().encode(JSON.stringify(podList(["a"])));
+  const headers = { "content-type": "application/json", "content-encoding": "br" };
+  await using fixture = serve(() => new Response(new Uint8Array(brotliCompressSync(list)), { headers }));
+  const pods = fixture.client.resource(Pod);
+  const message = 'the answer is encoded in "br" though "gzip" was asked for';
+  await assertRejects(() => pods.list(), DecodeError, `Cannot list "pods": ${message}`);
+  await assertRejects(() => pods.get("a"), DecodeError, message);
+  await assertRejects(() => fixture.client.discover(), DecodeError, message);
+  const answer = await fixture.client.fetch("/x", { headers: { "accept-encoding": "br" } }); // the caller's own wish
+  assertEquals((await answer.json()).items.length, 1);
 });
 
 Deno.test("Client refuses a watch over HTTP whose events are compressed one by one, instead of losing all but the first", async () => {

@@ -20,7 +20,7 @@ import { Exchange, isKnownError, type PendingRequest, unreachableError } from ".
 import { isReset } from "./is_reset.ts";
 import { OpenWatches } from "./open_watches.ts";
 import type { RequestSpec } from "./request_spec.ts";
-import { readJsonResponse, retryAfterMsOf, statusErrorOf } from "./response.ts";
+import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf } from "./response.ts";
 import { warningsOf } from "./warnings.ts";
 
 /** The waits before a read is repeated that failed without `Retry-After`: 0.1 to 0.2 s, and doubling. */
@@ -211,10 +211,13 @@ export class Connection implements Disposable {
     // Its own headers are changed, as a copy of `Headers` costs more than the request.
     const { headers } = request;
     if (!headers.has("user-agent")) headers.set("user-agent", userAgent);
-    if (!compress && !headers.has("accept-encoding")) headers.set("accept-encoding", "identity");
+    // By name: a runtime would accept brotli too, of which some kB become a body that stalls the event loop for seconds.
+    if (!headers.has("accept-encoding")) headers.set("accept-encoding", compress ? "gzip" : "identity");
     await credentials?.apply(headers, { refresh, signal });
     try {
-      return await transport.fetch(request);
+      const response = await transport.fetch(request);
+      await checkEncoding(spec.action, response, headers.get("accept-encoding"));
+      return response;
     } catch (cause) {
       if (isKnownError(cause)) throw cause;
       const error = unreachableError(`Cannot reach "${server.origin}" to ${spec.action}`, cause);

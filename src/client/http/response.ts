@@ -92,6 +92,26 @@ export async function checkJsonResponse(action: string, server: URL, response: R
 }
 
 /**
+ * Checks that an answer has no content encoding but gzip and those that were asked for; else cancels the body. A runtime decodes
+ * what it knows, whatever was asked for. Where `asked` is `null` the runtime asks by itself, as browsers do.
+ *
+ * @throws {DecodeError} when the server or a proxy has encoded it otherwise.
+ */
+export async function checkEncoding(action: string, response: Response, asked: string | null): Promise<void> {
+  const encodings = (response.headers.get("content-encoding") ?? "").toLowerCase().split(",").map((name) =>
+    name.trim()
+  );
+  const allowed = ["", "identity", "gzip", "x-gzip"];
+  const other = encodings.find((name) => !allowed.includes(name) && !asked?.toLowerCase().includes(name));
+  if (other === undefined || asked === null) return;
+  await response.body?.cancel();
+  throw new DecodeError(
+    `Cannot ${action}: the answer is encoded in "${other}" though "${asked}" was asked for; turn that off in the server or the ` +
+      `proxy in front of it`,
+  );
+}
+
+/**
  * Checks that the answer to a watch has no content encoding; else cancels the body.
  *
  * @throws {DecodeError} when the server or a proxy has encoded it: events would be lost (see `watchRequest`).
