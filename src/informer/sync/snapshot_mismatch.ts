@@ -21,8 +21,11 @@ export interface RestoredPart {
 /** The longest wait, in milliseconds. A server that has not reached a version says so after 3 s. */
 const WAIT_MS = 5_000;
 
-/** The number of objects from all over the collection that are asked for, beside the newest and the oldest. */
-const SPREAD = 3;
+/** The number of newest objects that are asked for: those that expire do so in their order. */
+const NEWEST = 3;
+
+/** The number of oldest objects that are asked for then: those that have not changed for long may stay. */
+const OLDEST = 2;
 
 /**
  * Returns why restored objects are not known to be those of the server; `undefined` if one of them is, or there are none. A watch
@@ -82,12 +85,25 @@ async function find(
   return found;
 }
 
-/** Returns the newest and the oldest entry, and some from all over the collection. */
+/** Returns the newest entries, and then the oldest. */
 function sampleOf(entries: readonly Entry<unknown>[]): readonly Entry<unknown>[] {
-  if (entries.length === 0) return [];
-  const newest = entries.reduce((a, b) => isOlder(a.resourceVersion, b.resourceVersion) ? b : a);
-  const oldest = entries.reduce((a, b) => isOlder(b.resourceVersion, a.resourceVersion) ? b : a);
-  const step = entries.length / (SPREAD + 1);
-  const spread = Array.from({ length: SPREAD }, (_, i) => entries[Math.floor(step * (i + 1))]);
-  return [...new Set([newest, ...spread, oldest])];
+  const newest = firstOf(entries, NEWEST, (a, b) => isOlder(b.resourceVersion, a.resourceVersion));
+  const oldest = firstOf(entries, OLDEST, (a, b) => isOlder(a.resourceVersion, b.resourceVersion));
+  return [...new Set([...newest, ...oldest])];
+}
+
+/** Returns the first `count` entries in the order of `isBefore`. */
+function firstOf(
+  entries: readonly Entry<unknown>[],
+  count: number,
+  isBefore: (a: Entry<unknown>, b: Entry<unknown>) => boolean,
+): Entry<unknown>[] {
+  const first: Entry<unknown>[] = [];
+  for (const entry of entries) {
+    const place = first.findIndex((other) => isBefore(entry, other));
+    if (place === -1 && first.length === count) continue;
+    first.splice(place === -1 ? first.length : place, 0, entry);
+    first.length = Math.min(first.length, count);
+  }
+  return first;
 }

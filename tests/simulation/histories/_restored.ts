@@ -1,12 +1,14 @@
 import { assertEquals } from "@std/assert";
 import type { FakeApiServer } from "@kube/informer/testing";
+import { LabelSelector } from "../../../src/api/selector.ts";
+import { keyOf } from "../../../src/api/key.ts";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { cacheStateOf, type Following } from "./_following.ts";
 import type { InformerPlan, SnapshotFault } from "./_script.ts";
 import type { CacheState } from "./_snapshot.ts";
 
-/** The number of objects of a snapshot of which the server must have one. */
-const ASKED = 3;
+/** The numbers of newest and oldest objects of a snapshot of which the server must have one. */
+const ASKED = [3, 2];
 
 /** The beginning of an informer that was restored. */
 export interface Restored {
@@ -49,12 +51,20 @@ export function beginningOf(
   compacted: number,
   epoch: number,
 ): Restored {
-  const present = new Set(server.list(ConfigMap).map(({ metadata }) => metadata.uid));
-  const oldest = [...cache.objects.values()].sort((a, b) => Number(a.version) - Number(b.version)).slice(0, ASKED);
-  const known = oldest.findIndex(({ uid }) => present.has(uid));
+  const selector = LabelSelector.parse(plan.labelSelector ?? "");
+  const selected = server.list(ConfigMap).filter(({ metadata }) => selector.matches(metadata.labels ?? {}));
+  const present = new Map(selected.map((object) => [keyOf(object), object.metadata]));
+  const oldest = [...cache.objects].sort(([, a], [, b]) => Number(a.version) - Number(b.version));
+  const sample = [...new Set([...oldest.toReversed().slice(0, ASKED[0]), ...oldest.slice(0, ASKED[1])])];
+  /** Has the answer that decides: the same object, or another one that was there at the version of the cache. */
+  const decisive = sample.findIndex(([key, { uid }]) => {
+    const found = present.get(key);
+    return found !== undefined && (found.uid === uid || Number(found.resourceVersion) <= Number(cache.version));
+  });
+  const isKnown = decisive >= 0 && present.get(sample[decisive][0])!.uid === sample[decisive][1].uid;
   const isAhead = Number(cache.version) > Number(server.resourceVersion);
-  const gets = !plan.factory ? 0 : isAhead ? Math.min(1, oldest.length) : known < 0 ? oldest.length : known + 1;
-  const isFound = gets > 0 && (isAhead || known < 0);
+  const gets = isAhead ? Math.min(1, sample.length) : decisive < 0 ? sample.length : decisive + 1;
+  const isFound = gets > 0 && (isAhead || !isKnown);
   const expired = Number(cache.version) < compacted;
   const lists = expired || isFound ? 1 : 0;
   return { cache, wentBack: cache.epoch < epoch, expired, gets, isAhead, isFound, lists, listedAt: undefined };
@@ -87,10 +97,10 @@ export function checkFirstRequests(
     ...(isFound && isAhead ? [] : [isFound ? "list" : `watch from ${cache.version}`]),
   ];
   const asked = requests.slice(0, expected.length).map(({ url }) => {
-    const { pathname, searchParams } = new URL(url, "http://fake");
+    const { searchParams } = new URL(url, "http://fake");
     const version = searchParams.get("resourceVersion");
-    if (!pathname.endsWith("/configmaps")) return `get at ${version}`;
+    if (searchParams.has("fieldSelector")) return `get at ${version}`;
     return searchParams.has("watch") && !searchParams.has("sendInitialEvents") ? `watch from ${version}` : "list";
   });
-  assertEquals(asked, expected, "one of the oldest objects is asked for, then the watch resumes, or a list follows");
+  assertEquals(asked, expected, "one of the objects is asked for, then the watch resumes, or a list follows");
 }
