@@ -8,7 +8,7 @@ const IN_DEFAULT = 20;
 /** The number of pods that are created in one turn. */
 const AT_A_TIME = 500;
 
-/** What {@linkcode fillFakeServer} creates, and how. */
+/** The pods that {@linkcode fillFakeServer} creates. */
 export interface Filling {
   /** Number of pods. */
   readonly count: number;

@@ -1,4 +1,4 @@
-import { convertEvent } from "../storage/event_forms.ts";
+import { convertEvent } from "../storage/convert_event.ts";
 import type { Definition } from "../storage/definition.ts";
 import { at, isObject, type JsonObject, objectOr, textOf } from "../wire/json.ts";
 import { humanDuration } from "./human_duration.ts";

@@ -9,7 +9,7 @@
  */
 import type { JsonObject } from "../wire/json.ts";
 import { type Definition, resourceId } from "./definition.ts";
-import { convertEvent, otherEvents } from "./event_forms.ts";
+import { convertEvent, otherEvents } from "./convert_event.ts";
 import { StoredCollection } from "./stored_collection.ts";
 import { parseStored, rewriteMetadata, type StoredObject, tombstone, toStoredObject } from "./stored_object.ts";
 import { type StoreEvent, WatchHistory } from "./watch_history.ts";

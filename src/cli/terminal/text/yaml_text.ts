@@ -1,7 +1,7 @@
 import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
 import { escaped, UNPRINTABLE } from "./plain.ts";
 
-/** What is escaped in double quotes alone; the printer quotes other control characters itself. */
+/** Characters that only double quotes escape; the printer quotes other control characters itself. */
 const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
 
 /**

@@ -26,7 +26,7 @@ const NEWER_MEMBERS: readonly (readonly [name: string, core: string])[] = [
 const CORE_ORDER = [6, 5, 8, 10, 11, 12, 13, 9, 0, 1, 4, 7, 2, 3];
 const CORE_MEMBERS = CORE_ORDER.map((at) => [NEWER_MEMBERS[at][1], NEWER_MEMBERS[at][0]] as const);
 
-/** What the server writes for members that are absent; it leaves out all others. */
+/** The values of members that the server writes although they are absent; it leaves out all others. */
 const ABSENT: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
   [CORE]: {
     involvedObject: {},
