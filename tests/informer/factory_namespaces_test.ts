@@ -146,3 +146,27 @@ Deno.test("SharedInformerFactory treats an option that is set to its default lik
   fixture.informers.forResource(Pod, { managedFields: "keep" });
   assertThrows(() => fixture.informers.forResource(Pod, { managedFields: "drop" }), Error, 'option "managedFields"');
 });
+
+Deno.test("statusChanges() of many namespaces yields one status for all that change in a turn", async () => {
+  await using fixture = new FactoryFixture({ reflector: { reconnectMs: 0 } });
+  const namespaces = Array.from({ length: 30 }, (_, i) => `n${i}`);
+  const pods = fixture.informers.forResource(Pod, { namespaces });
+  await fixture.start();
+  let statuses = 0;
+  let state = "";
+  const reading = (async () => {
+    for await (const status of pods.statusChanges()) {
+      statuses++;
+      state = status.state;
+    }
+  })();
+  await fixture.tick();
+  statuses = 0;
+  fixture.server.endWatches();
+  await fixture.tick(1_000);
+  assertEquals(state, "live");
+  assert(statuses > 0 && statuses <= 10, `${statuses} statuses`);
+  await Promise.all([fixture.informers.shutdown(), fixture.tick()]);
+  await reading;
+  assertEquals(state, "stopped");
+});

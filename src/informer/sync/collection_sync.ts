@@ -2,6 +2,7 @@ import type { KubernetesObject } from "../../api/object.ts";
 import { oldestVersion } from "../../api/resource_version.ts";
 import type { DerivedController } from "../../async/derived_controller.ts";
 import type { Latest } from "../../async/latest.ts";
+import { nextTurn } from "../../async/next_turn.ts";
 import type { ReflectorOptions } from "../../reflector/options.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
 import type { CachedCollection } from "../cache/cached_collection.ts";
@@ -38,6 +39,8 @@ export class CollectionSync<T extends KubernetesObject> {
   readonly #options: CollectionSyncOptions<T>;
   readonly #writer: StoreWriter<T>;
   #stage: "new" | "running" | "stopped" = "new";
+  /** `true` if and only if the status is to be published in the next turn. */
+  #isDue = false;
 
   /** Sends no request before it runs. @throws {RangeError} if an option of the reflector is out of range. */
   constructor(options: CollectionSyncOptions<T>) {
@@ -138,12 +141,24 @@ export class CollectionSync<T extends KubernetesObject> {
   }
 
   #entered(phase: ReflectorPhase, changed: boolean): void {
-    const { changes, reflector, report } = this.#options;
+    const { reflector, report } = this.#options;
     this.#follow();
     if (phase.name === "waiting" && phase.error !== undefined) report(phase.error);
     const counted = phase.name === "listing" || (phase.name === "watching" && !phase.open);
-    if (counted || changed) changes.changed();
+    if (counted || changed) this.#publish();
     reflector?.onPhase?.(phase);
+  }
+
+  /** Publishes the status: at once, or once in a turn where there are several parts, each of which it is computed from. */
+  #publish(): void {
+    const { changes } = this.#options;
+    if (this.parts.length === 1) return changes.changed();
+    if (this.#isDue) return;
+    this.#isDue = true;
+    void nextTurn().then(() => {
+      this.#isDue = false;
+      changes.changed();
+    });
   }
 
   #follow(): void {
