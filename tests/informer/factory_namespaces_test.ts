@@ -165,7 +165,7 @@ Deno.test("statusChanges() of many namespaces yields one status for all that cha
   fixture.server.endWatches();
   await fixture.tick(1_000);
   assertEquals(state, "live");
-  assert(statuses > 0 && statuses <= 10, `${statuses} statuses`);
+  assert(statuses > 0 && statuses <= 4, `${statuses} statuses`);
   await Promise.all([fixture.informers.shutdown(), fixture.tick()]);
   await reading;
   assertEquals(state, "stopped");
