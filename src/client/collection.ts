@@ -29,7 +29,7 @@ import { Silence, WatchHealth } from "./http/open_watches.ts";
 import type { RequestSpec } from "./http/request_spec.ts";
 import { RequestSource, type RequestSourceOptions } from "./http/request_source.ts";
 import { isStatus } from "./http/response.ts";
-import { type ObjectWrite, reportDeletion, reportWrite } from "./object_write.ts";
+import { type ObjectWrite, reportCollected, reportDeletion, reportWrite } from "./object_write.ts";
 import { type FetchPage, pagesOf } from "./pages.ts";
 import { MetadataListReader } from "./protobuf/metadata_list_reader.ts";
 import { MetadataWatchReader } from "./protobuf/metadata_watch_reader.ts";
@@ -203,9 +203,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
   /** As {@linkcode ResourceClient.deleteCollection}. */
   async deleteCollection(options: DeleteCollectionOptions = {}): Promise<void> {
     const spec = deleteCollectionRequest(this.#target, options);
-    if (this.#options.onWrite !== undefined && !options.dryRun) {
+    const { onWrite } = this.#options;
+    if (onWrite !== undefined && !options.dryRun) {
       const { items } = await this.#connection.json(spec, this.#until(options)) as { readonly items?: readonly T[] };
-      for (const item of items ?? []) this.#reportDeletion(item.metadata.name, item, item.metadata.namespace);
+      for (const item of items ?? []) reportCollected(onWrite, this.resource, item);
       return;
     }
     using exchange = await this.#connection.open(spec, this.#until(options));
@@ -220,11 +221,10 @@ export class Collection<T extends KubernetesObject> implements ResourceClient<T>
     return answer;
   }
 
-  #reportDeletion(name: string, answer: unknown, ofObject?: string): void {
+  #reportDeletion(name: string, answer: unknown): void {
     const { onWrite, namespace: defaultNamespace } = this.#options;
     if (onWrite === undefined) return;
-    const namespaced = this.resource.scope === "Namespaced";
-    const namespace = namespaced ? ofObject ?? (this.selection.namespace || defaultNamespace) : "";
+    const namespace = this.resource.scope === "Namespaced" ? this.selection.namespace || defaultNamespace : "";
     reportDeletion(onWrite, this.resource, { namespace, name }, answer);
   }
 

@@ -1,14 +1,25 @@
+import { fieldValues } from "../api/field_values.ts";
+import { FieldSelector } from "../api/field_selector.ts";
 import type { ObjectKey } from "../api/key.ts";
 import type { KubernetesObject } from "../api/object.ts";
+import type { Selection } from "../api/options.ts";
 import { compareResourceVersions, isOlder, isResourceVersion } from "../api/resource_version.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import { LabelSelector } from "../api/selector.ts";
 import { DerivedController } from "../async/derived_controller.ts";
+import { LazyController } from "../async/lazy_controller.ts";
 import type { ObjectWrite } from "../client/object_write.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 
 /** An informer whose cache must have seen the writes of its kind. */
 export type Cache = SharedIndexInformer<KubernetesObject, string>;
+
+/** A cache that a write concerns. */
+interface Concerned {
+  readonly cache: Cache;
+  /** True when the cache has the object since the write, and false when the object leaves it. */
+  readonly selects: boolean;
+}
 
 /** The last writes of one object by one key. */
 interface Pending {
@@ -22,26 +33,30 @@ interface Pending {
   readonly resourceVersion: string;
   /** True when the last write was a deletion. */
   readonly isDeleted: boolean;
-  readonly labels?: Readonly<Record<string, string>>;
+  /** See `ObjectWrite.after`. */
+  readonly after?: string;
+  /** The caches that the write concerned when it was recorded. */
+  readonly caches: readonly Concerned[];
+  /** Ends the wait for the caches. */
+  readonly job: LazyController;
 }
 
 /**
  * The writes of reconciles that the caches have perhaps not seen, by the key that was reconciled.
  *
- * A cache has seen a write when it is at the version of the write; it has seen a deletion when the key is gone or has another
- * uid. Writes of kinds without a cache, and of objects that no cache selects, are not remembered.
+ * A write concerns a cache that has the object, or whose selection (namespace, labels, fields) the object matches since the
+ * write: `concernedBy` is the only place that decides it, when the write is recorded. Writes that concern no cache are not
+ * remembered. A cache has seen a write when it is at the version of the write; it has seen a deletion when the key is gone or
+ * has another uid.
  *
  * A write is superseded when its caches have seen it, and the object is then another one than was written. There may have been
  * no event of that: when a watch expires between the write and its undoing, the list after it shows no difference.
  */
 export class PendingWrites implements Disposable {
   readonly #caches = new Map<string, Cache[]>();
-  /** Has a key if and only if one of its writes was perhaps not seen when it was last looked at. */
+  /** Has a key if and only if one of its writes was perhaps not seen when it was last looked at. Each write is followed. */
   readonly #writes = new Map<ObjectKey, Map<string, Pending>>();
-  /** The writes that are followed, by resource, in the order in which they were made; a set is followed while it has one. */
-  readonly #followed = new Map<string, Set<Pending>>();
   readonly #onSuperseded: (key: ObjectKey, write: { readonly resource: string; readonly object: ObjectKey }) => void;
-  readonly #job = new DerivedController();
 
   /** @param onSuperseded Called with the key that was reconciled when a write of it was superseded, and with the write. */
   constructor(
@@ -62,123 +77,157 @@ export class PendingWrites implements Disposable {
     if (!caches.includes(cache)) this.#caches.set(name, [...caches, cache]);
   }
 
-  /** Remembers a write of the reconcile of `key`. */
+  /** Remembers a write of the reconcile of `key`, and follows it. */
   record(key: ObjectKey, write: ObjectWrite): void {
-    const { resource, namespace, labels } = write;
-    const caches = this.#caches.get(resourceName(resource));
-    if (caches === undefined || !caches.some((cache) => concerns(cache, write))) return;
+    const { resource, namespace, after } = write;
     const writes = this.#writes.get(key) ?? new Map<string, Pending>();
-    const id = `${resourceName(resource)} ${write.key}`;
+    const id = idOf(write);
     const before = writes.get(id);
+    const caches = concernedBy(write, this.#caches.get(resourceName(resource)) ?? [], before);
+    if (caches.length === 0) return;
     const isDeleted = write.resourceVersion === "";
     // The deletion of an object whose creation the cache has not seen is seen only after the creation.
     const resourceVersion = isDeleted ? before?.resourceVersion ?? "" : write.resourceVersion;
     // An answer without a uid is about the object that the cache has.
-    const uid = write.uid || before?.uid || caches[0].entries.getByKey(write.key)?.uid || "";
-    const pending = { writer: key, resource, key: write.key, namespace, uid, resourceVersion, isDeleted, labels };
+    const uid = write.uid || before?.uid || caches[0].cache.entries.getByKey(write.key)?.uid || "";
+    const job = new LazyController();
+    const pending = {
+      writer: key,
+      resource,
+      key: write.key,
+      namespace,
+      uid,
+      resourceVersion,
+      isDeleted,
+      after,
+      caches,
+      job,
+    };
+    before?.job.abort(OVER);
     writes.set(id, pending);
     this.#writes.set(key, writes);
-    const name = resourceName(resource);
-    const followed = this.#followed.get(name) ?? new Set<Pending>();
-    this.#followed.set(name, followed.add(pending));
-    if (followed.size === 1) void this.#follow(followed);
+    void this.#follow(pending);
   }
 
   /** Returns true when the caches have seen all writes of `key`, which are then forgotten. */
   hasSeen(key: ObjectKey): boolean {
-    const writes = this.#writes.get(key);
-    if (writes === undefined) return true;
-    for (const [id, write] of writes) {
-      if (this.#cachesOf(write).every((cache) => isSeen(cache, write))) writes.delete(id);
+    for (const write of this.#writes.get(key)?.values() ?? []) {
+      if (write.caches.every(({ cache }) => isSeen(cache, write))) this.#forget(write);
     }
-    if (writes.size > 0) return false;
-    this.#writes.delete(key);
-    return true;
+    return !this.#writes.has(key);
   }
 
   /** Resolves when the caches may have seen all writes of `key`, or the signal aborts; never rejects. */
   async wait(key: ObjectKey, signal: AbortSignal): Promise<void> {
-    const waits = [...this.#writes.get(key)?.values() ?? []].flatMap((write) =>
-      this.#cachesOf(write).map((cache) => seen(cache, write, signal))
-    );
-    await Promise.allSettled(waits);
+    const waits = [...this.#writes.get(key)?.values() ?? []].map((write) => allSeen(write, signal));
+    await Promise.all(waits);
   }
 
   /** Forgets the writes of `key`, and returns a description of those that were not seen. */
   drop(key: ObjectKey): string {
     const writes = [...this.#writes.get(key)?.values() ?? []];
-    this.#writes.delete(key);
+    for (const write of writes) this.#forget(write);
     return writes.map(({ resource, key, isDeleted, resourceVersion }) => {
       return `${resourceName(resource)} "${key}" ${isDeleted ? "deleted" : `at version ${resourceVersion}`}`;
     }).join(", ");
   }
 
-  #cachesOf({ resource }: Pending): readonly Cache[] {
-    return this.#caches.get(resourceName(resource)) ?? [];
+  /** Waits for the caches of a write, unless it is forgotten or written over before, and looks at what they show then. */
+  async #follow(write: Pending): Promise<void> {
+    if (!write.caches.every(({ cache }) => isSeen(cache, write))) {
+      const { signal } = write.job;
+      await allSeen(write, signal);
+      if (signal.aborted) return;
+    }
+    if (write.caches.every((it) => isShown(it, write))) this.#forget(write);
+    else this.#onSuperseded(write.writer, { resource: resourceName(write.resource), object: write.key });
   }
 
-  /** Waits for the caches, one write after the other, until none is left. */
-  async #follow(writes: Set<Pending>): Promise<void> {
-    const { signal } = this.#job;
-    for (const write of writes) {
-      const caches = this.#cachesOf(write);
-      if (!caches.every((cache) => isSeen(cache, write))) {
-        await Promise.allSettled(caches.map((cache) => seen(cache, write, signal)));
-        if (signal.aborted) return;
-      }
-      writes.delete(write);
-      const { writer, resource, key } = write;
-      const own = this.#writes.get(writer);
-      const id = `${resourceName(resource)} ${key}`;
-      // A later reconcile has seen it, or has written again.
-      if (own?.get(id) !== write) continue;
-      if (caches.every((cache) => isShown(cache, write) || !concerns(cache, write))) {
-        own.delete(id);
-        if (own.size === 0) this.#writes.delete(writer);
-      } else this.#onSuperseded(writer, { resource: resourceName(resource), object: key });
-    }
+  #forget(write: Pending): void {
+    write.job.abort(OVER);
+    const writes = this.#writes.get(write.writer);
+    writes?.delete(idOf(write));
+    if (writes?.size === 0) this.#writes.delete(write.writer);
   }
 
   /** Follows no write any longer. */
   [Symbol.dispose](): void {
-    this.#job[Symbol.dispose]();
+    for (const writes of this.#writes.values()) for (const { job } of writes.values()) job.abort(OVER);
   }
 }
 
-/** Returns true when a cache has the object, or will have it. */
-function concerns(
-  cache: Cache,
-  { key, namespace, resourceVersion, labels }: Pick<ObjectWrite, "key" | "namespace" | "resourceVersion" | "labels">,
-): boolean {
-  if (cache.entries.getByKey(key) !== undefined) return true;
-  // A creation that is not seen yet may come before the deletion: `record` finds it by its write.
-  if (resourceVersion === "") return true;
-  return cache.selections.some(({ namespace: only, labelSelector }) =>
-    (!only || only === namespace) && (!labelSelector || LabelSelector.parse(labelSelector).matches(labels))
-  );
+const OVER = new DOMException("The write is not followed any longer", "AbortError");
+
+function idOf({ resource, key }: Pick<Pending, "resource" | "key">): string {
+  return `${resourceName(resource)} ${key}`;
 }
 
-function isSeen(cache: Cache, { key, uid, resourceVersion, isDeleted }: Pending): boolean {
+/**
+ * Returns the caches of the kind that a write concerns: those that have the object or were to have it by the write `before` it,
+ * and those that select it now.
+ */
+function concernedBy(write: ObjectWrite, caches: readonly Cache[], before: Pending | undefined): Concerned[] {
+  return caches.flatMap((cache) => {
+    const selects = cache.selections.some((selection) => isSelected(write, selection));
+    const had = cache.entries.getByKey(write.key) !== undefined || before?.caches.some((it) => it.cache === cache);
+    return selects || had ? [{ cache, selects }] : [];
+  });
+}
+
+/** The values that a server may see in a field that an object lacks: those of an empty string, a boolean and a number. */
+const UNSET = ["", "false", "0"];
+
+/** Returns true when a written object matches a selection. Fields of an answer of another kind, as of a subresource, match none. */
+function isSelected({ resource, namespace, object }: ObjectWrite, selection: Selection): boolean {
+  const { namespace: only, labelSelector, fieldSelector } = selection;
+  if (object === undefined || (only && only !== namespace)) return false;
+  if (labelSelector && !LabelSelector.parse(labelSelector).matches(object.metadata.labels)) return false;
+  if (!fieldSelector) return true;
+  const fields = FieldSelector.parse(fieldSelector);
+  const isOther = object.kind !== undefined && object.kind !== resource.kind;
+  if (isOther && fields.requirements.some(({ keys }) => keys[0] !== "metadata")) return false;
+  return fields.matchesValues((keys) => {
+    const values = fieldValues(object, keys);
+    return values.length === 0 ? UNSET : values;
+  });
+}
+
+function isSeen(cache: Cache, write: Pending): boolean {
+  const { key, namespace, uid, resourceVersion, isDeleted, after } = write;
   const entry = cache.entries.getByKey(key);
   const isSame = entry !== undefined && (uid === "" || entry.uid === uid);
-  if (isDeleted && isSame) return false;
+  if (isDeleted && isSame && !isAfter(entry.resourceVersion, after)) return false;
   if (resourceVersion === "") return true;
   if (isSame && (entry.resourceVersion === resourceVersion || isOlder(resourceVersion, entry.resourceVersion))) {
     return true;
   }
-  const version = cache.lastSyncResourceVersion;
+  const version = cache.selections.length === 1
+    ? cache.lastSyncResourceVersion
+    : cache.status().namespaces?.find((it) => it.namespace === namespace)?.resourceVersion ?? "";
   return isResourceVersion(version) && isResourceVersion(resourceVersion) &&
     compareResourceVersions(version, resourceVersion) >= 0;
 }
 
-/** Returns true when a cache has the object exactly as it was written. */
-function isShown(cache: Cache, { key, resourceVersion, isDeleted }: Pending): boolean {
-  return cache.entries.getByKey(key)?.resourceVersion === (isDeleted ? undefined : resourceVersion);
+/** Returns true for a version since a deletion of a collection, of an object that is kept. */
+function isAfter(version: string, after: string | undefined): boolean {
+  return after !== undefined && version !== after && !isOlder(version, after);
+}
+
+/** Returns true when a cache has the object exactly as it was written, or lacks it as the write has it. */
+function isShown({ cache, selects }: Concerned, { key, resourceVersion, isDeleted, after }: Pending): boolean {
+  const version = cache.entries.getByKey(key)?.resourceVersion;
+  if (version === undefined) return !selects;
+  return isDeleted ? isAfter(version, after) : version === resourceVersion;
+}
+
+/** Resolves when the caches of a write may have seen it; never rejects. */
+async function allSeen(write: Pending, signal: AbortSignal): Promise<void> {
+  await Promise.allSettled(write.caches.map(({ cache }) => seen(cache, write, signal)));
 }
 
 /** Resolves when a cache has seen a write. */
 async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<void> {
-  const { key, namespace, resourceVersion, isDeleted } = write;
+  const { key, namespace, resourceVersion, isDeleted, after } = write;
   if (isSeen(cache, write)) return; // survives: seen-already
   if (resourceVersion !== "") {
     if (isResourceVersion(resourceVersion)) {
@@ -188,5 +237,12 @@ async function seen(cache: Cache, write: Pending, signal: AbortSignal): Promise<
       await cache.until(({ metadata }) => metadata.resourceVersion === resourceVersion, { key, signal });
     }
   }
-  if (isDeleted && !isSeen(cache, write)) await cache.untilDeleted(key, { signal });
+  if (!isDeleted || isSeen(cache, write)) return;
+  if (after === undefined) return await cache.untilDeleted(key, { signal });
+  using either = new DerivedController(signal);
+  const options = { key, signal: either.signal };
+  await Promise.race([
+    cache.untilDeleted(key, options),
+    cache.until(({ metadata }) => isAfter(metadata.resourceVersion, after), options),
+  ]);
 }

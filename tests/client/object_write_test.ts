@@ -5,7 +5,7 @@ import { copyOf } from "../../src/api/mutable.ts";
 import { Client } from "../../src/client/client.ts";
 import type { ObjectWrite } from "../../src/client/object_write.ts";
 import type { ResourceClient } from "../../src/client/resource_client.ts";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
 import { pod } from "../../src/testing/objects/pod.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
@@ -46,7 +46,7 @@ Deno.test("onWrite is called with the version of each object that was created, u
     namespace: "shop",
     uid: created.metadata.uid,
     resourceVersion: created.metadata.resourceVersion,
-    labels: { tier: "web" },
+    object: created,
   }]);
   it.writes.length = 0;
   const updated = await maps.update({ ...copyOf(created), data: { colour: "red" } });
@@ -84,11 +84,29 @@ Deno.test("onWrite has a deletion without a version, and an object that is kept 
   assertEquals(lines(it.writes), [`configmaps shop/b ${resourceVersion}`]);
 });
 
-Deno.test("onWrite has each object that was deleted with its collection", async () => {
+Deno.test("onWrite has each object of a deleted collection with its version before, but those being deleted already", async () => {
   using it = setUp();
-  for (const name of ["a", "b"]) it.server.create(ConfigMap, { metadata: { name, namespace: "shop" } });
-  await it.of(ConfigMap).deleteCollection();
-  assertEquals(lines(it.writes).sort(), ["configmaps shop/a -", "configmaps shop/b -"]);
+  const finalizers = ["acme.dev/wait"];
+  const a = it.server.create(ConfigMap, { metadata: { name: "a", namespace: "shop" } });
+  const b = it.server.create(ConfigMap, { metadata: { name: "b", namespace: "shop", finalizers } });
+  const maps = it.of(ConfigMap);
+  await maps.deleteCollection();
+  const found = it.writes.splice(0).map(({ key, resourceVersion, after }) => [key, resourceVersion, after]);
+  assertEquals(found, [["shop/a", "", a.metadata.resourceVersion], ["shop/b", "", b.metadata.resourceVersion]]);
+  await maps.deleteCollection();
+  assertEquals(it.writes, []);
+});
+
+Deno.test("onWrite has a deleted Namespace that is kept until it is empty with its new version", async () => {
+  const writes: ObjectWrite[] = [];
+  const metadata = { name: "team", uid: "u", resourceVersion: "7", deletionTimestamp: "2026-01-01T00:00:00Z" };
+  for (const spec of [{ finalizers: ["kubernetes"] }, {}]) {
+    const answer = { kind: "Namespace", apiVersion: "v1", metadata, spec };
+    const fetch = (): Promise<Response> => Promise.resolve(Response.json(answer));
+    using client = new Client({ server: "http://scripted", transport: { fetch } });
+    await client.resource(Namespace, {}, { onWrite: (write) => void writes.push(write) }).delete("team");
+  }
+  assertEquals(lines(writes), ["namespaces team 7", "namespaces team -"]);
 });
 
 Deno.test("the signal of a client for a kind ends its requests and streams, beside the signal of each", async () => {

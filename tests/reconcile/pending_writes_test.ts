@@ -1,4 +1,5 @@
 import { assertEquals } from "@std/assert";
+import type { Selection } from "../../src/api/options.ts";
 import type { ObjectWrite } from "../../src/client/object_write.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { type Cache, PendingWrites } from "../../src/reconcile/pending_writes.ts";
@@ -10,15 +11,17 @@ class ScriptedCache {
   readonly entries = { getByKey: (key: string): unknown => this.objects.get(key) };
   readonly waits: { readonly name: string; readonly end: () => void }[] = [];
   lastSyncResourceVersion = "10";
-  constructor(readonly selections: readonly { readonly labelSelector?: string }[] = [{}]) {}
+  constructor(readonly selections: readonly Selection[] = [{}]) {}
   atLeast = (version: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(version, options);
   until = (_: unknown, options: { signal: AbortSignal }): Promise<void> => this.#wait("until", options);
   untilDeleted = (key: string, options: { signal: AbortSignal }): Promise<void> => this.#wait(`gone ${key}`, options);
 
-  /** Ends the waits that have begun, after the cache has changed. */
-  async show(change: () => void): Promise<void> {
+  /** Ends the waits of these names that have begun, or all, after the cache has changed. */
+  async show(change: () => void, names?: readonly string[]): Promise<void> {
     change();
-    for (const { end } of this.waits.splice(0)) end();
+    for (const { name, end } of this.waits) {
+      if (names?.includes(name) ?? true) end();
+    }
     await nextTurn();
   }
 
@@ -29,6 +32,9 @@ class ScriptedCache {
     });
   }
 }
+
+/** The metadata that objects of writes need not differ in. */
+const ANY = { name: "a", namespace: "shop", uid: "u", resourceVersion: "11", creationTimestamp: "" };
 
 /** The writes of the key "owner", with one cache. */
 function following(cache = new ScriptedCache()): {
@@ -47,6 +53,7 @@ function following(cache = new ScriptedCache()): {
       namespace: "shop",
       uid: "u",
       resourceVersion,
+      ...(resourceVersion === "" ? {} : { object: { metadata: ANY } }),
       ...options,
     });
   return { cache, writes, superseded, write };
@@ -85,17 +92,17 @@ Deno.test("PendingWrites follows nothing after its end", async () => {
 
 Deno.test("PendingWrites waits for a write by which a cached object leaves the selection of the cache", () => {
   const { cache, writes, write } = following(new ScriptedCache([{ labelSelector: "app=web" }]));
-  write("11", { labels: { app: "db" } });
+  write("11", { object: { metadata: { ...ANY, labels: { app: "db" } } } });
   assertEquals(writes.hasSeen("owner"), true);
   cache.objects.set("shop/a", { uid: "u", resourceVersion: "9" });
-  write("11", { labels: { app: "db" } });
+  write("11", { object: { metadata: { ...ANY, labels: { app: "db" } } } });
   assertEquals(writes.hasSeen("owner"), false);
   writes[Symbol.dispose]();
 });
 
 Deno.test("PendingWrites waits for the deletion of an object whose creation its cache shows meanwhile", () => {
   const { cache, writes, write } = following(new ScriptedCache([{ labelSelector: "app=web" }]));
-  write("11", { labels: { app: "web" } });
+  write("11", { object: { metadata: { ...ANY, labels: { app: "web" } } } });
   write("");
   cache.objects.set("shop/a", { uid: "u", resourceVersion: "11" });
   cache.lastSyncResourceVersion = "11";
@@ -116,4 +123,93 @@ Deno.test("PendingWrites waits for the very state that was written where version
   cache.objects.set("shop/a", { uid: "u", resourceVersion: "x3" });
   assertEquals(writes.hasSeen("owner"), true);
   writes[Symbol.dispose]();
+});
+
+Deno.test("PendingWrites concerns the caches that have the object or select it: by namespace, labels and fields", async () => {
+  const object = { kind: "ConfigMap", metadata: { ...ANY, labels: { app: "web" } }, spec: { node: "n1", on: true } };
+  const rows: readonly [Selection, boolean][] = [
+    [{}, true],
+    [{ namespace: "shop" }, true],
+    [{ namespace: "other" }, false],
+    [{ labelSelector: "app=db" }, false],
+    [{ fieldSelector: "metadata.name=a" }, true],
+    [{ fieldSelector: "metadata.name=b" }, false],
+    [{ fieldSelector: "spec.node=n1,spec.on!=false" }, true],
+    [{ fieldSelector: "spec.node=" }, false],
+    [{ fieldSelector: "spec.phase=" }, true], // a missing field is an empty string, false or 0 to a server
+    [{ fieldSelector: "spec.phase!=" }, false],
+    [{ fieldSelector: "spec.off=false,status.done=0" }, true],
+    [{ fieldSelector: "spec.phase=Running" }, false],
+    [{ namespace: "shop", labelSelector: "app=web", fieldSelector: "spec.node!=n1" }, false],
+  ];
+  for (const [selection, isConcerned] of rows) {
+    const { cache, writes, superseded, write } = following(new ScriptedCache([selection]));
+    write("11", { object });
+    assertEquals([selection, !writes.hasSeen("owner")], [selection, isConcerned]);
+    await cache.show(() => cache.lastSyncResourceVersion = "11");
+    write("11", { object }); // again, as an apply that changes nothing, of which that cache may be past the version
+    assertEquals([selection, superseded.length > 0], [selection, isConcerned]);
+    // One that has the object sees it leave.
+    cache.objects.set("shop/a", { uid: "u", resourceVersion: "9" });
+    write("12", { object });
+    assertEquals([selection, writes.hasSeen("owner")], [selection, false]);
+    await cache.show(() => cache.objects.delete("shop/a"));
+    writes[Symbol.dispose]();
+  }
+  const { writes, write } = following(new ScriptedCache([{ fieldSelector: "spec.replicas=" }]));
+  write("11", { object: { kind: "Scale", metadata: ANY } }); // of a subresource: its fields are not those of the object
+  assertEquals(writes.size, 0);
+});
+
+Deno.test("PendingWrites waits for the caches alone that a write concerned when it was made", async () => {
+  const [a, b] = ["part=a", "part=b"].map((labelSelector) => new ScriptedCache([{ labelSelector }]));
+  const { writes, superseded, write } = following(a);
+  writes.addCache(ConfigMap, b as unknown as Cache);
+  write("11", { object: { metadata: { ...ANY, labels: { part: "a" } } } });
+  assertEquals(writes.hasSeen("owner"), false);
+  assertEquals([a.waits.length, b.waits.length], [1, 0]);
+  b.objects.set("shop/a", { uid: "u", resourceVersion: "1" }); // later, and of no concern
+  await a.show(() => a.objects.set("shop/a", { uid: "u", resourceVersion: "11" }));
+  assertEquals([writes.hasSeen("owner"), superseded], [true, []]);
+  // To the other part: the one cache loses it, the other one receives it.
+  b.objects.clear();
+  write("12", { object: { metadata: { ...ANY, labels: { part: "b" } } } });
+  await a.show(() => {
+    a.objects.clear();
+    a.lastSyncResourceVersion = "12";
+  });
+  assertEquals(writes.hasSeen("owner"), false);
+  await b.show(() => b.objects.set("shop/a", { uid: "u", resourceVersion: "12" }));
+  assertEquals([writes.hasSeen("owner"), superseded], [true, []]);
+  writes[Symbol.dispose]();
+});
+
+Deno.test("PendingWrites follows writes beside each other, and none that was written over or dropped", async () => {
+  const { cache, writes, superseded, write } = following();
+  cache.objects.set("shop/gone", { uid: "g", resourceVersion: "9" });
+  write("", { key: "shop/gone", uid: "g" }); // its cache shows it for long
+  write("11");
+  write("12");
+  assertEquals(cache.waits.map(({ name }) => name), ["gone shop/gone", "11", "12"]);
+  await cache.show(() => cache.lastSyncResourceVersion = "12", ["11", "12"]); // somebody has undone it before
+  assertEquals(superseded, ["owner shop/a"]);
+  write("13");
+  assertEquals(writes.drop("owner"), `configmaps "shop/gone" deleted, configmaps "shop/a" at version 13`);
+  await cache.show(() => cache.lastSyncResourceVersion = "13");
+  assertEquals([superseded.length, writes.size], [1, 0]);
+  writes[Symbol.dispose]();
+});
+
+Deno.test("PendingWrites has seen the deletion of a collection when the object has a later version, or is gone", async () => {
+  for (const end of ["kept", "gone"]) {
+    const { cache, writes, superseded, write } = following();
+    cache.objects.set("shop/a", { uid: "u", resourceVersion: "9" });
+    write("", { after: "9" });
+    assertEquals(writes.hasSeen("owner"), false);
+    await cache.show(() => {
+      if (end === "kept") cache.objects.set("shop/a", { uid: "u", resourceVersion: "12" });
+      else cache.objects.clear();
+    });
+    assertEquals([writes.hasSeen("owner"), superseded], [true, []]);
+  }
 });

@@ -1,6 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Transport } from "../../src/api/transport.ts";
-import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap, Namespace, Pod, Secret } from "../../src/kinds/core/v1.ts";
+import type { InformerSelection } from "../../src/reconcile/options.ts";
 import { pod } from "../../src/testing/objects/pod.ts";
 import { generationChanged, labelsChanged } from "../../src/reconcile/predicate.ts";
 import type { FakeApiServer } from "../../src/testing/fake_api_server.ts";
@@ -128,27 +130,118 @@ Deno.test("a key waits for the deletion of an object until it is gone or another
   await running;
 });
 
-Deno.test("a key does not wait for writes that no cache of the reconciler will show", async () => {
-  using session = new Session();
+const spec = { containers: [{ name: "main", image: "web" }] };
+
+for (
+  const [what, selections] of Object.entries<readonly InformerSelection<Pod>[]>({
+    "a namespace": [{ namespace: "shop" }],
+    "a label selector": [{ labelSelector: "app=web" }],
+    "a field selector": [{ fieldSelector: "spec.nodeName=worker-1" }],
+    "the name of another object": [{ namespace: "default", fieldSelector: "metadata.name=settings" }],
+    "another part than that of a second informer": [{ labelSelector: "part=a" }, { labelSelector: "part=b" }],
+  })
+) {
+  Deno.test(`a key does not wait for a write that an informer of ${what} will not show, and is done with it`, async () => {
+    using session = new Session();
+    const { server } = session;
+    session.create("a");
+    server.create(Pod, pod({ name: "settings", namespace: "shop", labels: { app: "web" } }));
+    let calls = 0;
+    const maps = session.reconciler(async (_key, { client }) => {
+      calls++;
+      await client.resource(Pod, { namespace: "default" }).apply(
+        { metadata: { name: "own", labels: { part: "a" } }, spec },
+        { fieldManager: "test", force: true },
+      );
+    });
+    for (const informer of selections) maps.watches(Pod, () => ["default/a"], { informer });
+    const running = maps.run();
+    await session.pass(100);
+    const settled = calls;
+    server.annotate(ConfigMap, "default/a", { n: "1" });
+    await session.pass(100);
+    assertEquals([calls > settled, maps.status().waitingForCaches], [true, 0]);
+    // Something brings every cache past the version of the write.
+    await session.pass(60_000);
+    server.bookmark(Pod);
+    await session.pass(60_000);
+    assertEquals([calls <= settled + 2, maps.status().causes.superseded, session.errors], [true, undefined, []]);
+    await session.stop(maps);
+    await running;
+  });
+}
+
+Deno.test("a key does not wait until a Namespace that it has deleted is gone, but until it is terminating", async () => {
+  using session = new Session((server) => ({
+    // The answer of a real server: the Namespace is kept by its spec, not by its metadata.
+    fetch: async (request) => {
+      const response = await server.fetch(request);
+      if (request.method !== "DELETE") return response;
+      const { metadata: { finalizers: _, ...metadata }, ...rest } = await response.json();
+      return Response.json({ ...rest, metadata, spec: { finalizers: ["kubernetes"] } });
+    },
+  }));
   session.create("a");
+  session.server.create(Namespace, { metadata: { name: "team", finalizers: ["acme.dev/content"] } });
   let calls = 0;
   const maps = session.reconciler(async (_key, { client }) => {
-    if (++calls > 1) return;
-    // A kind without an informer, a pod of another namespace, one with other labels, and a write that does nothing.
-    await client.resource(ConfigMap, { namespace: "default" }).patch("a", { type: "merge", body: {} }, {
-      dryRun: true,
-    });
-    await client.resource(Pod).create({ ...pod({ name: "x", namespace: "other" }) });
-    await client.resource(Pod).create({ ...pod({ name: "x", namespace: "shop" }) });
-    return requeueAfter(1);
-  }).watches(Pod, () => [], { informer: { namespace: "shop", labelSelector: "app=web" } });
+    if (++calls === 1) await client.resource(Namespace).delete("team");
+  }).watches(Namespace, () => []);
   const running = maps.run();
-  await session.pass();
-  session.server.stallWatches(ConfigMap);
-  session.server.stallWatches(Pod);
-  await session.pass(5);
-  assertEquals([calls, maps.status().stale], [2, 0]);
+  await session.pass(100);
+  session.server.annotate(ConfigMap, "default/a", { n: "1" });
+  await session.pass(100);
+  assertEquals([calls, maps.status().waitingForCaches, session.errors], [2, 0, []]);
   await session.stop(maps);
+  await running;
+});
+
+Deno.test("a key does not wait until objects of a deleted collection are gone that finalizers keep", async () => {
+  using session = new Session();
+  session.create("a");
+  for (const name of ["x", "y"]) session.server.create(Pod, pod({ name, finalizers: ["acme.dev/drain"] }));
+  const seen: number[] = [];
+  let stall: Disposable | undefined;
+  const maps = session.reconciler(async (_key, { client }) => {
+    seen.push(pods.lister.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined).length);
+    if (seen.length > 1) return;
+    stall = session.server.stallWatches(Pod);
+    await client.resource(Pod, { namespace: "default" }).deleteCollection();
+    return requeueAfter(1);
+  }).watches(Pod, () => []);
+  const pods = maps.informers.forResource(Pod);
+  const running = maps.run();
+  await session.pass(100);
+  assertEquals([seen, maps.status().waitingForCaches], [[2], 1]);
+  stall![Symbol.dispose]();
+  await session.pass(100);
+  assertEquals([seen, maps.status().stale], [[2, 0], 0]);
+  await session.stop(maps);
+  await running;
+});
+
+Deno.test("a key waits for the namespace of its write alone, in an informer of several", async () => {
+  using session = new Session();
+  const { server, client } = session;
+  for (const namespace of ["a", "b"]) server.create(ConfigMap, { metadata: { name: "app", namespace } });
+  await using informers = new SharedInformerFactory(client, { namespaces: ["a", "b"] });
+  let calls = 0;
+  let late: Disposable | undefined;
+  const maps = session.reconciler(async (key, { client }) => {
+    if (key !== "a/app" || ++calls > 1) return;
+    late = server.stallWatches(Secret);
+    const secrets = client.resource(Secret, { namespace: "a" });
+    await secrets.create({ metadata: { name: "lock" } });
+    await secrets.delete("lock");
+    return requeueAfter(1);
+  }, { informers }).watches(Secret, () => []);
+  const running = maps.run();
+  await session.pass(100);
+  assertEquals([calls, maps.status().waitingForCaches], [1, 1]);
+  late![Symbol.dispose]();
+  await session.pass(100);
+  assertEquals([calls, maps.status().stale, session.errors], [2, 0, []]);
+  await maps[Symbol.asyncDispose]();
   await running;
 });
 
