@@ -20,8 +20,8 @@ export interface EventSourceOptions<T extends KubernetesObject> {
   readonly map?: MapFunction<T>;
   /** The predicates of which an event must pass one; it passes when there are none. */
   readonly predicates: readonly Predicate<T>[];
-  /** Adds a key to the queue. */
-  readonly add: (key: ObjectKey, options: WorkQueueAddOptions) => void;
+  /** Adds a key to the queue, because of an event. */
+  readonly add: (key: ObjectKey, options: WorkQueueAddOptions, event: ObjectChange<T>) => void;
   /** Reports what a predicate or a map function has thrown. */
   readonly report: (error: unknown, key: ObjectKey) => void;
 }
@@ -53,12 +53,12 @@ export class EventSource<T extends KubernetesObject> {
     try {
       const paths = passedPaths(event, predicates);
       if (paths === undefined) return;
-      if (map === undefined) return add(event.key, this.#optionsOf(event, paths));
+      if (map === undefined) return add(event.key, this.#optionsOf(event, paths), event);
       const keys = new Set(map(event));
       // An object that has moved to another owner concerns both.
       if (event.type === "updated" && !event.resync) { for (const key of map(event.before)) keys.add(key); }
       for (const key of keys) checkKey(key);
-      for (const key of keys) add(key, this.#optionsOf(event, paths, event.key));
+      for (const key of keys) add(key, this.#optionsOf(event, paths, event.key), event);
     } catch (error) {
       report(error, event.key);
     }

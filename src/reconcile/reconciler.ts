@@ -20,9 +20,9 @@ import type { Lister } from "../informer/cache/lister.ts";
 import type { HandlerRegistration } from "../informer/events/handler.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { type Causes, withCause, withCauses } from "../workqueue/cause.ts";
+import { type Cause, type Causes, withCause, withCauses } from "../workqueue/cause.ts";
 import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
-import { Result, SETTLED } from "../workqueue/result.ts";
+import { Result, retry, SETTLED } from "../workqueue/result.ts";
 import type { WorkContext } from "../workqueue/run.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
 import { EventSource, type MapFunction } from "./event_source.ts";
@@ -33,6 +33,7 @@ import type {
   ReconcilerRunOptions,
   WatchedKindOptions,
 } from "./options.ts";
+import { OwnCalls } from "./own_calls.ts";
 import { PendingWrites } from "./pending_writes.ts";
 import type { ReconcileCall } from "./reconcile_call.ts";
 import type { ObserveReconcile, ReconcileObserver } from "./reconcile_observer.ts";
@@ -56,6 +57,8 @@ const RECENT = 16;
  * - A reconcile that throws or rejects, also without an error, is reported and called again with growing waits; one that always
  *   fails is called every 1000 s in the end. After a `TerminalError` it waits for the next event. One that never returns keeps its
  *   key, and after `timeoutMs` no worker; stopping waits for it no longer than `graceMs`.
+ * - A reconcile that causes more than 20 of its calls in a second itself, by events of what it has written or by writes that
+ *   are superseded, is reported, and called with the waits of a failing one; changes by others call it at once.
  * - A call that is no longer waited for writes nothing more: after `timeoutMs`, after the `graceMs` of a stop, and at once when
  *   leadership is lost, requests by `context.client` reject, pending ones too. A write that was sent before may still take effect.
  * - An event whose predicate or map function throws is reported, and leads to no reconcile. Keys that are enqueued after the
@@ -103,8 +106,13 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #ownsFactory: boolean;
   readonly #queue: WorkQueue;
   readonly #writes = new PendingWrites((key, { resource, object }) => {
-    this.#add(key, { cause: { type: "superseded", source: resource, ...(object === key ? {} : { object }) } });
+    this.#add(
+      key,
+      { cause: { type: "superseded", source: resource, ...(object === key ? {} : { object }) } },
+      "superseded",
+    );
   });
+  readonly #ownCalls = new OwnCalls();
   readonly #sources: EventSource<KubernetesObject>[] = [];
   readonly #job = new DerivedController();
   #state: ReconcilerStatus["state"] = "created";
@@ -167,7 +175,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#calls = new RunningCalls(timeoutMs, {
       get: (key) => this.informer.lister.get(key),
       client,
-      onWrite: (key, write) => this.#writes.record(key, write),
+      onWrite: (key, write) => {
+        this.#ownCalls.wrote(key, write);
+        this.#writes.record(key, write);
+      },
       onReturn: (call, failure) => this.#returned(call, failure),
     });
   }
@@ -276,7 +287,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       informer,
       map,
       predicates: typeof when === "function" ? [when] : when,
-      add: (key, options) => this.#add(key, options),
+      add: (key, options, event) => this.#add(key, options, event),
       report: (error, key) => {
         this.#eventErrors++;
         this.#report(error, key);
@@ -287,7 +298,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     return informer;
   }
 
-  #add(key: ObjectKey, options: WorkQueueAddOptions): void {
+  #add(key: ObjectKey, options: WorkQueueAddOptions, cause?: Parameters<OwnCalls["caused"]>[1]): void {
+    this.#ownCalls.caused(key, cause);
     const { debounceMs } = this.#options;
     if (debounceMs > 0) this.#queue.addAfter(key, debounceMs, options);
     else this.#queue.add(key, options);
@@ -364,6 +376,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       void this.#awaitCaches(key, stop);
       return SETTLED;
     }
+    if (this.#ownCalls.mayWait(key, causes)) return SETTLED;
     return this.#call(key, context, stop);
   }
 
@@ -400,6 +413,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       ? this.#reconcile
       : (key, context) => observer.call(() => this.#reconcile(key, context));
     const call = this.#calls.begin(key, context);
+    if (this.#ownCalls.begin(key)) this.#report(hotLoop(key, causes), key);
     for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
     try {
       const result = await call.run(reconcile);
@@ -410,7 +424,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       }
       const outcome = result === undefined ? "succeeded" : result.afterMs === undefined ? "retried" : "requeued";
       this.#record(call, observer, outcome);
-      return result;
+      return this.#ownCalls.isHot(key) ? retry() : result;
     } catch (thrown) {
       if (isAbortOf(stop, thrown)) {
         this.#record(call, observer, "stopped");
@@ -422,6 +436,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       this.#record(call, observer, outcome, error);
       this.#report(error, key);
       if (!isTerminal) throw error;
+      if (this.#ownCalls.isHot(key)) return retry();
     } finally {
       this.#calls.end(call);
     }
@@ -454,6 +469,14 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #report(error: unknown, key: ObjectKey): void {
     callObserver(() => this.#onError?.(error, key));
   }
+}
+
+function hotLoop(key: ObjectKey, causes: readonly Cause[]): Error {
+  const last = [...new Set(causes.map(({ type, source }) => [type, source].filter(Boolean).join(" of ")))].join(", ");
+  return new Error(
+    `Reconciling "${key}" over and over: more than 20 calls within a second were caused by its own writes (now: ${last}); ` +
+      `a reconcile must write nothing when nothing is missing; it is called with growing waits now`,
+  );
 }
 
 function groupOf({ apiVersion }: OwnerReference): string {
