@@ -38,7 +38,7 @@ const LAYERS: Readonly<Record<string, { readonly folders: readonly string[]; rea
     deno: { folders: ["api", "client", "kubeconfig", "async", "errors"], packages: ["node:path", "node:url"] },
     testing: { folders: ["api", "entry", "async", "kinds"], packages: ["@std/async", "js-yaml"] },
     perturb: { folders: ["api", "async", "client", "errors", "testing"], packages: ["@std/async"] },
-    subscribe: { folders: ["api", "async", "edge", "informer"], packages: [] },
+    subscribe: { folders: ["api", "async", "edge", "errors", "informer"], packages: [] },
     otel: {
       folders: ["api", "async", "errors", "client", "reflector", "informer", "metrics", "reconcile"],
       packages: ["@opentelemetry/api"],

@@ -45,7 +45,7 @@ export class ConsoleReporter {
 
   /**
    * Reports an error of `subject`, which begins the line: `informer of "pods"`. Errors that differ only by `key`, the object that
-   * they are about, or by its name, have one cause.
+   * they are about, by its name, or by a version that they name, have one cause.
    */
   report(subject: string, error: unknown, key = ""): void {
     const nowMs = monotonicMs();
@@ -81,6 +81,6 @@ function causeKey(error: unknown, key: string): string {
   // "Cannot list "pods": 403 …" and "Cannot watch "pods": 403 …" have one cause.
   const reason = /^Cannot [^]*?": ([^]+)$/.exec(text)?.[1] ?? text;
   const words = [key, key.slice(key.lastIndexOf("/") + 1)].filter((word) => word !== "");
-  const common = words.reduce((rest, word) => rest.replaceAll(word, ""), reason);
+  const common = words.reduce((rest, word) => rest.replaceAll(word, ""), reason.replaceAll(/\bversion "?\d+/g, ""));
   return `${root instanceof Error ? root.name : typeof root}: ${common}`;
 }

@@ -6,12 +6,14 @@
  *
  * @module
  */
+import { isForbidden, isNotFound, isUnauthorized } from "../api/errors.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { resourceName } from "../api/resource.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { errorLine } from "../errors/error_line.ts";
+import { redactSecrets } from "../errors/redact_secrets.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import type { LeaderElector } from "./election/leader_elector.ts";
 import { UnfinishedWorkError } from "./election/leadership.ts";
@@ -126,7 +128,8 @@ export class Manager implements AsyncDisposable {
    * Answers a probe, for `Deno.serve(manager.fetch)` or any other server.
    *
    * - `/healthz`: 200 unless the work continues though leadership was lost: see `LeaderElector.check`. The process should be restarted.
-   * - `/readyz`: 200 when the caches have synced, until the manager stops. A process that waits for leadership is ready.
+   * - `/readyz`: 200 when the caches have synced, until the manager stops. A process that waits for leadership is ready, unless
+   *   the server refuses it the Lease (401, 403, 404): it can never lead.
    * - `/metrics`: the status of all parts in the OpenMetrics format.
    *
    * A failed probe is 503 with the reason as text; other paths are 404, other methods than GET and HEAD 405.
@@ -232,7 +235,12 @@ export class Manager implements AsyncDisposable {
 
   /** The reason for which the process is not ready, if there is one. */
   #unreadiness(): string | undefined {
-    if (this.#phase === "standby" || this.#phase === "running") return undefined;
+    if (this.#phase === "running") return undefined;
+    if (this.#phase === "standby") {
+      const error = this.#elector?.status().lastError;
+      const isRefused = isUnauthorized(error) || isForbidden(error) || isNotFound(error);
+      return isRefused ? `the manager cannot lead: ${redactSecrets(errorLine(error))}` : undefined;
+    }
     const behind = this.#phase !== "syncing" ? [] : this.status().informers
       .filter(({ status }) => status.resourceVersion === "")
       .map(({ resource, status }) => `\n${resourceName(resource)}: ${status.state}`);

@@ -78,10 +78,11 @@ export function managerMetrics(status: ManagerStatus): MetricFamily[] {
     ),
   ];
   if (elector !== undefined) {
-    const { state, transitions, sinceRenewalMs } = elector;
+    const { state, transitions, sinceRenewalMs, errors } = elector;
     families.push(
       gauge("leader_state", "The state of the elector: 1 for the present one.", [{ labels: { state }, value: 1 }]),
       gauge("leader_transitions", "Changes of the holder of the lease, as the lease counts them.", some(transitions)),
+      counter("leader_errors", "Failed attempts to acquire, renew or release the lease.", [{ value: errors }]),
       secondsGauge(
         "leader_since_renewal_seconds",
         "The time since the last successful renewal was sent, while this process leads.",

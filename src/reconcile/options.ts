@@ -89,7 +89,12 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
   readonly staleMs?: number;
   /** The waits after failures. @default {exponentialBackoff(): 5 ms, doubling to 1000 s, for each key} */
   readonly rateLimiter?: RateLimiter<ObjectKey>;
-  /** Called with each failed reconcile, each event error and each stale cache, and the key that it concerns. */
+  /**
+   * Called with each failed reconcile, each event error (of a predicate or a map function), each stale cache and each loop of a
+   * reconcile that causes its own calls, and the key that it concerns.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
   readonly onError?: (error: unknown, key: ObjectKey) => void;
   /** Observes each call: `observeReconciles` of `./otel` makes spans of them. @default {nothing is observed} */
   readonly observe?: ObserveReconcile;

@@ -16,11 +16,12 @@ import { checkDurations } from "../async/time/duration.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
 import { TimeLimit } from "../async/time/time_limit.ts";
 import type { Client } from "../client/client.ts";
+import { ConsoleReporter } from "../errors/console_reporter.ts";
 import type { Lister } from "../informer/cache/lister.ts";
 import type { HandlerRegistration } from "../informer/events/handler.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { type Cause, type Causes, withCause, withCauses } from "../workqueue/cause.ts";
+import { type Causes, withCause, withCauses } from "../workqueue/cause.ts";
 import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
 import { Result, retry, SETTLED } from "../workqueue/result.ts";
 import type { WorkContext } from "../workqueue/run.ts";
@@ -36,7 +37,7 @@ import type {
 import { OwnCalls } from "./own_calls.ts";
 import { PendingWrites } from "./pending_writes.ts";
 import type { ReconcileCall } from "./reconcile_call.ts";
-import type { ObserveReconcile, ReconcileObserver } from "./reconcile_observer.ts";
+import type { ReconcileObserver } from "./reconcile_observer.ts";
 import { RunningCalls } from "./running_calls.ts";
 import type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
 import { TerminalError } from "./terminal_error.ts";
@@ -101,8 +102,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #resource: Resource<T>;
   readonly #reconcile: ReconcileFunction<T>;
   readonly #options: Required<Pick<ReconcilerOptions<T>, "concurrency" | "debounceMs" | "graceMs" | "staleMs">>;
-  readonly #onError: ((error: unknown, key: ObjectKey) => void) | undefined;
-  readonly #observe: ObserveReconcile | undefined;
+  readonly #observers: Pick<ReconcilerOptions<T>, "onError" | "observe">;
+  /** Receives errors where there is no `onError`. */
+  readonly #reporter = new ConsoleReporter();
   readonly #ownsFactory: boolean;
   readonly #queue: WorkQueue;
   readonly #writes = new PendingWrites((key, { resource, object }) => {
@@ -165,8 +167,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#resource = resource;
     this.#reconcile = reconcile;
     this.#options = { concurrency, debounceMs, graceMs, staleMs };
-    this.#onError = options.onError;
-    this.#observe = options.observe;
+    this.#observers = { onError: options.onError, observe: options.observe };
     this.#ownsFactory = options.informers === undefined;
     this.informers = options.informers ?? new SharedInformerFactory(client);
     const { rateLimiter = exponentialBackoff<ObjectKey>() } = options;
@@ -342,7 +343,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     else signal.addEventListener("abort", stop, { once: true });
     const worker = (key: ObjectKey, context: WorkContext): void | Result | Promise<void | Result> =>
       this.#take(key, context, signal);
-    const working = this.#queue.run(worker, { signal, concurrency });
+    const onError = (error: unknown, key: ObjectKey): void => this.#report(error, key);
+    const working = this.#queue.run(worker, { signal, concurrency, onError });
     const returned = working.then(() => Promise.all(this.#calls.all.map((call) => call.returned)));
     await Promise.race([returned, late.promise]);
     const left = this.#calls.all.map(({ key }) => `"${key}"`);
@@ -408,12 +410,18 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
 
   async #call(key: ObjectKey, context: WorkContext, stop: AbortSignal): Promise<void | Result> {
     const { retries, causes } = context;
-    const observer = this.#observe?.({ reconciler: this.name, resource: this.#resource, key, retries, causes });
+    const observer = this.#observers.observe?.({
+      reconciler: this.name,
+      resource: this.#resource,
+      key,
+      retries,
+      causes,
+    });
     const reconcile: ReconcileFunction<T> = observer === undefined
       ? this.#reconcile
       : (key, context) => observer.call(() => this.#reconcile(key, context));
     const call = this.#calls.begin(key, context);
-    if (this.#ownCalls.begin(key)) this.#report(hotLoop(key, causes), key);
+    if (this.#ownCalls.begin(key)) this.#report(hotLoop(key), key);
     for (const type of new Set(causes.map(({ type }) => type))) this.#causes[type] = (this.#causes[type] ?? 0) + 1;
     try {
       const result = await call.run(reconcile);
@@ -434,8 +442,8 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       const isTerminal = error instanceof TerminalError;
       const outcome = isTerminal ? "terminal" : this.#calls.abandoned.has(key) ? "timedOut" : "failed";
       this.#record(call, observer, outcome, error);
+      if (!isTerminal) throw error; // the queue reports it
       this.#report(error, key);
-      if (!isTerminal) throw error;
       if (this.#ownCalls.isHot(key)) return retry();
     } finally {
       this.#calls.end(call);
@@ -467,15 +475,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   }
 
   #report(error: unknown, key: ObjectKey): void {
-    callObserver(() => this.#onError?.(error, key));
+    const { onError = (error, key) => this.#reporter.report(`reconciler of "${this.name}" on "${key}"`, error, key) } =
+      this.#observers;
+    callObserver(() => onError(error, key));
   }
 }
 
-function hotLoop(key: ObjectKey, causes: readonly Cause[]): Error {
-  const last = [...new Set(causes.map(({ type, source }) => [type, source].filter(Boolean).join(" of ")))].join(", ");
+function hotLoop(key: ObjectKey): Error {
   return new Error(
-    `Reconciling "${key}" over and over: more than 20 calls within a second were caused by its own writes (now: ${last}); ` +
-      `a reconcile must write nothing when nothing is missing; it is called with growing waits now`,
+    `Reconciling "${key}" over and over: more than 20 calls within a second were caused by its own writes, as status().recent ` +
+      `shows; a reconcile must write nothing when nothing is missing; it is called with growing waits now`,
   );
 }
 

@@ -1,3 +1,5 @@
+import { ConsoleReporter } from "../errors/console_reporter.ts";
+
 /** A function that sends a request, as `fetch` does. */
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
@@ -9,7 +11,11 @@ export interface RelayClientOptions {
   readonly headers?: () => Record<string, string> | Promise<Record<string, string>>;
   /** Sends the requests. @default {the global function} */
   readonly fetch?: Fetch;
-  /** Called with the reason of each failed connection, before it is tried again. */
+  /**
+   * Called with the reason of each failed connection, before it is tried again.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
   readonly onError?: (error: unknown) => unknown;
 }
 
@@ -25,6 +31,12 @@ export class RelayError extends Error {
     super(message);
     this.status = status;
   }
+}
+
+/** Returns `onError`, or a function that writes to the console. */
+export function onErrorOf({ onError }: RelayClientOptions, relay: string | URL): (error: unknown) => unknown {
+  const reporter = new ConsoleReporter();
+  return onError ?? ((error) => reporter.report(`subscription to "${relay}"`, error));
 }
 
 /** Returns an address below that of a relay, which may be relative to a page. */

@@ -27,7 +27,7 @@ export interface RelayFollower {
  */
 export async function followRelay(
   { request, onEvent, onDown }: RelayFollower,
-  options: RelayClientOptions & { readonly signal: AbortSignal },
+  options: RelayClientOptions & Required<Pick<RelayClientOptions, "signal" | "onError">>,
 ): Promise<never> {
   const { signal, onError } = options;
   for (let failures = 0;; failures++) {
@@ -41,7 +41,7 @@ export async function followRelay(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof RelayError && error.status < 500 && !TEMPORARY.includes(error.status)) throw error;
-      onError?.(error);
+      onError(error);
     }
     onDown();
     await sleep(backoffMs(failures, { initialMs: 500, maxMs: 15_000 }) * (0.5 + Math.random() / 2), { signal });

@@ -6,7 +6,7 @@ import type { IterationFailure } from "../async/polled_iterator.ts";
 import type { DeletedData, StateData } from "../edge/format/relay_events.ts";
 import type { CacheSelection, Lister } from "../informer/cache/lister.ts";
 import type { InformerState } from "../informer/sync/state.ts";
-import { relayAddress, type RelayClientOptions } from "./ask_relay.ts";
+import { onErrorOf, relayAddress, type RelayClientOptions } from "./ask_relay.ts";
 import { EventReader, type SubscriptionEvent } from "./event_reader.ts";
 import { followRelay } from "./follow_relay.ts";
 import { MapLister } from "./map_lister.ts";
@@ -61,7 +61,7 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
       },
       onEvent: (event) => this.#accept(event),
       onDown: () => void (this.#state = "disconnected"),
-    }, { ...options, signal: this.#job.signal }).catch((error) => {
+    }, { ...options, signal: this.#job.signal, onError: onErrorOf(options, address) }).catch((error) => {
       this.#job.release();
       this.#over(signal?.aborted ? undefined : { error }, error);
     });

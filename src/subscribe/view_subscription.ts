@@ -1,7 +1,7 @@
 import { DerivedController } from "../async/derived_controller.ts";
 import type { CollectionData, StreamData, ViewData, ViewRequest } from "../edge/format/view_events.ts";
 import type { IterationFailure } from "../async/polled_iterator.ts";
-import { askRelay, relayAddress, type RelayClientOptions, RelayError } from "./ask_relay.ts";
+import { askRelay, onErrorOf, relayAddress, type RelayClientOptions, RelayError } from "./ask_relay.ts";
 import { followRelay } from "./follow_relay.ts";
 import { RemoteView } from "./remote_view.ts";
 import type { ServerEvent } from "./server_events.ts";
@@ -24,7 +24,7 @@ export interface SubscribeViewsOptions extends RelayClientOptions {
  */
 export class ViewSubscription implements Disposable {
   readonly #relay: string | URL;
-  readonly #options: SubscribeViewsOptions;
+  readonly #options: SubscribeViewsOptions & Required<Pick<SubscribeViewsOptions, "onError">>;
   readonly #job: DerivedController;
   readonly #views = new Map<string, RemoteView<unknown>>();
   /** The number of views so far, which gives the next one its name. */
@@ -44,7 +44,7 @@ export class ViewSubscription implements Disposable {
   constructor(relay: string | URL, options: SubscribeViewsOptions = {}) {
     const { signal } = options;
     this.#relay = relay;
-    this.#options = options;
+    this.#options = { ...options, onError: onErrorOf(options, relay) };
     this.#job = new DerivedController(signal);
     // Views that are opened in this turn are in the first request.
     Promise.resolve().then(() => this.#follow()).catch((error) => {
@@ -137,7 +137,7 @@ export class ViewSubscription implements Disposable {
         const init = { method: "POST", body: this.#requests(), headers, signal: connection.signal };
         await askRelay(address, this.#options, init);
       } catch (error) {
-        if (error instanceof RelayError && error.status === 400) this.#options.onError?.(error);
+        if (error instanceof RelayError && error.status === 400) this.#options.onError(error);
         else {
           // Another instance of the relay answers, or none: the next stream begins with the views.
           const cause = { cause: error };

@@ -9,6 +9,7 @@ import { EventRecorder } from "../../src/reconcile/events/event_recorder.ts";
 import { Manager, type ManagerOptions } from "../../src/reconcile/manager.ts";
 import { OPEN_METRICS_TYPE } from "../../src/metrics/open_metrics.ts";
 import { parseOpenMetrics } from "../metrics/_parse_open_metrics.ts";
+import { Warnings } from "../support/console.ts";
 import { Session } from "./_session.ts";
 
 /** A manager under fake time, whose phases and whose requests are recorded. */
@@ -267,6 +268,39 @@ Deno.test("Manager answers /readyz from the sync to the stop, also while another
   await end;
   assertEquals((await probe(manager, "/readyz"))[0], 503);
 });
+
+for (const code of [401, 403, 404]) {
+  Deno.test(`Manager fails /readyz of a standby that the server refuses the Lease by ${code}, until it does not`, async () => {
+    using session = new ManagedSession();
+    using warnings = new Warnings();
+    const manager = session.manager({ reconcilers: [session.reconciler(() => {})], elector: session.elector });
+    // The Lease is not there: a 404 is that of its creation, in a namespace that is not there.
+    let isGranted = false;
+    session.server.failNext(code, Infinity, ({ resource, verb }) => {
+      return !isGranted && resource === "leases" && (code !== 404 || verb === "create");
+    });
+    const { end } = session.run(manager);
+    await session.pass(10_000);
+    const [status, text] = await probe(manager, "/readyz");
+    assertEquals([session.phases.at(-1), status], ["standby", 503]);
+    assertMatch(
+      text,
+      new RegExp(`^the manager cannot lead: Cannot (get|create) "leases.*lead" in namespace "default": ${code}`),
+    );
+    const failed = parseOpenMetrics(await manager.fetch(new Request("http://pod/metrics")).text())
+      .find(({ name }) => name === "leader_errors")?.samples;
+    assertEquals(failed?.map(({ name }) => name), ["leader_errors_total"]);
+    assert(failed![0].value >= 3);
+    assertEquals(warnings.lines.length, 1);
+    assertStringIncludes(warnings.lines[0], `elector of lease "default/lead": Cannot`);
+    isGranted = true;
+    await session.pass(5_000);
+    assertEquals([session.phases.at(-1), await probe(manager, "/readyz")], ["running", [200, "ok\n"]]);
+    session.stopper.abort();
+    await session.pass(10_000);
+    await end;
+  });
+}
 
 Deno.test("Manager fails /healthz while the work continues though leadership was lost", async () => {
   using session = new ManagedSession();

@@ -7,13 +7,14 @@
  *
  * @module
  */
-import { isConflict, messageOf } from "../../api/errors.ts";
+import { isAlreadyExists, isConflict, messageOf } from "../../api/errors.ts";
 import type { Abortable } from "../../api/options.ts";
 import { DerivedController } from "../../async/derived_controller.ts";
 import { isAbortOf } from "../../async/is_abort_of.ts";
 import { callObserver } from "../../async/report_uncaught.ts";
 import { checkDurations } from "../../async/time/duration.ts";
 import type { Client } from "../../client/client.ts";
+import { ConsoleReporter } from "../../errors/console_reporter.ts";
 import { Lease } from "../../kinds/coordination/v1.ts";
 import { type ElectionClock, monotonicElectionClock } from "./election_clock.ts";
 import { type Leadership, LeadershipLostError, LeadershipTerm, UnfinishedWorkError } from "./leadership.ts";
@@ -42,7 +43,12 @@ export interface LeaderElectorOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** Called with the identity of each new holder that is seen, this process too; `""` after a release. */
   readonly onLeader?: (holder: string) => void;
-  /** Called with each error of an attempt, after which the next one follows; not with conflicts. */
+  /**
+   * Called with each error of an attempt, after which the next one follows; not when another process has written the Lease, or
+   * created it, in between.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
   readonly onError?: (error: unknown) => void;
   /** The clock, for tests. @default {the monotonic clock of the runtime} */
   readonly clock?: ElectionClock;
@@ -65,6 +71,8 @@ export interface LeaderElectorStatus {
   readonly resourceVersion: string | undefined;
   /** The time since the last successful renewal was sent, in milliseconds; `undefined` without a term. */
   readonly sinceRenewalMs: number | undefined;
+  /** The number of attempts that have failed and were reported. */
+  readonly errors: number;
   /** The error of the last attempt; `undefined` when it succeeded. */
   readonly lastError: unknown;
 }
@@ -119,16 +127,18 @@ export class LeaderElector {
   readonly #clock: ElectionClock;
   readonly #lock: LeaseLock;
   readonly #description: string;
-  readonly #onLeader: LeaderElectorOptions["onLeader"];
-  readonly #onError: LeaderElectorOptions["onError"];
+  readonly #observers: Pick<LeaderElectorOptions, "onLeader" | "onError">;
   /** See {@linkcode LeaderElectorStatus.state}. */
   #state: LeaderElectorStatus["state"] = "stopped";
-  /** The term whose work has not ended. */
   /** The time just before the last successful write of the lease was sent; `undefined` while there is no term. */
   #renewedMs: number | undefined;
-  /** The holder that `#onLeader` was last called with. */
+  /** The holder that `onLeader` was last called with. */
   #reported: string | undefined;
+  /** See {@linkcode LeaderElectorStatus.errors}. */
+  #errors = 0;
   #lastError: unknown;
+  /** Receives errors where there is no `onError`. */
+  readonly #reporter = new ConsoleReporter();
 
   /**
    * Makes no request yet.
@@ -169,8 +179,7 @@ export class LeaderElector {
     this.#requestMs = Math.min(Math.max(REQUEST_MS, renewDeadlineMs / 2), renewDeadlineMs);
     this.#clock = clock;
     this.#description = `lease "${namespace}/${name}"`;
-    this.#onLeader = options.onLeader;
-    this.#onError = options.onError;
+    this.#observers = { onLeader: options.onLeader, onError: options.onError };
     this.#lock = new LeaseLock(client.resource(Lease, { namespace }), {
       name,
       identity,
@@ -223,6 +232,7 @@ export class LeaderElector {
       transitions: record?.transitions,
       resourceVersion: this.#lock.resourceVersion,
       sinceRenewalMs: this.#renewedMs === undefined ? undefined : this.#clock.now() - this.#renewedMs,
+      errors: this.#errors,
       lastError: this.#lastError,
     };
   }
@@ -334,10 +344,9 @@ export class LeaderElector {
       return attempt;
     } catch (error) {
       if (signal?.aborted) return undefined;
-      this.#lastError = error;
-      if (!isConflict(error)) callObserver(() => this.#onError?.(error));
+      this.#failed(error);
     } finally {
-      this.#report();
+      this.#seen();
     }
   }
 
@@ -348,25 +357,31 @@ export class LeaderElector {
     for (let leftMs; (leftMs = untilMs - this.#clock.now()) > 0;) {
       try {
         await this.#limited(leftMs, undefined, (limit) => this.#lock.release(limit));
-        this.#report();
+        this.#seen();
         return;
       } catch (error) {
         // A renewal whose answer was not awaited may have been written in between.
-        if (!isConflict(error)) {
-          this.#lastError = error;
-          callObserver(() => this.#onError?.(error));
-          return;
-        }
+        if (!isConflict(error)) return this.#failed(error);
       }
       await this.#pause(RELEASE_RETRY_MS, undefined);
     }
   }
 
-  #report(): void {
+  #failed(error: unknown): void {
+    this.#lastError = error;
+    // Another process was faster: the next attempt reads what it has written.
+    if (isConflict(error) || isAlreadyExists(error)) return;
+    this.#errors++;
+    const { onError = (error) => this.#reporter.report(`elector of ${this.#description}`, error) } = this.#observers;
+    callObserver(() => onError(error));
+  }
+
+  /** Calls `onLeader` when the holder that was seen is another one. */
+  #seen(): void {
     const holder = this.#lock.record?.holder;
     if (holder === undefined || holder === this.#reported) return;
     this.#reported = holder;
-    callObserver(() => this.#onLeader?.(holder));
+    callObserver(() => this.#observers.onLeader?.(holder));
   }
 
   /** Calls `request` with a signal that aborts with `signal`, and after `ms`. */

@@ -19,12 +19,13 @@ import { monotonicMs } from "../../async/time/monotonic_ms.ts";
 import { sleep } from "../../async/time/sleep.ts";
 import type { Client } from "../../client/client.ts";
 import type { ResourceClient } from "../../client/resource_client.ts";
+import { ConsoleReporter } from "../../errors/console_reporter.ts";
 import { Event } from "../../kinds/events/v1.ts";
 import { type EventDetails, type EventReporter, EventSeries } from "./event_series.ts";
 
 /** Options for {@linkcode EventRecorder}. */
 export interface EventRecorderOptions {
-  /** The name of the controller that reports, as a label's name: `"crontabs"` or `"example.com/crontabs"`. */
+  /** The name of the controller that reports, a qualified name as of a label: `"crontabs"` or `"example.com/crontabs"`. */
   readonly controller: string;
   /** The name of this process, at most 128 characters. @default {the controller's name and a random part} */
   readonly instance?: string;
@@ -37,6 +38,8 @@ export interface EventRecorderOptions {
   /**
    * Called with the error of an event that is dropped: once for each status code and namespace, until one is written there
    * again. The number of all is in `status()`.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
    */
   readonly onError?: (error: unknown) => void;
 }
@@ -112,7 +115,7 @@ export class EventRecorder implements AsyncDisposable {
   readonly #maxQueued: number;
   readonly #rate: NonNullable<EventRecorderOptions["rate"]>;
   readonly #flushMs: number;
-  readonly #onError: EventRecorderOptions["onError"];
+  readonly #onError: NonNullable<EventRecorderOptions["onError"]>;
   /** The series by their keys, the one that began or was written least recently first. A series that ended is removed. */
   readonly #series = new Map<string, EventSeries>();
   /** The rates by the identity of the object, the one that was used least recently first. */
@@ -138,14 +141,20 @@ export class EventRecorder implements AsyncDisposable {
   /**
    * Makes no request yet.
    *
-   * @throws {TypeError} when the name of the controller is empty.
+   * @throws {TypeError} when the name of the controller is no qualified name, or that of the process is longer than 128
+   * characters: the server would refuse each event.
    * @throws {RangeError} when a number is not valid.
    */
   constructor(client: Pick<Client, "resource">, options: EventRecorderOptions) {
-    const { controller, instance = `${controller}-${crypto.randomUUID().slice(0, 8)}`, onError } = options;
+    const { controller, onError } = options;
+    checkName(controller);
+    const { instance = `${controller.slice(controller.indexOf("/") + 1)}-${crypto.randomUUID().slice(0, 8)}` } =
+      options;
     const { maxQueued = 1_000, rate = { burst: 25, everyMs: 300_000 }, flushMs = 5_000 } = options;
-    if (typeof controller !== "string" || controller === "") {
-      throw new TypeError(`Cannot record events: controller must be a name, found ${JSON.stringify(controller)}`);
+    if (typeof instance !== "string" || instance === "" || instance.length > 128) {
+      throw new TypeError(
+        `Cannot record events: instance must have 1 to 128 characters, found ${JSON.stringify(instance)}`,
+      );
     }
     for (const [field, value] of Object.entries({ maxQueued, "rate.burst": rate.burst })) {
       if (!(Number.isSafeInteger(value) && value >= 1)) {
@@ -159,7 +168,8 @@ export class EventRecorder implements AsyncDisposable {
     this.#maxQueued = maxQueued;
     this.#rate = rate;
     this.#flushMs = flushMs;
-    this.#onError = onError;
+    const reporter = new ConsoleReporter();
+    this.#onError = onError ?? ((error) => reporter.report(`event recorder of "${controller}"`, error));
   }
 
   /** Records an event about `object`. It returns at once and never throws. */
@@ -358,8 +368,21 @@ export class EventRecorder implements AsyncDisposable {
     this.#lastError = error;
     if (this.#reported.has(key)) return;
     this.#reported.add(key);
-    callObserver(() => this.#onError?.(error));
+    callObserver(() => this.#onError(error));
   }
+}
+
+/** The last part of a qualified name, and what may precede it with a slash (apimachinery `IsQualifiedName`). */
+const NAME = /^[A-Za-z0-9](?:[-\w.]{0,61}[A-Za-z0-9])?$/;
+const PREFIX = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+function checkName(controller: unknown): void {
+  const [name, prefix = "a", ...more] = String(controller).split("/").reverse();
+  if (typeof controller === "string" && NAME.test(name) && PREFIX.test(prefix) && more.length === 0) return;
+  throw new TypeError(
+    `Cannot record events: controller must be a qualified name of letters, digits, "-", "_" and ".", such as "crontabs" or ` +
+      `"example.com/crontabs", found ${JSON.stringify(controller)}`,
+  );
 }
 
 /** True for failures that may be over at the next attempt: no answer, or an answer that says so. */

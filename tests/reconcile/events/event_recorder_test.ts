@@ -360,7 +360,11 @@ Deno.test("EventRecorder refuses options that are not valid", () => {
   const refused = (options: Partial<EventRecorderOptions>, text: string): void => {
     assertThrows(() => new EventRecorder(client, { controller: "painter", ...options }), Error, text);
   };
-  refused({ controller: "" }, 'controller must be a name, found ""');
+  for (const controller of ["", "my controller", "a/b/c", "/a", "-a", "A.example.com/a", "x".repeat(64)]) {
+    refused({ controller }, `controller must be a qualified name of letters, digits, "-", "_" and "."`);
+  }
+  for (const controller of ["a", "My_ctl.v1", "example.com/crontabs"]) new EventRecorder(client, { controller });
+  refused({ instance: "x".repeat(129) }, "instance must have 1 to 128 characters");
   refused({ maxQueued: 0 }, "maxQueued must be a whole number of at least 1, found 0");
   refused({ flushMs: -1 }, "flushMs must be at least 0 milliseconds");
   refused({ rate: { burst: 1, everyMs: 0 } }, "rate.everyMs must be at least 1 milliseconds");

@@ -1,0 +1,232 @@
+// Every class that takes `onError` under the same two promises: without it each new cause is written to the console once, and with
+// it never.
+import { assert, assertEquals } from "@std/assert";
+import type { Entry } from "../../src/api/entry.ts";
+import { keyOf } from "../../src/api/key.ts";
+import { Client } from "../../src/client/client.ts";
+import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { ConfigMap } from "../../src/kinds/core/v1.ts";
+import { LeaderElector } from "../../src/reconcile/election/leader_elector.ts";
+import { EventRecorder } from "../../src/reconcile/events/event_recorder.ts";
+import type { ReconcileFunction, ReconcilerOptions } from "../../src/reconcile/options.ts";
+import { Reconciler } from "../../src/reconcile/reconciler.ts";
+import { TerminalError } from "../../src/reconcile/terminal_error.ts";
+import { Reflector } from "../../src/reflector/reflector.ts";
+import { Indexer } from "../../src/store/indexer.ts";
+import { subscribe, subscribeViews } from "../../src/subscribe/mod.ts";
+import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
+import { requeueAfter } from "../../src/workqueue/result.ts";
+import { WorkQueue } from "../../src/workqueue/work_queue.ts";
+import { Warnings } from "../support/console.ts";
+import { FakeTime } from "../support/fake_time.ts";
+
+/** What a row has: a server with two config maps of "shop" and a client of it. */
+interface Place {
+  readonly server: FakeApiServer;
+  readonly client: Client;
+  readonly onError: ((error: unknown) => void) | undefined;
+  /** Lets time pass. */
+  pass(ms: number): Promise<void>;
+}
+
+/** Brings up the same failure at least twice within a minute. */
+type Row = (place: Place) => Promise<void>;
+
+/** A row of a reconciler whose function, map function, predicate … fails. */
+function reconciler(
+  reconcile: ReconcileFunction<ConfigMap>,
+  options: ReconcilerOptions<ConfigMap> = {},
+  watch: (reconciler: Reconciler<ConfigMap>) => void = () => {},
+): Row {
+  return async ({ client, server, onError, pass }) => {
+    await using maps = new Reconciler(client, ConfigMap, reconcile, { ...options, onError });
+    watch(maps);
+    const running = maps.run();
+    await pass(100);
+    for (const name of ["cart-0", "cart-1"]) server.annotate(ConfigMap, `shop/${name}`, { n: "1" });
+    await pass(40_000);
+    await maps[Symbol.asyncDispose]();
+    await running;
+  };
+}
+
+function fail(): never {
+  throw new Error("a bug");
+}
+
+/** By the file that declares the `onError`. */
+const ROWS: Record<string, Record<string, Row>> = {
+  "reconcile/options.ts": {
+    "a reconcile": reconciler(fail),
+    "a terminal error": reconciler(() => {
+      throw new TerminalError("a bug");
+    }),
+    "a map function": reconciler(() => {}, {}, (maps) => maps.watches(ConfigMap, fail)),
+    "a predicate": reconciler(() => {}, { when: fail }),
+    "a stale cache": async (place) => {
+      let late: Disposable | undefined;
+      await reconciler(async (key, { client }) => {
+        late ??= place.server.stallWatches(ConfigMap);
+        const body = { metadata: { labels: { n: crypto.randomUUID() } } };
+        await client.resource(ConfigMap, { namespace: "shop" }).patch(key.slice(5), { type: "merge", body });
+        return requeueAfter(1_000);
+      }, { staleMs: 10 })(place);
+    },
+    "a loop": reconciler(async (_key, { client, object }) => {
+      const data = { n: `${Math.random()}` };
+      if (object === undefined) return;
+      await client.resource(ConfigMap, { namespace: "shop" }).patch("cart-0", { type: "merge", body: { data } });
+    }),
+  },
+  "reconcile/election/leader_elector.ts": {
+    "a refused Lease": async ({ client, server, onError, pass }) => {
+      server.failNext(403, 100);
+      const stop = new AbortController();
+      const running = new LeaderElector(client, { name: "a", onError }).run(() => {}, { signal: stop.signal });
+      await pass(10_000);
+      stop.abort();
+      await running;
+    },
+  },
+  "reconcile/events/event_recorder.ts": {
+    "refused events": async ({ client, server, onError, pass }) => {
+      server.failNext(403, 100);
+      await using events = new EventRecorder(client, { controller: "test", onError });
+      for (const reason of ["One", "Two"]) {
+        events.record(server.get(ConfigMap, "shop/cart-0")!, { reason, action: "Try" });
+      }
+      await pass(1_000);
+    },
+  },
+  "workqueue/run.ts": {
+    "a worker": async ({ onError, pass }) => {
+      await using queue = new WorkQueue();
+      void queue.run(fail, { onError });
+      for (const key of ["shop/cart-0", "shop/cart-1"]) queue.add(key);
+      await pass(1_000);
+    },
+  },
+  "reflector/options.ts": {
+    "a resync": async ({ client, onError, pass }) => {
+      const store = Object.assign(new Indexer<Entry<ConfigMap>>({ keyOf }), { resync: fail });
+      const stop = new AbortController();
+      const running = new Reflector(client.resource(ConfigMap), store, { onError, resyncMs: 1_000 }).run({
+        signal: stop.signal,
+      });
+      await pass(5_000);
+      stop.abort();
+      await running;
+    },
+  },
+  "informer/options.ts": {
+    "a handler of an informer": async ({ client, onError, pass }) => {
+      await using maps = new SharedIndexInformer(client.resource(ConfigMap), { onError });
+      maps.addEventHandler({ onAdd: fail });
+      void maps.run();
+      await pass(1_000);
+    },
+    "a refused list": async ({ client, server, onError, pass }) => {
+      server.failNext(403, 100);
+      await using maps = new SharedIndexInformer(client.resource(ConfigMap), { onError });
+      void maps.run();
+      await pass(10_000);
+    },
+    "a handler of a factory": async ({ client, onError, pass }) => {
+      await using informers = new SharedInformerFactory(client, { onError });
+      informers.forResource(ConfigMap).addEventHandler({ onAdd: fail });
+      informers.start();
+      await pass(1_000);
+    },
+    "a check": async ({ client, server, onError, pass }) => {
+      await using informers = new SharedInformerFactory(client, { onError, check: { everyMs: 60_000 } });
+      informers.forResource(ConfigMap);
+      informers.start();
+      await pass(100);
+      server.failNext(403, 100, ({ verb }) => verb === "list");
+      await pass(100_000);
+    },
+    "a snapshot": async ({ client, onError, pass }) => {
+      const store = { get: () => Promise.resolve(undefined), set: fail };
+      await using informers = new SharedInformerFactory(client, { onError, snapshots: { store, everyMs: 10_000 } });
+      informers.forResource(ConfigMap);
+      informers.start();
+      await pass(30_000);
+      await informers.shutdown();
+    },
+  },
+  "client/discover.ts": {
+    "a group": async ({ onError }) => {
+      const items = [{ metadata: { name: "acme.dev" }, versions: [{ version: "v1", freshness: "Stale" }] }];
+      const fetch = (request: Request): Promise<Response> => {
+        const type = request.headers.get("accept")!.split(",")[0];
+        const answer = { kind: "APIGroupDiscoveryList", items: request.url.endsWith("/apis") ? items : [] };
+        return Promise.resolve(new Response(JSON.stringify(answer), { headers: { "content-type": type } }));
+      };
+      using client = new Client({ server: "http://scripted", transport: { fetch } });
+      for (let i = 0; i < 2; i++) await client.discover({ onError, maxAgeMs: 0 });
+    },
+  },
+  "edge/relay_options.ts": {
+    "a redaction": async ({ client, onError, pass }) => {
+      await using informers = new SharedInformerFactory(client);
+      await using relay = new InformerRelay(informers, { collections: { maps: ConfigMap }, redact: fail, onError });
+      const connection = { remoteAddr: { hostname: "127.0.0.1" } };
+      const response = await Promise.all([relay.fetch(new Request("http://localhost/api/maps"), connection), pass(10)]);
+      await response[0].text();
+    },
+  },
+  "subscribe/ask_relay.ts": {
+    "a collection": async ({ onError, pass }) => {
+      using _copy = subscribe("http://relay", "pods", { fetch: () => Promise.reject(new Error("cut")), onError });
+      await pass(20_000);
+    },
+    "views": async ({ onError, pass }) => {
+      using _views = subscribeViews("http://relay", { fetch: () => Promise.reject(new Error("cut")), onError });
+      await pass(20_000);
+    },
+  },
+};
+
+for (const [file, rows] of Object.entries(ROWS)) {
+  for (const [name, row] of Object.entries(rows)) {
+    Deno.test(`without onError each new cause is written to the console once, with it never: ${file}, ${name}`, async () => {
+      const written: string[][] = [];
+      let heard = 0;
+      for (const onError of [undefined, () => void heard++]) {
+        using time = new FakeTime();
+        using warnings = new Warnings();
+        using server = new FakeApiServer();
+        for (const name of ["cart-0", "cart-1"]) server.create(ConfigMap, { metadata: { name, namespace: "shop" } });
+        using client = new Client({ server: "http://fake", transport: server, namespace: "shop", retries: 0 });
+        const pass = async (ms: number): Promise<void> => {
+          for (let i = 0; i < 8; i++) await time.tickAsync(0);
+          await time.tickAsync(ms);
+        };
+        const done = row({ server, client, onError, pass });
+        for (let isDone = false; !isDone;) {
+          await Promise.race([done.finally(() => isDone = true), time.tickAsync(1)]);
+        }
+        written.push(warnings.take());
+      }
+      assertEquals([written[0].length, written[1]], [1, []], written[0].join("\n"));
+      assert(heard > 0);
+    });
+  }
+}
+
+Deno.test("every declaration of onError has its rows", async () => {
+  const root = new URL("../../src/", import.meta.url);
+  const found: string[] = [];
+  const walk = async (folder: string): Promise<void> => {
+    for await (const { name, isDirectory } of Deno.readDir(new URL(folder, root))) {
+      if (isDirectory) await walk(`${folder}${name}/`);
+      else if (/^ {2}(readonly )?onError\?:/m.test(await Deno.readTextFile(new URL(folder + name, root)))) {
+        found.push(folder + name);
+      }
+    }
+  };
+  await walk("");
+  assertEquals(found.sort(), Object.keys(ROWS).sort());
+});
