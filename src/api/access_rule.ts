@@ -83,9 +83,23 @@ export function roleYaml(rules: readonly AccessRule[], { name, namespace }: Role
 /**
  * Returns a role for each namespace of the rules as YAML documents: first a `ClusterRole` for the rules without a namespace, then
  * a `Role` for each namespace in alphabetical order. All have the same name. Without rules it returns `""`.
+ *
+ * Beside `watch` it grants `list`, which an informer needs where the server cannot stream lists or a version has expired. The
+ * names of objects are left out, since those that a test has used are rarely those of a cluster, unless `names` is set.
  */
-export function rolesYaml(rules: readonly PlacedRule[], { name }: Pick<RoleOptions, "name">): string {
-  const byNamespace = Map.groupBy(rules, ({ namespace }) => namespace);
+export function rolesYaml(
+  rules: readonly PlacedRule[],
+  { name, names = false }: Pick<RoleOptions, "name"> & {
+    /** True to restrict rules to the names that they have. @default {false} */
+    readonly names?: boolean;
+  },
+): string {
+  const granted = rules.map(({ names: only, verbs, ...rule }): PlacedRule => ({
+    ...rule,
+    verbs: verbs.includes("watch") ? ["list", ...verbs] : verbs,
+    ...(names && only !== undefined ? { names: only } : {}),
+  }));
+  const byNamespace = Map.groupBy(granted, ({ namespace }) => namespace);
   return [...byNamespace.keys()].sort()
     .map((namespace) => roleYaml(byNamespace.get(namespace)!, { name, ...(namespace === "" ? {} : { namespace }) }))
     .join("---\n");

@@ -14,7 +14,7 @@ export interface RunnableManager {
 export interface RunManagerOptions extends Abortable {
   /** The port for probes and metrics; 0 is a free one. @default {8080} */
   readonly port?: number;
-  /** The address to listen on. @default {"0.0.0.0"} */
+  /** The address to listen on. @default {"::", all addresses of IPv6 and IPv4; "0.0.0.0" where that cannot be listened on} */
   readonly hostname?: string;
   /** Called with the port when it is open. */
   readonly onListen?: (port: number) => void;
@@ -24,7 +24,7 @@ export interface RunManagerOptions extends Abortable {
  * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics meanwhile. It resolves when the manager has
  * stopped in order; a second signal ends the process at once, as in {@linkcode shutdownSignal}.
  *
- * Needs `--allow-net=<hostname>:<port>`.
+ * Needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone, `--allow-net=0.0.0.0:8080`.
  *
  * @throws {Deno.errors.AddrInUse} when the port is in use.
  * @throws the error of the manager.
@@ -41,16 +41,30 @@ export interface RunManagerOptions extends Abortable {
  * ```
  */
 export async function runManager(manager: RunnableManager, options: RunManagerOptions = {}): Promise<void> {
-  const { port = 8080, hostname = "0.0.0.0", onListen } = options;
+  const { port = 8080, hostname, onListen } = options;
   using shutdown = shutdownSignal();
   using stop = new DerivedController(shutdown, options.signal);
   using listening = new DerivedController();
-  const serve = { port, hostname, signal: listening.signal, onListen: (at: Deno.NetAddr): void => onListen?.(at.port) };
-  const server = Deno.serve(serve, (request) => manager.fetch(request));
+  const serve = (hostname: string): Deno.HttpServer =>
+    Deno.serve(
+      { port, hostname, signal: listening.signal, onListen: (at) => onListen?.(at.port) },
+      (request) => manager.fetch(request),
+    );
+  const server = hostname === undefined ? listenOnAll(serve) : serve(hostname);
   try {
     await manager.run({ signal: stop.signal });
   } finally {
     listening.abort();
     await server.finished;
+  }
+}
+
+/** Listens on all addresses: of both families, or of IPv4 where the host or the permissions have no IPv6. */
+function listenOnAll<S>(listen: (hostname: string) => S): S {
+  try {
+    return listen("::");
+  } catch (error) {
+    if (error instanceof Deno.errors.AddrInUse) throw error;
+    return listen("0.0.0.0");
   }
 }

@@ -9,11 +9,14 @@
 import { keyOf, type ObjectKey } from "../api/key.ts";
 import type { KubernetesObject, OwnerReference } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
+import type { Abortable } from "../api/options.ts";
 import { DerivedController } from "../async/derived_controller.ts";
 import { isAbortOf } from "../async/is_abort_of.ts";
+import { Latch } from "../async/latch.ts";
 import { callObserver } from "../async/report_uncaught.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
+import { monotonicMs } from "../async/time/monotonic_ms.ts";
 import { TimeLimit } from "../async/time/time_limit.ts";
 import type { Client } from "../client/client.ts";
 import { ConsoleReporter } from "../errors/console_reporter.ts";
@@ -125,6 +128,10 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   readonly #calls: RunningCalls<T>;
   /** Has a key if and only if it came up and must wait for caches or an abandoned call; with the causes of its next reconcile. */
   readonly #held = new Map<ObjectKey, Causes>();
+  /** Has a key if and only if its debounce has not ended; with the time of its end. */
+  readonly #debounced = new Map<ObjectKey, number>();
+  /** Set while a call of `idle` waits: opens when a key is taken or released, and when the state changes. */
+  #changed: Latch | undefined;
   /** The number of keys in `#held` that wait for caches. */
   #waitingForCaches = 0;
   readonly #outcomes: Record<ReconcileOutcome, number> = {
@@ -194,11 +201,21 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    * `controller: true`, if it is of the reconciled kind. Owners of other kinds, and references without `controller`, are passed
    * over. When an object moves to another owner, both are reconciled. Returns this reconciler.
    *
+   * @throws {TypeError} when the owned kind is cluster-scoped and the reconciled one has namespaces: Kubernetes has no such owners,
+   * and does not delete what refers to one.
    * @throws {Error} when the reconciler runs.
    * @throws as `SharedInformerFactory.forResource()`.
    */
   owns<O extends KubernetesObject>(resource: Resource<O>, options: WatchedKindOptions<O> = {}): this {
     const { group, kind, scope } = this.#resource;
+    if (scope === "Namespaced" && resource.scope === "Cluster") {
+      throw new TypeError(
+        `Cannot own "${resourceName(resource)}" in the reconciler of "${this.name}": they are cluster-scoped, and ` +
+          `"${
+            resourceName(this.#resource)
+          }" have namespaces; find them by labels and watches(), and delete them in finalize()`,
+      );
+    }
     return this.watches(resource, ({ metadata, namespace }) => {
       const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
       if (owner === undefined || owner.kind !== kind || groupOf(owner) !== group) return [];
@@ -228,6 +245,26 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
    */
   enqueue(key: ObjectKey, options: { readonly source?: string } = {}): void {
     this.#add(key, { cause: { type: "external", ...options } });
+  }
+
+  /**
+   * Resolves when no key waits, is reconciled, is held for caches or an earlier call, or is debounced, and none has come within a
+   * turn of the event loop: for tests, after a change has reached the caches. Keys of `requeueAfter` and the waits after failures
+   * do not count. Before `run()` has synced it waits for that; it resolves when the reconciler has stopped.
+   *
+   * @throws the reason of the signal, when that aborts first.
+   */
+  async idle({ signal }: Abortable = {}): Promise<void> {
+    const isBusy = (): boolean =>
+      this.#state !== "running" || this.#held.size > 0 || this.#debounced.size > 0 || this.#calls.abandoned.size > 0;
+    while (this.#state !== "stopped") {
+      using wait = new DerivedController(signal);
+      const changed = (this.#changed ??= new Latch()).wait({ signal: wait.signal }).then(() => false);
+      const idle = isBusy()
+        ? changed
+        : this.#queue.idle({ signal: wait.signal, ignoreDelayed: true }).then(() => !isBusy());
+      if (await Promise.race([idle, changed])) return;
+    }
   }
 
   /** Returns the present status. Takes time linear in the number of running reconciles. */
@@ -302,8 +339,9 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #add(key: ObjectKey, options: WorkQueueAddOptions, cause?: Parameters<OwnCalls["caused"]>[1]): void {
     this.#ownCalls.caused(key, cause);
     const { debounceMs } = this.#options;
-    if (debounceMs > 0) this.#queue.addAfter(key, debounceMs, options);
-    else this.#queue.add(key, options);
+    if (debounceMs <= 0) return this.#queue.add(key, options);
+    if (!this.#debounced.has(key)) this.#debounced.set(key, monotonicMs() + debounceMs);
+    this.#queue.addAfter(key, debounceMs, options);
   }
 
   async #run(options: ReconcilerRunOptions): Promise<void> {
@@ -317,6 +355,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
       await Promise.all(this.#sources.map(({ informer }) => informer.waitForCacheSync({ signal })));
       await Promise.all(registrations.map((registration) => registration.waitForSync({ signal })));
       this.#state = "running";
+      this.#wake();
       await this.#work(signal, options.lost);
     } catch (error) {
       if (!isAbortOf(signal, error)) throw error;
@@ -363,12 +402,16 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#calls[Symbol.dispose]();
     this.#writes[Symbol.dispose]();
     this.#state = "stopped";
+    this.#wake();
     if (this.#ownsFactory) await this.informers.shutdown();
   }
 
   /** Reconciles a key, unless it must wait. */
   #take(key: ObjectKey, context: WorkContext, stop: AbortSignal): void | Result | Promise<void | Result> {
     const { causes } = context;
+    // A key that came up for another reason before is still debounced; a timer may fire a fraction of a millisecond early.
+    if ((this.#debounced.get(key) ?? Infinity) <= monotonicMs() + 1) this.#debounced.delete(key);
+    this.#wake();
     if (this.#held.has(key) || this.#calls.abandoned.has(key)) {
       this.#held.set(key, withCauses(this.#held.get(key), causes));
       return SETTLED;
@@ -402,9 +445,15 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     this.#release(key, causes);
   }
 
+  #wake(): void {
+    this.#changed?.open();
+    this.#changed = undefined;
+  }
+
   /** Adds a key that was held, with its causes. */
   #release(key: ObjectKey, causes: Causes): void {
     this.#held.delete(key);
+    this.#wake();
     this.#queue.add(key, { cause: causes });
   }
 
@@ -454,6 +503,7 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
   #returned(call: ReconcileCall<T>, failure?: { readonly error: unknown }): void {
     const { key } = call;
     this.#calls.abandoned.delete(key);
+    this.#wake();
     if (this.#state === "stopped") return;
     // A call that rejects because its signal has aborted was reported when its time was over.
     if (failure !== undefined && !isAbortOf(call.signal, failure.error)) this.#report(failure.error, key);

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type AccessRule, mergeRules, roleYaml } from "../../src/api/access_rule.ts";
+import { type AccessRule, mergeRules, rolesYaml, roleYaml } from "../../src/api/access_rule.ts";
 
 const rule = (verbs: string[], group: string, resource: string, names?: string[]): AccessRule => ({
   verbs,
@@ -52,5 +52,26 @@ Deno.test("roleYaml writes a ClusterRole without a namespace, names of objects, 
     `  namespace: "shop"`,
     "rules: []",
     "",
+  ]);
+});
+
+Deno.test("rolesYaml grants list beside watch, and restricts rules to names only if asked to", () => {
+  const rules = [
+    { ...rule(["watch"], "", "pods", ["a"]), namespace: "shop" },
+    { ...rule(["patch"], "", "pods", ["a"]), namespace: "shop" },
+    { ...rule(["get"], "", "configmaps"), namespace: "shop" },
+  ];
+  const lines = (options: { readonly names?: boolean }): string[] =>
+    rolesYaml(rules, { name: "x", ...options }).split("\n").filter((line) => /verbs|resource/.test(line));
+  assertEquals(lines({}), [
+    `  resources: ["pods"]`,
+    `  verbs: ["list", "patch", "watch"]`,
+    `  resources: ["configmaps"]`,
+    `  verbs: ["get"]`,
+  ]);
+  assertEquals(lines({ names: true }).slice(0, 3), [
+    `  resources: ["pods"]`,
+    `  resourceNames: ["a"]`,
+    `  verbs: ["list", "patch", "watch"]`,
   ]);
 });

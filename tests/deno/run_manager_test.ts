@@ -46,3 +46,23 @@ Deno.test(
     await running;
   },
 );
+
+Deno.test("runManager answers by IPv4 and IPv6 unless it is given an address", async () => {
+  const stop = new AbortController();
+  const listening = Promise.withResolvers<number>();
+  const running = runManager(manager, { port: 0, signal: stop.signal, onListen: listening.resolve });
+  const port = await listening.promise;
+  const hosts = hasIPv6() ? ["127.0.0.1", "[::1]"] : ["127.0.0.1"];
+  for (const host of hosts) assertEquals(await (await fetch(`http://${host}:${port}/readyz`)).text(), "/readyz");
+  stop.abort();
+  await running;
+});
+
+function hasIPv6(): boolean {
+  try {
+    Deno.listen({ hostname: "::1", port: 0 }).close();
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -55,6 +55,23 @@ Deno.test("SharedInformerFactory run() starts the informers, also those asked fo
   assertEquals([pods.status().state, maps.status().state, server.watches], ["stopped", "stopped", 0]);
 });
 
+Deno.test("SharedInformerFactory run() after start() takes over the informers, and ends them", async () => {
+  await using fixture = new Fixture();
+  const { informers, server, time } = fixture;
+  const pods = informers.forResource(Pod);
+  informers.start();
+  await time.tickAsync(0);
+  assertEquals([pods.hasSynced, server.watches], [true, 1]);
+  const running = fixture.run();
+  const maps = informers.forResource(ConfigMap);
+  await time.tickAsync(0);
+  // It begins no second watch of the one, and starts the other.
+  assertEquals([maps.hasSynced, server.watches, fixture.ended], [true, 2, "no"]);
+  fixture.stop.abort();
+  await running;
+  assertEquals([pods.status().state, maps.status().state, server.watches], ["stopped", "stopped", 0]);
+});
+
 Deno.test("SharedInformerFactory run() continues while the server refuses, and without any informer", async () => {
   await using fixture = new Fixture();
   const { informers, time } = fixture;

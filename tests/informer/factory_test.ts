@@ -6,6 +6,7 @@ import { Client } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { metadataOf } from "../../src/api/resource.ts";
 import { path } from "../../src/entry/path.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -181,6 +182,19 @@ Deno.test("SharedInformerFactory starts informers that have not been started, at
   await fixture.tick();
   await waiting;
   assertEquals([maps.hasSynced, fixture.asked, fixture.errors], [true, 2, []]);
+});
+
+Deno.test("SharedInformerFactory's wait names all informers that have not been started [F08]", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+  await using informers = new SharedInformerFactory(client);
+  informers.forResource(Pod);
+  informers.forResource(ConfigMap);
+  informers.forResource(Deployment);
+  await assertRejects(
+    () => informers.waitForCacheSync(),
+    Error,
+    'Cannot wait for "pods", "configmaps", "deployments.apps": not started; call start() after the last forResource()',
+  );
 });
 
 Deno.test("SharedInformerFactory's informers end with the signal they were started with", async () => {

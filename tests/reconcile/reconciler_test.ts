@@ -3,7 +3,7 @@ import { abortable } from "@std/async/abortable";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { WaitError } from "../../src/informer/wait_error.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
-import { ConfigMap, Namespace, Pod } from "../../src/kinds/core/v1.ts";
+import { ConfigMap, Namespace, Node, Pod } from "../../src/kinds/core/v1.ts";
 import { generationChanged, labelsChanged } from "../../src/reconcile/predicate.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
 import { TerminalError } from "../../src/reconcile/terminal_error.ts";
@@ -785,4 +785,93 @@ Deno.test("requests of a reconcile end at once when leadership is lost, during a
     assertEquals(log, ["first: LeadershipLostError", "second: LeadershipLostError"]);
     assertEquals(session.server.keys(ConfigMap), ["default/a"]);
   }
+});
+
+Deno.test("a reconciler refuses to own a cluster-scoped kind for one that has namespaces, but not the other way round", () => {
+  using session = new Session();
+  assertThrows(
+    () => session.reconciler(() => {}).owns(Namespace),
+    TypeError,
+    'Cannot own "namespaces" in the reconciler of "configmaps": they are cluster-scoped',
+  );
+  new Reconciler(session.client, Namespace, () => {}).owns(ConfigMap).owns(Node);
+});
+
+Deno.test("a reconciler is idle when no key waits, runs, is held or is debounced, whatever comes back later", async () => {
+  using session = new Session();
+  session.create("a", "b");
+  const gates: PromiseWithResolvers<void>[] = [];
+  let calls = 0;
+  const maps = session.reconciler(async (key) => {
+    calls++;
+    if (key === "default/b") return requeueAfter(60_000);
+    const gate = Promise.withResolvers<void>();
+    gates.push(gate);
+    await gate.promise;
+    if (gates.length === 1) throw new Error("comes back later, too");
+  }, { concurrency: 2, debounceMs: 1_000 });
+  let idle = 0;
+  const wait = (): void => void maps.idle().then(() => idle++);
+  wait();
+  await session.pass(100);
+  assertEquals(idle, 0); // it does not run
+  const running = maps.run();
+  await session.pass(500);
+  assertEquals([calls, idle], [0, 0]); // debounced
+  await session.pass(1_000);
+  assertEquals([calls, idle], [2, 0]); // one runs
+  gates[0].resolve();
+  await session.pass(0);
+  assertEquals([calls, idle], [2, 1]);
+  wait();
+  await session.pass(0);
+  assertEquals(idle, 2);
+  await session.pass(100); // the retry runs
+  assertEquals(gates.length, 2);
+  wait();
+  await session.pass(0);
+  assertEquals(idle, 2);
+  const stop = new AbortController();
+  const stopped = assertRejects(() => maps.idle({ signal: stop.signal }), Error, "enough");
+  stop.abort(new Error("enough"));
+  await stopped;
+  gates[1].resolve();
+  await session.pass(0);
+  assertEquals(idle, 3);
+  await session.stop(maps);
+  await running;
+  await maps.idle();
+});
+
+Deno.test("a reconciler is not idle while a key is held for caches, or its call has passed its time", async () => {
+  using session = new Session();
+  session.create("a");
+  const late = Promise.withResolvers<void>();
+  let stall: Disposable | undefined;
+  let calls = 0;
+  const maps = session.reconciler(async (_key, { client }) => {
+    if (++calls === 1) {
+      stall = session.server.stallWatches(ConfigMap);
+      await client.resource(ConfigMap, { namespace: "default" }).patch("a", {
+        type: "merge",
+        body: { data: { n: "1" } },
+      });
+      return requeueAfter(1);
+    }
+    await late.promise;
+  }, { timeoutMs: 1_000 });
+  const running = maps.run();
+  await session.pass(10);
+  let idle = 0;
+  void maps.idle().then(() => idle++);
+  await session.pass(10);
+  assertEquals([maps.status().waitingForCaches, idle], [1, 0]);
+  stall![Symbol.dispose]();
+  await session.pass(2_000);
+  assertEquals([maps.status().abandoned.length, idle], [1, 0]);
+  late.resolve();
+  await session.pass(0);
+  assertEquals(idle, 1);
+  await session.stop(maps);
+  await running;
 });

@@ -4,9 +4,12 @@ import type { ElectionClock } from "./election_clock.ts";
 export interface FencingToken {
   /** The identity of the leader. */
   readonly holder: string;
-  /** The number of changes of the holder. It grows with each term, except after the Lease was deleted. */
+  /**
+   * The number of changes of the holder, as the Lease counts them. It is the same for two terms of one holder with no other in
+   * between, and begins anew after the Lease was deleted: fence by `resourceVersion`.
+   */
   readonly transitions: number;
-  /** The version of the Lease that began the term. It grows with each term always: see `compareResourceVersions`. */
+  /** The version of the Lease that began the term. It alone grows with each term always: see `compareResourceVersions`. */
   readonly resourceVersion: string;
 }
 

@@ -98,7 +98,11 @@ export function controllerOf(object: Ownable): OwnerReference | undefined {
  * assertEquals(controllerOf(owned)?.name, "owner");
  * ```
  */
-export function withController<O extends Ownable>(object: O, owner: KubernetesObject, options: OwnerOptions = {}): O {
+export function withController<const O extends Ownable>(
+  object: O,
+  owner: KubernetesObject,
+  options: OwnerOptions = {},
+): O {
   const reference = ownerReferenceTo(owner, { ...options, controller: true });
   const present = controllerOf(object);
   if (present !== undefined && present.uid !== reference.uid) {
@@ -118,7 +122,7 @@ export function withController<O extends Ownable>(object: O, owner: KubernetesOb
  *
  * @throws {TypeError} as {@linkcode withController}.
  */
-export function withOwner<O extends Ownable>(object: O, owner: KubernetesObject, options: OwnerOptions = {}): O {
+export function withOwner<const O extends Ownable>(object: O, owner: KubernetesObject, options: OwnerOptions = {}): O {
   return withReference(object, owner, ownerReferenceTo(owner, options));
 }
 

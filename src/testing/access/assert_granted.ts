@@ -42,7 +42,8 @@ export function assertGranted(used: readonly PlacedRule[], manifest: string): vo
   const missing = used.flatMap((rule) => single(rule)).filter((rule) => !granted.some((it) => grants(it, rule)));
   if (missing.length === 0) return;
   throw new Error(
-    `The manifest does not grant all rights that were used; add these:\n${rolesYaml(missing, { name: "missing" })}`,
+    `The manifest does not grant all rights that were used; add these:\n` +
+      rolesYaml(missing, { name: "missing", names: true }),
   );
 }
 

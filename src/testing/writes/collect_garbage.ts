@@ -19,7 +19,8 @@ export type RewriteObject = (collection: StoredCollection, stored: StoredObject,
 /**
  * Runs the garbage collector until it has nothing left to do:
  *
- * - an object whose owners are all gone is deleted;
+ * - an object whose owners are all gone is deleted; an owner in another namespace counts as gone;
+ * - a cluster-scoped object with an owner of a kind that has namespaces is never deleted: the owner cannot be found;
  * - the dependents of an object in foreground deletion are deleted, and the object once no dependent blocks it;
  * - the dependents of an object in orphan deletion lose their reference to it.
  *
@@ -30,11 +31,15 @@ export function collectGarbage(store: Store, discard: DiscardObject, rewrite: Re
   for (let round = -1; round !== changes;) {
     round = changes;
     const all = candidates(store);
-    const uids = new Set(all.map(({ stored }) => stored.uid));
+    const namespaces = new Map(all.map(({ stored }) => [stored.uid, stored.namespace]));
     const ending = new Map(all.filter(({ object }) => isForeground(object)).map((owner) => [owner.stored.uid, owner]));
     for (const { collection, stored, owners } of all) {
       if (owners.length === 0 || collection.get(stored.key) !== stored) continue;
-      const orphaned = owners.every(({ uid }) => !uids.has(textOf(uid)) || ending.has(textOf(uid)));
+      if (stored.namespace === "" && owners.some((owner) => isNamespaced(store, owner))) continue;
+      const orphaned = owners.every(({ uid }) => {
+        const namespace = namespaces.get(textOf(uid));
+        return (namespace !== "" && namespace !== stored.namespace) || ending.has(textOf(uid));
+      });
       if (!orphaned || objectOr(parseStored(stored).metadata).deletionTimestamp !== undefined) continue;
       discard(collection, stored);
       changes++;
@@ -82,6 +87,14 @@ function candidates(store: Store): Candidate[] {
     }
   }
   return found;
+}
+
+/** Returns true when the kind of a reference has namespaces, whether its object exists or not. */
+function isNamespaced(store: Store, { apiVersion, kind }: JsonObject): boolean {
+  for (const { definition } of store.collections()) {
+    if (definition.kind === kind && definition.apiVersion === apiVersion) return definition.scope === "Namespaced";
+  }
+  return false;
 }
 
 function isOwnedBy({ owners }: Candidate, owner: Candidate): boolean {

@@ -2,6 +2,7 @@ import { Client, isNotFound, metadataOf, type Transport } from "@kube/informer";
 import { finalize } from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { nextTurn } from "../../../src/async/next_turn.ts";
 import { ConfigMap } from "../../support/fake_server.ts";
 
 const FINALIZER = "example.com/backups";
@@ -63,6 +64,29 @@ Deno.test("finalize cleans up an object that is being deleted, then removes its 
   assertEquals(await tab.finalize(), undefined);
   assertEquals(tab.cleaned, ["tab"]);
   tab.client[Symbol.dispose]();
+});
+
+Deno.test("finalize awaits a cleanup that takes time before it removes the finalizer", async () => {
+  const { server, client } = fixture([FINALIZER]);
+  await client.resource(ConfigMap, { namespace: "default" }).delete("tab");
+  const before = server.requests.length;
+  const asked = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const finalized = finalize(client.resource(ConfigMap), server.get(ConfigMap, KEY)!, {
+    finalizer: FINALIZER,
+    cleanup: () => {
+      asked.resolve();
+      return done.promise;
+    },
+  });
+  await asked.promise;
+  await nextTurn();
+  await nextTurn();
+  assertEquals([server.requests.length - before, server.get(ConfigMap, KEY)?.metadata.finalizers], [0, [FINALIZER]]);
+  done.resolve();
+  await finalized;
+  assertEquals(server.get(ConfigMap, KEY), undefined);
+  client[Symbol.dispose]();
 });
 
 Deno.test("finalize keeps the finalizer when the cleanup fails, and rejects with its error", async () => {

@@ -1,3 +1,6 @@
+import { Client } from "@kube/informer";
+import { Job } from "@kube/informer/kinds/batch/v1";
+import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import {
   AlreadyControlledError,
   controllerOf,
@@ -5,6 +8,7 @@ import {
   withController,
   withOwner,
 } from "@kube/informer/reconcile";
+import { FakeApiServer } from "@kube/informer/testing";
 import { assertEquals, assertThrows } from "@std/assert";
 import { thing } from "../../support/fixtures.ts";
 
@@ -76,4 +80,17 @@ Deno.test("ownerReferenceTo refuses an owner without apiVersion, kind, name or u
   assertThrows(() => ownerReferenceTo(unkind), TypeError, 'an object "owner" as owner: kind is missing');
   const withoutUid = { ...owner, metadata: { ...owner.metadata, uid: "" } };
   assertThrows(() => ownerReferenceTo(withoutUid), TypeError, "metadata.uid is missing");
+});
+
+Deno.test("withController and withOwner keep the literal types of a draft, so that it can be created", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer(), namespace: "shop" });
+  const owner = await client.resource(ConfigMap).create({ metadata: { name: "owner" } });
+  for (const own of [withController, withOwner]) {
+    const draft = own({
+      metadata: { name: `job-${own.name.toLowerCase()}`, labels: { app: "web" } },
+      spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "web" }] } } },
+    }, owner);
+    const made = await client.resource(Job).create(draft);
+    assertEquals(made.spec?.template.spec?.restartPolicy, "Never");
+  }
 });

@@ -30,7 +30,7 @@ Deno.test("assertGranted fails for another verb, resource, group, namespace or n
   const named = `{ apiGroups: [""], resources: [leases], resourceNames: [a], verbs: [get] }`;
   for (
     const [rules, manifest, missing] of [
-      [used("watch", "pods", "shop"), role("Role", PODS), `verbs: ["watch"]`],
+      [used("watch", "pods", "shop"), role("Role", PODS), `verbs: ["list", "watch"]`],
       [used("list", "pods/status", "shop"), role("Role", PODS), `resources: ["pods/status"]`],
       [used("list", "pods", "shop", undefined, "x"), role("Role", PODS), `apiGroups: ["x"]`],
       [used("list", "pods", "bank"), role("Role", PODS), `namespace: "bank"`],

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
+import { Namespace } from "../../../src/kinds/core/v1.ts";
 import { ask, ConfigMap, MAPS, Pod } from "../../support/fake_server.ts";
 
 /** A config map that those of the other names own. */
@@ -73,4 +74,22 @@ Deno.test("collectGarbage keeps orphans when the deletion requests that", async 
   assertEquals(names(server), ["a1"]);
   assertEquals(server.get(ConfigMap, "answers/a1")?.metadata.ownerReferences, undefined);
   assertEquals(server.collectGarbage(), 0);
+});
+
+Deno.test("collectGarbage finds owners by namespace, and never deletes a cluster-scoped object of a namespaced owner", () => {
+  const server = new FakeApiServer();
+  const { uid } = server.create(ConfigMap, { metadata: { namespace: "answers", name: "a" } }).metadata;
+  const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "a", uid }];
+  server.create(Namespace, { metadata: { name: "cluster-scoped", ownerReferences } });
+  server.create(ConfigMap, { metadata: { namespace: "other", name: "elsewhere", ownerReferences } });
+  assertEquals([server.collectGarbage(), server.keys(ConfigMap)], [1, ["answers/a"]]);
+  server.delete(ConfigMap, "answers/a");
+  assertEquals([server.collectGarbage(), server.keys(Namespace)], [0, ["cluster-scoped"]]);
+  const owner = server.create(Namespace, { metadata: { name: "owner" } });
+  const byNamespace = [{ apiVersion: "v1", kind: "Namespace", name: "owner", uid: owner.metadata.uid }];
+  server.create(Namespace, { metadata: { name: "owned", ownerReferences: byNamespace } });
+  server.create(ConfigMap, { metadata: { namespace: "other", name: "owned", ownerReferences: byNamespace } });
+  assertEquals(server.collectGarbage(), 0);
+  server.delete(Namespace, "owner");
+  assertEquals(server.collectGarbage(), 2);
 });
