@@ -17,7 +17,8 @@ export interface CacheOptions extends DecodeOptions {
   /** Options of lists and watches. */
   readonly reflector?: ReflectorOptions;
   /**
-   * The time that stopping waits for running calls of handlers, in milliseconds; `Infinity` waits until they return.
+   * The time that stopping waits for running calls of handlers, in milliseconds; `Infinity` waits until they return. A call that has not
+   * returned after a second is reported.
    *
    * @default {10_000}
    */

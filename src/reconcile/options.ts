@@ -78,7 +78,10 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
    * @default {300_000}
    */
   readonly timeoutMs?: number;
-  /** The time that stopping waits for running calls, in milliseconds; `Infinity` waits until they return. @default {30_000} */
+  /**
+   * The time that stopping waits for running calls, in milliseconds; `Infinity` waits until they return. Calls that have not
+   * returned after a second are reported. @default {30_000}
+   */
   readonly graceMs?: number;
   /**
    * The time that a key waits until the caches have seen the writes of its last reconcile, in milliseconds. When it is over, the

@@ -48,6 +48,9 @@ import { TerminalError } from "./terminal_error.ts";
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;
 
+/** The time of a stop after which it is reported what it waits for. */
+const NOTICE_MS = 1_000;
+
 /**
  * Calls a function for each object of a kind, when the object or one that it depends on has changed.
  *
@@ -373,10 +376,18 @@ export class Reconciler<T extends KubernetesObject> implements AsyncDisposable {
     }, { once: true });
     const late = Promise.withResolvers<void>();
     using grace = new LongTimer(late.resolve);
+    using notice = new LongTimer(() => {
+      const { length, 0: first } = this.#calls.all;
+      if (length === 0) return;
+      const others = length === 1 ? ": it has" : ` and ${length - 1} more: they have`;
+      const why = `not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
+      this.#report(new Error(`Waiting for the reconcile of "${first.key}"${others} ${why}`), first.key);
+    });
     const stop = (): void => {
       this.#state = "stopping";
       for (const call of this.#calls.all) call.abort(signal.reason);
       grace.arm(graceMs);
+      if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
     };
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });

@@ -361,13 +361,14 @@ Deno.test("SharedInformerFactory's shutdown waits graceMs for handlers, and name
   informers.start();
   await fixture.tick();
   const rejected = assertRejects(() => informers.shutdown(), Error, 'Cannot finish handler "stuck"');
-  await fixture.time.tickAsync(1_000);
+  await fixture.time.tickAsync(900);
   soon.resolve();
-  await fixture.time.tickAsync(2_000);
+  await fixture.time.tickAsync(2_100);
   await rejected;
   assertEquals([returned, server.watches, fixture.time.timers], [true, 0, 0]);
-  // It is reported to onError too, for programs that only abort a signal.
+  // It is reported to onError too, for programs that only abort a signal; and after a second what the stop waits for.
   assertEquals(fixture.errors, [
+    'pods: Waiting for handler "stuck": its call has not returned 1000 ms after the stop; waits at most 3000 ms',
     'pods: Cannot finish handler "stuck": its call has not returned within 3000 ms',
   ]);
   never.resolve();

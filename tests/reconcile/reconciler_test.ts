@@ -471,7 +471,13 @@ Deno.test("stopping gives up on reconciles that do not return in time, and names
     `after 5000 ms these reconciles have not returned: "default/a"`,
   );
   const rejected = assertRejects(() => running, Error, "have not returned");
-  await session.pass(4999);
+  await session.pass(999);
+  assertEquals(session.errors, []);
+  await session.pass(1);
+  assertEquals(session.errors, [
+    'default/a: Waiting for the reconcile of "default/a": it has not returned 1000 ms after the stop; waits at most 5000 ms',
+  ]);
+  await session.pass(3999);
   assertEquals(maps.status().state, "stopping");
   await session.pass(1);
   await Promise.all([failed, rejected]);

@@ -11,6 +11,9 @@ import type { LoggedEvent } from "./event.ts";
 import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
 import { openCursor } from "./open_cursor.ts";
 
+/** The time of a stop after which it is reported what it waits for. */
+const NOTICE_MS = 1_000;
+
 /** A listener's connection to its processor. */
 export interface ListenerContext {
   /** Called with each error of the handler or its filter, and when the registration ends because it fell too far behind. */
@@ -125,6 +128,11 @@ export class Listener<T extends KubernetesObject> implements HandlerRegistration
       fail(new Error(`Cannot finish handler "${this.name}": its call has not returned within ${graceMs} ms`));
     });
     timer.arm(graceMs);
+    using notice = new LongTimer(() => {
+      const why = `its call has not returned ${NOTICE_MS} ms after the stop; waits at most ${graceMs} ms`;
+      this.#context.report(new Error(`Waiting for handler "${this.name}": ${why}`));
+    });
+    if (graceMs > NOTICE_MS) notice.arm(NOTICE_MS);
     await Promise.race([this.#finished, late]);
   }
 
