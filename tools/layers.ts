@@ -70,6 +70,9 @@ const ENTRY_POINTS = [
 /** The only file that writes to the console. */
 const CONSOLE = "errors/console_reporter.ts";
 
+/** The bundle of the page, which has that file. */
+const BUNDLE = "cli/page/page_html.ts";
+
 /** Folders that may name the runtime. */
 const RUNTIME = ["deno", "cli"];
 
@@ -104,7 +107,9 @@ export function problems(sources: readonly Source[]): string[] {
     if (!RUNTIME.includes(folder) && /(?<![\w$])Deno\s*[.[]/.test(withoutComments(text))) {
       found.push(`src/${path}: says Deno; only ${RUNTIME.map((name) => `src/${name}`).join(" and ")} may`);
     }
-    const prints = path === CONSOLE ? /(?<![\w$."'])console\s*(?!\.warn\()[.[]/ : /(?<![\w$."'])console\s*[.[]/;
+    const prints = path === CONSOLE || path === BUNDLE
+      ? /(?<![\w$."'])console\s*(?!\.warn\()[.[]/
+      : /(?<![\w$."'])console\s*[.[]/;
     if (prints.test(withoutWords(text))) {
       found.push(`src/${path}: prints; only src/${CONSOLE} may, by console.warn`);
     }

@@ -11,7 +11,7 @@ const RATE = { burst: 20, everyMs: 50 };
 /** The number of keys that are remembered, those that have written last. */
 const REMEMBERED = 1_000;
 
-/** The number of causes by others that are told apart. */
+/** The largest number of other causes that are remembered. */
 const MAX_OTHERS = 32;
 
 /** A key that has written. */

@@ -22,7 +22,7 @@ import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
-/** What a row has: a server with two config maps of "shop" and a client of it. */
+/** The server of a row, with two config maps of "shop", and a client of it. */
 interface Place {
   readonly server: FakeApiServer;
   readonly client: Client;
