@@ -16,7 +16,7 @@ export interface ProbeAnswers {
  * than GET and HEAD 405.
  */
 export function answerProbe(request: Request, { illness, unreadiness, metrics }: ProbeAnswers): Response {
-  const { pathname } = new URL(request.url);
+  const { pathname = "" } = URL.parse(request.url) ?? {}; // the header Host may be none
   if (!PROBE_PATHS.includes(pathname)) return answer(404, "not found");
   if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "use GET", { allow: "GET, HEAD" });
   const response = pathname === "/metrics"

@@ -13,7 +13,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 /** Answers a request for the page, which is at `/`; `undefined` for other requests. */
 export function answerPage(request: Request): Response | undefined {
-  if (new URL(request.url).pathname !== "/") return undefined;
+  if (URL.parse(request.url)?.pathname !== "/") return undefined; // its host may be none
   if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
   return request.method === "GET" ? new Response(PAGE_HTML, { headers: HEADERS }) : undefined;
 }

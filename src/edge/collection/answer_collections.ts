@@ -1,6 +1,6 @@
 import { accepts } from "@std/http/negotiation";
 import type { CollectionList } from "../format/view_events.ts";
-import { ANSWER_HEADERS } from "../http/answer_headers.ts";
+import { ANSWER_HEADERS, STREAM_HEADERS } from "../http/answer_headers.ts";
 import { streamResponse, type StreamResponseOptions } from "../http/stream_response.ts";
 import { refuse } from "../http/refuse.ts";
 import { ObjectSelection } from "../objects/object_selection.ts";
@@ -50,7 +50,7 @@ export async function answerCollections(
     return refuse(request, { status: 400, reason: (error as Error).message });
   }
   if (isList) return await answerList(request, collection, selection, options);
-  if (request.method === "HEAD") return new Response(null, { headers: { ...ANSWER_HEADERS, "content-type": type } });
+  if (request.method === "HEAD") return new Response(null, { headers: STREAM_HEADERS });
   return await answerEvents(request, collection, selection, options);
 }
 

@@ -4,7 +4,7 @@ import { DerivedController } from "../../async/derived_controller.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
 import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import { stateOf } from "../format/state_of.ts";
-import { ANSWER_HEADERS } from "../http/answer_headers.ts";
+import { listHeaders } from "../http/answer_headers.ts";
 import { type Refusal, refuse } from "../http/refuse.ts";
 import type { ObjectSelection } from "../objects/object_selection.ts";
 import { objectTexts } from "../objects/object_texts.ts";
@@ -36,7 +36,7 @@ export async function answerList(
   const head = { name: collection.name, resourceVersion, ...stateOf(status) };
   const versions = namespaces.map((it) => it.resourceVersion);
   const etag = await eTag(JSON.stringify([scope, versions, head]), { weak: true });
-  const headers = { ...ANSWER_HEADERS, "content-type": "application/json", etag };
+  const headers = { ...listHeaders(collection.resource.kind), etag };
   if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   if (request.method === "HEAD") return new Response(null, { headers });
   const objects = informer.entries.list().map((entry) => new ShownObject(entry, collection.show));

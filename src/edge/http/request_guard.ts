@@ -3,7 +3,7 @@ import type { Refusal } from "./refuse.ts";
 /** The connection of a request, which servers pass beside it. */
 export interface ConnectionInfo {
   /** The address of the other end. */
-  readonly remoteAddr: { readonly hostname?: string };
+  readonly remoteAddr: object;
 }
 
 /** Options of a {@linkcode RequestGuard}. */
@@ -19,8 +19,9 @@ export interface GuardOptions {
 /** The names of this machine on itself. */
 export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
-/** Headers of requests that a proxy has passed on. */
-const PROXY_HEADERS: readonly string[] = ["forwarded", "x-forwarded-for", "x-real-ip"];
+/** The names of headers that proxies and content delivery networks add to the requests that they pass on. */
+const PROXY_HEADER =
+  /^(forwarded|via|cdn-loop|x-(forwarded|original|envoy)-.*|x-real-ip|((cf|fastly)-connecting|(true|fly|fastly|x|x-cluster)-client)-ip)$/;
 
 /** The longest query of an address, in characters. */
 const MAX_QUERY = 4_096;
@@ -44,18 +45,20 @@ export class RequestGuard {
   /** Returns the reason not to answer, if there is one. */
   check(request: Request, info: ConnectionInfo | undefined): Refusal | undefined {
     const { isLocal } = this.#options;
-    const { host, search } = new URL(request.url);
-    if (isLocal && !isLoopback(info?.remoteAddr.hostname)) {
+    const url = URL.parse(request.url); // servers put the header Host into it unchecked
+    if (url === null) return { status: 400, reason: "the host is none; expected a name and a port" };
+    const { host, search } = url;
+    if (isLocal && !isLoopback((info?.remoteAddr as { hostname?: unknown } | undefined)?.hostname)) {
       return { status: 403, reason: "without authorize, only clients on the same machine are answered" };
     }
-    if (isLocal && PROXY_HEADERS.some((name) => request.headers.has(name))) {
+    if (isLocal && [...request.headers.keys()].some((name) => PROXY_HEADER.test(name))) {
       return { status: 403, reason: "without authorize, no proxy may pass requests on" };
     }
     // Pages of other sites can make a name of theirs point to this machine.
     if (!this.#isHost(request.headers.get("host") ?? host)) {
       return { status: 421, reason: "the host is none of this server; add it to hosts" };
     }
-    if (!this.#isOrigin(request, host)) {
+    if (!this.#isOrigin(request, url)) {
       return { status: 403, reason: "the page is of another origin; add it to origins" };
     }
     if (search.length > MAX_QUERY) {
@@ -79,7 +82,7 @@ export class RequestGuard {
     );
   }
 
-  #isOrigin(request: Request, host: string): boolean {
+  #isOrigin(request: Request, { host, pathname }: URL): boolean {
     const origin = request.headers.get("origin");
     if (origin !== null) {
       if (this.#origins.has(origin)) return true;
@@ -88,12 +91,14 @@ export class RequestGuard {
     }
     // Browsers leave the origin out of some requests, and then say this.
     const site = request.headers.get("sec-fetch-site");
-    const isNavigation = request.headers.get("sec-fetch-mode") === "navigate";
-    return site === null || site === "same-origin" || site === "none" || isNavigation;
+    if (site === null || site === "same-origin" || site === "none") return true;
+    // A link of another site may open the page, but no data, and not in a frame: that loads the relay, though nobody can read it.
+    return pathname === "/" && request.headers.get("sec-fetch-mode") === "navigate" &&
+      request.headers.get("sec-fetch-dest") === "document";
   }
 }
 
-function isLoopback(hostname: string | undefined): boolean {
-  if (hostname === undefined) return false;
+function isLoopback(hostname: unknown): boolean {
+  if (typeof hostname !== "string") return false;
   return /^(::ffff:)?127\.\d+\.\d+\.\d+$/i.test(hostname) || hostname === "::1" || hostname === "[::1]";
 }

@@ -1,5 +1,5 @@
 import { LongTimer } from "../../async/time/long_timer.ts";
-import { ANSWER_HEADERS } from "./answer_headers.ts";
+import { STREAM_HEADERS } from "./answer_headers.ts";
 import type { OpenRequest } from "./open_requests.ts";
 
 /** A stream of events that may end by time. */
@@ -30,7 +30,5 @@ export function streamResponse(
   });
   open.keep();
   if (expiresAt !== undefined) expiry.arm(expiresAt.getTime() - Date.now());
-  // Proxies are asked not to collect what comes slowly.
-  const headers = { ...ANSWER_HEADERS, "content-type": "text/event-stream", "x-accel-buffering": "no" };
-  return new Response(stream.body, { headers });
+  return new Response(stream.body, { headers: STREAM_HEADERS });
 }

@@ -1,5 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { Relayed } from "../_relayed.ts";
+import { answerPage } from "../../../src/cli/page/answer_page.ts";
+import { informerProbes } from "../../../src/edge/informer_probes.ts";
+import { ConfigMap, Node, Pod, Secret } from "../../../src/kinds/core/v1.ts";
+import { LOCAL, Relayed } from "../_relayed.ts";
 import { answerOf, statusOf } from "./_sent.ts";
 
 Deno.test("without authorize, clients on the same machine alone are answered", async () => {
@@ -17,9 +20,16 @@ Deno.test("without authorize, a request whose connection is not known is refused
 });
 
 Deno.test("without authorize, a request that a proxy has passed on is refused", async () => {
-  for (const name of ["forwarded", "x-forwarded-for", "x-real-ip"]) {
+  for (
+    const name of [
+      ...["Forwarded", "Via", "CDN-Loop", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"],
+      ...["X-Original-Forwarded-For", "X-Original-Host", "X-Envoy-External-Address", "CF-Connecting-IP"],
+      ...["True-Client-IP", "X-Client-IP", "Fly-Client-IP", "Fastly-Client-IP", "X-Cluster-Client-IP"],
+    ]
+  ) {
     assertEquals(await statusOf({}, { headers: { [name]: "127.0.0.1" } }), 403, name);
   }
+  assertEquals(await statusOf({}, { headers: { "x-requested-with": "page", "x-client": "page" } }), 200);
 });
 
 Deno.test("a request to a foreign host is refused", async () => {
@@ -30,6 +40,50 @@ Deno.test("a request to a foreign host is refused", async () => {
     assertEquals(await statusOf({}, { headers: { host } }), 200, host);
   }
   assertEquals(await statusOf({ authorize: () => true }, { url: "http://evil.example.com/api/pods" }), 421);
+});
+
+Deno.test("a request whose host makes no address is refused by 400, and fetch does not reject", async () => {
+  const errors: unknown[] = [];
+  await using relayed = new Relayed({ onError: (error) => errors.push(error) });
+  for (const host of ["127.0.0.1:80:80", "127.0.0.1%00"]) {
+    // As Deno.serve makes it; the constructor of Request would throw.
+    const request = Object.defineProperty(new Request("http://localhost"), "url", { value: `http://${host}/api/pods` });
+    const { status } = await relayed.relay.fetch(request, LOCAL);
+    assertEquals([status, errors], [400, []], host);
+    assertEquals([answerPage(request), informerProbes(relayed.informers)(request).status], [undefined, 404], host);
+  }
+});
+
+Deno.test("a link of another site opens the page at /, and no data, and nothing in a frame", async () => {
+  const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document" };
+  assertEquals(await statusOf({}, { url: "http://localhost/", headers }), 404); // let through; this relay has no page
+  for (const path of ["api", "api/pods", "events/pods", "views", "metrics", "healthz"]) {
+    assertEquals(await statusOf({}, { url: `http://localhost/${path}`, headers }), 403, path);
+  }
+  for (const dest of ["iframe", "object", "embed", "empty"]) {
+    const framed = { ...headers, "sec-fetch-dest": dest };
+    assertEquals(await statusOf({}, { url: "http://localhost/", headers: framed }), 403, dest);
+  }
+  assertEquals(await statusOf({}, { headers: { ...headers, "sec-fetch-site": "same-origin" } }), 200);
+});
+
+Deno.test("browsers keep no event stream, and no list that may hold credentials", async () => {
+  await using relayed = new Relayed({ collections: { pods: Pod, secrets: Secret, maps: ConfigMap, nodes: Node } });
+  const kept = async (path: string): Promise<string | null> => {
+    const response = await relayed.get(path);
+    await response.body?.cancel();
+    return response.headers.get("cache-control");
+  };
+  for (const path of ["/events/pods", "/events/nodes", "/views"]) assertEquals(await kept(path), "no-store", path);
+  for (const path of ["/api/pods", "/api/secrets"]) assertEquals(await kept(path), "private, no-store", path);
+  for (const path of ["/api/maps", "/api/nodes", "/api"]) assertEquals(await kept(path), "private, no-cache", path);
+});
+
+Deno.test('a relay is the default export of a module that "deno serve" runs', async () => {
+  await using relayed = new Relayed();
+  const module = { fetch: relayed.relay.fetch } satisfies Deno.ServeDefaultExport;
+  const socket = { remoteAddr: { transport: "unix", path: "/run/relay" } } as const;
+  assertEquals((await module.fetch(new Request("http://localhost/api"), socket)).status, 403);
 });
 
 Deno.test("the names of hosts can be given, also of all below a domain", async () => {
