@@ -1,4 +1,3 @@
-import { DerivedController } from "../async/derived_controller.ts";
 import { backoffMs } from "../async/time/backoff.ts";
 import { LongTimer } from "../async/time/long_timer.ts";
 import { sleep } from "../async/time/sleep.ts";
@@ -54,22 +53,37 @@ async function readStream(
   options: RelayClientOptions & { readonly signal: AbortSignal },
   onEvent: (event: ServerEvent) => void,
 ): Promise<void> {
-  const job = new DerivedController(options.signal);
-  const silence = new LongTimer(() => job.abort(new Error(`Nothing came from ${address} for ${SILENCE_MS / 1_000} s`)));
+  const { signal } = options;
+  const job = new AbortController();
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const stop = (reason?: unknown): void => {
+    // First, as Deno leaves connections of bodies open whose request aborts while they are read.
+    reader?.cancel(reason).catch(() => {});
+    job.abort(reason);
+  };
+  const onAbort = (): void => stop(signal.reason);
+  const silence = new LongTimer(() => stop(new Error(`Nothing came from ${address} for ${SILENCE_MS / 1_000} s`)));
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
     silence.arm(SILENCE_MS);
-    const init = { headers: { accept: "text/event-stream", ...headers }, signal: job.signal };
-    const { body } = await askRelay(address, options, init);
+    const { body } = await askRelay(address, options, {
+      headers: { accept: "text/event-stream", ...headers },
+      cache: "no-store", // a stream in the cache of a browser holds one of its few connections
+      signal: job.signal,
+    });
+    reader = body!.getReader();
+    job.signal.throwIfAborted();
+    const decoder = new TextDecoder();
     const events = new ServerEvents();
-    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return;
+      if (done) return job.signal.throwIfAborted(); // a cancelled reader is done
       silence.arm(SILENCE_MS);
-      for (const event of events.push(value)) onEvent(event);
+      for (const event of events.push(decoder.decode(value, { stream: true }))) onEvent(event);
     }
   } finally {
     silence[Symbol.dispose]();
-    job.abort(); // also where an event could not be read
+    signal.removeEventListener("abort", onAbort);
+    stop(); // also where an event could not be read
   }
 }

@@ -1,9 +1,12 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
+import { nextTurn } from "../../src/async/next_turn.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { RelayError } from "../../src/subscribe/ask_relay.ts";
 import type { SubscriptionEvent } from "../../src/subscribe/event_reader.ts";
 import { subscribe, type SubscribeOptions, type Subscription } from "../../src/subscribe/subscription.ts";
+import { subscribeViews } from "../../src/subscribe/view_subscription.ts";
 import { pod } from "../../src/testing/mod.ts";
+import { Relayed, threePods } from "../edge/_relayed.ts";
 import { CountedController } from "../support/listeners.ts";
 import { Network } from "./_subscribed.ts";
 
@@ -248,4 +251,23 @@ Deno.test("a snapshot that is cut is not seen, and the id that was reset is not 
   await network.tick(5_000);
   assertEquals([lines, pods.state], [[], "live"]);
   assertEquals(network.requests.map(({ headers }) => headers.has("last-event-id")).slice(0, 3), [false, true, false]);
+});
+
+Deno.test("a subscription that is disposed closes its connection, each time", async () => {
+  await using relayed = new Relayed({}, { server: threePods() });
+  let open = 0;
+  const http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request, info) => {
+    open++;
+    void info.completed.catch(() => {}).then(() => open--);
+    return relayed.relay.fetch(request, info);
+  });
+  const address = `http://127.0.0.1:${http.addr.port}`;
+  for (let round = 0; round < 30; round++) {
+    using copy = subscribe(address, "pods");
+    await copy.waitForSync();
+    using views = subscribeViews(address);
+    for await (const _ of views.view({ of: "pods", limit: 5 }).changes()) break;
+  }
+  while (open > 0 || relayed.relay.status().connections > 0) await nextTurn();
+  await http.shutdown();
 });
