@@ -41,10 +41,12 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
   if (flags.kubeconfig !== undefined) await checkKubeconfig(flags.kubeconfig);
   using server = new FakeApiServer({ seed: flags.seed });
   const { promise: filled, resolve: fill } = Promise.withResolvers<void>();
-  const { address, http } = await listen(flags.port, async (request, info) => {
+  const answer = async (request: Request, info: Deno.ServeHandlerInfo): Promise<Response> => {
     await filled; // no list is of some of the pods
     return await server.fetch(request, info);
-  });
+  };
+  const http = listen(flags.port, answer, terminal);
+  const address = `http://127.0.0.1:${http.port}`;
   let churn: SteadyChurn | undefined;
   try {
     if (flags.kubeconfig !== undefined) await writeKubeconfig(flags.kubeconfig, address);
@@ -67,7 +69,7 @@ export async function fake(flags: FakeFlags, terminal: Terminal, signal: AbortSi
     fill();
     churn?.stop();
     server[Symbol.dispose]();
-    await http.shutdown();
+    await http[Symbol.asyncDispose]();
   }
   return EXIT_CODE.done;
 }

@@ -51,10 +51,8 @@ export async function serve(
     collections,
     onError: (error) => terminal.say(`error: ${String(error)}`),
   });
-  const { address, http } = await listen(
-    flags.port,
-    (request, info) => answerPage(request) ?? relay.fetch(request, info),
-  );
+  const http = listen(flags.port, (request, info) => answerPage(request) ?? relay.fetch(request, info), terminal);
+  const address = `http://127.0.0.1:${http.port}`;
   try {
     terminal.result(address);
     const served = Object.keys(collections);
@@ -69,7 +67,7 @@ export async function serve(
     });
   } finally {
     await relay[Symbol.asyncDispose]();
-    await http.shutdown();
+    await http[Symbol.asyncDispose]();
     // It writes the last snapshots.
     await informers.shutdown();
   }

@@ -19,6 +19,7 @@
 
 export { connect, inCluster } from "./connect.ts";
 export { CredentialPluginError } from "./credentials/credential_plugin_error.ts";
+export { HttpServer, type HttpServerOptions } from "./http_server.ts";
 export { runManager, type RunManagerOptions, type RunnableManager } from "./run_manager.ts";
 export { FileSnapshots } from "./snapshots/file_snapshots.ts";
 export {

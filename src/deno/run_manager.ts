@@ -1,5 +1,6 @@
 import type { Abortable } from "../api/options.ts";
 import { DerivedController } from "../async/derived_controller.ts";
+import { HttpServer, type HttpServerOptions } from "./http_server.ts";
 import { shutdownSignal } from "./shutdown_signal.ts";
 
 /** A manager as {@linkcode runManager} runs it: `Manager` of `@kube/informer/reconcile` is one. */
@@ -11,18 +12,19 @@ export interface RunnableManager {
 }
 
 /** Options for {@linkcode runManager}. */
-export interface RunManagerOptions extends Abortable {
-  /** The port for probes and metrics; 0 is a free one. @default {8080} */
-  readonly port?: number;
-  /** The address to listen on. @default {"::", all addresses of IPv6 and IPv4; "0.0.0.0" where that cannot be listened on} */
+export interface RunManagerOptions extends Abortable, HttpServerOptions {
+  /**
+   * The address to listen on. The default is reached by the entire network, as kubelets need it.
+   *
+   * @default {"::", all addresses of IPv6 and IPv4; "0.0.0.0" where that cannot be listened on}
+   */
   readonly hostname?: string;
-  /** Called with the port when it is open. */
-  readonly onListen?: (port: number) => void;
 }
 
 /**
  * Runs a manager until SIGINT, SIGTERM or `signal`, and serves its probes and metrics meanwhile. It resolves when the manager has
- * stopped in order; a second signal ends the process at once, as in {@linkcode shutdownSignal}.
+ * stopped in order. A port that fails, as when the open files are used up, is opened again, as {@linkcode HttpServer} does, while the
+ * manager runs on. A second signal ends the process at once, as in {@linkcode shutdownSignal}.
  *
  * Needs `--allow-net=<hostname>:<port>`, by default `--allow-net=[::]:8080` or, for IPv4 alone, `--allow-net=0.0.0.0:8080`.
  *
@@ -41,22 +43,12 @@ export interface RunManagerOptions extends Abortable {
  * ```
  */
 export async function runManager(manager: RunnableManager, options: RunManagerOptions = {}): Promise<void> {
-  const { port = 8080, hostname, onListen } = options;
   using shutdown = shutdownSignal();
   using stop = new DerivedController(shutdown, options.signal);
-  using listening = new DerivedController();
-  const serve = (hostname: string): Deno.HttpServer =>
-    Deno.serve(
-      { port, hostname, signal: listening.signal, onListen: (at) => onListen?.(at.port) },
-      (request) => manager.fetch(request),
-    );
-  const server = hostname === undefined ? listenOnAll(serve) : serve(hostname);
-  try {
-    await manager.run({ signal: stop.signal });
-  } finally {
-    listening.abort();
-    await server.finished;
-  }
+  const serve = (hostname: string): HttpServer =>
+    new HttpServer((request) => manager.fetch(request), { ...options, hostname });
+  await using _server = options.hostname === undefined ? listenOnAll(serve) : serve(options.hostname);
+  await manager.run({ signal: stop.signal });
 }
 
 /** Listens on all addresses: of both families, or of IPv4 where the host or the permissions have no IPv6. */

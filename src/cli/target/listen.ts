@@ -1,24 +1,17 @@
+import { HttpServer } from "../../deno/http_server.ts";
+import { errorLine } from "../../errors/error_line.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { UsageError } from "../errors/usage_error.ts";
 
-/** A server on loopback that has begun to listen. */
-export interface Listening {
-  /** Its address, `http://127.0.0.1:8080`. */
-  readonly address: string;
-  /** Ends it. */
-  readonly http: Deno.HttpServer<Deno.NetAddr>;
-}
-
 /**
- * Serves `handler` on a port of loopback; 0 is any free one.
+ * Serves `handler` on a port of loopback; 0 is any free one. Failures of the server, which listens again, are written to `terminal`.
  *
  * @throws {UsageError} when the port is out of range, or this program may not listen. @throws {Error} when it is taken.
  */
-export async function listen(port: number, handler: Deno.ServeHandler<Deno.NetAddr>): Promise<Listening> {
+export function listen(port: number, handler: Deno.ServeHandler<Deno.NetAddr>, terminal: Terminal): HttpServer {
   if (port > 65_535) throw new UsageError(`--port must be at most 65535, found ${port}`);
-  const { promise, resolve } = Promise.withResolvers<Deno.NetAddr>();
-  let http: Deno.HttpServer<Deno.NetAddr>;
   try {
-    http = Deno.serve({ hostname: "127.0.0.1", port, onListen: resolve }, handler);
+    return new HttpServer(handler, { port, onError: (error) => terminal.say(`error: ${errorLine(error)}`) });
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) {
       throw new UsageError(`this program may not listen; run Deno with --allow-net=127.0.0.1`, { cause: error });
@@ -26,6 +19,4 @@ export async function listen(port: number, handler: Deno.ServeHandler<Deno.NetAd
     const reason = error instanceof Deno.errors.AddrInUse ? "is taken" : "cannot be used";
     throw new Error(`port ${port} ${reason}; choose another, or 0 for any free one`, { cause: error });
   }
-  const address = await promise;
-  return { address: `http://127.0.0.1:${address.port}`, http };
 }

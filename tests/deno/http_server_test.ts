@@ -1,0 +1,70 @@
+import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { HttpServer } from "../../src/deno/http_server.ts";
+
+Deno.test("an HttpServer answers until it is disposed, and throws where its port is in use", async () => {
+  const ports: number[] = [];
+  const server = new HttpServer(({ url }) => new Response(new URL(url).pathname), {
+    port: 0,
+    onListen: (it) => ports.push(it),
+  });
+  assertEquals(ports, [server.port]);
+  assertThrows(() => new HttpServer(() => new Response(), { port: server.port }), Deno.errors.AddrInUse);
+  assertEquals(await (await fetch(`http://127.0.0.1:${server.port}/path`)).text(), "/path");
+  await server[Symbol.asyncDispose]();
+  await using other = new HttpServer(() => new Response(), { port: server.port });
+  assertEquals(other.port, server.port);
+});
+
+Deno.test("an HttpServer that is disposed does not wait for a request that never ends", async () => {
+  const server = new HttpServer(() => new Response(), { port: 0 });
+  using connection = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
+  await connection.write(new TextEncoder().encode("GET / HTTP/1.1\r\nhost: localhost\r\n"));
+  await (await fetch(`http://127.0.0.1:${server.port}/`)).body?.cancel();
+  await server[Symbol.asyncDispose]();
+  assertEquals(await connection.read(new Uint8Array(1)).catch(() => null), null);
+});
+
+Deno.test(
+  "runManager goes on and answers probes again after idle connections have used up the open files",
+  { ignore: Deno.build.os === "windows" },
+  async () => {
+    const program = new URL("./_http_server_program.ts", import.meta.url).pathname;
+    const child = new Deno.Command("bash", {
+      args: ["-c", 'ulimit -n 64; exec "$0" run -A --no-check "$1"', Deno.execPath(), program],
+      stdin: "piped",
+      stdout: "piped",
+    }).spawn();
+    const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    /** The next line; `""` at the end. */
+    const line = async (): Promise<string> => {
+      for (;;) {
+        const end = rest.indexOf("\n") + 1;
+        const { value, done } = end > 0 ? { value: rest.slice(0, end), done: true } : await output.read();
+        if (!done) rest += value;
+        else if (end === 0) return "";
+        else {
+          rest = rest.slice(end);
+          return value!.trim();
+        }
+      }
+    };
+    const port = Number(await line());
+    const held: Deno.Conn[] = [];
+    const failed = line();
+    for (let i = 0; i < 64; i++) held.push(await Deno.connect({ hostname: "127.0.0.1", port }).catch(() => held[0]));
+    const value = await failed;
+    assertStringIncludes(value, `Cannot accept connections on port ${port}; listening again in 1 s`);
+    assertStringIncludes(value, "Too many open files");
+    let text: string | undefined;
+    while (text === undefined) {
+      text = await fetch(`http://127.0.0.1:${port}/healthz`).then((it) => it.text(), () => undefined);
+    }
+    assertEquals(text, "ok");
+    for (const connection of new Set(held)) connection.close();
+    await child.stdin.close();
+    let last: string | undefined;
+    for (let next = await line(); next !== ""; next = await line()) last = next;
+    assertEquals([last, (await child.status).code], ["stopped", 0]);
+  },
+);
