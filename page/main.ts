@@ -97,7 +97,7 @@ function showState(): void {
   if (state.textContent !== text) state.textContent = text;
   state.className = text === "live" ? "live" : "";
   const { total = 0, hasSynced = false } = rows ?? {};
-  const of = data !== undefined && data.objects !== total ? ` of ${data.objects.toLocaleString("en")}` : "";
+  const of = data?.objects !== undefined && data.objects !== total ? ` of ${data.objects.toLocaleString("en")}` : "";
   element("count").textContent = hasSynced ? `${total.toLocaleString("en")}${of} objects` : "";
   element("empty").hidden = !hasSynced || total > 0;
 }

@@ -23,12 +23,22 @@ export function informerProbes(
   informers: SharedInformerFactory,
   options: InformerProbesOptions = {},
 ): (request: Request) => Response {
-  const { maxStaleMs = 60_000 } = options;
+  return probesOf(informers, options);
+}
+
+/** Returns {@linkcode informerProbes}, whose metrics do not have the numbers of objects with `hidesCounts`. */
+export function probesOf(
+  informers: SharedInformerFactory,
+  { maxStaleMs = 60_000, hidesCounts = false }: InformerProbesOptions & { readonly hidesCounts?: boolean },
+): (request: Request) => Response {
   return (request) =>
     answerProbe(request, {
       illness: () => undefined,
       unreadiness: () => unreadiness(informers, maxStaleMs),
-      metrics: () => informerMetrics(informers.status()),
+      metrics: () => {
+        const families = informerMetrics(informers.status());
+        return hidesCounts ? families.filter(({ name }) => name !== "informer_objects") : families;
+      },
     });
 }
 

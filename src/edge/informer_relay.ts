@@ -3,16 +3,17 @@ import { ConsoleReporter } from "../errors/console_reporter.ts";
 import { InformerError } from "../errors/informer_error.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { PROBE_PATHS } from "../metrics/answer_probe.ts";
-import { answerCollections } from "./collection/answer_collections.ts";
+import { ByteBudget } from "./budget/byte_budget.ts";
+import { planCollections } from "./collection/plan_collections.ts";
 import { ServedCollection } from "./collection/served_collection.ts";
 import { answerPreflight } from "./http/answer_preflight.ts";
-import { askAuthorization } from "./http/authorization.ts";
+import { askAuthorization, planWithoutData, type RequestPlan } from "./http/authorization.ts";
 import { type OpenRequest, OpenRequests } from "./http/open_requests.ts";
 import { refuse } from "./http/refuse.ts";
 import { type ConnectionInfo, RequestGuard } from "./http/request_guard.ts";
-import { informerProbes } from "./informer_probes.ts";
+import { probesOf } from "./informer_probes.ts";
 import { type RelayOptions, type RelaySettings, relaySettings } from "./relay_options.ts";
-import { answerViews } from "./views/answer_views.ts";
+import { planViews } from "./views/plan_views.ts";
 import { ViewHub } from "./views/view_hub.ts";
 
 /** The status of a {@linkcode InformerRelay}. */
@@ -21,6 +22,8 @@ export interface RelayStatus {
   readonly connections: number;
   /** The number of event streams of each collection that has any, or had some within `lingerMs`; those of views are not among them. */
   readonly streams: Readonly<Record<string, number>>;
+  /** The number of bytes that are kept and held for clients, of `maxBytes`. */
+  readonly bytes: number;
 }
 
 /**
@@ -36,11 +39,12 @@ export interface RelayStatus {
  *
  * - The informers are acquired while there are requests, so the upstream watch follows demand.
  * - Each change is written as text once for each selection, and its bytes are shared by all clients. A client that does not read
- *   is disconnected; nothing is kept for it.
- * - Errors are JSON: `{"error": "…"}`. 400 is a parameter that cannot be read, 401 and 403 a request that may not be answered, 404 an
- *   unknown path, collection or stream of views, 413 and 414 a body or query that is too long, 421 a host that `hosts` lacks, 500 an
- *   error of `authorize`, 502 an API server that refuses the relay, and 503, with `Retry-After`, a cache that has not synced, too many
- *   requests, or a relay that was disposed.
+ *   is disconnected, and what is kept for all clients together has a bound, `maxBytes`.
+ * - Where `redact` may hide objects, their number is not served: neither in events nor in `/metrics`.
+ * - Errors are JSON: `{"error": "…"}`. 400 is a parameter or host that cannot be read, 401 and 403 a request that may not be
+ *   answered, 404 an unknown path, collection or stream of views, 408 a body that is late, 413 and 414 a body or query that is too
+ *   long, 421 a host that `hosts` lacks, 500 an error of `authorize`, 502 an API server that refuses the relay, and 503, with
+ *   `Retry-After`, a cache that has not synced, too many requests, lists or views, or a relay that was disposed.
  *
  * @example
  * ```ts
@@ -65,6 +69,7 @@ export class InformerRelay implements AsyncDisposable {
   readonly #settings: RelaySettings;
   readonly #guard: RequestGuard;
   readonly #requests: OpenRequests;
+  readonly #budget: ByteBudget;
   readonly #collections: ReadonlyMap<string, ServedCollection>;
   readonly #views: ViewHub;
   readonly #probes: (request: Request) => Response;
@@ -85,13 +90,15 @@ export class InformerRelay implements AsyncDisposable {
     this.#settings = settings;
     this.#guard = new RequestGuard({ hosts, origins, isLocal: authorize === undefined });
     this.#requests = new OpenRequests(settings.maxConnections);
-    this.#probes = informerProbes(informers, settings);
+    const budget = this.#budget = new ByteBudget(settings.maxBytes);
+    const { redact, maxStaleMs } = settings;
+    this.#probes = probesOf(informers, { maxStaleMs, hidesCounts: redact !== undefined });
     this.#collections = new Map(
       Object.entries(collections).map(([name, given]) => {
-        return [name, new ServedCollection(informers, name, given, { ...settings, onError })];
+        return [name, new ServedCollection(informers, name, given, { ...settings, budget, onError })];
       }),
     );
-    this.#views = new ViewHub(this.#collections, settings);
+    this.#views = new ViewHub(this.#collections, { ...settings, budget });
   }
 
   /**
@@ -110,13 +117,16 @@ export class InformerRelay implements AsyncDisposable {
     const streams = [...this.#collections.values()].flatMap(({ name, streams }) => {
       return streams === undefined ? [] : [[name, streams]];
     });
-    return { connections: this.#requests.size, streams: Object.fromEntries(streams) };
+    return { connections: this.#requests.size, streams: Object.fromEntries(streams), bytes: this.#budget.bytes };
   }
 
-  /** Ends all streams, with the reason `closed`, and gives the informers back. */
+  /** Ends all streams, with the reason `closed`, cuts lists that are being read, and gives the informers back. */
   [Symbol.asyncDispose](): Promise<void> {
     this.#job.abort(new DOMException("The relay was disposed", "AbortError"));
-    for (const collection of this.#collections.values()) collection[Symbol.dispose]();
+    for (const collection of this.#collections.values()) {
+      collection[Symbol.dispose]();
+      collection.lists[Symbol.dispose]();
+    }
     this.#views[Symbol.dispose]();
     return Promise.resolve();
   }
@@ -136,20 +146,27 @@ export class InformerRelay implements AsyncDisposable {
     }
   }
 
-  /** Answers a request by what its path names. */
+  /** Answers a request by what its path names, once it was authorized. */
   async #route(request: Request, open: OpenRequest): Promise<Response> {
     // Browsers send no credentials with a preflight, which reads nothing.
     if (request.method === "OPTIONS") return answerPreflight();
-    const { authorize, syncMs } = this.#settings;
-    const authorization = authorize === undefined ? {} : await askAuthorization(request, authorize);
+    const { authorize } = this.#settings;
+    const isProbe = PROBE_PATHS.includes(new URL(request.url).pathname);
+    const { requested, answer } = isProbe
+      ? planWithoutData(() => this.#probes(request))
+      : await this.#plan(request, open);
+    const authorization = authorize === undefined ? {} : await askAuthorization(request, requested, authorize);
     if (authorization instanceof Response) return authorization;
-    if (PROBE_PATHS.includes(new URL(request.url).pathname)) return this.#probes(request);
+    if (!isProbe && this.#job.signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });
+    return await answer(authorization.expiresAt);
+  }
+
+  async #plan(request: Request, open: OpenRequest): Promise<RequestPlan> {
     const { signal } = this.#job;
-    if (signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });
-    const { expiresAt } = authorization;
-    return await answerViews(request, { hub: this.#views, open, expiresAt }) ??
-      await answerCollections(request, { collections: this.#collections, open, expiresAt, signal, syncMs }) ??
-      refuse(request, { status: 404, reason: "expected /api/<name>, /events/<name> or /views" });
+    const { syncMs, stallMs } = this.#settings;
+    return await planViews(request, { hub: this.#views, open }) ??
+      planCollections(request, { collections: this.#collections, open, signal, syncMs, stallMs }) ??
+      planWithoutData(() => refuse(request, { status: 404, reason: "expected /api/<name>, /events/<name> or /views" }));
   }
 
   #report(error: unknown): void {

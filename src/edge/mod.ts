@@ -11,7 +11,7 @@ export { informerProbes, type InformerProbesOptions } from "./informer_probes.ts
 export { InformerRelay, type RelayStatus } from "./informer_relay.ts";
 export type { RelayOptions } from "./relay_options.ts";
 export type { RelayedCollection } from "./collection/relayed_collection.ts";
-export type { Authorization } from "./http/authorization.ts";
+export type { Authorization, AuthorizeRequest, RequestedData } from "./http/authorization.ts";
 export type { ConnectionInfo } from "./http/request_guard.ts";
 export type {
   DeletedData,

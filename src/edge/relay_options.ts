@@ -2,7 +2,7 @@ import type { KubernetesObject } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import { checkDurations } from "../async/time/duration.ts";
 import type { RelayedCollection } from "./collection/relayed_collection.ts";
-import type { Authorization } from "./http/authorization.ts";
+import type { AuthorizeRequest } from "./http/authorization.ts";
 import { LOOPBACK_HOSTS } from "./http/request_guard.ts";
 
 /** The longest time between two heartbeats, in milliseconds: clients give up a stream that is silent for 70 s. */
@@ -13,12 +13,16 @@ export interface RelayOptions {
   /** The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. */
   readonly collections: Readonly<Record<string, Resource | RelayedCollection>>;
   /**
-   * Decides whether a request is answered. An open stream ends at `expiresAt`, and its client asks again. An error that it throws
-   * is reported, and answered by 500.
+   * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its body has been
+   * read. An open stream ends at `expiresAt`, and its client asks again; a request that replaces the views of a stream may set
+   * another time. All clients that ask for an object see the same of it. An error that it throws is reported, and answered by 500.
+   *
+   * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))` lets clients see
+   * their namespaces.
    *
    * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
    */
-  readonly authorize?: (request: Request) => Authorization | Promise<Authorization>;
+  readonly authorize?: AuthorizeRequest;
   /**
    * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same object, and
    * changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their collection keeps it. An object
@@ -44,17 +48,29 @@ export interface RelayOptions {
    */
   readonly cluster?: string;
   /**
-   * The largest number of requests that are answered at one time, open streams included; others are answered by 503. An idle stream
-   * of `Deno.serve` takes some 65 kB of memory, and an open file.
+   * The largest number of requests that are answered at one time, with answers that are not read to their end; others are answered by
+   * 503. Each of `Deno.serve` takes some 65 kB of memory, up to one part of its answer that is not read (64 kB, or one object), and an
+   * open file. Connections without a request are bounded by the open files of the process alone.
    *
    * @default {2_000}
    */
   readonly maxConnections?: number;
-  /** The largest number of bytes of changes that are kept of each collection. @default {8_388_608} */
-  readonly ringBytes?: number;
+  /**
+   * The number of bytes that the relay keeps for its clients, beside one copy of its collections: a quarter for changes, by which
+   * clients resume, and parts of snapshots that are being read; three quarters for the rows of views, and the versions of objects that
+   * unread lists hold. Where they are used up, the oldest changes are forgotten, the oldest unread list is cut, views without readers
+   * are closed, and then views are refused by 503.
+   *
+   * @default {134_217_728}
+   */
+  readonly maxBytes?: number;
   /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
   readonly heartbeatMs?: number;
-  /** The time for which a client may leave unread what there is to read, in milliseconds; `Infinity` is for ever. @default {30_000} */
+  /**
+   * The time for which a client may leave unread what there is to read of a stream or a list, in milliseconds; `Infinity` is for ever.
+   *
+   * @default {30_000}
+   */
   readonly stallMs?: number;
   /** The time for which a list waits for the first sync, in milliseconds; `Infinity` is for ever. @default {10_000} */
   readonly syncMs?: number;
@@ -84,7 +100,7 @@ export type RelaySettings =
  */
 export function relaySettings(options: RelayOptions): RelaySettings {
   const { hosts = LOOPBACK_HOSTS, origins = [], cluster = crypto.randomUUID() } = options;
-  const { maxConnections = 2_000, ringBytes = 8_388_608, heartbeatMs = 15_000 } = options;
+  const { maxConnections = 2_000, maxBytes = 134_217_728, heartbeatMs = 15_000 } = options;
   const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;
   if (Object.keys(options.collections).length === 0) {
     throw new TypeError("Cannot make a relay: found no collection, expected one at least");
@@ -96,10 +112,10 @@ export function relaySettings(options: RelayOptions): RelaySettings {
       `Cannot make a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, found ${heartbeatMs}`,
     );
   }
-  checkLeast({ ringBytes }, 0);
+  checkLeast({ maxBytes }, 0);
   checkLeast({ maxConnections }, 1);
   const times = { heartbeatMs, stallMs, syncMs, lingerMs };
-  return { ...options, hosts, origins, cluster, maxConnections, ringBytes, ...times };
+  return { ...options, hosts, origins, cluster, maxConnections, maxBytes, ...times };
 }
 
 /** Checks options that are counts. @throws {RangeError} when one is less. */

@@ -139,7 +139,8 @@ export class Subscription<T extends KubernetesObject> implements AsyncIterable<S
   }
 
   #delete(key: ObjectKey): void {
-    if (this.#objects.delete(key)) this.#changed(key);
+    if (this.#staged !== undefined) this.#staged.delete(key);
+    else if (this.#objects.delete(key)) this.#changed(key);
   }
 
   #commit(): void {

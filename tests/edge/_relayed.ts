@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { ServerSentEventParseStream } from "@std/http/server-sent-event-parse-stream";
 import { nextTurn } from "../../src/async/next_turn.ts";
 import { Client } from "../../src/client/client.ts";
-import { InformerRelay } from "../../src/edge/informer_relay.ts";
+import { InformerRelay, type RelayStatus } from "../../src/edge/informer_relay.ts";
 import type { RelayOptions } from "../../src/edge/relay_options.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
@@ -101,6 +101,12 @@ export class Relayed implements AsyncDisposable {
   /** Opens an event stream from this machine. */
   async events(path: string, lastEventId?: string): Promise<Events> {
     return new Events(await this.get(path, lastEventId === undefined ? {} : { "last-event-id": lastEventId }));
+  }
+
+  /** The numbers of requests and streams. */
+  get present(): Omit<RelayStatus, "bytes"> {
+    const { connections, streams } = this.relay.status();
+    return { connections, streams };
   }
 
   /** Resolves when that many requests are being answered. */

@@ -16,7 +16,7 @@ Deno.test("a relay that was disposed ends its streams with the reason, and gives
   await events.through("synced");
   await relayed.relay[Symbol.asyncDispose]();
   assertEquals((await events.through("closed")).slice(-2), ["end closed", "closed"]);
-  assertEquals(relayed.relay.status(), { connections: 0, streams: {} });
+  assertEquals(relayed.present, { connections: 0, streams: {} });
   for (const path of ["/api/pods", "/events/pods", "/views", "/api"]) {
     assertEquals(await refusal(await relayed.get(path)), [503, "Cannot answer GET: the relay was stopped"], path);
   }

@@ -13,7 +13,7 @@ Deno.test("options that are out of range are refused", () => {
   assertThrows(() => of({ stallMs: -1 }), RangeError, "stallMs must be at least 0");
   assertThrows(() => of({ heartbeatMs: 0 }), RangeError, "heartbeatMs must be at least 1 milliseconds");
   assertThrows(() => of({ heartbeatMs: 31_000 }), RangeError, "heartbeatMs must be at most 30000");
-  assertThrows(() => of({ ringBytes: NaN }), RangeError, "ringBytes must be at least 0, found NaN");
+  assertThrows(() => of({ maxBytes: NaN }), RangeError, "maxBytes must be at least 0, found NaN");
   assertThrows(() => of({ maxConnections: 0 }), RangeError, "maxConnections must be at least 1, found 0");
   assertThrows(() => of({ origins: ["dash.example.com"] }), TypeError, 'Cannot allow "dash.example.com"');
 });

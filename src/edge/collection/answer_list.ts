@@ -5,11 +5,10 @@ import { LongTimer } from "../../async/time/long_timer.ts";
 import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import { stateOf } from "../format/state_of.ts";
 import { listHeaders } from "../http/answer_headers.ts";
+import type { OpenRequest } from "../http/open_requests.ts";
 import { type Refusal, refuse } from "../http/refuse.ts";
 import type { ObjectSelection } from "../objects/object_selection.ts";
-import { objectTexts } from "../objects/object_texts.ts";
-import { ShownObject } from "../objects/shown_object.ts";
-import { listBody } from "./list_body.ts";
+import { ListBody } from "./list_body.ts";
 import type { ServedCollection } from "./served_collection.ts";
 
 /** The longest wait for the first sync of a cache. */
@@ -20,12 +19,20 @@ export interface SyncWait {
   readonly signal: AbortSignal;
 }
 
+/** Options of {@linkcode answerList}. */
+export interface AnswerListOptions extends SyncWait {
+  /** The request, which lasts until its answer was read. */
+  readonly open: OpenRequest;
+  /** The time for which a client may leave unread what there is to read, in milliseconds. */
+  readonly stallMs: number;
+}
+
 /** Answers a request for the selected objects of a collection, as `RelayList` describes, or by 304 where it has them. */
 export async function answerList(
   request: Request,
   collection: ServedCollection,
   selection: ObjectSelection,
-  wait: SyncWait,
+  { open, stallMs, ...wait }: AnswerListOptions,
 ): Promise<Response> {
   const scope = await collection.scopeOf(selection);
   using informer = collection.acquire();
@@ -39,8 +46,17 @@ export async function answerList(
   const headers = { ...listHeaders(collection.resource.kind), etag };
   if (!ifNoneMatch(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   if (request.method === "HEAD") return new Response(null, { headers });
-  const objects = informer.entries.list().map((entry) => new ShownObject(entry, collection.show));
-  return new Response(listBody(head, objectTexts(objects, selection)), { headers });
+  const version = JSON.stringify([resourceVersion, versions, status.objects, status.events]);
+  const cut = (): void => body.cut("The relay was disposed, or is short of memory, and other lists are younger");
+  const reading = collection.lists.read(version, () => informer.entries.list(), cut);
+  if (reading === undefined) return refuse(request, { status: 503, reason: "too many lists and views are open" });
+  const onEnd = (): void => {
+    reading[Symbol.dispose]();
+    open.leave();
+  };
+  const body = new ListBody(reading.objects, { head, selection, stallMs, onEnd });
+  open.keep();
+  return new Response(body.stream, { headers });
 }
 
 /** Waits until the informer has synced; returns the reason if it does not. */

@@ -9,10 +9,10 @@ import { Feed, type FeedOptions, type StreamRequest } from "../feed/feed.ts";
 import type { ObjectSelection } from "../objects/object_selection.ts";
 import { type Show, showFor, type ShowOptions } from "../objects/show.ts";
 import type { RelayedCollection } from "./relayed_collection.ts";
+import { SharedLists } from "./shared_lists.ts";
 
 /** Options of a {@linkcode ServedCollection}. */
-export interface ServedCollectionOptions
-  extends ShowOptions, Pick<FeedOptions, "ringBytes" | "heartbeatMs" | "stallMs"> {
+export interface ServedCollectionOptions extends ShowOptions, Pick<FeedOptions, "budget" | "heartbeatMs" | "stallMs"> {
   /** The name of the cluster, or of the relay alone. */
   readonly cluster: string;
   /** The time from the end of the last stream to the release of the informer, in milliseconds. */
@@ -37,6 +37,8 @@ export class ServedCollection implements Disposable {
   readonly showRow: Show;
   /** `true` if there may be objects of which clients see nothing. */
   readonly hides: boolean;
+  /** The objects of lists that are being read. */
+  readonly lists: SharedLists;
   readonly #informers: SharedInformerFactory;
   readonly #collection: RelayedCollection;
   readonly #options: ServedCollectionOptions;
@@ -64,6 +66,7 @@ export class ServedCollection implements Disposable {
       ? (entry) => (this.showRow(entry) as TableRow | undefined)?.object
       : this.showRow;
     this.hides = options.redact !== undefined;
+    this.lists = new SharedLists(options.budget, this.show);
   }
 
   /** The number of open streams; `undefined` if there have been none for `lingerMs`. */
@@ -77,6 +80,11 @@ export class ServedCollection implements Disposable {
     return this.#informers.acquire(resource, options);
   }
 
+  /** Returns the namespaces that a selection asks for. */
+  namespacesOf({ namespace }: { readonly namespace: string }): readonly string[] | "all" {
+    return namespace === "" ? this.#collection.namespaces ?? "all" : [namespace];
+  }
+
   /** Returns a digest of the cluster, the collection and a selection: equal for requests of the same objects and fields. */
   scopeOf({ id }: ObjectSelection): Promise<string> {
     return digest(JSON.stringify([this.#options.cluster, this.name, this.#collection.namespaces, id]));
@@ -84,11 +92,12 @@ export class ServedCollection implements Disposable {
 
   /** Opens a stream of its feed. */
   openStream(request: StreamRequest): ClientStream {
-    const { ringBytes, heartbeatMs, stallMs, lingerMs } = this.#options;
+    const { budget, heartbeatMs, stallMs, lingerMs } = this.#options;
     this.#linger[Symbol.dispose]();
     const feed = this.#feed ??= new Feed(this.acquire(), {
       show: this.show,
-      ringBytes,
+      hides: this.hides,
+      budget,
       heartbeatMs,
       stallMs,
       onStop: () => this[Symbol.dispose](),

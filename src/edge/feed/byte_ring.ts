@@ -9,12 +9,8 @@ export interface Batch {
 /** The largest number of bytes that are joined to one write; a single batch may be larger. */
 const JOINED = 64 * 1024;
 
-/**
- * The last batches of changes, as bytes that all readers share. The oldest ones are dropped where all of them would exceed a
- * number of bytes.
- */
+/** The last batches of changes, as bytes that all readers share. */
 export class ByteRing {
-  readonly #limit: number;
   /** In the order of their positions, from `#first` on; those before it were dropped. */
   #batches: (Batch | undefined)[] = [];
   #first = 0;
@@ -24,8 +20,7 @@ export class ByteRing {
   #joined: { readonly from: number; readonly batch: Batch } | undefined;
 
   /** A ring without batches, whose readers begin at `base` or later. */
-  constructor(limit: number, base: number) {
-    this.#limit = limit;
+  constructor(base: number) {
     this.#base = base;
   }
 
@@ -44,21 +39,19 @@ export class ByteRing {
     this.#batches.push({ position, bytes });
     this.#bytes += bytes.length;
     this.#joined = undefined;
-    while (this.#bytes > this.#limit) this.drop();
     if (this.#first > 1_024 && this.#first * 2 > this.#batches.length) {
       this.#batches = this.#batches.slice(this.#first);
       this.#first = 0;
     }
   }
 
-  /** Drops the oldest batch, of which there is one, and returns its length. */
-  drop(): number {
+  /** Drops the oldest batch, of which there is one. */
+  drop(): void {
     const dropped = this.#batches[this.#first]!;
     this.#batches[this.#first++] = undefined;
     this.#bytes -= dropped.bytes.length;
     this.#base = dropped.position;
     this.#joined = undefined;
-    return dropped.bytes.length;
   }
 
   /** Returns the bytes behind `position`, and the position behind them; `undefined` if there are none. */
@@ -72,13 +65,9 @@ export class ByteRing {
     return batch;
   }
 
-  /** Returns the number of bytes behind `position`. */
-  bytesAfter(position: number): number {
-    let sum = 0;
-    for (let index = this.#indexAfter(position); index < this.#batches.length; index++) {
-      sum += this.#batches[index]!.bytes.length;
-    }
-    return sum;
+  /** Returns the first batch behind `position`; `undefined` if there is none. */
+  next(position: number): Batch | undefined {
+    return this.#batches[this.#indexAfter(position)];
   }
 
   /** Readers are mostly at the end, so the search begins there, in growing steps. */

@@ -1,10 +1,12 @@
 import type { ObjectKey } from "../../api/key.ts";
-import { eventText, heartbeatText } from "../format/event_text.ts";
+import type { ByteBudget, Keeper } from "../budget/byte_budget.ts";
+import { eventText, heartbeatText, withoutId } from "../format/event_text.ts";
 import type { EndData, RelayEvents } from "../format/relay_events.ts";
 import type { ObjectSelection } from "../objects/object_selection.ts";
+import { objectTexts } from "../objects/object_texts.ts";
 import type { ShownObject } from "../objects/shown_object.ts";
 import { type Batch, ByteRing } from "./byte_ring.ts";
-import { Snapshot } from "./snapshot.ts";
+import type { ObjectSlots } from "./object_slots.ts";
 
 /** One change of a feed: of an object, from one state to another, or of the state of the informer. */
 export type FeedChange =
@@ -28,39 +30,66 @@ export interface ChannelReader {
   end(reason: EndData["reason"]): void;
 }
 
-/** A snapshot is used again while the changes behind it have fewer bytes. */
-const REPLAYED = 64 * 1024;
+/** Some of the present objects, as events. */
+export interface ObjectsPart {
+  /** The slot behind it. */
+  readonly to: number;
+  /** The number of objects. */
+  readonly objects: number;
+  /** Their events; none where no object is selected. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The number of changes of the objects before it was made. */
+  readonly changes: number;
+}
 
 const encoder = new TextEncoder();
 
-/** The changes of one selection as bytes, made once, and shared by all streams that ask for it. */
-export class Channel {
+/** The changes and the present objects of one selection as bytes, made once, and shared by all streams that ask for it. */
+export class Channel implements Keeper, Disposable {
   /** A digest of the cluster, the collection and the selection, for tokens. */
   readonly scope: string;
   readonly #selection: ObjectSelection;
   readonly #ring: ByteRing;
   /** The open streams. */
   readonly streams: Set<ChannelReader> = new Set();
-  /** The last snapshot, while a stream reads it. */
-  #snapshot: WeakRef<Snapshot> | undefined;
+  readonly #objects: ObjectSlots;
+  readonly #budget: ByteBudget;
+  /** The parts that were made, by their first slot, while there is a reader of them. */
+  readonly #parts = new Map<number, ObjectsPart>();
+  #partBytes = 0;
+  /** The number of streams that read parts. */
+  #partReaders = 0;
   /** `true` if and only if something was written since the last heartbeat. */
   #isFresh = false;
 
-  /** A channel that keeps `ringBytes` of the changes behind `position`. */
-  constructor(selection: ObjectSelection, scope: string, position: number, ringBytes: number) {
+  /** A channel that has the changes behind `position`, of which it keeps those for which `budget` has room. */
+  constructor(
+    selection: ObjectSelection,
+    scope: string,
+    { position, objects, budget }: { position: number; objects: ObjectSlots; budget: ByteBudget },
+  ) {
     this.#selection = selection;
     this.scope = scope;
-    this.#ring = new ByteRing(ringBytes, position);
+    this.#objects = objects;
+    this.#budget = budget;
+    this.#ring = new ByteRing(position);
   }
 
   /** The number of bytes that are kept. */
   get bytes(): number {
-    return this.#ring.bytes;
+    return this.#ring.bytes + this.#partBytes;
   }
 
-  /** Drops the oldest batch, of which there is one, and returns its length. */
-  shrink(): number {
-    return this.#ring.drop();
+  /** Drops the oldest part, which can be made again, or the oldest batch. */
+  shrink(): void {
+    const [first] = this.#parts.keys();
+    if (first === undefined) this.#ring.drop();
+    else this.#forget(first);
+  }
+
+  /** Keeps nothing more; no stream is open. */
+  [Symbol.dispose](): void {
+    this.#budget.drop(this);
   }
 
   /** Returns `true` if everything behind `position` can be read. */
@@ -71,6 +100,41 @@ export class Channel {
   /** Returns what is behind `position`; `undefined` if that is nothing. */
   after(position: number): Batch | undefined {
     return this.#ring.after(position);
+  }
+
+  /** Returns the first batch behind `position`, without its id; `undefined` if there is none. */
+  next(position: number): Batch | undefined {
+    const batch = this.#ring.next(position);
+    return batch && { position: batch.position, bytes: withoutId(batch.bytes) };
+  }
+
+  /** Counts a stream that begins to read parts. */
+  beginParts(): void {
+    this.#partReaders++;
+  }
+
+  /** Counts a stream no more that has read all parts, or has ended. */
+  endParts(): void {
+    if (--this.#partReaders > 0) return;
+    this.#budget.keep(this, -this.#partBytes);
+    this.#parts.clear();
+    this.#partBytes = 0;
+  }
+
+  /** Returns the present objects from a slot on; `undefined` behind the last one. */
+  part(from: number): ObjectsPart | undefined {
+    const { slots, changes } = this.#objects;
+    if (from >= slots.length) return undefined;
+    const known = this.#parts.get(from);
+    if (known !== undefined && this.#objects.isSame(from, known.to, known.changes)) return known;
+    const { texts, to } = objectTexts(slots, from, this.#selection);
+    const bytes = encoder.encode(texts.map((text) => eventText("added", text)).join(""));
+    const part = { to, objects: texts.length, bytes, changes };
+    this.#parts.set(from, part);
+    const more = bytes.length - (known?.bytes.length ?? 0);
+    this.#partBytes += more;
+    this.#budget.keep(this, more);
+    return part;
   }
 
   /** Writes those of the changes that the selection has, as one batch that ends at `position`; `id` is its token. */
@@ -88,18 +152,16 @@ export class Channel {
     this.#isFresh = false;
   }
 
-  /** Returns a snapshot: the last one, while the ring has what followed and that is little, else a new one. */
-  snapshot(objects: ReadonlyMap<ObjectKey, ShownObject>, position: number, id: string): Snapshot {
-    const last = this.#snapshot?.deref();
-    if (last !== undefined && this.has(last.position) && this.#ring.bytesAfter(last.position) < REPLAYED) return last;
-    const snapshot = new Snapshot(objects, this.#selection, { position, id });
-    this.#snapshot = new WeakRef(snapshot);
-    return snapshot;
+  #forget(from: number): void {
+    this.#partBytes -= this.#parts.get(from)!.bytes.length;
+    this.#parts.delete(from);
   }
 
   #push(position: number, text: string): void {
     this.#isFresh = true;
-    this.#ring.push(position, encoder.encode(text));
+    const bytes = encoder.encode(text);
+    this.#ring.push(position, bytes);
+    this.#budget.keep(this, bytes.length);
     for (const stream of this.streams) stream.write();
   }
 

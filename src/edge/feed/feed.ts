@@ -1,9 +1,9 @@
-import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { scheduleTurn } from "../../async/next_turn.ts";
 import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import type { ObjectEvent } from "../../informer/events/event.ts";
 import type { HandlerRegistration } from "../../informer/events/handler.ts";
+import type { ByteBudget } from "../budget/byte_budget.ts";
 import { eventText } from "../format/event_text.ts";
 import { stateOf } from "../format/state_of.ts";
 import type { ObjectSelection } from "../objects/object_selection.ts";
@@ -11,6 +11,7 @@ import type { Show } from "../objects/show.ts";
 import { ShownObject } from "../objects/shown_object.ts";
 import { Channel, type ChannelReader, type FeedChange } from "./channel.ts";
 import { ClientStream, type StreamBeginning } from "./client_stream.ts";
+import { ObjectSlots } from "./object_slots.ts";
 import { parseToken, tokenText } from "./resume_token.ts";
 import { VersionHistory } from "./version_history.ts";
 
@@ -24,8 +25,10 @@ const RETRY_MS = 2_000;
 export interface FeedOptions {
   /** Returns what may be shown of an object. */
   readonly show: Show;
-  /** The largest number of bytes of changes that all channels keep. */
-  readonly ringBytes: number;
+  /** `true` if there may be objects of which clients see nothing. */
+  readonly hides: boolean;
+  /** The bytes that channels may keep. */
+  readonly budget: ByteBudget;
   /** The time between two heartbeats, in milliseconds. */
   readonly heartbeatMs: number;
   /** The time for which a client may leave unread what there is to read, in milliseconds. */
@@ -58,7 +61,7 @@ export class Feed implements Disposable {
   readonly #options: FeedOptions;
   readonly #registration: HandlerRegistration;
   /** The objects at `#position`, and those of `#changes`. */
-  readonly #objects = new Map<ObjectKey, ShownObject>();
+  readonly #objects = new ObjectSlots();
   readonly #channels = new Map<string, Channel>();
   readonly #history = new VersionHistory();
   readonly #heartbeat: ReturnType<typeof setInterval>;
@@ -84,16 +87,14 @@ export class Feed implements Disposable {
     const put = (event: ObjectEvent<KubernetesObject>): void => {
       const { key, uid } = event;
       const after = new ShownObject(event, options.show);
-      const before = this.#objects.get(key);
-      this.#objects.set(key, after);
+      const before = this.#objects.set(key, after);
       this.#changed({ key, uid, before, after });
     };
     this.#registration = informer.addEventHandler({
       onAdd: put,
       onUpdate: put,
       onDelete: ({ key, uid }) => {
-        const before = this.#objects.get(key);
-        this.#objects.delete(key);
+        const before = this.#objects.delete(key);
         this.#changed({ key, uid, before, after: undefined });
       },
       onSynced: () => {
@@ -120,6 +121,10 @@ export class Feed implements Disposable {
       prelude: `retry:${RETRY_MS}\n${eventText("state", this.#state)}`,
       position: this.#position,
       begin: () => this.#isSynced ? this.#begin(channel, lastEventId) : undefined,
+      here: () => {
+        this.flush();
+        return { position: this.#position, id: () => this.#token(channel, this.#versions()) };
+      },
       onEnd,
     });
   }
@@ -133,7 +138,6 @@ export class Feed implements Disposable {
     for (const channel of this.#channels.values()) {
       channel.write(changes, this.#position, this.#token(channel, versions));
     }
-    this.#trim();
   }
 
   /** Ends all streams, and gives the informer back. */
@@ -143,6 +147,7 @@ export class Feed implements Disposable {
     clearInterval(this.#heartbeat);
     this.#registration.remove();
     for (const stream of this.#streams()) stream.end("closed");
+    for (const channel of this.#channels.values()) channel[Symbol.dispose]();
     this.#informer[Symbol.dispose]();
   }
 
@@ -167,13 +172,6 @@ export class Feed implements Disposable {
       channel.beat(this.#position, this.#token(channel, versions));
       for (const stream of channel.streams) stream.check(this.#options.stallMs);
     }
-  }
-
-  /** Drops the oldest changes of the channels that keep most, until all keep no more than they may. */
-  #trim(): void {
-    const channels = [...this.#channels.values()];
-    let bytes = channels.reduce((sum, channel) => sum + channel.bytes, 0);
-    while (bytes > this.#options.ringBytes) bytes -= channels.reduce((a, b) => b.bytes > a.bytes ? b : a).shrink();
   }
 
   /** Goes to the next position, and returns the versions there, if they are known. */
@@ -204,10 +202,9 @@ export class Feed implements Disposable {
     this.flush();
     const resumed = lastEventId === undefined ? undefined : this.#resume(channel, lastEventId);
     if (typeof resumed === "number") return { position: resumed };
-    const id = this.#token(channel, this.#versions()) ?? "";
-    const snapshot = channel.snapshot(this.#objects, this.#position, id);
-    const prelude = resumed === undefined ? undefined : eventText("reset", JSON.stringify({ reason: resumed }), "");
-    return { position: snapshot.position, prelude, snapshot };
+    const reset = resumed === undefined ? "" : eventText("reset", JSON.stringify({ reason: resumed }), "");
+    const objects = this.#options.hides ? undefined : this.#objects.size;
+    return { position: this.#position, prelude: reset + eventText("snapshot", JSON.stringify({ objects })) };
   }
 
   /** Returns the position that a token stands for, or the reason why there is none. */
@@ -226,8 +223,12 @@ export class Feed implements Disposable {
     const known = this.#channels.get(scope);
     if (known !== undefined) return known;
     const idle = [...this.#channels.values()].filter(({ streams }) => streams.size === 0);
-    for (const { scope } of idle.slice(0, Math.max(0, idle.length - IDLE_CHANNELS + 1))) this.#channels.delete(scope);
-    const channel = new Channel(selection, scope, this.#position, this.#options.ringBytes);
+    for (const channel of idle.slice(0, Math.max(0, idle.length - IDLE_CHANNELS + 1))) {
+      this.#channels.delete(channel.scope);
+      channel[Symbol.dispose]();
+    }
+    const { budget } = this.#options;
+    const channel = new Channel(selection, scope, { position: this.#position, objects: this.#objects, budget });
     this.#channels.set(scope, channel);
     return channel;
   }

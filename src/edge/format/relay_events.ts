@@ -30,8 +30,11 @@ export interface ResetData {
 
 /** The data of `snapshot` and `synced`. */
 export interface SnapshotData {
-  /** The number of objects; that of `snapshot` may be higher, by objects that cannot be shown. */
-  readonly objects: number;
+  /**
+   * Of `snapshot`, the number of objects of the collection, selected or not; unset where `redact` may hide some. Of `synced`, the number
+   * of objects that the snapshot had.
+   */
+  readonly objects?: number;
 }
 
 /** The data of `deleted`. */
@@ -71,14 +74,17 @@ export interface EndData {
  * | `reset` | {@linkcode ResetData} | the stream cannot be resumed at `Last-Event-ID`, which is to be forgotten; a snapshot follows |
  * | `snapshot` | {@linkcode SnapshotData} | a snapshot begins: it replaces everything that the client knows |
  * | `added` | the object | an object of the snapshot, or one that was created, or begins to match the selectors |
- * | `synced` | {@linkcode SnapshotData} | the snapshot is complete; changes follow |
+ * | `synced` | {@linkcode SnapshotData} | the snapshot is complete: the client has the state of the relay's cache of this moment |
  * | `updated` | the object | the new state of an object |
  * | `deleted` | {@linkcode DeletedData} | an object was deleted, or no longer matches |
  * | `end` | {@linkcode EndData} | the relay ends the stream, for that reason |
  *
+ * A snapshot is read from the present cache while the client reads it, so changes come between `snapshot` and `synced` too, also of
+ * objects that the client does not have yet.
+ *
  * **Resuming.** An `id` names a position in the changes of one selection of one cache; it is opaque, and has at most 1,000
  * characters. A stream that is opened with it, by the same address, continues behind it, without a snapshot, while the relay holds
- * the changes since then. Only the last change of a batch has one, and so have `synced` and the heartbeats, which are comments. So
+ * the changes since then. Only the last change of a batch has one, and so have `synced` and the heartbeats, which are comments; before `synced` nothing has. So
  * changes may come again after a connection was cut within a batch: `added` and `updated` say what the object is now, and `deleted`
  * of an object that the client does not have says nothing.
  */

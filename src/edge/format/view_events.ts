@@ -53,8 +53,8 @@ export interface StreamData {
 export interface CollectionData extends StateData {
   /** The name of the collection. */
   readonly name: string;
-  /** The number of objects that the relay has. */
-  readonly objects: number;
+  /** The number of objects that the relay has; unset where `redact` may hide some. */
+  readonly objects?: number;
   /** The number of events that the relay has received from the server. */
   readonly events: number;
 }
@@ -69,9 +69,10 @@ export interface ViewData<T = unknown> extends ViewUpdate<T> {
  * The events of `GET /views?views=<JSON>`: server-sent events about views, which are windows of the objects of a collection, in
  * order. A request names up to 16 views by an object of {@linkcode ViewRequest}s by their names.
  *
- * `POST /views/<id>` with such an object as its body, of at most 16,384 bytes, replaces the views of an open stream, whose `id` its
+ * `POST /views/<id>` with such an object as its body, of at most 16,384 bytes, which come within 5 s, replaces the views of an open stream, whose `id` its
  * first event has: a view that differs in its window alone is moved, and one that is the same is kept. It is answered by 204, and by
- * 404 where the stream is not one of this relay (any more): the client then opens another one.
+ * 404 where the stream is not one of this relay (any more): the client then opens another one. Where the views of all clients would take
+ * too much memory, both requests are answered by 503, and the stream ends.
  *
  * | event | data | meaning |
  * | --- | --- | --- |

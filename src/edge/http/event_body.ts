@@ -27,6 +27,7 @@ export class EventBody {
   /** The time of the last write, by the monotonic clock. */
   #wroteAt: number = monotonicMs();
   #isOver = false;
+  readonly #expiry = new LongTimer(() => this.end("expired"));
   readonly #grace = new LongTimer(() => this.#controller.error(new Error("The client does not read")));
 
   /** A body without bytes. */
@@ -65,6 +66,12 @@ export class EventBody {
     if (!this.#hasRead && this.idleMs > stallMs) this.end("slow");
   }
 
+  /** Ends the body at a time; `undefined` is never. */
+  expireAt(at: Date | undefined): void {
+    this.#expiry[Symbol.dispose]();
+    if (at !== undefined && !this.#isOver) this.#expiry.arm(at.getTime() - Date.now());
+  }
+
   /** Ends the body. The client has 5 s to read the reason. */
   end(reason: EndData["reason"]): void {
     if (this.#isOver) return;
@@ -80,6 +87,7 @@ export class EventBody {
   }
 
   #stop(): void {
+    this.#expiry[Symbol.dispose]();
     this.#grace[Symbol.dispose]();
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,4 +1,3 @@
-import { LongTimer } from "../../async/time/long_timer.ts";
 import { STREAM_HEADERS } from "./answer_headers.ts";
 import type { OpenRequest } from "./open_requests.ts";
 
@@ -6,8 +5,8 @@ import type { OpenRequest } from "./open_requests.ts";
 export interface ExpiringStream {
   /** The body of the answer. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Ends the stream, with the reason as its last event. */
-  end(reason: "expired"): void;
+  /** Ends the stream at a time, with the reason `expired` as its last event; `undefined` is never. */
+  expireAt(at: Date | undefined): void;
 }
 
 /** Options of {@linkcode streamResponse}. */
@@ -23,12 +22,8 @@ export function streamResponse(
   begin: (onEnd: () => void) => ExpiringStream,
   { open, expiresAt }: StreamResponseOptions,
 ): Response {
-  const expiry = new LongTimer(() => stream.end("expired"));
-  const stream = begin(() => {
-    expiry[Symbol.dispose]();
-    open.leave();
-  });
+  const stream = begin(() => open.leave());
   open.keep();
-  if (expiresAt !== undefined) expiry.arm(expiresAt.getTime() - Date.now());
+  stream.expireAt(expiresAt);
   return new Response(stream.body, { headers: STREAM_HEADERS });
 }

@@ -12,7 +12,8 @@ const PARAMETERS = ["namespace", "labelSelector", "fieldSelector", "fields"] as 
 export class ObjectSelection {
   /** Equal for equal selections. */
   readonly id: string;
-  readonly #namespace: string;
+  /** The namespace; `""` is all. */
+  readonly namespace: string;
   readonly #labels: LabelSelector;
   readonly #fieldSelector: FieldSelector;
   readonly #tree: FieldTree;
@@ -23,7 +24,7 @@ export class ObjectSelection {
     fieldSelector: FieldSelector,
     paths: readonly string[],
   ) {
-    this.#namespace = namespace;
+    this.namespace = namespace;
     this.#labels = labels;
     this.#fieldSelector = fieldSelector;
     this.#tree = paths.length === 0 ? FieldTree.leaf : FieldTree.of(paths);
@@ -59,7 +60,7 @@ export class ObjectSelection {
   /** Returns true when the object is selected. */
   matches(object: KubernetesObject): boolean {
     const { namespace = "", labels } = object.metadata;
-    return (this.#namespace === "" || namespace === this.#namespace) &&
+    return (this.namespace === "" || namespace === this.namespace) &&
       this.#labels.matches(labels) && this.#fieldSelector.matches(object);
   }
 

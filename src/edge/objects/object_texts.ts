@@ -7,27 +7,29 @@ const PART_LENGTH = 64 * 1024;
 /** The largest number of objects that are looked at for one part. */
 const PART_OBJECTS = 256;
 
-/**
- * Yields the selected objects as JSON texts, in parts that are made when they are asked for, each in a short time. A part may be
- * empty.
- */
-export function* objectTexts(
-  objects: Iterable<ShownObject>,
+/** Some objects, as JSON. */
+export interface ObjectTexts {
+  /** The texts of those that are selected, of which there may be none. */
+  readonly texts: readonly string[];
+  /** The index behind the last object that was looked at. */
+  readonly to: number;
+}
+
+/** Returns the selected objects from an index on as JSON, no more than can be made in a short time. */
+export function objectTexts(
+  objects: readonly (ShownObject | undefined)[],
+  from: number,
   selection: ObjectSelection,
-): Generator<string[], void, undefined> {
-  let texts: string[] = [];
-  let length = 0;
-  let count = 0;
-  for (const { object } of objects) {
-    if (object !== undefined && selection.matches(object)) {
-      const text = selection.json(object);
-      texts.push(text);
-      length += text.length;
-    }
-    if (++count < PART_OBJECTS && length < PART_LENGTH) continue;
-    yield texts;
-    texts = [];
-    length = count = 0;
+): ObjectTexts {
+  const texts: string[] = [];
+  const end = Math.min(objects.length, from + PART_OBJECTS);
+  let to = from;
+  for (let length = 0; to < end && length < PART_LENGTH; to++) {
+    const object = objects[to]?.object;
+    if (object === undefined || !selection.matches(object)) continue;
+    const text = selection.json(object);
+    texts.push(text);
+    length += text.length;
   }
-  yield texts;
+  return { texts, to };
 }

@@ -1,5 +1,6 @@
 import type { KubernetesObject } from "../../api/object.ts";
 import { LongTimer } from "../../async/time/long_timer.ts";
+import type { ByteBudget, Hold } from "../budget/byte_budget.ts";
 import type { AcquiredInformer } from "../../informer/acquired_informer.ts";
 import type { CacheView } from "../../informer/view/cache_view.ts";
 import { eventText } from "../format/event_text.ts";
@@ -11,6 +12,17 @@ import { type ViewLease, ViewStream } from "./view_stream.ts";
 /** The time between two looks at the state of collections, in milliseconds. */
 const LOOK_MS = 500;
 
+/** The bytes of a row of a view, and of each value that it is sorted by. */
+const ROW_BYTES = { row: 160, value: 40 };
+
+/** There is no room for another view. */
+export class TooManyViewsError extends Error {
+  /** Creates the error. */
+  constructor() {
+    super("too many lists and views are open");
+  }
+}
+
 /** A collection that views are of. */
 export interface ViewedCollection {
   /** Acquires its informer. */
@@ -19,6 +31,8 @@ export interface ViewedCollection {
   readonly showRow: Show;
   /** `true` if there may be objects of which clients see nothing. */
   readonly hides: boolean;
+  /** Returns the namespaces that a selection asks for. */
+  namespacesOf(selection: ViewSelection): readonly string[] | "all";
 }
 
 /** Options of a {@linkcode ViewHub}. */
@@ -29,6 +43,8 @@ export interface ViewHubOptions {
   readonly stallMs: number;
   /** The time for which a view without readers is kept, in milliseconds. */
   readonly lingerMs: number;
+  /** The bytes that rows may hold. */
+  readonly budget: ByteBudget;
 }
 
 /** A view that streams share. */
@@ -39,6 +55,9 @@ interface SharedView {
   readonly view: CacheView<KubernetesObject>;
   readonly show: Show;
   readonly linger: LongTimer;
+  /** The rows; they can be given up while there are no readers. */
+  readonly hold: Hold;
+  readonly rowBytes: number;
   readers: number;
 }
 
@@ -75,7 +94,21 @@ export class ViewHub implements Disposable {
     return selections;
   }
 
-  /** Opens a stream of these views. `onEnd` is called once, when it has ended. */
+  /** Returns the namespaces that a selection asks for, of its collection. */
+  namespacesOf(selection: ViewSelection): readonly string[] | "all" {
+    return this.#collections.get(selection.of)!.namespacesOf(selection);
+  }
+
+  /** Returns `true` if there is a stream of that name. */
+  has(id: string): boolean {
+    return this.#streams.has(id);
+  }
+
+  /**
+   * Opens a stream of these views. `onEnd` is called once, when it has ended.
+   *
+   * @throws {TooManyViewsError} when there is no room; then the stream has ended.
+   */
   open(selections: ReadonlyMap<string, ViewSelection>, onEnd: () => void): ViewStream {
     const stream = new ViewStream((selection) => this.#lease(selection), () => {
       this.#streams.delete(stream.id);
@@ -84,15 +117,26 @@ export class ViewHub implements Disposable {
     });
     if (this.#streams.size === 0) this.#timer = setInterval(() => this.#look(), LOOK_MS);
     this.#streams.set(stream.id, stream);
-    this.#replace(stream, selections);
+    try {
+      this.#replace(stream, selections);
+    } catch (error) {
+      void stream.body.cancel(); // nobody will read it
+      throw error;
+    }
     return stream;
   }
 
-  /** Replaces the views of a stream. Returns `false` if there is no such stream. */
-  replace(id: string, selections: ReadonlyMap<string, ViewSelection>): boolean {
+  /**
+   * Replaces the views of a stream, which ends at `expiresAt` from now on, if that is given. Returns `false` if there is no such stream.
+   *
+   * @throws {TooManyViewsError} when there is no room; then the stream has ended.
+   */
+  replace(id: string, selections: ReadonlyMap<string, ViewSelection>, expiresAt: Date | undefined): boolean {
     const stream = this.#streams.get(id);
-    if (stream !== undefined) this.#replace(stream, selections);
-    return stream !== undefined;
+    if (stream === undefined) return false;
+    this.#replace(stream, selections);
+    if (expiresAt !== undefined) stream.expireAt(expiresAt);
+    return true;
   }
 
   /** Ends all streams and views, and gives the informers back. */
@@ -105,7 +149,7 @@ export class ViewHub implements Disposable {
     try {
       stream.replace(selections);
     } catch (error) {
-      stream.end("closed"); // an informer has stopped
+      stream.end("closed"); // an informer has stopped, or there is no room
       throw error;
     }
     this.#report(stream);
@@ -115,6 +159,7 @@ export class ViewHub implements Disposable {
     const { order } = selection;
     const shared = this.#views.get(order) ?? this.#share(selection);
     shared.linger[Symbol.dispose]();
+    shared.hold.giveUp = undefined;
     shared.readers++;
     const updates = shared.view.changes(selection.window);
     return {
@@ -122,7 +167,9 @@ export class ViewHub implements Disposable {
       show: shared.show,
       [Symbol.dispose]: () => {
         void updates.return!();
-        if (--shared.readers === 0 && this.#views.get(order) === shared) shared.linger.arm(this.#options.lingerMs);
+        if (--shared.readers > 0 || this.#views.get(order) !== shared) return;
+        shared.hold.giveUp = () => this.#forget(order);
+        shared.linger.arm(this.#options.lingerMs);
       },
     };
   }
@@ -132,6 +179,13 @@ export class ViewHub implements Disposable {
     const collection = this.#collections.get(of)!;
     const { showRow: show, hides } = collection;
     const informer = collection.acquire();
+    const rowBytes = ROW_BYTES.row + selection.keys * ROW_BYTES.value;
+    // Of all objects, until the view has found those that it selects.
+    const hold = this.#options.budget.hold(Math.max(1, informer.status().objects) * rowBytes);
+    if (hold === undefined) {
+      informer[Symbol.dispose]();
+      throw new TooManyViewsError();
+    }
     const where = (object: KubernetesObject): boolean => {
       const shown = show({ object });
       return shown !== undefined && selection.matches(shown);
@@ -143,19 +197,23 @@ export class ViewHub implements Disposable {
       name: "relayed view",
     });
     const linger = new LongTimer(() => this.#forget(order));
-    const shared = { of, informer, view, show, linger, readers: 0 };
+    const shared = { of, informer, view, show, linger, hold, rowBytes, readers: 0 };
     this.#views.set(order, shared);
     return shared;
   }
 
   #forget(order: string): void {
-    const { informer, linger } = this.#views.get(order)!;
+    const { informer, linger, hold } = this.#views.get(order)!;
     this.#views.delete(order);
     linger[Symbol.dispose]();
+    hold[Symbol.dispose]();
     informer[Symbol.dispose](); // and its view
   }
 
   #look(): void {
+    for (const { view, hold, rowBytes } of [...this.#views.values()]) {
+      if (view.hasSynced) hold.resize(Math.max(1, view.total) * rowBytes);
+    }
     for (const stream of [...this.#streams.values()]) {
       this.#report(stream);
       stream.check(this.#options);
@@ -170,7 +228,8 @@ export class ViewHub implements Disposable {
       const informer = [...this.#views.values()].find(({ of }) => of === name)?.informer;
       if (informer === undefined) continue;
       const status = informer.status();
-      const { objects, events } = status;
+      const { events } = status;
+      const objects = this.#collections.get(name)!.hides ? undefined : status.objects;
       const text = JSON.stringify({ name, ...stateOf(status), objects, events });
       if (text === sent.get(name)) continue;
       sent.set(name, text);

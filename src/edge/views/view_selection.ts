@@ -78,6 +78,16 @@ export class ViewSelection {
     return this.#words.length === 0 && this.#objects.id === ObjectSelection.parse(new URLSearchParams()).id;
   }
 
+  /** The namespace; `""` is all. */
+  get namespace(): string {
+    return this.#objects.namespace;
+  }
+
+  /** The number of sort keys. */
+  get keys(): number {
+    return this.#sortBy.length;
+  }
+
   /** Returns the sort keys, which read what `show` returns. */
   sortBy(show: Show): readonly SortKey<KubernetesObject>[] {
     return this.#sortBy.map((text) => {

@@ -94,6 +94,11 @@ export class ViewStream {
     if (this.#body.isReading && this.#body.idleMs >= heartbeatMs) this.offer("heartbeat", heartbeatText());
   }
 
+  /** Ends the stream at a time; `undefined` is never. */
+  expireAt(at: Date | undefined): void {
+    this.#body.expireAt(at);
+  }
+
   /** Ends the stream. The client has 5 s to read the reason. */
   end(reason: EndData["reason"]): void {
     this.#body.end(reason);

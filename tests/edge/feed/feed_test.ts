@@ -68,7 +68,7 @@ Deno.test("a thousand clients that reconnect at once cause no list and take no s
 });
 
 Deno.test("an id that cannot be resumed at is reset, and a snapshot follows", async () => {
-  await using relayed = new Relayed({ ringBytes: 2_000 }, { server: shop(1) });
+  await using relayed = new Relayed({ maxBytes: 8_000 }, { server: shop(1) });
   const { server } = relayed;
   await using open = await relayed.events("/events/pods");
   await open.through("synced");
@@ -189,7 +189,7 @@ Deno.test("streams of one selection share the bytes of a change", async () => {
       if (new TextDecoder().decode(value).includes(wanted)) return value!;
     }
   };
-  const [a, b] = await Promise.all([nextOf(0, "event:snapshot"), nextOf(1, "event:snapshot")]);
+  const [a, b] = await Promise.all([nextOf(0, "event:added"), nextOf(1, "event:added")]);
   assertEquals(a.buffer === b.buffer, true);
   await Promise.all([nextOf(0, "event:synced"), nextOf(1, "event:synced")]);
   label(relayed.server, "cart-0", "1");
@@ -199,7 +199,7 @@ Deno.test("streams of one selection share the bytes of a change", async () => {
 });
 
 Deno.test("a client that falls behind the changes that are kept is disconnected with the reason", async () => {
-  await using relayed = new Relayed({ ringBytes: 5_000 }, { server: shop(1) });
+  await using relayed = new Relayed({ maxBytes: 20_000 }, { server: shop(1) });
   await using slow = await relayed.events("/events/pods");
   await slow.through("synced"); // and then reads no more
   await using fast = await relayed.events("/events/pods");
@@ -262,7 +262,7 @@ Deno.test("the upstream watch ends when there is no client, and resumes without 
     await time.tickAsync(2_000);
     assertEquals(server.watches, 0, `round ${round}`);
   }
-  assertEquals(relayed.relay.status(), { connections: 0, streams: {} });
+  assertEquals(relayed.present, { connections: 0, streams: {} });
   const lists = server.requests.filter(({ verb, query }) => verb === "list" || query.has("sendInitialEvents"));
   assertEquals(lists.length, 1);
 });
@@ -284,15 +284,83 @@ Deno.test("a relist is changes to the clients, and no snapshot", async () => {
   assertEquals(texts.sort(), ["added cart-3", "deleted shop/cart-0", "updated cart-1"]);
 });
 
-Deno.test("a snapshot of many objects comes in parts, and a change in between follows it", async () => {
+Deno.test("a snapshot of many objects comes in parts, and changes in between come before it is complete", async () => {
   await using relayed = new Relayed({}, { server: shop(700) });
   await using events = await relayed.events("/events/pods?fields=metadata.labels");
   while ((await events.next()).text !== "snapshot 700");
   label(relayed.server, "cart-699", "after");
   await settled(relayed);
-  const texts = await events.through("updated");
-  assertEquals(texts.filter((text) => text.startsWith("added")).length, 700);
-  assertEquals(texts.slice(-2), ["synced 700", "updated cart-699"]);
+  relayed.server.delete(Pod, "shop/cart-0");
+  await settled(relayed);
+  const texts = await events.through("synced");
+  assertEquals(new Set(texts.filter((text) => text.startsWith("added"))).size, 700);
+  assertEquals(texts.filter((text) => !text.startsWith("added")), [
+    "updated cart-699",
+    "deleted shop/cart-0",
+    "synced 700",
+  ]);
+});
+
+Deno.test("a stream has the state of the cache when it is synced, whatever others have read before", async () => {
+  await using relayed = new Relayed({}, { server: shop(3) });
+  const reader = (await relayed.get("/events/pods")).body!.getReader(); // has read all parts but the last events
+  await reader.read();
+  await reader.read();
+  for (let round = 0; round < 20; round++) {
+    relayed.server.create(Pod, pod({ name: `new-${round}`, namespace: "shop" }));
+    if (round > 0) relayed.server.delete(Pod, `shop/new-${round - 1}`);
+    await settled(relayed);
+    await using late = await relayed.events("/events/pods");
+    const texts = await late.through("synced");
+    assertEquals(texts.sort(), [
+      ...["added cart-0", "added cart-1", "added cart-2", `added new-${round}`],
+      ...["snapshot 4", "synced 4"],
+    ]);
+  }
+  await reader.cancel();
+});
+
+Deno.test("a stream that is cut before its snapshot is complete has no id to resume at, whatever has changed", async () => {
+  using time = new FakeTime();
+  await using relayed = new Relayed({ heartbeatMs: 15_000 }, { server: shop(600) });
+  await using other = await relayed.events("/events/pods");
+  await time.tickAsync(0);
+  await other.through("synced");
+  const events = await relayed.events("/events/pods");
+  await events.through("snapshot");
+  for (let i = 0; i < 3; i++) {
+    label(relayed.server, "cart-599", `${i}`);
+    await time.tickAsync(0);
+  }
+  await time.tickAsync(30_000); // a heartbeat
+  const texts: string[] = [];
+  for (let text = ""; !text.startsWith("synced"); texts.push(text)) {
+    assertEquals(events.lastEventId, "", text);
+    ({ text } = await events.next());
+  }
+  assert(texts.includes("updated cart-599") && texts.includes("heartbeat"), `${texts.length}`);
+  assertNotEquals(events.lastEventId, "");
+  await events[Symbol.asyncDispose]();
+});
+
+Deno.test("slow readers of snapshots share the budget of bytes, and each gets all objects", async () => {
+  await using relayed = new Relayed({ maxBytes: 4 * 200_000 }, { server: shop(1_000) }); // some 500 kB of text
+  const streams = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => relayed.events(`/events/pods?labelSelector=!x${i % 10}`)),
+  );
+  const seen = streams.map(() => new Set<string>());
+  const step = async (index: number): Promise<boolean> => {
+    const { text } = await streams[index].next();
+    if (text.startsWith("added")) seen[index].add(text);
+    return text.startsWith("synced");
+  };
+  for (let round = 0; round < 900; round++) await Promise.all(streams.map((_, index) => step(index)));
+  const { bytes } = relayed.relay.status();
+  assert(bytes > 100_000 && bytes <= 200_000, `${bytes}`);
+  for (const index of streams.keys()) while (!await step(index));
+  assertEquals(seen.map(({ size }) => size), streams.map(() => 1_000));
+  assert(relayed.relay.status().bytes < 10_000); // changes and heartbeats alone
+  for (const events of streams) await events[Symbol.asyncDispose]();
 });
 
 Deno.test("caches of several namespaces are served, and resumed by another relay at the same versions", async () => {
@@ -325,7 +393,7 @@ Deno.test("caches of several namespaces are served, and resumed by another relay
 });
 
 Deno.test("all selections of a collection together keep no more bytes than they may", async () => {
-  await using relayed = new Relayed({ ringBytes: 20_000 }, { server: shop(1) });
+  await using relayed = new Relayed({ maxBytes: 80_000 }, { server: shop(1) });
   const paths = Array.from({ length: 10 }, (_, i) => `/events/pods?labelSelector=number!%3D${i}`);
   const streams = await Promise.all(paths.map((path) => relayed.events(path)));
   await Promise.all(streams.map((events) => events.through("synced")));

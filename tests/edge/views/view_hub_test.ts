@@ -4,7 +4,7 @@ import { applyViewUpdate, type ViewRow } from "../../../src/informer/view/view_u
 import type { RelayOptions } from "../../../src/edge/relay_options.ts";
 import { tableOf } from "../../../src/api/resource.ts";
 import { Pod, Secret } from "../../../src/kinds/core/v1.ts";
-import { FakeApiServer, pod } from "../../../src/testing/mod.ts";
+import { FakeApiServer, FakeTime, pod } from "../../../src/testing/mod.ts";
 import { type Events, LOCAL, Relayed } from "../_relayed.ts";
 
 type Views = Readonly<Record<string, ViewRequest>>;
@@ -249,4 +249,46 @@ Deno.test("a client of views that does not read is disconnected, and keeps one t
   await reader.read();
   await relayed.untilConnections(0);
   await reader.cancel();
+});
+
+Deno.test("a body of views that does not end is refused after 5 s, and one for no stream at once", async () => {
+  using time = new FakeTime();
+  await using relayed = new Relayed({ maxConnections: 3 }, { server: pods() });
+  await using viewer = await Viewer.open(relayed, {});
+  await viewer.until(() => viewer.id !== "");
+  let cancelled = 0;
+  const post = (id: string): Promise<Response> => {
+    const body = new ReadableStream({
+      start: (controller): void => controller.enqueue(new TextEncoder().encode("{")),
+      cancel: (): void => void cancelled++,
+    });
+    return relayed.relay.fetch(new Request(`http://localhost/views/${id}`, { method: "POST", body }), LOCAL);
+  };
+  assertEquals((await post("x")).status, 404);
+  const late = [post(viewer.id), post(viewer.id)];
+  await time.tickAsync(4_999);
+  assertEquals([(await post("x")).status, relayed.relay.status().connections], [503, 3]);
+  await time.tickAsync(1);
+  assertEquals((await Promise.all(late)).map(({ status }) => status), [408, 408]);
+  assertEquals([relayed.relay.status().connections, cancelled], [1, 4]);
+});
+
+Deno.test("the rows of views have a bound: those without readers are closed first, then views are refused by 503", async () => {
+  // Rows of 21 pods with one sort key have 4,200 bytes: there is room for three views.
+  await using relayed = new Relayed({ maxBytes: 4_200 * 4, lingerMs: Infinity }, { server: pods() });
+  await (await relayed.get("/api/pods")).body?.cancel(); // synced
+  const views = (...keys: string[]): Views =>
+    Object.fromEntries(keys.map((key) => [key, { of: "pods", sortBy: [`metadata.labels.${key}`] }]));
+  await using viewer = await Viewer.open(relayed, views("a", "b", "c"));
+  await viewer.until(() => Object.keys(viewer.rows).length === 3);
+  assertEquals(relayed.relay.status().bytes, 3 * 4_200);
+  await using other = await Viewer.open(relayed, views("a", "c"));
+  await other.until(() => other.id !== "");
+  assertEquals((await relayed.get(`/views?views=${encodeURIComponent(JSON.stringify(views("d")))}`)).status, 503);
+  assertEquals((await viewer.post(views("a", "c"))).status, 204);
+  for (let i = 0; i < 30; i++) assertEquals((await viewer.post(views("a", "c", `d${i}`))).status, 204); // in place of "b"
+  assertEquals(relayed.relay.status().bytes, 3 * 4_200);
+  assertEquals((await viewer.post(views("a", "c", "e", "f"))).status, 503);
+  assertEquals((await viewer.events.through("end")).at(-1), "end closed");
+  assertEquals((await other.post(views("a", "g"))).status, 204);
 });

@@ -1,33 +1,33 @@
 import { accepts } from "@std/http/negotiation";
 import type { CollectionList } from "../format/view_events.ts";
 import { ANSWER_HEADERS, STREAM_HEADERS } from "../http/answer_headers.ts";
-import { streamResponse, type StreamResponseOptions } from "../http/stream_response.ts";
-import { refuse } from "../http/refuse.ts";
+import { planWithoutData, requestedOf, type RequestPlan } from "../http/authorization.ts";
+import { streamResponse } from "../http/stream_response.ts";
+import { type Refusal, refuse } from "../http/refuse.ts";
 import { ObjectSelection } from "../objects/object_selection.ts";
-import { answerList, type SyncWait } from "./answer_list.ts";
+import { answerList, type AnswerListOptions } from "./answer_list.ts";
 import type { ServedCollection } from "./served_collection.ts";
 
 /** The paths of collections: the objects as JSON, or as events. */
 const COLLECTION = /^\/(api|events)\/([^/]+)$/;
 
-/** Options of {@linkcode answerCollections}; the signal aborts when the relay is disposed. */
-export interface AnswerCollectionsOptions extends StreamResponseOptions, SyncWait {
+/** Options of {@linkcode planCollections}; the signal aborts when the relay is disposed. */
+export interface PlanCollectionsOptions extends AnswerListOptions {
   /** The collections by their names. */
   readonly collections: ReadonlyMap<string, ServedCollection>;
 }
 
 /**
- * Answers a request whose path is `/api`, `/api/<name>` or `/events/<name>`, as `RelayEvents` describes; `undefined` for other
- * paths.
+ * Reads a request whose path is `/api`, `/api/<name>` or `/events/<name>`, which is answered as `RelayEvents` describes; `undefined` for
+ * other paths.
  */
-export async function answerCollections(
-  request: Request,
-  options: AnswerCollectionsOptions,
-): Promise<Response | undefined> {
+export function planCollections(request: Request, options: PlanCollectionsOptions): RequestPlan | undefined {
   const { collections } = options;
+  const refused = (refusal: Refusal, more?: Record<string, string>): RequestPlan =>
+    planWithoutData(() => refuse(request, refusal, more));
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/api" && request.method === "GET") {
-    return Response.json(listOf(collections), { headers: ANSWER_HEADERS });
+    return planWithoutData(() => Response.json(listOf(collections), { headers: ANSWER_HEADERS }));
   }
   const match = COLLECTION.exec(pathname);
   if (match === null) return undefined;
@@ -35,30 +35,35 @@ export async function answerCollections(
   const collection = collections.get(name);
   if (collection === undefined) {
     const names = [...collections.keys()].join(", ");
-    return refuse(request, { status: 404, reason: `found no collection of that name, expected one of ${names}` });
+    return refused({ status: 404, reason: `found no collection of that name, expected one of ${names}` });
   }
   if (request.method !== "GET" && request.method !== "HEAD") {
-    return refuse(request, { status: 405, reason: "use GET" }, { allow: "GET, HEAD" });
+    return refused({ status: 405, reason: "use GET" }, { allow: "GET, HEAD" });
   }
   const isList = route === "api";
   const type = isList ? "application/json" : "text/event-stream";
-  if (accepts(request, type) === undefined) return refuse(request, { status: 406, reason: `expected ${type}` });
+  if (accepts(request, type) === undefined) return refused({ status: 406, reason: `expected ${type}` });
   let selection: ObjectSelection;
   try {
     selection = ObjectSelection.parse(searchParams, isList ? [] : ["lastEventId"]);
   } catch (error) {
-    return refuse(request, { status: 400, reason: (error as Error).message });
+    return refused({ status: 400, reason: (error as Error).message });
   }
-  if (isList) return await answerList(request, collection, selection, options);
-  if (request.method === "HEAD") return new Response(null, { headers: STREAM_HEADERS });
-  return await answerEvents(request, collection, selection, options);
+  return {
+    requested: requestedOf([{ collection: name, namespaces: collection.namespacesOf(selection) }]),
+    answer: (expiresAt) => {
+      if (isList) return answerList(request, collection, selection, options);
+      if (request.method === "HEAD") return new Response(null, { headers: STREAM_HEADERS });
+      return answerEvents(request, collection, selection, { ...options, expiresAt });
+    },
+  };
 }
 
 async function answerEvents(
   request: Request,
   collection: ServedCollection,
   selection: ObjectSelection,
-  options: AnswerCollectionsOptions,
+  options: PlanCollectionsOptions & { readonly expiresAt: Date | undefined },
 ): Promise<Response> {
   const scope = await collection.scopeOf(selection);
   if (options.signal.aborted) return refuse(request, { status: 503, reason: "the relay was stopped" });

@@ -11,7 +11,7 @@ Deno.test("HEAD is answered as GET, without a body", async () => {
   assertMatch(response.headers.get("etag")!, /^W\/"/);
   const events = await relayed.relay.fetch(new Request("http://localhost/events/pods", { method: "HEAD" }), LOCAL);
   assertEquals([events.status, events.body, events.headers.get("content-type")], [200, null, "text/event-stream"]);
-  assertEquals(relayed.relay.status(), { connections: 0, streams: {} });
+  assertEquals(relayed.present, { connections: 0, streams: {} });
 });
 
 Deno.test("a stream does not begin where its relay is disposed while the request is read", async () => {
@@ -21,7 +21,7 @@ Deno.test("a stream does not begin where its relay is disposed while the request
   const response = await answer;
   assertEquals([response.status, response.headers.get("content-type")], [503, "application/json"]);
   await response.body?.cancel();
-  assertEquals(relayed.relay.status(), { connections: 0, streams: {} });
+  assertEquals(relayed.present, { connections: 0, streams: {} });
 });
 
 Deno.test("an event stream has the state, a snapshot, and then changes", async () => {
@@ -76,10 +76,10 @@ Deno.test("many clients are served from one list and one watch", async () => {
   await Promise.all(streams.map((events) => events.through("synced")));
   relayed.server.delete(Pod, "shop/cart-1");
   await Promise.all(streams.map((events) => events.through("deleted")));
-  assertEquals(relayed.relay.status(), { connections: 50, streams: { pods: 50 } });
+  assertEquals(relayed.present, { connections: 50, streams: { pods: 50 } });
   for (const events of streams) await events[Symbol.asyncDispose]();
   await relayed.untilConnections(0);
-  assertEquals(relayed.relay.status(), { connections: 0, streams: { pods: 0 } });
+  assertEquals(relayed.present, { connections: 0, streams: { pods: 0 } });
   assertEquals(relayed.server.requests.map(({ verb }) => verb), ["watch"]); // a streaming list
 });
 
