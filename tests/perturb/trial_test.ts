@@ -161,12 +161,20 @@ Deno.test("a restart on a stale API server: the first list is old, and the watch
     for await (const { type } of maps.watch({ resourceVersion, signal })) {
       log.push(`${identity} ${type} at ${Date.now() % 100_000}`);
     }
+    return "stops";
   });
   const create: PerturbStep = { do: "change", name: "create", seed: 1 };
   const log = await logOf(lists, [create, WAIT, { do: "staleRestart", writes: 1, ms: 2_000 }, WAIT], {
     changes: { create: (server) => void server.create(ConfigMap, MAP) },
   });
-  assertEquals(log.slice(0, 5), ["a-1 starts", "a-1 lists 1", "a-2 starts", "a-2 lists 0", "a-2 ADDED at 7000"]);
+  assertEquals(log.slice(0, 6), [
+    "a-1 starts",
+    "a-1 lists 1",
+    "a-1 stops",
+    "a-2 starts",
+    "a-2 lists 0",
+    "a-2 ADDED at 7000",
+  ]);
 });
 
 Deno.test("a restart on a stale API server: an informer syncs with an old state, also where the server streams lists", async () => {
