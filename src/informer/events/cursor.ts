@@ -1,5 +1,4 @@
 import type { Entry } from "../../api/entry.ts";
-import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { Pacer } from "../../async/pacer.ts";
 import type { Quarantine } from "../cache/quarantine.ts";
@@ -23,8 +22,6 @@ export interface CursorStart<T extends KubernetesObject> {
 
 /** A restriction of a cursor to some objects. */
 export interface CursorSelection<T> {
-  /** Reads the events of this object alone, and `synced`. */
-  readonly key?: ObjectKey;
   /** Reads the events of those objects alone for which it holds; see {@linkcode EventFilter}. */
   readonly filter?: (object: T) => boolean;
   /** Called with each error that `filter` throws. */
@@ -41,7 +38,6 @@ export interface CursorSelection<T> {
 export abstract class Cursor<T extends KubernetesObject> {
   readonly #log: EventLog<T>;
   readonly #pacer: Pacer;
-  readonly #key: ObjectKey | undefined;
   readonly #filter: EventFilter<T> | undefined;
   /** `true` from `close()` on. */
   #isClosed = false;
@@ -52,15 +48,14 @@ export abstract class Cursor<T extends KubernetesObject> {
   /** Set if and only if a `wait()` has not resolved; ends it. */
   #endWait: (() => void) | undefined;
 
-  constructor(start: CursorStart<T>, { key, filter, onFilterError }: CursorSelection<T>) {
+  constructor(start: CursorStart<T>, { filter, onFilterError }: CursorSelection<T>) {
     this.#log = start.log;
     this.#pacer = start.pacer;
     this.#turn = start.pacer.turns;
-    this.#key = key;
     this.#filter = filter && new EventFilter(filter, start.quarantine, onFilterError);
   }
 
-  /** The number of events that have not been read, before `key` and `filter` are applied. */
+  /** The number of events that have not been read, before `filter` is applied. */
   abstract get pending(): number;
 
   /** `true` once the cursor was closed: there are no more events. */
@@ -81,7 +76,6 @@ export abstract class Cursor<T extends KubernetesObject> {
       mayGoOn = false;
       const read = this.take();
       if (read === undefined) return undefined;
-      if (this.#key !== undefined && read.type !== "synced" && read.key !== this.#key) continue;
       const event = this.#filter === undefined ? read : this.#filter.apply(read);
       if (event !== undefined) return event;
     }
@@ -102,7 +96,7 @@ export abstract class Cursor<T extends KubernetesObject> {
         if (!isQueued) this.#turn = this.#pacer.turns;
         resolve();
       };
-      const leave = isQueued ? this.#pacer.onTurn(end) : this.#log.onceAppended(end);
+      const leave = isQueued ? this.#pacer.onTurn(end) : this.onceLogged(end);
       this.#endWait = (): void => {
         leave();
         end();
@@ -122,6 +116,11 @@ export abstract class Cursor<T extends KubernetesObject> {
     this.#isClosed = true;
     this.clear();
     this.#endWait?.();
+  }
+
+  /** Calls `wake`, once, when there is something to read, unless the returned function is called before. */
+  protected onceLogged(wake: () => void): () => void {
+    return this.#log.onceAppended(wake);
   }
 
   /** The next event in order, which thereby counts as read. */

@@ -1,4 +1,5 @@
 import type { Entry } from "../../api/entry.ts";
+import type { ObjectKey } from "../../api/key.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import type { LoggedEvent } from "./event.ts";
 
@@ -25,6 +26,39 @@ export interface LogFollower<T extends KubernetesObject> {
   loggedInitial(entries: readonly Entry<T>[]): void;
 }
 
+/** The followers of single objects: an event costs one look-up, however many they are. */
+class FollowersByKey<T extends KubernetesObject> implements LogFollower<T> {
+  /** Has a key if and only if it has a follower. */
+  readonly #followers = new Map<ObjectKey, Set<LogFollower<T>>>();
+
+  /** The number of objects that are followed. */
+  get size(): number {
+    return this.#followers.size;
+  }
+
+  logged(event: LoggedEvent<T>): void {
+    if (event.type !== "synced") this.#followers.get(event.key)?.forEach((follower) => follower.logged(event));
+    else for (const followers of this.#followers.values()) followers.forEach((follower) => follower.logged(event));
+  }
+
+  loggedInitial(entries: readonly Entry<T>[]): void {
+    for (const entry of entries) {
+      this.#followers.get(entry.key)?.forEach((follower) => follower.loggedInitial([entry]));
+    }
+  }
+
+  add(key: ObjectKey, follower: LogFollower<T>): void {
+    const followers = this.#followers.get(key);
+    if (followers === undefined) this.#followers.set(key, new Set([follower]));
+    else followers.add(follower);
+  }
+
+  delete(key: ObjectKey, follower: LogFollower<T>): void {
+    const followers = this.#followers.get(key);
+    if (followers?.delete(follower) && followers.size === 0) this.#followers.delete(key);
+  }
+}
+
 interface Node<T extends KubernetesObject> extends LogPosition<T> {
   next: Node<T> | undefined;
 }
@@ -39,6 +73,8 @@ export class EventLog<T extends KubernetesObject> {
   /** The only node without `next`. */
   #end: Node<T> = { event: undefined, initial: undefined, count: 0, next: undefined };
   readonly #followers = new Set<LogFollower<T>>();
+  /** One of `#followers` if and only if it has followers. */
+  readonly #byKey = new FollowersByKey<T>();
   /** Has a callback if and only if nothing was appended since `onceAppended()` took it, and it was not taken back. */
   #waiting = new Set<() => void>();
 
@@ -69,6 +105,16 @@ export class EventLog<T extends KubernetesObject> {
   follow(follower: LogFollower<T>): () => void {
     this.#followers.add(follower);
     return () => this.#followers.delete(follower);
+  }
+
+  /** Calls `follower` for each event of one object, and each `synced`, from now on, until the returned function is called. */
+  followKey(key: ObjectKey, follower: LogFollower<T>): () => void {
+    this.#byKey.add(key, follower);
+    this.#followers.add(this.#byKey);
+    return () => {
+      this.#byKey.delete(key, follower);
+      if (this.#byKey.size === 0) this.#followers.delete(this.#byKey);
+    };
   }
 
   /** Calls `wake`, once, when something is appended, unless the returned function is called before. */

@@ -8,6 +8,8 @@ export class VersionGate {
   #version = "";
   /** `#over` is `undefined` if and only if {@linkcode end} was not called. */
   #over: unknown;
+  /** No pending wait is for an older version; `undefined` only if there is none. */
+  #nearest: string | undefined;
   /** `#waiting` has a waiter if and only if its wait is pending. */
   readonly #waiting = new Set<{ readonly version: string; readonly latch: Latch }>();
 
@@ -21,11 +23,15 @@ export class VersionGate {
     const before = this.#version;
     this.#version = version;
     const back = before !== "" && isOlder(version, before);
+    if (this.#nearest === undefined) return;
+    if (isResourceVersion(version) && !back && isOlder(version, this.#nearest)) return;
+    this.#nearest = undefined;
     for (const { version: awaited, latch } of this.#waiting) {
       if (!isResourceVersion(version)) latch.fail(cannotOrder(version));
       else if (back) {
         latch.fail(new Error(`Cannot wait for version ${awaited}: the server went back from ${before} to ${version}`));
       } else if (!isOlder(version, awaited)) latch.open();
+      else this.#await(awaited);
     }
   }
 
@@ -36,6 +42,7 @@ export class VersionGate {
     if (this.#over !== undefined) throw this.#over;
     const waiter = { version, latch: new Latch() };
     this.#waiting.add(waiter);
+    this.#await(version);
     try {
       await waiter.latch.wait(options);
     } finally {
@@ -47,5 +54,9 @@ export class VersionGate {
   end(error: Error): void {
     this.#over = error;
     for (const { latch } of this.#waiting) latch.fail(error);
+  }
+
+  #await(version: string): void {
+    if (this.#nearest === undefined || isOlder(version, this.#nearest)) this.#nearest = version;
   }
 }

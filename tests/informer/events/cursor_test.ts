@@ -26,6 +26,15 @@ class CountedLog extends EventLog<Thing> {
     };
   }
 
+  override followKey(key: string, follower: LogFollower<Thing>): () => void {
+    this.followers++;
+    const leave = super.followKey(key, follower);
+    return () => {
+      this.followers--;
+      leave();
+    };
+  }
+
   override onceAppended(wake: () => void): () => void {
     this.waiting++;
     const leave = super.onceAppended(() => {
@@ -137,14 +146,14 @@ Deno.test("Cursor close ends a wait for a turn, and leaves the pacer's queue", a
 Deno.test("Cursor also yields the turn while its filter drops all events", async () => {
   const first = Array.from({ length: 10 }, (_, i) => entry(`object-${i}`, 1));
   let asked = 0;
-  const { cursor, append, pacer } = opened({ key: "default/x", filter: () => (asked++, true) }, first);
+  const { cursor, append, pacer } = opened({ filter: ({ metadata }) => (asked++, metadata.name === "x") }, first);
   append("x", 11);
   const lines: string[] = [];
   while (lines.length === 0) {
     lines.push(...polled(cursor));
     if (lines.length === 0) await cursor.wait();
   }
-  assertEquals([lines, asked], [["+ default/x@11"], 1]);
+  assertEquals([lines, asked], [["+ default/x@11"], 11]);
   assertEquals(pacer.turns >= 3, true, `${pacer.turns} turns`);
   cursor.close();
 });
@@ -195,6 +204,30 @@ Deno.test("Cursor that was idle shares the time of the turn in which the log wak
   await cursor.wait();
   assertEquals(polled(cursor), ["+ default/a@11"]);
   cursor.close();
+});
+
+Deno.test("Cursor of one object is neither given nor woken by events of others, reads each of its own, and leaves the log", async () => {
+  const { cursor, log, append } = opened({ key: "default/x" }, [entry("x", 1)], 64);
+  assertEquals(polled(cursor), ["+ default/x@1 (initial)"]);
+  const waiting = cursor.wait();
+  append("a", 11);
+  log.appendInitial([entry("b", 12)]);
+  assertEquals([cursor.pending, log.waiting], [0, 0]);
+  append("x", 13);
+  append("x", 14);
+  log.append({ type: "synced", objects: 1, resourceVersion: "14" });
+  log.appendInitial([entry("b", 15), entry("x", 16)]);
+  await waiting;
+  const lines = ["+ default/x@13", "+ default/x@14", "= 1 at 14", "+ default/x@16 (initial)"];
+  assertEquals([polled(cursor), cursor.pending], [lines, 0]);
+  cursor.resync([entry("x", 16)]);
+  cursor.resync([entry("x", 16)]);
+  assertEquals(polled(cursor), ["~ default/x@16→16 (resync)"]);
+  const last = cursor.wait();
+  cursor.close();
+  await last;
+  append("x", 17);
+  assertEquals([cursor.isClosed, log.followers, cursor.pending, polled(cursor)], [true, 0, 0, []]);
 });
 
 Deno.test("Cursor resync does not take a turn from a reader that does not wait", async () => {

@@ -1,6 +1,7 @@
 import { errorLine } from "../../../src/errors/error_line.ts";
 import { WaitError } from "../../../src/informer/wait_error.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/assert";
+import { Pacer } from "../../../src/async/pacer.ts";
 import type { InformerEvent } from "../../../src/informer/events/event.ts";
 import {
   added,
@@ -318,4 +319,35 @@ Deno.test("atLeast() that is waiting rejects when the server's versions turn out
     if (listedAt === "10") await run.send(added("a", "abc"));
     await waiting;
   }
+});
+
+Deno.test("until({ key }) and untilDeleted() read no event of another object, however many wait", async () => {
+  using time = new FakeTime();
+  await using run = await new Run(time, holding(entry("a", 1))).start();
+  const { step } = Pacer.prototype;
+  let steps = 0;
+  Pacer.prototype.step = function (): boolean {
+    steps++;
+    return step.call(this);
+  };
+  using _restore = { [Symbol.dispose]: () => void (Pacer.prototype.step = step) };
+  /** The number of steps of all readers while 50 changes of other objects arrive. */
+  const counted = async (from: number): Promise<number> => {
+    steps = 0;
+    for (let version = from; version < from + 50; version++) await run.send(modified("other", version));
+    return steps;
+  };
+  const alone = await counted(11);
+  const waits = Array.from({ length: 100 }, (_, i) => [
+    run.informer.until(({ metadata }) => metadata.name === `w-${i}`, { key: `default/w-${i}` }),
+    run.informer.until(() => false, { key: "default/a" }),
+    run.informer.untilDeleted("default/a"),
+  ]).flat();
+  const settled = Promise.allSettled(waits);
+  await time.tickAsync(0);
+  assertEquals(await counted(111), alone);
+  await run.send(added("w-7", 200));
+  assertEquals((await waits[21] as Thing).metadata.resourceVersion, "200");
+  await run.informer[Symbol.asyncDispose]();
+  assertEquals((await settled).filter(({ status }) => status === "fulfilled").length, 1);
 });
