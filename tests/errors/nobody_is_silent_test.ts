@@ -1,9 +1,10 @@
-// Every class that takes `onError` under the same two promises: without it each new cause is written to the console once, and with
-// it never.
+// Everything that takes `onError` or `onInterrupted` under the same two promises: without it each new cause is written to the
+// console once, and with it never.
 import { assert, assertEquals } from "@std/assert";
 import type { Entry } from "../../src/api/entry.ts";
 import { keyOf } from "../../src/api/key.ts";
 import { Client } from "../../src/client/client.ts";
+import { HttpServer } from "../../src/deno/http_server.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
@@ -56,7 +57,7 @@ function fail(): never {
   throw new Error("a bug");
 }
 
-/** By the file that declares the `onError`. */
+/** By the file that declares the `onError` or `onInterrupted`. */
 const ROWS: Record<string, Record<string, Row>> = {
   "reconcile/options.ts": {
     "a reconcile": reconciler(fail),
@@ -156,6 +157,22 @@ const ROWS: Record<string, Record<string, Row>> = {
       await informers.shutdown();
     },
   },
+  "client/resource_client.ts": {
+    "a watch that resumes": async ({ client, server, onError, pass }) => {
+      const { resourceVersion } = server;
+      server.failNext(500, 100);
+      const stop = new AbortController();
+      const following = client.resource(ConfigMap).follow({
+        resourceVersion,
+        onInterrupted: onError,
+        signal: stop.signal,
+      });
+      const ended = following.next();
+      await pass(20_000);
+      stop.abort();
+      await ended;
+    },
+  },
   "client/discover.ts": {
     "a group": async ({ onError }) => {
       const items = [{ metadata: { name: "acme.dev" }, versions: [{ version: "v1", freshness: "Stale" }] }];
@@ -166,6 +183,20 @@ const ROWS: Record<string, Record<string, Row>> = {
       };
       using client = new Client({ server: "http://scripted", transport: { fetch } });
       for (let i = 0; i < 2; i++) await client.discover({ onError, maxAgeMs: 0 });
+    },
+  },
+  "deno/http_server.ts": {
+    "a connection that cannot be accepted": async ({ onError, pass }) => {
+      const { serve } = Deno;
+      const failed = { addr: { port: 8080 }, shutdown: () => Promise.resolve() };
+      const failing = () => ({ ...failed, finished: Promise.reject(new Error("too many open files")) });
+      Deno.serve = failing as unknown as typeof serve;
+      try {
+        await using _server = new HttpServer(() => new Response(), { onError });
+        await pass(5_000);
+      } finally {
+        Deno.serve = serve;
+      }
     },
   },
   "edge/relay_options.ts": {
@@ -216,13 +247,15 @@ for (const [file, rows] of Object.entries(ROWS)) {
   }
 }
 
-Deno.test("every declaration of onError has its rows", async () => {
+Deno.test("every declaration of onError and onInterrupted has its rows", async () => {
   const root = new URL("../../src/", import.meta.url);
   const found: string[] = [];
   const walk = async (folder: string): Promise<void> => {
     for await (const { name, isDirectory } of Deno.readDir(new URL(folder, root))) {
       if (isDirectory) await walk(`${folder}${name}/`);
-      else if (/^ {2}(readonly )?onError\?:/m.test(await Deno.readTextFile(new URL(folder + name, root)))) {
+      else if (
+        /^ {2}(readonly )?on(Error|Interrupted)\?:/m.test(await Deno.readTextFile(new URL(folder + name, root)))
+      ) {
         found.push(folder + name);
       }
     }
