@@ -450,6 +450,8 @@ class PlayedHistory {
     this.#epoch++;
     this.#compacted = version;
     this.#lastDeleted = undefined;
+    // The question whose objects these are is not answered by a server that takes longer than 5 s.
+    for (const lasting of this.#lasting.splice(0)) lasting[Symbol.dispose]();
     for (const write of writes) this.#perform(write);
     if (jump > 0) this.#perform({ do: "jump", by: jump });
   }

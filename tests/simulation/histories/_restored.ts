@@ -3,7 +3,7 @@ import type { FakeApiServer } from "@kube/informer/testing";
 import { LabelSelector } from "../../../src/api/selector.ts";
 import { keyOf } from "../../../src/api/key.ts";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
-import { cacheStateOf, type Following } from "./_following.ts";
+import { cacheStateOf, type Following, serverKeyOf } from "./_following.ts";
 import type { InformerPlan, SnapshotFault } from "./_script.ts";
 import type { CacheState } from "./_snapshot.ts";
 
@@ -58,10 +58,10 @@ export function beginningOf(
   const sample = [...new Set([...oldest.toReversed().slice(0, ASKED[0]), ...oldest.slice(0, ASKED[1])])];
   /** Has the answer that decides: the same object, or another one that was there at the version of the cache. */
   const decisive = sample.findIndex(([key, { uid }]) => {
-    const found = present.get(key);
+    const found = present.get(serverKeyOf(key));
     return found !== undefined && (found.uid === uid || Number(found.resourceVersion) <= Number(cache.version));
   });
-  const isKnown = decisive >= 0 && present.get(sample[decisive][0])!.uid === sample[decisive][1].uid;
+  const isKnown = decisive >= 0 && present.get(serverKeyOf(sample[decisive][0]))!.uid === sample[decisive][1].uid;
   const isAhead = Number(cache.version) > Number(server.resourceVersion);
   const gets = isAhead ? Math.min(1, sample.length) : decisive < 0 ? sample.length : decisive + 1;
   const isFound = gets > 0 && (isAhead || !isKnown);

@@ -153,8 +153,7 @@ function withRestarts(random: Random, steps: readonly ScriptStep[], faults: Scri
     if (step.do !== "informer") return step;
     const transform = random.next() < 0.4 && step.plan.fields === undefined;
     const factory = random.next() < 0.5;
-    // A factory asks for objects of a snapshot by the names that they have in the cache.
-    return { ...step, plan: { ...step.plan, transform, factory, renames: step.plan.renames && !factory } };
+    return { ...step, plan: { ...step.plan, transform, factory } };
   });
   for (let times = 1 + random.below(2); times > 0; times--) {
     const stop = 1 + random.below(found.length);
