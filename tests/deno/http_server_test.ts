@@ -1,5 +1,6 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { HttpServer } from "../../src/deno/http_server.ts";
+import { FakeTime } from "../support/fake_time.ts";
 
 Deno.test("an HttpServer answers until it is disposed, and throws where its port is in use", async () => {
   const ports: number[] = [];
@@ -22,6 +23,38 @@ Deno.test("an HttpServer that is disposed does not wait for a request that never
   await (await fetch(`http://127.0.0.1:${server.port}/`)).body?.cancel();
   await server[Symbol.asyncDispose]();
   assertEquals(await connection.read(new Uint8Array(1)).catch(() => null), null);
+});
+
+Deno.test("an HttpServer that fails closes its connections, and listens on its port each second until it succeeds", async () => {
+  using time = new FakeTime();
+  const began = time.now;
+  const { serve } = Deno;
+  const tries: { atMs: number; port: number; signal: AbortSignal }[] = [];
+  const servers: PromiseWithResolvers<void>[] = [];
+  Deno.serve = (({ port, signal }: { port: number; signal: AbortSignal }) => {
+    tries.push({ atMs: time.now - began, port, signal });
+    if (tries.length === 2) throw new Deno.errors.AddrInUse("in use");
+    const finished = Promise.withResolvers<void>();
+    servers.push(finished);
+    return { addr: { port: 4_711 }, finished: finished.promise, shutdown: () => Promise.resolve(finished.resolve()) };
+  }) as unknown as typeof serve;
+  using _restore = { [Symbol.dispose]: () => void (Deno.serve = serve) };
+  const causes: unknown[] = [];
+  const server = new HttpServer(() => new Response(), {
+    port: 0,
+    onError: (error) => causes.push(((error as Error).cause as Error).message),
+  });
+  servers[0].reject(new Error("too many open files"));
+  await time.tickAsync(999);
+  assertEquals([tries.length, tries[0].signal.aborted], [1, true]);
+  await time.tickAsync(2_000);
+  assertEquals(causes, ["too many open files", "in use"]);
+  assertEquals(tries.map(({ atMs, port }) => [atMs, port]), [[0, 0], [1_000, 4_711], [2_000, 4_711]]);
+  assertEquals(tries[2].signal.aborted, false);
+  servers[1].reject(new Error("broken"));
+  await time.tickAsync(0);
+  await server[Symbol.asyncDispose](); // while it waits to listen again
+  assertEquals([tries.length, time.timers], [3, 0]);
 });
 
 Deno.test(

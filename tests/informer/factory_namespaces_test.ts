@@ -162,6 +162,11 @@ Deno.test("statusChanges() of many namespaces yields one status for all that cha
   })();
   await fixture.tick();
   statuses = 0;
+  // The watches open one after the other in a turn, so that a reader could take a status for each.
+  let opened = 0;
+  fixture.server.beforeNext(async () => {
+    for (let left = 50 * opened++; left > 0; left--) await Promise.resolve();
+  }, namespaces.length);
   fixture.server.endWatches();
   await fixture.tick(1_000);
   assertEquals(state, "live");

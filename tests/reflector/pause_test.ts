@@ -142,6 +142,22 @@ Deno.test("Reflector that is asked for a relist while it is paused lists the new
   assertEquals(source.requests, ["list 0 limit=500", "watch 10", "list - limit=500", "list - limit=500", "watch 11"]);
 });
 
+Deno.test("Reflector that is asked for a relist while it is paused in a wait for a watch lists the newest state instead", async () => {
+  using time = new FakeTime();
+  const source = new ScriptedSource().list(part(10, []), END).watch([], refused(429)).list(part(11, []), END).watch([]);
+  await using follow = new Follow(time, source, PAGES);
+  await time.tickAsync(300);
+  assertEquals(follow.reflector.phase.name, "waiting");
+  follow.reflector.pause();
+  await time.tickAsync(0);
+  follow.reflector.relist(new Error("something is missing"));
+  follow.reflector.resume();
+  await time.tickAsync(499);
+  assertEquals(source.requests, ["list 0 limit=500", "watch 10"]);
+  await time.tickAsync(1);
+  assertEquals(source.requests.slice(2), ["list - limit=500", "watch 11"]);
+});
+
 Deno.test("Reflector starts ten watches without a wait, then one a second, however often it is paused and resumed", async () => {
   using time = new FakeTime();
   const source = new ScriptedSource().list(part(10, []), END);
