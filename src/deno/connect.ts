@@ -1,4 +1,5 @@
 import { Client } from "../client/client.ts";
+import { InformerError } from "../errors/informer_error.ts";
 import type { FoundConnection } from "./found_connection.ts";
 import type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
 import { findConnection, findInClusterConnection } from "./find_connection.ts";
@@ -49,7 +50,7 @@ import { findConnection, findInClusterConnection } from "./find_connection.ts";
  * ```
  */
 export async function connect(options: ConnectOptions = {}): Promise<Client> {
-  return clientOf(await findConnection(options), options);
+  return clientOf(await findConnection(options).catch((error) => rethrow(error, connect)), options);
 }
 
 /**
@@ -61,7 +62,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Client> {
  * @throws {ConnectError} outside a pod, or in one without a service account; the error names the missing part.
  */
 export async function inCluster(options: InClusterOptions = {}): Promise<Client> {
-  return clientOf(await findInClusterConnection(options), options);
+  return clientOf(await findInClusterConnection(options).catch((error) => rethrow(error, inCluster)), options);
+}
+
+/** Throws `error` again; the stack of one that the configuration has caused begins at the caller of `called`. */
+function rethrow(error: unknown, called: (...args: never[]) => unknown): never {
+  if (error instanceof InformerError) Error.captureStackTrace?.(error, called);
+  throw error;
 }
 
 function clientOf(connection: FoundConnection, { wrapTransport }: InClusterOptions): Client {

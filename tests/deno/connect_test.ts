@@ -259,3 +259,17 @@ Deno.test("denoTransport is disposed with its client", async () => {
   }
   await assertRejects(() => transport.fetch(new Request(server.url)), TypeError, "is disposed");
 });
+
+Deno.test("the stacks of errors of connect and inCluster begin at their caller", async () => {
+  const path = await Deno.makeTempFile({ suffix: ".yaml" });
+  await Deno.writeTextFile(path, "clusters: 1\n");
+  const connecting = async (): Promise<unknown> => await connect({ kubeconfig: path });
+  const inPod = async (): Promise<unknown> => await inCluster();
+  for (const [call, name] of [[connecting, "connecting"], [inPod, "inPod"]] as const) {
+    const { stack = "", message } = await assertRejects(call, Error);
+    const [first] = stack.split("\n").filter((line) => line.startsWith("    at "));
+    assertStringIncludes(first, `at async ${name} (`);
+    assertStringIncludes(stack, message);
+  }
+  await Deno.remove(path);
+});
