@@ -1,7 +1,7 @@
 // Runs a Deployment for each CronTab, keeps its schedule outside of the cluster (in a Map here), and reports.
 //   deno run -A examples/crontab_controller.ts [--fake]
 import { Client, defineResource, type KubernetesObject, type Resource } from "@kube/informer";
-import { connect } from "@kube/informer/deno";
+import { connect, shutdownSignal } from "@kube/informer/deno";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import * as kube from "@kube/informer/reconcile";
 import { FakeApiServer } from "@kube/informer/testing";
@@ -14,10 +14,11 @@ const NAME = { group: "stable.example.com", version: "v1", plural: "crontabs", k
 export const CronTab: Resource<CronTab> = defineResource<CronTab>(NAME);
 
 export function cronTabs(client: Client, schedules: Map<string, string>): kube.Reconciler<CronTab> {
-  const tabs: kube.Reconciler<CronTab> = new kube.Reconciler(client, CronTab, async (key, { object, client }) => {
+  const tabs: kube.Reconciler<CronTab> = new kube.Reconciler(client, CronTab, async (key, context) => {
+    const { object, client, signal } = context;
     const guard = { finalizer: "stable.example.com/schedule", cleanup: () => void schedules.delete(key) };
     const tab = object && await kube.finalize(client.resource(CronTab), object, guard);
-    if (tab === undefined) return guard.cleanup(); // once more: a stale cache may have led to a schedule
+    if (tab === undefined) return signal.aborted ? undefined : guard.cleanup(); // a stale cache may have led to one
     const { metadata: { namespace, name }, spec: { schedule, image, replicas } } = tab;
     schedules.set(key, schedule);
     const template = { metadata: { labels: { crontab: name } }, spec: { containers: [{ name, image }] } };
@@ -41,10 +42,9 @@ export function cronTabs(client: Client, schedules: Map<string, string>): kube.R
 }
 
 if (import.meta.main) {
-  const stop = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(name, () => stop.abort());
+  using stop = shutdownSignal();
   const transport = new FakeApiServer();
   transport.create(CronTab, { metadata: { name: "a" }, spec: { schedule: "@daily", image: "cron", replicas: 1 } });
   using client = Deno.args.includes("--fake") ? new Client({ server: "http://fake", transport }) : await connect();
-  await cronTabs(client, new Map()).run({ signal: stop.signal });
+  await cronTabs(client, new Map()).run({ signal: stop });
 }
