@@ -26,8 +26,12 @@ export function planCollections(request: Request, options: PlanCollectionsOption
   const refused = (refusal: Refusal, more?: Record<string, string>): RequestPlan =>
     planWithoutData(() => refuse(request, refusal, more));
   const { pathname, searchParams } = new URL(request.url);
-  if (pathname === "/api" && request.method === "GET") {
-    return planWithoutData(() => Response.json(listOf(collections), { headers: ANSWER_HEADERS }));
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  if (pathname === "/api" && isRead) {
+    return planWithoutData(() => {
+      const body = request.method === "HEAD" ? null : JSON.stringify(listOf(collections));
+      return new Response(body, { headers: { ...ANSWER_HEADERS, "content-type": "application/json" } });
+    });
   }
   const match = COLLECTION.exec(pathname);
   if (match === null) return undefined;
@@ -37,7 +41,7 @@ export function planCollections(request: Request, options: PlanCollectionsOption
     const names = [...collections.keys()].join(", ");
     return refused({ status: 404, reason: `found no collection of that name, expected one of ${names}` });
   }
-  if (request.method !== "GET" && request.method !== "HEAD") {
+  if (!isRead) {
     return refused({ status: 405, reason: "use GET" }, { allow: "GET, HEAD" });
   }
   const isList = route === "api";

@@ -11,6 +11,11 @@ Deno.test("HEAD is answered as GET, without a body", async () => {
   assertMatch(response.headers.get("etag")!, /^W\/"/);
   const events = await relayed.relay.fetch(new Request("http://localhost/events/pods", { method: "HEAD" }), LOCAL);
   assertEquals([events.status, events.body, events.headers.get("content-type")], [200, null, "text/event-stream"]);
+  const [names, read] = await Promise.all(["HEAD", "GET"].map((method) => {
+    return relayed.relay.fetch(new Request("http://localhost/api", { method }), LOCAL);
+  }));
+  assertEquals([names.status, names.body, [...names.headers]], [200, null, [...read.headers]]);
+  assertEquals(Object.keys(await read.json()), ["collections"]);
   assertEquals(relayed.present, { connections: 0, streams: {} });
 });
 
