@@ -144,6 +144,14 @@ Deno.test("types: a misspelt path is refused at its place, in a list of fields t
         node: path("spec.nodename"),
       },
     });
+    const either = Math.random() < 0.5 ? ["spec.nodeName"] as const : ["status.phase"] as const;
+    const oneOf = informers.forResource(Pod, { fields: either }).lister.get("a");
+    void (oneOf?.spec?.nodeName satisfies string | undefined);
+    // @ts-expect-error one of the two alone is kept
+    void oneOf?.spec.nodeName;
+    void informers.forResource(Pod, { fields: [...either] }).lister.get("a")?.status?.phase;
+    void informers.acquire(Pod, { fields: either }).lister.get("a")?.status?.phase;
+    void informers.acquire(Pod, { fields: [...either] }).lister.get("a")?.spec?.nodeName;
     const unknown = informers.forResource(Pod, options);
     void (unknown.lister.get("a")?.spec?.nodeName satisfies string | undefined);
     const whole = informers.forResource(Secret, { keep: "data" });

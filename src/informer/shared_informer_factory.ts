@@ -41,10 +41,13 @@ export interface MemoryOfInformer extends Omit<InformerOfFactory, "status"> {
 }
 
 /** An informer's reduction of objects to named fields. */
-export interface FieldsOption<T extends KubernetesObject, P extends readonly string[]> {
+export type FieldsOption<T extends KubernetesObject, P extends readonly string[]> = {
   /** The paths of the fields that are kept, as in `fieldsOf`: `["spec.nodeName", "spec.containers.image"]`. */
-  readonly fields: P & FieldPaths<T, P>;
-}
+  readonly fields?: P;
+} & {
+  // Not `P & FieldPaths<T, P>`: of an optional union of lists, the compiler would infer the first list as P.
+  readonly fields?: FieldPaths<T, P>;
+};
 
 /** The selection of an informer of complete objects. */
 export interface Unpicked extends Selection {
@@ -157,7 +160,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** As above, with named fields of objects. */
   forResource<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
     resource: Resource<T>,
-    options: Partial<FieldsOption<T, P>> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
+    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
   ): SharedIndexInformer<Kept<T, P>, Name>;
   forResource<T extends KubernetesObject, Name extends string = never>(
     complete: Resource<T> | ApiResource,
@@ -215,7 +218,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   /** As above, with named fields of objects. */
   acquire<T extends KubernetesObject, const P extends readonly string[] = never, Name extends string = never>(
     resource: Resource<T>,
-    options: Partial<FieldsOption<T, P>> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
+    options: FieldsOption<T, P> & Selection & SharedIndexInformerOptions<Kept<T, P>, Name>,
   ): AcquiredInformer<Kept<T, P>, Name>;
   acquire<T extends KubernetesObject, Name extends string = never>(
     complete: Resource<T>,
