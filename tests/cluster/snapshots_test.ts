@@ -257,6 +257,6 @@ cluster.withPlane(
     await untilStatus(held, "live", ({ state }) => state === "live");
     report(`live after ${seconds(at)}`);
     assertEquals([...held.entries.keys()], [`${namespace}/there`]);
-    assertMatch(errors[0], /the server has other objects: it has not reached version 1000000000/);
+    assertMatch(errors[0], /the server does not have its state: it has not reached version 1000000000/);
   },
 );

@@ -223,7 +223,7 @@ Deno.test("SharedInformerFactory lists where the server has no object of the sna
   assertEquals(fixture.asked, ["ask for b at 4", "list"]);
   assertMatch(
     fixture.errors[0],
-    /listed instead, because the server has other objects: it has none of "default\/b"; were they deleted,/,
+    /listed instead, because the server does not have its state: it has none of "default\/b"; were they deleted,/,
   );
   assertEquals(fixture.store.take(), ["get pods/v1", "set pods/v1 kept anew"]);
 });

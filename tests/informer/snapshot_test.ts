@@ -279,7 +279,7 @@ Deno.test("SharedIndexInformer lists where the snapshot that it was given is not
   }
   assertMatch(
     errors[0],
-    /^Cannot use the snapshot of the informer of "pods", which is listed instead, because the server has other objects: it has none of /,
+    /^Cannot use the snapshot of the informer of "pods", which is listed instead, because the server does not have its state: it has none of /,
   );
 });
 

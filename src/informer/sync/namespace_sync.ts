@@ -271,7 +271,7 @@ export class NamespaceSync<T extends KubernetesObject> {
     this.#controller.listFirst();
     onError(
       new InformerError(
-        `Cannot use the snapshot of ${informer}, which is listed instead, because the server has other objects: ${reason}`,
+        `Cannot use the snapshot of ${informer}, which is listed instead, because the server does not have its state: ${reason}`,
       ),
     );
   }

@@ -1,5 +1,5 @@
 import type { Entry } from "../../api/entry.ts";
-import { isTooLargeResourceVersion } from "../../api/errors.ts";
+import { isTooLargeResourceVersion, StatusError } from "../../api/errors.ts";
 import { type ObjectKey, splitKey } from "../../api/key.ts";
 import type { IdentitySource } from "../../api/lister_watcher.ts";
 import type { KubernetesObject } from "../../api/object.ts";
@@ -32,8 +32,9 @@ const OLDEST = 2;
  * from a version that a server has not reached is silent, and one of another history misses changes.
  *
  * The server is asked for one object after the other, by lists of its metadata alone, until it has one: the newest first, as
- * objects that expire do so in their order. A refusal, a server that cannot be reached, and one that takes longer than 5 s do not
- * answer the question, and count as `undefined`.
+ * objects that expire do so in their order. One that answers 400 cannot read the version, which is none of its own. Another
+ * refusal, a server that cannot be reached, and one that takes longer than 5 s do not answer the question, and count as
+ * `undefined`.
  */
 export async function snapshotMismatch(
   { entries, version, originalKey }: RestoredPart,
@@ -55,6 +56,9 @@ export async function snapshotMismatch(
       }
     }
   } catch (error) {
+    if (error instanceof StatusError && error.status.code === 400) {
+      return `it cannot read version ${JSON.stringify(version)}: ${error.status.message}; was the snapshot changed?`;
+    }
     // mutant: restored-version-unreached
     if (!isTooLargeResourceVersion(error)) return undefined;
     return `it has not reached version ${version}; was the cluster made anew, or restored from a backup?`;
