@@ -334,9 +334,9 @@ export class SharedIndexInformer<T extends KubernetesObject, Name extends string
    * Handlers receive its objects as initial ones. The watch resumes at the version of the snapshot, without a list; if the server
    * has that version no longer, the collection is listed, and handlers receive the difference.
    *
-   * {@linkcode run} first asks the server for objects of the snapshot. If it has none of them, or has not reached the version, the
-   * snapshot is of another cluster or history: the collection is listed too, and `onError` receives the reason. A source that is not
-   * a client's, without `identities`, is not asked.
+   * {@linkcode run} first asks the server for objects of the snapshot. If it has none of them, has not reached the version, or
+   * cannot read it, the snapshot is of another cluster or history, or forged: the collection is listed too, and `onError` receives
+   * the reason. A source that is not a client's, without `identities`, is not asked.
    *
    * The objects are not transformed again: give snapshots of another `transform` another place. A damaged snapshot is found by
    * checksums; a forged one is not.

@@ -27,7 +27,7 @@ import { LiveCounters, type ReflectorCounters } from "./counters.ts";
 import { checkReflectorOptions, type ReflectorOptions, type ReflectorSettings } from "./options.ts";
 import { readPageList } from "./page_list.ts";
 import type { ListingPhase, Outcome, ReflectorPhase, WatchFacts, WatchingPhase } from "./phase.ts";
-import type { ReflectorStore } from "./reflector_store.ts";
+import type { ReflectorStore, Replacement } from "./reflector_store.ts";
 import type { ListWatchObserver, RequestEnd } from "./request_observer.ts";
 import { readStreamingList } from "./streaming_list.ts";
 import { SyncedStore } from "./synced_store.ts";
@@ -154,12 +154,41 @@ export class Reflector<T extends KubernetesObject> {
    * @throws {Error} when the reflector is running.
    */
   restore(entries: readonly Entry<T>[], resourceVersion: string): void {
+    const restored = this.restoring();
+    try {
+      restored.add(entries);
+      restored.commit(resourceVersion);
+    } finally {
+      restored.abandon();
+    }
+  }
+
+  /**
+   * Begins a {@linkcode restore} whose entries are staged over several turns. Nothing changes before its commit; to abandon it after
+   * that does nothing.
+   *
+   * @throws {Error} when the reflector is running; its commit, too.
+   */
+  restoring(): Replacement<Entry<T>> {
+    this.#checkRestorable();
+    const list = this.#store.stage();
+    return {
+      add: (entries) => {
+        // mutant: restored-objects-left-out
+        list.add(entries);
+      },
+      delete: (entry) => list.delete(entry),
+      commit: (resourceVersion) => {
+        this.#checkRestorable();
+        list.commit(resourceVersion);
+        this.#isRestored = true;
+      },
+      abandon: () => list[Symbol.dispose](),
+    };
+  }
+
+  #checkRestorable(): void {
     if (this.#isRunning) throw new Error("Cannot restore the store: the reflector is running");
-    using list = this.#store.stage();
-    // mutant: restored-objects-left-out
-    list.add(entries);
-    list.commit(resourceVersion);
-    this.#isRestored = true;
   }
 
   /** Lets the next {@linkcode run} begin with a list although the store was restored. */

@@ -327,6 +327,50 @@ Deno.test("SharedIndexInformer parses the objects of a snapshot in several turns
   await counting;
 });
 
+Deno.test("SharedIndexInformer computes the index values of a snapshot in several turns, and fills its cache in one step", async () => {
+  const entries = Array.from({ length: 400 }, (_, i) => unread(`thing-${i}`, i + 1));
+  const make = (source: ScriptedSource, index: (thing: Thing) => string[]): SharedIndexInformer<Thing, "name"> =>
+    new SharedIndexInformer(source, { indexers: { name: index }, reflector: { streamingList: "off" } });
+  const listed = (): ScriptedSource => new ScriptedSource().list(part(500, entries), END).watch([]);
+  let bytes: Uint8Array;
+  {
+    await using first = make(listed(), () => []);
+    void first.run();
+    await first.waitForCacheSync();
+    bytes = await bytesOf(first.snapshot());
+  }
+  let turn = 0;
+  let isOver = false;
+  const counting = (async (): Promise<void> => {
+    for (; !isOver; turn++) await nextTurn();
+  })();
+  const turns = new Set<number>();
+  const sizes = new Set<number>();
+  const slow = ({ metadata }: Thing): string[] => {
+    turns.add(turn);
+    sizes.add(second.indexer.size);
+    for (const began = performance.now(); performance.now() - began < 0.1;);
+    return [metadata.name];
+  };
+  await using second = make(new ScriptedSource(), slow);
+  await second.restore(cut(bytes));
+  assert(turns.size >= 3, `${turns.size} turns`);
+  assertEquals([[...sizes], second.indexer.size], [[0], 400]);
+  assertEquals(second.indexer.byIndex("name", "thing-7").length, 1);
+
+  let running: Promise<void> | undefined;
+  await using third = make(listed(), (thing) => {
+    running ??= nextTurn().then(() => void third.run());
+    return slow(thing);
+  });
+  await assertRejects(() => third.restore(cut(bytes)), Error, "it is running already");
+  await running;
+  await third.waitForCacheSync();
+  assertEquals(third.indexer.size, 400);
+  isOver = true;
+  await counting;
+});
+
 Deno.test("SharedIndexInformer refuses a snapshot that is cut off anywhere, or of which any byte was changed, and then lists", async () => {
   using time = new FakeTime();
   const bytes = await snapshotOf(time, [unread("a", 1), unread("b", 2)]);

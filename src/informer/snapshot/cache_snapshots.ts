@@ -1,6 +1,7 @@
 import type { Entry } from "../../api/entry.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { nextTurn } from "../../async/next_turn.ts";
+import { Pacer } from "../../async/pacer.ts";
 import { Reduction } from "../../entry/reduction.ts";
 import type { CachedCollection } from "../cache/cached_collection.ts";
 import type { CollectionSync } from "../sync/collection_sync.ts";
@@ -13,6 +14,12 @@ import { snapshotStream } from "./snapshot_stream.ts";
 
 /** The number of bytes of restored objects that are copied in one turn: about a millisecond. */
 const DETACHED_BYTES = 1_024 * 1_024;
+
+/** The time for which entries are staged in one turn, in milliseconds: index functions read each of them. */
+const STAGED_MS = 5;
+
+/** The number of entries that are staged before the clock is read. */
+const STAGED_ENTRIES = 16;
 
 /** Writes an informer's cache as bytes, and fills it from them. */
 export class CacheSnapshots<T extends KubernetesObject> {
@@ -72,10 +79,21 @@ export class CacheSnapshots<T extends KubernetesObject> {
     this.#checkEmpty();
     const { parts, header } = await this.#read(snapshot, { ...this.#scope, cluster });
     this.#checkEmpty();
-    this.#sync.state.restored(header.at);
-    void this.#detach(parts.flat());
-    for (const [index, part] of this.#parts.entries()) {
-      part.restore(parts[index].map(({ entry }) => entry), header.versions[index], header.at);
+    const staged = this.#parts.map((part) => part.restoring(header.at));
+    try {
+      const pacer = new Pacer(STAGED_MS, 1);
+      for (const [index, entries] of parts.entries()) {
+        for (let at = 0; at < entries.length; at += STAGED_ENTRIES) {
+          staged[index].add(entries.slice(at, at + STAGED_ENTRIES).map(({ entry }) => entry));
+          if (pacer.step()) await pacer.turn();
+          this.#checkEmpty();
+        }
+      }
+      this.#sync.state.restored(header.at);
+      void this.#detach(parts.flat());
+      for (const [index, part] of staged.entries()) part.commit(header.versions[index]);
+    } finally {
+      for (const part of staged) part.abandon();
     }
   }
 

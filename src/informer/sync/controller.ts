@@ -101,6 +101,11 @@ export class Controller<T extends KubernetesObject> {
     this.#reflector.restore(entries, resourceVersion);
   }
 
+  /** Begins a {@linkcode restore} whose entries are staged over several turns; see `Reflector.restoring()`. */
+  restoring(): Replacement<Entry<T>> {
+    return this.#reflector.restoring();
+  }
+
   /** Lets the next {@linkcode run} begin with a list although there was a {@linkcode restore}. */
   listFirst(): void {
     this.#reflector.listFirst();

@@ -14,6 +14,7 @@ import type { ListerWatcher } from "../../api/lister_watcher.ts";
 import type { ReflectorPhase } from "../../reflector/phase.ts";
 import type { ReflectorCounters } from "../../reflector/counters.ts";
 import type { ReflectorOptions } from "../../reflector/options.ts";
+import type { Replacement } from "../../reflector/reflector_store.ts";
 import { InformerError, withErrorJson } from "../../errors/informer_error.ts";
 import { Latch } from "../../async/latch.ts";
 import { callObserver } from "../../async/report_uncaught.ts";
@@ -74,7 +75,7 @@ export class NamespaceSync<T extends KubernetesObject> {
   readonly #source: ListerWatcher<T>;
   /** `#check` is defined if and only if a consistency check runs. */
   #check: ConsistencyCheck<T> | undefined;
-  /** `#isRestored` is `true` if and only if there was a {@linkcode restore}. */
+  /** `#isRestored` is `true` if and only if a {@linkcode restoring} was committed. */
   #isRestored = false;
   /** `#passedOver` has a kind if and only if an object of it, not the source's kind, was skipped and reported. */
   readonly #passedOver = new Set<string>();
@@ -193,13 +194,19 @@ export class NamespaceSync<T extends KubernetesObject> {
   }
 
   /**
-   * Fills the cache with the entries of a snapshot, as a first list would: those of {@linkcode EntryTransform.restored}, at
-   * `resourceVersion` and the time `at`. {@linkcode run} resumes the watch from there, if the server has the objects.
+   * Begins to fill the cache with the entries of a snapshot of the time `at`, those of {@linkcode EntryTransform.restored}. Its
+   * commit does so in one step, as a first list would; {@linkcode run} resumes the watch from there, if the server has the objects.
    */
-  restore(entries: readonly Entry<T>[], resourceVersion: string, at: number): void {
-    this.#controller.restore(entries, resourceVersion);
-    this.state.restored(at);
-    this.#isRestored = true;
+  restoring(at: number): Replacement<Entry<T>> {
+    const restored = this.#controller.restoring();
+    return {
+      ...restored,
+      commit: (resourceVersion) => {
+        restored.commit(resourceVersion);
+        this.state.restored(at);
+        this.#isRestored = true;
+      },
+    };
   }
 
   /** Ends the list or watch until {@linkcode resume}. */
