@@ -97,7 +97,7 @@ export class HttpServer implements AsyncDisposable {
   async #again(): Promise<void> {
     const { signal } = this.#stop;
     for (;;) {
-      await sleep(AGAIN_MS, { signal }).catch(() => {});
+      await sleep(AGAIN_MS, { signal }).catch(() => {}); // it was aborted, which the next line finds
       if (signal.aborted) return;
       try {
         this.#server = this.#listen(this.port);

@@ -58,7 +58,7 @@ async function readStream(
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   const stop = (reason?: unknown): void => {
     // First, as Deno leaves connections of bodies open whose request aborts while they are read.
-    reader?.cancel(reason).catch(() => {});
+    reader?.cancel(reason).catch(() => {}); // the read rejects with the same error
     job.abort(reason);
   };
   const onAbort = (): void => stop(signal.reason);

@@ -71,7 +71,7 @@ async function shortText({ body }: Request): Promise<string | Refusal> {
   let isLate = false;
   const late = new LongTimer(() => {
     isLate = true;
-    reader.cancel().catch(() => {});
+    reader.cancel().catch(() => {}); // the read rejects with the same error
   });
   late.arm(BODY_MS);
   try {
