@@ -5,7 +5,7 @@
  * The value names the fields that it has. The property is enumerable, so that a copy by spreading has it too, and is left out
  * by `JSON.stringify`.
  */
-export const reduced: unique symbol = Symbol.for("@kube/informer/reduced");
+export const reduced: unique symbol = /* @__PURE__ */ Symbol.for("@kube/informer/reduced");
 
 /** An object that may have the mark {@linkcode reduced}: its type cannot be written. */
 export interface Reduced {

@@ -1,9 +1,14 @@
+interface LatchOutcome {
+  readonly failed: boolean;
+  readonly error?: unknown;
+}
+
 /** An event that happens at most once, for any number of waits. */
 export class Latch {
   /** Set once and for all by the first `open()` or `fail()`. */
-  #outcome: { readonly error?: unknown; readonly failed: boolean } | undefined;
-  /** Has a waiter if and only if its promise is pending; empty once `#outcome` is set. */
-  readonly #waiting = new Set<{ readonly resolve: () => void; readonly reject: (error: unknown) => void }>();
+  #outcome: LatchOutcome | undefined;
+  /** Has a function for each pending wait; empty once `#outcome` is set. */
+  readonly #waiting = new Set<(outcome: LatchOutcome) => void>();
 
   /** `true` once the latch was opened. */
   get isOpen(): boolean {
@@ -22,9 +27,7 @@ export class Latch {
 
   /** Rejects the present waits with `error`; the latch stays as it is. */
   interrupt(error: unknown): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const { reject } of waiting) reject(error);
+    this.#settleWaits({ failed: true, error });
   }
 
   /** Resolves once the latch is open; rejects when it has failed, or with the signal's reason when that aborts first. */
@@ -35,30 +38,28 @@ export class Latch {
     }
     if (signal?.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
+      const settle = (outcome: LatchOutcome): void => {
+        signal?.removeEventListener("abort", stop);
+        outcome.failed ? reject(outcome.error) : resolve();
+      };
       const stop = (): void => {
-        this.#waiting.delete(waiter);
+        this.#waiting.delete(settle);
         reject(signal!.reason);
       };
-      const waiter = {
-        resolve: (): void => {
-          signal?.removeEventListener("abort", stop);
-          resolve();
-        },
-        reject: (error: unknown): void => {
-          signal?.removeEventListener("abort", stop);
-          reject(error);
-        },
-      };
       signal?.addEventListener("abort", stop, { once: true });
-      this.#waiting.add(waiter);
+      this.#waiting.add(settle);
     });
   }
 
-  #settle(outcome: { readonly error?: unknown; readonly failed: boolean }): void {
+  #settle(outcome: LatchOutcome): void {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
+    this.#settleWaits(outcome);
+  }
+
+  #settleWaits(outcome: LatchOutcome): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const { resolve, reject } of waiting) outcome.failed ? reject(outcome.error) : resolve();
+    for (const settle of waiting) settle(outcome);
   }
 }

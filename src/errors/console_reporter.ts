@@ -64,8 +64,8 @@ export class ConsoleReporter {
     if (this.#known.size >= MAX_CAUSES) this.#known.clear();
     this.#known.set(cause, { writtenMs: nowMs, repeats: 0 });
     const notes = [
-      ...(known === undefined || known.repeats === 0 ? [] : [`${known.repeats} more times since the last line`]),
-      ...(this.#leftOut === 0 ? [] : [`${this.#leftOut} errors of other causes were left out`]),
+      ...(known?.repeats ? [`${known.repeats} more times since the last line`] : []),
+      ...(this.#leftOut > 0 ? [`${this.#leftOut} errors of other causes were left out`] : []),
     ];
     this.#leftOut = 0;
     const line = redactSecrets(`${subject}: ${errorLine(error)}`);
