@@ -31,54 +31,152 @@
  * @module
  */
 
-// api and entry: objects, resources, keys, entries, selectors, options and errors.
-export type * from "./src/api/object.ts";
-export type * from "./src/api/draft.ts";
-export type * from "./src/api/apply.ts";
-export type * from "./src/api/merge_patch.ts";
-export * from "./src/api/mutable.ts";
-export type * from "./src/api/written.ts";
-export type * from "./src/api/list_map.ts";
-export type * from "./src/api/open_enum.ts";
-export type { IntOrString } from "./src/api/int_or_string.ts";
-export * from "./src/api/quantity.ts";
-export type { MicroTime, Time } from "./src/api/time.ts";
-export type { ApiResource } from "./src/api/api_resource.ts";
-export * from "./src/api/resource.ts";
-export { fieldsOf } from "./src/api/fields_of.ts";
-export { formatFieldPath, parseFieldPath } from "./src/api/field_path.ts";
-export type * from "./src/api/picked.ts";
-export { type IsReduced, type Reduced, reduced, type Whole } from "./src/api/reduced.ts";
-export type { SecretLike, WithoutData } from "./src/api/is_secret.ts";
-export type * from "./src/api/table_row.ts";
-export * from "./src/api/access_rule.ts";
-export * from "./src/api/key.ts";
-export type { Entry } from "./src/api/entry.ts";
-export { entryOf } from "./src/entry/entry_of.ts";
+export {
+  type AppliedItem,
+  type AppliedValue,
+  type Apply,
+  type ApplyFields,
+  type ApplyMeta,
+  copyOf,
+  type Draft,
+  type DraftMeta,
+  type DynamicObject,
+  type EnumLiterals,
+  type EphemeralObject,
+  type IsEphemeral,
+  keyOf,
+  type KubernetesObject,
+  type ListMap,
+  type ManagedFieldsEntry,
+  type MergePatch,
+  type Mutable,
+  type NamedDraftMeta,
+  type ObjectKey,
+  type ObjectMeta,
+  type OpenEnum,
+  type OwnerReference,
+  type quantity,
+  type Scalar,
+  type SentScalar,
+  type SentValue,
+  splitKey,
+  type WrittenScalar,
+  type WrittenValue,
+} from "./src/api/object.ts";
+
+export type { IntOrString } from "./src/api/object.ts";
+export { ParsedQuantity, parseQuantity, type Quantity, type QuantityFormat } from "./src/api/quantity.ts";
+export type { MicroTime, Time } from "./src/api/object.ts";
+export type { ApiResource } from "./src/api/resource.ts";
+export {
+  type AccessRule,
+  apiVersionOf,
+  defineResource,
+  mergeRules,
+  metadataOf,
+  pathOf,
+  type PathParts,
+  type PlacedRule,
+  type Resource,
+  resourceName,
+  type RoleOptions,
+  rolesYaml,
+  roleYaml,
+  type TableColumn,
+  tableOf,
+  type TableRow,
+} from "./src/api/resource.ts";
+export { fieldsOf } from "./src/api/fields.ts";
+export { formatFieldPath, parseFieldPath } from "./src/api/selector.ts";
+export type {
+  BracketPathKeys,
+  CheckedPath,
+  FieldPaths,
+  IdentifiedObject,
+  IsUnion,
+  Kept,
+  KeysBelow,
+  MembersOf,
+  NoField,
+  PathKeys,
+  PathsAreKnown,
+  Picked,
+  PickedPart,
+  SparsePart,
+  UnnamedKeys,
+} from "./src/api/fields.ts";
+export { type IsReduced, type Reduced, reduced, type Whole } from "./src/api/object.ts";
+export type { SecretLike, WithoutData } from "./src/api/resource.ts";
+
+export type { Entry } from "./src/api/options.ts";
+export { entryOf } from "./src/entry/entry.ts";
 export { type FieldPath, type FieldPredicate, type Having, path } from "./src/entry/path.ts";
-export type * from "./src/api/lister_watcher.ts";
-export * from "./src/api/options.ts";
-export * from "./src/api/selector.ts";
-export { type FieldRequirement, FieldSelector } from "./src/api/field_selector.ts";
-export { compareResourceVersions } from "./src/api/resource_version.ts";
+export type {
+  Bookmark,
+  Change,
+  IdentitySource,
+  ListerWatcher,
+  ListPart,
+  WatchEvent,
+} from "./src/api/lister_watcher.ts";
+export {
+  type Abortable,
+  type DecodeObserver,
+  type DecodeOptions,
+  type KnownEntries,
+  type ListOptions,
+  namespacesOf,
+  type Projection,
+  type RequestOptions,
+  type Selection,
+  type WatchOptions,
+} from "./src/api/options.ts";
+export { LabelSelector, type LabelSelectorFields, type Requirement } from "./src/api/selector.ts";
+export { type FieldRequirement, FieldSelector } from "./src/api/selector.ts";
+export { compareResourceVersions } from "./src/api/status.ts";
 export type { Status, StatusCause, StatusDetails } from "./src/api/status.ts";
-export * from "./src/api/errors.ts";
-export { errorLine } from "./src/errors/error_line.ts";
+export {
+  CredentialsError,
+  DecodeError,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isForbidden,
+  isNotFound,
+  isThrottled,
+  isTooLargeResourceVersion,
+  isUnauthorized,
+  messageOf,
+  StatusError,
+  UnexpectedKindError,
+  UnreachableError,
+} from "./src/api/status.ts";
+export { errorLine } from "./src/errors/errors.ts";
 export { type ErrorJson, InformerError } from "./src/errors/informer_error.ts";
-export type { Transport } from "./src/api/transport.ts";
-export type { BackoffOptions } from "./src/async/time/backoff.ts";
-
-// client: requests, watches and discovery.
+export type { Transport } from "./src/api/lister_watcher.ts";
+export type { BackoffOptions } from "./src/async/time.ts";
 export { Client, type ClientOptions } from "./src/client/client.ts";
-export { accessUsed } from "./src/client/access_used.ts";
-export type { Credentials } from "./src/client/http/credentials.ts";
-export type * from "./src/client/resource_client.ts";
-export type { ObjectWrite } from "./src/client/object_write.ts";
-export type { DiscoverOptions } from "./src/client/discover.ts";
-export { findResource } from "./src/client/find_resource.ts";
-
-// reflector: lists, watches and recovers.
-export type * from "./src/reflector/reflector_store.ts";
+export { accessUsed } from "./src/client/client.ts";
+export type { Credentials } from "./src/client/http/connection.ts";
+export type {
+  ApplyOptions,
+  ApplyOwner,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  FollowOptions,
+  GetOptions,
+  ObjectList,
+  Patch,
+  ResourceClient,
+  ResourceClientOptions,
+  ResourceClients,
+  SubresourceDraft,
+  WriteOptions,
+} from "./src/client/resource_client.ts";
+export type { ObjectWrite } from "./src/client/resource_client.ts";
+export type { DiscoverOptions } from "./src/client/client.ts";
+export { findResource } from "./src/client/client.ts";
+export type { ReflectorStore, Replacement } from "./src/reflector/lists.ts";
 export type {
   AttemptHistory,
   Failure,
@@ -88,25 +186,31 @@ export type {
   StoppedPhase,
   WaitingPhase,
   WatchingPhase,
-} from "./src/reflector/phase.ts";
+} from "./src/reflector/transition.ts";
 export { RequestRateError, ShortWatchError } from "./src/reflector/transition.ts";
-export type { ReflectorOptions } from "./src/reflector/options.ts";
-export type * from "./src/reflector/request_observer.ts";
-export type { ReflectorCounters, WatchEnd } from "./src/reflector/counters.ts";
-export * from "./src/reflector/reflector.ts";
+export type { ReflectorOptions } from "./src/reflector/reflector.ts";
+export type {
+  ListWatchObserver,
+  ObserveRequest,
+  ReflectorRequest,
+  RequestEnd,
+  RequestObserver,
+} from "./src/reflector/requests.ts";
+export type { ReflectorCounters, WatchEnd } from "./src/reflector/requests.ts";
+export { Reflector } from "./src/reflector/reflector.ts";
+export {
+  type Delta,
+  DeltaFIFO,
+  type DeltaFIFOOptions,
+  type Deltas,
+  type KnownObjects,
+} from "./src/queue/delta_fifo.ts";
 
-// queue: orders changes by key.
-export type * from "./src/queue/delta.ts";
-export * from "./src/queue/delta_fifo.ts";
-export type { QueueReplacement } from "./src/queue/replacement.ts";
-
-// store: caches objects, with indexes.
+export type { QueueReplacement } from "./src/queue/delta_fifo.ts";
 export type { Indexers, IndexFunction } from "./src/store/index.ts";
-export * from "./src/store/indexer.ts";
-export type { StoreReplacement, StoreReplacementOptions } from "./src/store/replacement.ts";
-
-// informer: delivers events to handlers, and reads from the cache.
-export * from "./src/informer/sync/controller.ts";
+export { Indexer, type IndexerOptions, type ReadonlyIndexer } from "./src/store/indexer.ts";
+export type { StoreReplacement, StoreReplacementOptions } from "./src/store/indexer.ts";
+export { Controller, type ControllerOptions } from "./src/informer/sync/collection_sync.ts";
 export type {
   AddedEvent,
   DeletedEvent,
@@ -120,7 +224,7 @@ export type {
   HandlerOptions,
   HandlerRegistration,
   ResourceEventHandler,
-} from "./src/informer/events/handler.ts";
+} from "./src/informer/events/event.ts";
 export type { CacheSelection, Lister, NamespaceLister } from "./src/informer/cache/lister.ts";
 export type { LargeObject, MemoryReport, NamespaceMemory } from "./src/informer/cache/memory_report.ts";
 export type { InformerStatus } from "./src/informer/status.ts";
@@ -132,25 +236,25 @@ export type {
   SharedIndexInformerOptions,
   SharedInformerFactoryOptions,
 } from "./src/informer/options.ts";
-export type { CheckResult } from "./src/informer/sync/check_result.ts";
-export { CacheDifferenceError } from "./src/informer/sync/cache_difference_error.ts";
-export type { NamespaceSource } from "./src/informer/cache/cached_collection.ts";
-export { WaitError, type WaitFailure } from "./src/informer/wait_error.ts";
+export type { CheckResult } from "./src/informer/sync/consistency_check.ts";
+export { CacheDifferenceError } from "./src/informer/sync/consistency_check.ts";
+export type { NamespaceSource } from "./src/informer/cache/lister.ts";
+export { WaitError, type WaitFailure } from "./src/informer/status.ts";
 export type { InformerView } from "./src/informer/informer_view.ts";
 export { CacheView, type ViewOptions } from "./src/informer/view/cache_view.ts";
-export type { OrderedView } from "./src/informer/view/ordered_view.ts";
-export type { ViewUpdates } from "./src/informer/view/view_reader.ts";
-export { applyViewUpdate, type RowChange, type ViewRow, type ViewUpdate } from "./src/informer/view/view_update.ts";
-export type { ViewWindow } from "./src/informer/view/view_window.ts";
-export type { SortKey, SortOrder, SortValue } from "./src/informer/view/sort_key.ts";
+export type { OrderedView } from "./src/informer/view/cache_view.ts";
+export type { ViewUpdates } from "./src/informer/view/cache_view.ts";
+export { applyViewUpdate, type RowChange, type ViewRow, type ViewUpdate } from "./src/informer/view/cache_view.ts";
+export type { ViewWindow } from "./src/informer/view/cache_view.ts";
+export type { SortKey, SortOrder, SortValue } from "./src/informer/view/cache_view.ts";
 export { SharedIndexInformer } from "./src/informer/shared_index_informer.ts";
-export { AcquiredInformer } from "./src/informer/acquired_informer.ts";
-export { UnknownFieldsError } from "./src/informer/cache/unknown_fields.ts";
+export { AcquiredInformer } from "./src/informer/shared_informer_factory.ts";
+export { UnknownFieldsError } from "./src/informer/cache/entry_transform.ts";
 export { OverlappingCachesError } from "./src/informer/overlapping_caches.ts";
-export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/snapshot_store.ts";
-export { MemorySnapshots } from "./src/informer/snapshot/memory_snapshots.ts";
-export { SnapshotError } from "./src/informer/snapshot/snapshot_error.ts";
-export type { FactorySnapshots, SnapshotOptions } from "./src/informer/snapshot/snapshot_options.ts";
+export type { SnapshotLimit, SnapshotStore, StoredSnapshot } from "./src/api/lister_watcher.ts";
+export { MemorySnapshots } from "./src/informer/snapshot/snapshot.ts";
+export { SnapshotError } from "./src/informer/snapshot/snapshot.ts";
+export type { FactorySnapshots, SnapshotOptions } from "./src/informer/snapshot/snapshot.ts";
 export {
   type FieldsOption,
   type InformerOfFactory,
@@ -158,6 +262,18 @@ export {
   SharedInformerFactory,
   type Unpicked,
 } from "./src/informer/shared_informer_factory.ts";
+export * from "./src/workqueue/mod.ts";
+
+// api and entry: objects, resources, keys, entries, selectors, options and errors.
+
+// client: requests, watches and discovery.
+
+// reflector: lists, watches and recovers.
+
+// queue: orders changes by key.
+
+// store: caches objects, with indexes.
+
+// informer: delivers events to handlers, and reads from the cache.
 
 // workqueue: keys for workers, with delays and rate limits.
-export * from "./src/workqueue/mod.ts";

@@ -2,7 +2,7 @@
  * The cost of making entries from bytes, over the least that reading could cost: JSON.parse of texts that are there
  * already. "unread" is what a controller pays that only wants keys, "read" what it pays that reads every object.
  */
-import type { Entry } from "../src/api/entry.ts";
+import type { Entry } from "../src/api/options.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
 import { defineResource, type Resource } from "../src/api/resource.ts";
 import { ofEntries, path } from "../src/entry/path.ts";

@@ -4,14 +4,14 @@
  * (client and walker too); there `JSON.parse` of ready lines is given for comparison.
  */
 import type { Change, ListerWatcher, ListPart } from "../src/api/lister_watcher.ts";
-import { keyOf } from "../src/api/key.ts";
+import { keyOf } from "../src/api/object.ts";
 import type { KubernetesObject } from "../src/api/object.ts";
-import type { Transport } from "../src/api/transport.ts";
+import type { Transport } from "../src/api/lister_watcher.ts";
 import { Client } from "../src/client/client.ts";
-import { entryOf } from "../src/entry/entry_of.ts";
+import { entryOf } from "../src/entry/entry.ts";
 import { SharedIndexInformer } from "../src/informer/shared_index_informer.ts";
 import { Pod } from "../src/kinds/core/v1.ts";
-import { bigPod } from "../src/testing/objects/big_pod.ts";
+import { bigPod } from "../src/testing/big_pod.ts";
 
 /** Answers lists with nothing, and watches with what it is fed. */
 class Feed implements Transport {

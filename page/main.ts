@@ -6,11 +6,11 @@
  * @module
  */
 import type { KubernetesObject } from "../src/api/object.ts";
-import type { TableColumn, TableRow } from "../src/api/table_row.ts";
-import type { CollectionData, CollectionList } from "../src/edge/format/view_events.ts";
-import type { RemoteView } from "../src/subscribe/remote_view.ts";
+import type { TableColumn, TableRow } from "../src/api/resource.ts";
+import type { CollectionData, CollectionList } from "../src/edge/format.ts";
+import type { RemoteView } from "../src/subscribe/view_subscription.ts";
 import { subscribeViews } from "../src/subscribe/view_subscription.ts";
-import { humanDuration } from "../src/testing/reads/human_duration.ts";
+import { humanDuration } from "../src/testing/reads/table.ts";
 import { type Column, Grid } from "./grid.ts";
 import { Rate } from "./rate.ts";
 import { yamlOf } from "./yaml_of.ts";

@@ -1,5 +1,5 @@
 import { delay } from "@std/async";
-import type { RecordedRequest } from "../src/testing/http/recorded_request.ts";
+import type { RecordedRequest } from "../src/testing/http/request.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Deployment } from "../src/kinds/apps/v1.ts";
 import { ConfigMap, Namespace, Pod } from "../src/kinds/core/v1.ts";

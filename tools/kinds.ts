@@ -7,12 +7,12 @@
  */
 import { basename, dirname, join } from "node:path";
 import type { Client } from "../mod.ts";
-import { emitModules } from "../src/codegen/emit_modules.ts";
+import { emitModules } from "../src/codegen/emit_module.ts";
 import type { ImportedName } from "../src/codegen/emit_module.ts";
 import type { ModuleModel } from "../src/codegen/model.ts";
 import { type OpenApiDocument, readOpenApi } from "../src/codegen/read_open_api.ts";
 import { connect } from "../src/deno/connect.ts";
-import { isBuiltInGroup } from "../src/testing/storage/built_in.ts";
+import { isBuiltInGroup } from "../src/testing/storage/definition.ts";
 import { quit, readFlags, text, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");

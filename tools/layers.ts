@@ -3,14 +3,15 @@
  *
  * - No import goes up: folders import what the table of layers allows, and no file in a subfolder imports from the folder
  *   above it. There are no cycles, of files or of subfolders.
- * - No exported name exists twice, and each file has an export that it is named for.
- * - Only `src/deno` and `src/cli` say `Deno`, and only `src/errors/console_reporter.ts` prints, by `console.warn`.
+ * - No exported name exists twice. A file is a concept: it has at most 600 lines of code.
+ * - Only `src/deno` and `src/cli` say `Deno`, and only `src/errors/errors.ts` prints, by `console.warn`.
  *
  * Prints what is wrong, a line each, and exits with 1; prints a summary and exits with 0 when nothing is.
  *
  * @module
  */
-import { basename, dirname, join, normalize, relative } from "node:path/posix";
+import { dirname, join, normalize, relative } from "node:path/posix";
+import { countLines } from "./code_size.ts";
 import { readFlags } from "./flags.ts";
 
 /** The folders of `src` and the packages that the files of a folder may import. */
@@ -51,8 +52,11 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   "informer/shared_informer_factory.ts": ["client"],
 };
 
-/** Folders whose names are not checked: kinds have the names that Kubernetes gives them. */
-const UNNAMED = ["kinds"];
+/** What is generated: its names are those that Kubernetes gives, and it is as long as they are many. */
+const GENERATED = ["kinds/", "cli/page_html.ts"];
+
+/** A file with more lines of code than this has more than one concept in it. */
+const MOST_LINES = 600;
 
 /** Entry points re-export, and have no export of their own. */
 const ENTRY_POINTS = [
@@ -68,10 +72,10 @@ const ENTRY_POINTS = [
 ];
 
 /** The only file that writes to the console. */
-const CONSOLE = "errors/console_reporter.ts";
+const CONSOLE = "errors/errors.ts";
 
 /** The bundle of the page, which has that file. */
-const BUNDLE = "cli/page/page_html.ts";
+const BUNDLE = "cli/page_html.ts";
 
 /** Folders that may name the runtime. */
 const RUNTIME = ["deno", "cli"];
@@ -114,7 +118,7 @@ export function problems(sources: readonly Source[]): string[] {
       found.push(`src/${path}: prints; only src/${CONSOLE} may, by console.warn`);
     }
   }
-  return [...found, ...cycles(sources), ...subfolders(sources), ...names(sources)];
+  return [...found, ...cycles(sources), ...subfolders(sources), ...files(sources)];
 }
 
 /** Finds imports of subfolders from the folder above, and cycles among the subfolders of one folder. */
@@ -144,27 +148,23 @@ function subfolders(sources: readonly Source[]): string[] {
   return [...new Set(found)];
 }
 
-/** Exported names that exist twice, and files without an export that they are named for. */
-function names(sources: readonly Source[]): string[] {
+/** Exported names that exist twice, and files that are too long. */
+function files(sources: readonly Source[]): string[] {
   const found: string[] = [];
   const places = new Map<string, string>();
   for (const { path, text } of sources) {
-    if (UNNAMED.includes(folderOf(path)) || ENTRY_POINTS.includes(path)) continue;
-    const exported = exportsOf(text);
-    for (const name of exported) {
+    if (GENERATED.some((start) => path.startsWith(start)) || ENTRY_POINTS.includes(path)) continue;
+    for (const name of exportsOf(text)) {
       const other = places.get(name);
       if (other !== undefined) found.push(`src/${path}: exports "${name}", as src/${other} does`);
       places.set(name, path);
     }
-    const stem = basename(path, ".ts").replaceAll("_", "");
-    const named = exported.some((name) => name.replaceAll("_", "").toLowerCase().includes(singular(stem)));
-    if (!named) found.push(`src/${path}: has no export that it is named for (${exported.join(", ")})`);
+    const { code } = countLines({ path, text });
+    if (code > MOST_LINES) {
+      found.push(`src/${path}: has ${code} lines of code, at most ${MOST_LINES}; which are its concepts?`);
+    }
   }
   return found;
-}
-
-function singular(word: string): string {
-  return word.endsWith("s") ? word.slice(0, -1) : word;
 }
 
 /** The names that a module declares and exports. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { readFlags, toggle } from "./flags.ts";
 
 const ROOT = join(import.meta.dirname!, "..");
-const RESULT = join(ROOT, "src/cli/page/page_html.ts");
+const RESULT = join(ROOT, "src/cli/page_html.ts");
 
 /** Returns the text of the module. */
 async function bundle(): Promise<string> {
@@ -53,13 +53,13 @@ async function hashOf(text: string): Promise<string> {
 if (import.meta.main) {
   const { check } = readFlags({
     task: "page",
-    summary: "Bundles the page of informer serve, from the folder page, into src/cli/page/page_html.ts.",
+    summary: "Bundles the page of informer serve, from the folder page, into src/cli/page_html.ts.",
     flags: { check: toggle("writes nothing; fails when the file differs") },
   });
   const text = await bundle();
   if (!check) await Deno.writeTextFile(RESULT, text);
   else if (await Deno.readTextFile(RESULT) !== text) {
-    console.error("src/cli/page/page_html.ts differs from the folder page: run deno task page");
+    console.error("src/cli/page_html.ts differs from the folder page: run deno task page");
     Deno.exit(1);
   }
 }

@@ -3,7 +3,7 @@
  * one of them, and a handler), `cut` (the same bytes, cut into the texts of pods, which are dropped).
  */
 import { Client, fieldsOf, path, SharedIndexInformer } from "../../mod.ts";
-import { chunksOf } from "../../src/client/decode/chunk_reader.ts";
+import { chunksOf } from "../../src/client/decode/body_reader.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { Child, statOf } from "../peers/child.ts";
 import { Delays } from "./_delays.ts";

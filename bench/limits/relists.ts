@@ -3,7 +3,7 @@
  * every frame anew into a Map. KIND (`pods` or `leases`), REPETITIONS.
  */
 import { DeltaFIFO, type Entry, Indexer, type KubernetesObject } from "../../mod.ts";
-import { sameVersion } from "../../src/api/entry.ts";
+import { sameVersion } from "../../src/api/options.ts";
 import { readChanges } from "../../tests/client/decode/_bodies.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";

@@ -5,7 +5,7 @@
 import { type Entry, Indexer, type KubernetesObject, LabelSelector } from "../../mod.ts";
 import { readList } from "../../tests/client/decode/_bodies.ts";
 import { EntryLister } from "../../src/informer/cache/lister.ts";
-import { Quarantine } from "../../src/informer/cache/quarantine.ts";
+import { Quarantine } from "../../src/informer/cache/entry_transform.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { listBody, podItem, streamOf } from "../_data.ts";
 import { median } from "../statistics.ts";

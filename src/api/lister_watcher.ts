@@ -1,7 +1,7 @@
-import type { Entry } from "./entry.ts";
+import type { Entry, ListOptions, Selection, WatchOptions } from "./options.ts";
 import type { KubernetesObject } from "./object.ts";
-import type { ListOptions, Selection, WatchOptions } from "./options.ts";
 import type { Resource } from "./resource.ts";
+import { DecodeError, isExpired } from "./status.ts";
 
 /**
  * The two calls that a reflector needs. Both yield a batch for each chunk of the body, which is empty where the chunk completes
@@ -62,3 +62,231 @@ export interface ListPart<T> {
 export type WatchEvent<T> =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: T }
   | Bookmark;
+
+/** The number of pages in a row that may have no object: a server that filters after its limit sends such pages. */
+const EMPTY_PAGES = 100;
+/** The length to which a token is cut in errors. */
+const SHOWN_CHARACTERS = 80;
+const REMEDY =
+  "set the page size (limit, or pageSize of an informer) above the number of objects to list them in one page";
+
+/**
+ * Checks that a list in pages comes closer to its end: fails when the server repeats a continue token, or sends many pages in
+ * a row without an object.
+ *
+ * It keeps one token, whatever the number of pages, and compares each with it. The token is replaced at pages 1, 2, 4, 8 and
+ * so on, so that a cycle of any length is found (Brent's algorithm).
+ */
+export class PageProgress {
+  readonly #action: string;
+  /** The token of page 1, 2, 4, 8 and so on, the latest of these; `undefined` if and only if there was no token. */
+  #mark: string | undefined;
+  /** The page whose token replaces `#mark`: a power of 2, and greater than `#pages` once a token was followed. */
+  #nextMark = 1;
+  /** The number of tokens followed. */
+  #pages = 0;
+  /** The number of pages without an object since the last one with an object. */
+  #empty = 0;
+
+  /** @param action The action, which follows "Cannot" in errors: `list "pods"`. */
+  constructor(action: string) {
+    this.#action = action;
+  }
+
+  /**
+   * Checks the token of the next page.
+   *
+   * @throws {DecodeError} when the server has sent it before.
+   */
+  follow(token: string): void {
+    this.#pages++;
+    if (token === this.#mark) {
+      const shown = token.length > SHOWN_CHARACTERS ? `${token.slice(0, SHOWN_CHARACTERS)}…` : token;
+      throw new DecodeError(
+        `Cannot ${this.#action}: page ${this.#pages} has the continue token ${JSON.stringify(shown)} of an ` +
+          `earlier page, so the list has no end; ${REMEDY}`,
+      );
+    }
+    if (this.#pages < this.#nextMark) return;
+    this.#mark = token;
+    this.#nextMark *= 2;
+  }
+
+  /**
+   * Counts the objects of a page that is not the last.
+   *
+   * @throws {DecodeError} when it is one of too many in a row that have none.
+   */
+  count(objects: number): void {
+    this.#empty = objects > 0 ? 0 : this.#empty + 1;
+    if (this.#empty < EMPTY_PAGES) return;
+    throw new DecodeError(`Cannot ${this.#action}: ${EMPTY_PAGES} pages in a row have no object; ${REMEDY}`);
+  }
+}
+
+/** One page that is read part by part; `ReadAhead` is one. */
+export interface OpenPage<P> {
+  /** Sends the request, without waiting for the answer. */
+  request(): void;
+  /** Returns the next part; `undefined` at the end. */
+  next(): Promise<P | undefined>;
+  /** Ends the page at any time. */
+  close(): Promise<void>;
+}
+
+/** Options for {@linkcode readPages}. */
+export interface PagerOptions<P> {
+  /** The action, which follows "Cannot" in errors: `list "pods"`. */
+  readonly action: string;
+  /** The options of the first request. */
+  readonly list: ListOptions;
+  /** Opens a page. */
+  readonly open: (options: ListOptions) => OpenPage<P>;
+  /** Returns the number of objects in a part. */
+  readonly sizeOf: (part: P) => number;
+  /**
+   * When a token has expired, starts the list again, once, in one page, with the version of the first request (client-go
+   * `ListPager.FullListIfExpired`). Otherwise the list ends with the error. @default {false}
+   */
+  readonly restart?: boolean;
+}
+
+/** Part of a list in pages. */
+export interface PagePart<P> {
+  /** The part. */
+  readonly part: P;
+  /** True for the first part of a list that was started again: the parts before it are no longer part of the list. */
+  readonly restarted: boolean;
+}
+
+/**
+ * Reads a list in pages. The next page is requested as soon as its token is known, while the page before is still being
+ * read; so at most two pages are open.
+ *
+ * Requests with a token carry neither version nor match: the token stands for the version, and with both the server answers
+ * 400.
+ *
+ * @throws {DecodeError} when the pages do not come closer to an end.
+ */
+export async function* readPages<P extends { readonly continue?: string }>(
+  options: PagerOptions<P>,
+): AsyncGenerator<PagePart<P>, void, undefined> {
+  const { action, list, open, sizeOf, restart = false } = options;
+  const { resourceVersion: _version, resourceVersionMatch: _match, ...following } = list;
+  let page = open(list);
+  let next: OpenPage<P> | undefined;
+  let progress = new PageProgress(action);
+  let pages = 0;
+  let restarts = 0;
+  /** True until the first part after a restart is yielded. */
+  let restarted = false;
+  try {
+    for (;;) {
+      let token: string | undefined;
+      let objects = 0;
+      try {
+        for (let part; (part = await page.next()) !== undefined;) {
+          yield { part, restarted };
+          restarted = false;
+          objects += sizeOf(part);
+          token ??= part.continue;
+          if (token === undefined || next !== undefined) continue;
+          progress.follow(token);
+          next = open({ ...following, continue: token });
+          next.request();
+        }
+      } catch (error) {
+        if (!restart || restarts > 0 || pages === 0 || !isExpired(error)) throw error;
+        await next?.close();
+        next = undefined;
+        // mutant: renewed-list-keeps-old-pages
+        restarted = true;
+        restarts++;
+        pages = 0;
+        const { limit: _limit, ...rest } = list;
+        page = open(rest);
+        progress = new PageProgress(action);
+        continue;
+      }
+      // mutant: later-pages-left-out
+      if (next === undefined) return;
+      progress.count(objects);
+      pages++;
+      page = next;
+      next = undefined;
+    }
+  } finally {
+    await page.close();
+    await next?.close();
+  }
+}
+
+/**
+ * Keeps snapshots of caches by name, beyond the life of a process.
+ *
+ * A store writes a snapshot in one step: until all of its bytes are there, and when the writing fails, readers see the one before.
+ */
+export interface SnapshotStore {
+  /** Returns the bytes that were last written under a name; `undefined` if there are none. */
+  get(name: string): Promise<AsyncIterable<Uint8Array> | undefined>;
+  /**
+   * Writes a snapshot. Returns `false` if it has left a newer one in place, which another process has written; a store of one
+   * process may do without the comparison.
+   */
+  set(name: string, snapshot: StoredSnapshot): Promise<boolean>;
+}
+
+/** A snapshot to be written. */
+export interface StoredSnapshot {
+  /** The snapshot. If they fail, the write fails. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** The version of the cache; `""` if it has no order. */
+  readonly version: string;
+  /** If `true`, a newer snapshot is replaced too: it is damaged, or of versions that the server does not have. */
+  readonly replacesNewer: boolean;
+  /**
+   * If `true`, a snapshot of the same version is replaced too: a list or a consistency check has repaired the cache at that version.
+   * @default {false}
+   */
+  readonly replacesSame?: boolean;
+}
+
+/** Options of a store. */
+export interface SnapshotLimit {
+  /** The largest snapshot, in bytes; a larger one is not written. */
+  readonly maxBytes?: number;
+}
+
+/**
+ * Yields `bytes`, and fails when there are more than `maxBytes`.
+ *
+ * @throws {RangeError} that says how to make the snapshot `name` smaller.
+ */
+export async function* limitedSnapshot(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void> {
+  let size = 0;
+  for await (const chunk of bytes) {
+    size += chunk.length;
+    if (size > maxBytes) {
+      throw new RangeError(
+        `Cannot write the snapshot "${name}": it has more than ${maxBytes} bytes; cache fewer fields (option "fields"), ` +
+          `or metadata alone (metadataOf), or raise maxBytes`,
+      );
+    }
+    yield chunk;
+  }
+}
+
+/** Sends requests to an API server. */
+export interface Transport {
+  /**
+   * Sends a request, and resolves when the headers of the response have arrived. Aborting the request's signal also
+   * cancels the body.
+   */
+  fetch(request: Request): Promise<Response>;
+  /** Closes connections. */
+  [Symbol.dispose]?(): void;
+}

@@ -9,8 +9,21 @@
  * @module
  */
 
-import type { ListMap } from "./list_map.ts";
-import type { Time } from "./time.ts";
+/**
+ * A list whose items are identified by the fields `K` (`x-kubernetes-list-type: map`).
+ *
+ * It is an array to its readers. Server-side apply merges such lists item by item, so `Apply` requires `K` in each item.
+ */
+export interface ListMap<T, K extends keyof T> extends ReadonlyArray<T> {
+  /** Carries the names `K`; never set. */
+  readonly $keys?: K;
+}
+
+/** A point in time, RFC 3339 in whole seconds: `"2026-01-31T12:00:00Z"`. */
+export type Time = string;
+
+/** A point in time, RFC 3339 in microseconds: `"2026-01-31T12:00:00.000000Z"`. */
+export type MicroTime = string;
 
 /** Metadata of a stored object. */
 export interface ObjectMeta {
@@ -104,3 +117,284 @@ export interface EphemeralObject extends KubernetesObject {
   /** Distinguishes the type; never set. */
   readonly $ephemeral?: true;
 }
+
+/**
+ * Marks an object that lacks fields which the server has of it: one of a cache of named fields or of metadata, or the row of a
+ * table. A write of it could remove these fields, so writes refuse it.
+ *
+ * The value names the fields that it has. The property is enumerable, so that a copy by spreading has it too, and is left out
+ * by `JSON.stringify`.
+ */
+export const reduced: unique symbol = /* @__PURE__ */ Symbol.for("@kube/informer/reduced");
+
+/** An object that may have the mark {@linkcode reduced}: its type cannot be written. */
+export interface Reduced {
+  /** The fields that the object has, for messages. */
+  readonly [reduced]?: string;
+}
+
+/**
+ * An object without the mark {@linkcode reduced}: no type of reduced objects is assignable to it. `metadata` is named because the
+ * compiler demands a member in common; an alias, so that it is assignable to types with an index signature.
+ */
+export type Whole = { readonly [reduced]?: never; readonly metadata?: unknown };
+
+/**
+ * Refuses a value that has a reduced object in it, at any depth; with `"in arrays"` only one that is part of an array.
+ *
+ * @throws {TypeError} that begins with `Cannot` and the action, and names the fields and what to do instead.
+ */
+export function refuseReduced(action: string, value: unknown, place: "anywhere" | "in arrays" = "anywhere"): void {
+  const found = findReduced(value, place === "anywhere");
+  if (found === undefined) return;
+  throw new TypeError(
+    `Cannot ${action}: it is reduced to ${found}, and the write would remove its other fields; read it by client.get(), or send ` +
+      `a merge patch or an apply of the changed fields alone`,
+  );
+}
+
+function findReduced(value: unknown, counts: boolean): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const mark = (value as Reduced)[reduced];
+  if (counts && mark !== undefined) return mark;
+  for (const part of Object.values(value)) {
+    const found = findReduced(part, counts || Array.isArray(value));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** `true` for types of {@linkcode Reduced} objects. */
+export type IsReduced<T> = typeof reduced extends keyof T ? true : false;
+
+/** The literals of an enum that is open for reading (`OpenEnum`); `never` for other types. */
+export type EnumLiterals<T> = T extends string ? (string extends T ? never : T) : never;
+
+/** Values in JSON that have no parts. */
+export type Scalar = string | number | boolean | null | undefined;
+
+/** Marks the type of quantities, which have no such member. */
+export declare const quantity: unique symbol;
+
+/** A scalar type `T` as it is written: without the `string` of an open enum, whose literals are `Enums`. */
+export type WrittenScalar<T, Enums> = T extends string ? (string extends T ? ([Enums] extends [never] ? T : never) : T)
+  : T;
+
+/** A value of type `T` as it is written, complete and with enums closed. `Enums` is computed from `T`; leave it out. */
+export type WrittenValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends Scalar ? WrittenScalar<T, Enums>
+  : T extends readonly (infer Item)[] ? readonly WrittenValue<Item>[]
+  : { readonly [Name in keyof T]: WrittenValue<T[Name]> };
+
+/** A scalar type `T` as it is sent: as it is written, and a quantity as a number too. */
+export type SentScalar<T, Enums> = WrittenScalar<T, Enums> | (typeof quantity extends keyof T ? number : never);
+
+/** A value of type `T` as it is sent to the server, complete. `Enums` is computed from `T`; leave it out. */
+export type SentValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends Scalar ? SentScalar<T, Enums>
+  : T extends readonly (infer Item)[] ? readonly SentValue<Item>[]
+  : { readonly [Name in keyof T]: SentValue<T[Name]> };
+
+/**
+ * A value that can be changed: `T` without `readonly`, at any depth, and with enums closed. `Enums` is computed from `T`;
+ * leave it out.
+ *
+ * `Mutable<Pod>` is what `update` takes, and can be read as a `Pod`.
+ */
+export type Mutable<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends Scalar ? WrittenScalar<T, Enums>
+  : T extends readonly (infer Item)[] ? Mutable<Item>[]
+  : { -readonly [Name in keyof T]: Mutable<T[Name]> };
+
+/**
+ * Returns a deep copy of an object or of a part of it, which can be changed: objects of a cache are its own.
+ *
+ * @throws {TypeError} when it has a part that is {@linkcode reduced}, which cannot be written; `structuredClone` copies it.
+ *
+ * @example
+ * ```ts
+ * import { copyOf } from "@kube/informer";
+ * import { pod } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const cart = copyOf(pod({ name: "cart-0" }));
+ * cart.metadata.labels = { app: "cart" };
+ * cart.spec.containers[0].image = "registry.example.com/cart:2";
+ * assertEquals(cart.metadata.name, "cart-0");
+ * ```
+ */
+export function copyOf<T>(value: T & (Whole | null | undefined)): Mutable<T> {
+  refuseReduced("copy an object for a write", value);
+  return structuredClone(value) as Mutable<T>;
+}
+
+/** A number, or a text that names or describes one: `80` or `"http"`, `2` or `"25%"`. */
+export type IntOrString = number | string;
+
+/**
+ * A text that is one of `T` today; a newer server may send others.
+ *
+ * Only reading is open: {@linkcode Draft}, `Mutable` and `Apply` have `T` alone in its place.
+ */
+// deno-lint-ignore ban-types -- `string` alone would absorb the literals.
+export type OpenEnum<T extends string> = T | (string & {});
+
+/** `"namespace/name"`, or `"name"` when cluster-scoped. */
+export type ObjectKey = string;
+
+/**
+ * Returns the key of an object.
+ *
+ * A missing name counts as empty. Namespace and name are not checked for slashes, which the server never allows.
+ *
+ * @example
+ * ```ts
+ * import { keyOf } from "@kube/informer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * assertEquals(keyOf({ metadata: { namespace: "shop", name: "cart-0" } }), "shop/cart-0");
+ * assertEquals(keyOf({ metadata: { name: "node-1" } }), "node-1");
+ * ```
+ */
+export function keyOf(
+  object: { readonly metadata: { readonly namespace?: string; readonly name?: string } },
+): ObjectKey {
+  const { namespace, name = "" } = object.metadata;
+  return namespace ? `${namespace}/${name}` : name;
+}
+
+/**
+ * Splits a key into namespace and name; `namespace` is absent for a cluster-scoped object.
+ *
+ * @throws {SyntaxError} when the key has more than two parts.
+ */
+export function splitKey(key: ObjectKey): { readonly namespace?: string; readonly name: string } {
+  const parts = key.split("/");
+  if (parts.length === 1) return { name: parts[0] };
+  if (parts.length === 2) return { namespace: parts[0], name: parts[1] };
+  throw new SyntaxError(`Cannot split key "${key}": found ${parts.length} parts, expected 1 or 2`);
+}
+
+/**
+ * An object to be created: `T` without status and the metadata that the server sets.
+ *
+ * What the API requires is required, and enums have only the values that the server knows. The metadata has a name, or the
+ * beginning of one; for an object that is not stored, such as a review, it may be absent. There is no draft of {@linkcode Reduced}
+ * objects.
+ *
+ * @example
+ * ```ts
+ * import type { Draft } from "@kube/informer";
+ * import type { Pod } from "@kube/informer/kinds/core/v1";
+ *
+ * const cart: Draft<Pod> = {
+ *   metadata: { generateName: "cart-", labels: { app: "cart" } },
+ *   spec: { containers: [{ name: "app", image: "registry.example.com/cart:1" }], restartPolicy: "Never" },
+ * };
+ * ```
+ */
+export type Draft<T extends KubernetesObject> =
+  & {
+    readonly [Name in keyof T as Name extends "metadata" | "status" | "$ephemeral" | typeof reduced ? never : Name]:
+      SentValue<
+        T[Name]
+      >;
+  }
+  & (IsReduced<T> extends true ? { readonly [reduced]: never }
+    : IsEphemeral<T> extends true ? { readonly metadata?: DraftMeta }
+    : { readonly metadata: NamedDraftMeta })
+  & Whole;
+
+/** `true` for an `EphemeralObject`; not for objects that may have any member, `$ephemeral` too. */
+export type IsEphemeral<T> = string extends keyof T ? false : "$ephemeral" extends keyof T ? true : false;
+
+/** Metadata that a writer sets. */
+export interface DraftMeta {
+  /** The name. */
+  readonly name?: string;
+  /** The beginning of the name, which the server completes if there is no name. */
+  readonly generateName?: string;
+  /** The namespace. @default {that of the collection} */
+  readonly namespace?: string;
+  /** Names and values that label selectors match. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Names and values that selectors do not match. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** Identifiers of components that must act before the object is removed. */
+  readonly finalizers?: readonly string[];
+  /** The objects that own this one. */
+  readonly ownerReferences?: readonly OwnerReference[];
+}
+
+/** Metadata with a name, or the beginning of one. */
+export type NamedDraftMeta = DraftMeta & ({ readonly name: string } | { readonly generateName: string });
+
+/**
+ * The fields of an object that a manager owns from now on, for server-side apply.
+ *
+ * Everything is optional but the name, and in items of a list that the server merges (`ListMap`) the fields that identify
+ * them. Other lists are replaced, so their items are complete.
+ *
+ * @example
+ * ```ts
+ * import type { Apply } from "@kube/informer";
+ * import type { Deployment } from "@kube/informer/kinds/apps/v1";
+ *
+ * const image: Apply<Deployment> = {
+ *   metadata: { name: "cart" },
+ *   spec: { template: { spec: { containers: [{ name: "app", image: "registry.example.com/cart:2" }] } } },
+ * };
+ * ```
+ */
+export type Apply<T extends KubernetesObject> = ApplyFields<T> & Whole & {
+  /** The name of the object, and metadata that the manager owns. */
+  readonly metadata: ApplyMeta;
+};
+
+/** The fields of {@linkcode Apply} without metadata. */
+export type ApplyFields<T extends KubernetesObject> = {
+  readonly [Name in keyof T as Name extends "metadata" | "$ephemeral" | typeof reduced ? never : Name]?: AppliedValue<
+    T[Name]
+  >;
+};
+
+/** Metadata that a manager owns, and the name of the object. */
+export interface ApplyMeta extends Omit<DraftMeta, "generateName"> {
+  /** The name. */
+  readonly name: string;
+  /** If the object is there with another uid, the server answers 409. */
+  readonly uid?: string;
+  /** If the object is there with another version, the server answers 409. */
+  readonly resourceVersion?: string;
+}
+
+/** A part of an object that is applied. `Enums` is computed from `T`; leave it out. */
+export type AppliedValue<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends Scalar ? SentScalar<T, Enums>
+  : T extends { readonly $keys?: infer Keys } & readonly (infer Item)[]
+    ? ("$keys" extends keyof T ? readonly AppliedItem<Item, Extract<Keys, keyof Item>>[]
+      : readonly SentValue<Item>[])
+  : T extends readonly (infer Item)[] ? readonly SentValue<Item>[]
+  : { readonly [Name in keyof T]?: AppliedValue<T[Name]> };
+
+/** An item of a list that the server merges by `Keys`. */
+export type AppliedItem<Item, Keys extends keyof Item> =
+  & { readonly [Name in Keys]: SentValue<Item[Name]> }
+  & { readonly [Name in Exclude<keyof Item, Keys>]?: AppliedValue<Item[Name]> };
+
+/**
+ * The part of a value that a merge patch (RFC 7386) changes: values replace, `null` deletes, lists are replaced by complete
+ * ones. `Enums` is computed from `T`; leave it out.
+ *
+ * @example
+ * ```ts
+ * import type { MergePatch } from "@kube/informer";
+ * import type { Deployment } from "@kube/informer/kinds/apps/v1";
+ *
+ * const patch: MergePatch<Deployment> = { metadata: { labels: { tier: null } }, spec: { replicas: 3 } };
+ * ```
+ */
+export type MergePatch<T, Enums = EnumLiterals<T>> = unknown extends T ? T
+  : T extends Scalar ? SentScalar<T, Enums>
+  : T extends readonly (infer Item)[] ? readonly SentValue<Item>[]
+  : { readonly [Name in keyof T]?: MergePatch<T[Name]> | null };

@@ -1,5 +1,61 @@
-import type { Entry } from "./entry.ts";
-import type { ObjectKey } from "./key.ts";
+import { type DecodeError, UnreachableError } from "./status.ts";
+import type { ObjectKey, ObjectMeta } from "./object.ts";
+import { FieldSelector, LabelSelector } from "./selector.ts";
+
+/**
+ * One version of one object: its identity, and the object itself, parsed on first read.
+ *
+ * Reflector, queue, store and event log pass entries on, so an object that nobody reads is never parsed.
+ */
+export interface Entry<T> {
+  /** `"namespace/name"` or `"name"`; `""` when the object has no name, which also makes the entry broken. */
+  readonly key: ObjectKey;
+  /** The object's namespace, `""` when cluster-scoped. */
+  readonly namespace: string;
+  /** The object's name. */
+  readonly name: string;
+  /** The object's uid; it differs from that of an earlier object of the same name. */
+  readonly uid: string;
+  /** The object's resourceVersion. */
+  readonly resourceVersion: string;
+  /**
+   * The object's metadata. Parsed alone on first read, which costs a fifth of parsing the object, unless the object has
+   * been parsed already. Throws {@linkcode DecodeError}.
+   */
+  readonly metadata: ObjectMeta;
+  /**
+   * The object's labels; undefined when it has none. Parsed alone on first read, which costs a third of parsing the
+   * metadata, unless the metadata or the object has been parsed already. Throws {@linkcode DecodeError}.
+   */
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** The object. Parsed on first read and remembered. Throws {@linkcode DecodeError}. */
+  readonly object: T;
+  /** The size of the JSON text that the object came as, in bytes; undefined where it came as something else. */
+  readonly textBytes?: number;
+  /** True once the object has been parsed, which drops the text. @default {true} */
+  readonly isParsed?: boolean;
+  /** The reason why the object cannot be read; known from the start, or since a first read failed. */
+  readonly error?: DecodeError;
+}
+
+/** The strings that identify one version of one object. */
+export interface Identity {
+  /** As in {@linkcode Entry.key}. */
+  readonly key: ObjectKey;
+  /** As in {@linkcode Entry.namespace}. */
+  readonly namespace: string;
+  /** As in {@linkcode Entry.uid}. */
+  readonly uid: string;
+  /** As in {@linkcode Entry.resourceVersion}. */
+  readonly resourceVersion: string;
+}
+
+/** Returns true when two entries hold the same version of the same object. A broken entry equals no entry. */
+export function sameVersion<T>(a: Entry<T>, b: Entry<T>): boolean {
+  // mutant: relist-updates-unchanged, relist-keeps-old-entry
+  return a.resourceVersion === b.resourceVersion && a.uid === b.uid && a.resourceVersion !== "" &&
+    a.error === undefined && b.error === undefined;
+}
 
 /** The part of a collection that a request is about. */
 export interface Selection {
@@ -143,4 +199,31 @@ export interface WatchOptions
   readonly allowBookmarks?: boolean;
   /** Requests the existing objects first, and a bookmark at their end: the streaming list. Needs `allowBookmarks`. @default {false} */
   readonly sendInitialEvents?: boolean;
+}
+
+/** Parses the selectors of a selection. @throws {SyntaxError} when one of them is none. */
+export function checkSelectors({ labelSelector, fieldSelector }: Selection): void {
+  if (labelSelector) LabelSelector.parse(labelSelector);
+  if (fieldSelector) FieldSelector.parse(fieldSelector);
+}
+
+/** The time that a watch may stay open beyond the requested time, in milliseconds. */
+export const WATCH_GRACE_MS = 10_000;
+
+/** Returns the time to request for a watch: a random one between `shortestMs` and 1.8 times that, in seconds. */
+export function watchTimeoutSeconds(shortestMs = 120_000): number {
+  return Math.max(1, Math.ceil((shortestMs * (1 + 0.8 * Math.random())) / 1_000));
+}
+
+/** Ends a watch whose connection may be dead, although nothing has failed: its reader resumes at once. */
+export class WatchRenewal extends UnreachableError {}
+
+/** Returns the error of a watch that is open {@linkcode WATCH_GRACE_MS} beyond the requested time; `action` follows "Cannot". */
+export function watchTimeoutError(action: string, timeoutSeconds: number): UnreachableError {
+  return new UnreachableError(
+    `Cannot ${action}: the server has not ended the watch ${
+      WATCH_GRACE_MS / 1_000
+    } s after the ${timeoutSeconds} s that ` +
+      `were requested, so the connection may be dead`,
+  );
 }

@@ -1,4 +1,4 @@
-import type { quantity } from "./written.ts";
+import type { quantity } from "./object.ts";
 
 /**
  * An amount of a resource as Kubernetes writes it: `"500m"`, `"1.5Gi"`, `"2e3"`. {@linkcode parseQuantity} reads one

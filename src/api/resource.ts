@@ -1,6 +1,28 @@
-import type { KubernetesObject } from "./object.ts";
-import type { Reduced } from "./reduced.ts";
-import type { TableRow } from "./table_row.ts";
+import type { DynamicObject, KubernetesObject, Reduced } from "./object.ts";
+
+/** A column of the table that a server prints of a kind (`TableColumnDefinition` of meta.k8s.io/v1). */
+export interface TableColumn {
+  /** The title, `"Restarts"`; kubectl prints it in upper case. */
+  readonly name: string;
+  /** The type of the cells, as in OpenAPI: `"string"`, `"integer"`, `"number"`, `"boolean"`, or `"date"`. */
+  readonly type: string;
+  /** The OpenAPI format: `"name"` for the column of the names, else mostly `""`. */
+  readonly format: string;
+  /** A description for people; may be long. */
+  readonly description: string;
+  /** 0 for a column that is always shown; above 0 for one of the wide output, `kubectl get -o wide`. */
+  readonly priority: number;
+}
+
+/** An object as a row of the table of its kind; see `tableOf`. Kind, apiVersion and metadata are those of the object. */
+export interface TableRow<T extends KubernetesObject = KubernetesObject> extends KubernetesObject, Reduced {
+  /** The cells, in the order of the columns: strings, numbers, booleans, null, or what JSON has else. */
+  readonly cells: readonly unknown[];
+  /** The columns; all rows of one list or watch share them. */
+  readonly columns: readonly TableColumn[];
+  /** The object itself. */
+  readonly object: T;
+}
 
 /** A kind: its name and place on the server, and the type of its objects. */
 export interface Resource<T extends KubernetesObject = KubernetesObject> {
@@ -182,4 +204,214 @@ function checkSegment(field: string, value: string): string {
     );
   }
   return encodeURIComponent(value);
+}
+
+/** A kind that the server has, as discovery describes it. */
+export interface ApiResource extends Resource<DynamicObject> {
+  /** The singular name in lower case: `"pod"`. */
+  readonly singular: string;
+  /** Short names: `["po"]`. */
+  readonly shortNames: readonly string[];
+  /** The groups of resources that it belongs to: `["all"]`. */
+  readonly categories: readonly string[];
+  /** The verbs that the server supports: `["get", "list", "watch", …]`. */
+  readonly verbs: readonly string[];
+  /** The subresources: `["status", "scale"]`. */
+  readonly subresources: readonly string[];
+  /** True if its version is the one of its group that the server prefers. */
+  readonly preferred: boolean;
+}
+
+/** The members of a Secret that hold its data. */
+export const SECRET_DATA: readonly string[] = ["data", "stringData"];
+
+/**
+ * The annotations in which tools keep the data of a Secret: copies of what was applied by kubectl, kapp, Rancher and the
+ * operators of Banzai Cloud, and the token of a service account by OpenShift.
+ */
+export const SECRET_ANNOTATIONS: readonly string[] = [
+  "kubectl.kubernetes.io/last-applied-configuration",
+  "kapp.k14s.io/original",
+  "kapp.k14s.io/original-diff",
+  "kapp.k14s.io/original-diff-full",
+  "kapp.k14s.io/original-diff-md5",
+  "objectset.rio.cattle.io/applied",
+  "banzaicloud.com/last-applied",
+  "openshift.io/token-secret.value",
+];
+
+/** A type of Secrets, as that of `@kube/informer/kinds/core/v1`. */
+export interface SecretLike extends KubernetesObject {
+  /** Group and version. */
+  readonly apiVersion?: "v1";
+  /** The kind. */
+  readonly kind?: "Secret";
+}
+
+/** A Secret without its data. It cannot be written back: see {@linkcode Reduced}. */
+export type WithoutData<T extends SecretLike> = Omit<T, "data" | "stringData"> & Pick<T, "metadata"> & Reduced;
+
+/** Returns `true` for the resource of Secrets, in any representation. */
+export function isSecret({ group, plural }: Resource): boolean {
+  return group === "" && plural === "secrets";
+}
+
+/** Requests that a client may send: each of the verbs, on each of the resources, in each of the groups (`PolicyRule`). */
+export interface AccessRule {
+  /** The verbs: `["list", "watch"]`. */
+  readonly verbs: readonly string[];
+  /** The API groups, `""` for the core group. */
+  readonly groups: readonly string[];
+  /** The plurals, `["pods"]`, or subresources, `["pods/status"]`. */
+  readonly resources: readonly string[];
+  /** The names of the objects that the rule is about. @default {all} */
+  readonly names?: readonly string[];
+}
+
+/** An {@linkcode AccessRule} in a namespace. */
+export interface PlacedRule extends AccessRule {
+  /** The namespace; `""` for all namespaces, and for cluster-scoped resources. */
+  readonly namespace: string;
+}
+
+/** The name and place of a role. */
+export interface RoleOptions {
+  /** The name. */
+  readonly name: string;
+  /** The namespace of a `Role`. @default {none: a `ClusterRole`} */
+  readonly namespace?: string;
+}
+
+/**
+ * Returns rules that allow the same, in fewer lines: verbs of the same resources are joined, then resources of one group
+ * with the same verbs. Verbs and resources are sorted; rules keep the order in which their groups occur first.
+ */
+export function mergeRules(rules: readonly AccessRule[]): AccessRule[] {
+  const single = rules.flatMap(({ verbs, groups, resources, names }) =>
+    groups.flatMap((group) => resources.map((resource) => ({ verbs, groups: [group], resources: [resource], names })))
+  );
+  const byResource = joined(single, ({ groups, resources, names }) => [groups, resources, names], "verbs");
+  return joined(byResource, ({ verbs, groups, names }) => [groups, verbs, names], "resources");
+}
+
+/**
+ * Returns a role with the merged rules as YAML, for `kubectl apply -f -`. Ends with a line end.
+ *
+ * @example
+ * ```ts
+ * import { roleYaml } from "@kube/informer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const rules = [{ verbs: ["list", "watch"], groups: [""], resources: ["pods"] }];
+ * assertEquals(
+ *   roleYaml(rules, { name: "informer", namespace: "shop" }),
+ *   `apiVersion: rbac.authorization.k8s.io/v1
+ * kind: Role
+ * metadata:
+ *   name: "informer"
+ *   namespace: "shop"
+ * rules:
+ * - apiGroups: [""]
+ *   resources: ["pods"]
+ *   verbs: ["list", "watch"]
+ * `,
+ * );
+ * ```
+ */
+export function roleYaml(rules: readonly AccessRule[], { name, namespace }: RoleOptions): string {
+  const list = (values: readonly string[]): string => `[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
+  const merged = mergeRules(rules);
+  return [
+    "apiVersion: rbac.authorization.k8s.io/v1",
+    `kind: ${namespace === undefined ? "ClusterRole" : "Role"}`,
+    "metadata:",
+    `  name: ${JSON.stringify(name)}`,
+    ...(namespace === undefined ? [] : [`  namespace: ${JSON.stringify(namespace)}`]),
+    merged.length === 0 ? "rules: []" : "rules:",
+    ...merged.flatMap(({ verbs, groups, resources, names }) => [
+      `- apiGroups: ${list(groups)}`,
+      `  resources: ${list(resources)}`,
+      ...(names === undefined ? [] : [`  resourceNames: ${list(names)}`]),
+      `  verbs: ${list(verbs)}`,
+    ]),
+    "",
+  ].join("\n");
+}
+
+/**
+ * Returns a role for each namespace of the rules as YAML documents: first a `ClusterRole` for the rules without a namespace, then
+ * a `Role` for each namespace in alphabetical order. All have the same name. Without rules it returns `""`.
+ *
+ * Beside `watch` it grants `list`, which an informer needs where the server cannot stream lists or a version has expired. The
+ * names of objects are left out, since those that a test has used are rarely those of a cluster, unless `names` is set.
+ */
+export function rolesYaml(
+  rules: readonly PlacedRule[],
+  { name, names = false }: Pick<RoleOptions, "name"> & {
+    /** True to restrict rules to the names that they have. @default {false} */
+    readonly names?: boolean;
+  },
+): string {
+  const granted = rules.map(({ names: only, verbs, ...rule }): PlacedRule => ({
+    ...rule,
+    verbs: verbs.includes("watch") ? ["list", ...verbs] : verbs,
+    ...(names && only !== undefined ? { names: only } : {}),
+  }));
+  const byNamespace = Map.groupBy(granted, ({ namespace }) => namespace);
+  return [...byNamespace.keys()].sort()
+    .map((namespace) => roleYaml(byNamespace.get(namespace)!, { name, ...(namespace === "" ? {} : { namespace }) }))
+    .join("---\n");
+}
+
+/** Joins one member of the rules that are equal in `keyOf`. */
+function joined(
+  rules: readonly AccessRule[],
+  keyOf: (rule: AccessRule) => unknown,
+  member: "verbs" | "resources",
+): AccessRule[] {
+  const groups = Map.groupBy(rules, (rule) => JSON.stringify(keyOf(rule)));
+  return Array.from(groups.values(), (same) => ({
+    ...same[0],
+    [member]: [...new Set(same.flatMap((rule) => rule[member]))].sort(),
+  }));
+}
+
+/**
+ * Counts insertions, deletions, replacements and swaps of neighbours that turn one short text into the other. Costs the
+ * product of their lengths.
+ */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      next.push(Math.min(replaced, row[j] + 1, next[j - 1] + 1, isSwap ? before[j - 2] + 1 : Infinity));
+    }
+    [before, row] = [row, next];
+  }
+  return row[b.length];
+}
+
+/**
+ * Returns the candidate with the fewest edits, if they are at most `max` (by default one, or a third of the name's length).
+ */
+export function nearest(name: string, candidates: Iterable<string>, max?: number): string | undefined {
+  if (name.length > 200) return undefined;
+  const plain = simplify(name);
+  let best: string | undefined;
+  let bestDistance = (max ?? Math.max(1, Math.floor(plain.length / 3))) + 1;
+  for (const candidate of candidates) {
+    if (candidate.length > 200) continue;
+    const distance = editDistance(plain, simplify(candidate));
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+/** Makes `token_file`, `token-file` and `tokenFile` equal. */
+function simplify(name: string): string {
+  return name.toLowerCase().replaceAll(/[-_. ]/g, "");
 }

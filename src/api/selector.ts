@@ -290,3 +290,190 @@ class Parser {
     throw new SyntaxError(`Cannot parse label selector "${this.#text}": found ${found}, expected ${expected}`);
   }
 }
+
+/**
+ * Returns the keys of a field path: `spec.nodeName` has two, `metadata.annotations["example.com/owner"]` three.
+ *
+ * Keys are separated by dots. A key with other characters than letters, digits, `_`, `-` and `$` is a JSON string in brackets. A path passes
+ * through arrays without naming them: `spec.containers.image` is the image of each container.
+ *
+ * @throws {SyntaxError} when the text is no path; the message names the offending character, counted from 1.
+ */
+export function parseFieldPath(path: string): readonly string[] {
+  const keys: string[] = [];
+  for (let at = 0; at < path.length || at === 0;) {
+    const rest = path.slice(at);
+    const [text, key] = (rest.startsWith("[") ? QUOTED.exec(rest) : PLAIN.exec(rest)) ?? refuse(path, at);
+    keys.push(text.startsWith("[") ? JSON.parse(key) : key);
+    at += text.length;
+    if (at === path.length) break;
+    if (path[at] === ".") at++;
+    else if (path[at] !== "[") refuse(path, at);
+    if (at === path.length || (path[at] === "[" && path[at - 1] === ".")) refuse(path, at);
+  }
+  return keys;
+}
+
+/** Returns the text of a path, which {@linkcode parseFieldPath} reads back. */
+export function formatFieldPath(keys: readonly string[]): string {
+  return keys.map((key, i) => /^[\w$-]+$/.test(key) ? (i === 0 ? key : `.${key}`) : `[${JSON.stringify(key)}]`).join(
+    "",
+  );
+}
+
+const PLAIN = /^([\w$-]+)/;
+// deno-lint-ignore no-control-regex -- JSON strings have none
+const QUOTED = /^\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/;
+
+function refuse(path: string, at: number): never {
+  const found = at < path.length ? `found ${JSON.stringify(path[at])} at character ${at + 1}` : "it ends there";
+  throw new SyntaxError(
+    `Cannot read the field path ${
+      JSON.stringify(path)
+    }: ${found}, expected a key such as spec, or ["example.com/owner"]`,
+  );
+}
+
+/** The text of a string, number or boolean to which a field path leads; `undefined` for an object. */
+export type FieldValue = string | undefined;
+
+/** Returns the values to which the keys of a field path lead, as text, without nulls. An array counts as its elements. */
+export function fieldValues(value: unknown, keys: readonly string[]): readonly FieldValue[] {
+  return flat(membersAt(value, keys)).filter((value) => value !== undefined && value !== null)
+    .map((value) => typeof value === "object" ? undefined : String(value));
+}
+
+/**
+ * Returns the values to which the keys of a field path lead, as they are. A path passes through arrays, so there may be
+ * several; there is none where a key is missing.
+ */
+export function membersAt(value: unknown, keys: readonly string[]): readonly unknown[] {
+  let found: readonly unknown[] = [value];
+  for (const key of keys) {
+    const next: unknown[] = [];
+    for (const member of flat(found)) {
+      if (typeof member === "object" && member !== null && Object.hasOwn(member, key)) {
+        next.push((member as Readonly<Record<string, unknown>>)[key]);
+      }
+    }
+    found = next;
+  }
+  return found;
+}
+
+/** The values, with the elements of arrays in their place. Does not recurse: arrays may be nested deeper than the stack allows. */
+function flat(values: readonly unknown[]): readonly unknown[] {
+  while (values.some(Array.isArray)) values = values.flat();
+  return values;
+}
+
+/** One condition of a field selector. */
+export interface FieldRequirement {
+  /** The keys of the field's path. */
+  readonly keys: readonly string[];
+  /** The value that the field is compared with. */
+  readonly value: string;
+  /** `true` if the field must equal the value; `false` if it must not. */
+  readonly equal: boolean;
+}
+
+/**
+ * A parsed field selector: equality of fields, all of which must hold.
+ *
+ * A server accepts only the fields that a kind has for this purpose; {@linkcode FieldSelector.matches} reads any field.
+ *
+ * @example
+ * ```ts
+ * import { FieldSelector } from "@kube/informer";
+ * import { assert } from "@std/assert";
+ *
+ * const selector = FieldSelector.parse("spec.nodeName=worker-1,status.phase!=Running");
+ * assert(selector.matches({ spec: { nodeName: "worker-1" }, status: { phase: "Pending" } }));
+ * ```
+ */
+export class FieldSelector {
+  /** The conditions. */
+  readonly requirements: readonly FieldRequirement[];
+  readonly #text: string;
+
+  private constructor(text: string, requirements: readonly FieldRequirement[]) {
+    this.#text = text;
+    this.requirements = requirements;
+  }
+
+  /**
+   * Parses conditions with `=`, `==` and `!=`, separated by commas; in values, a backslash precedes `,`, `=` and itself
+   * (apimachinery `fields.ParseSelector`).
+   *
+   * @throws {SyntaxError} when the text is no selector; the message names the offending character, counted from 1.
+   */
+  static parse(text: string): FieldSelector {
+    return new FieldSelector(text, parse(text));
+  }
+
+  /** Returns true when there is no condition, so that every object matches. */
+  get isEmpty(): boolean {
+    return this.requirements.length === 0;
+  }
+
+  /**
+   * Returns true when all conditions hold. A field is a path of names, separated by dots, that passes through arrays: one of
+   * its values is equal, or none. A missing field equals `""`.
+   */
+  matches(object: object): boolean {
+    return this.matchesValues((keys) => fieldValues(object, keys));
+  }
+
+  /** As {@linkcode matches}, of an object whose values `read` returns by the keys of a path; `undefined` stands for an object. */
+  matchesValues(read: (keys: readonly string[]) => readonly (string | undefined)[]): boolean {
+    return this.requirements.every(({ keys, value, equal }) => {
+      const values = read(keys);
+      return (values.includes(value) || (value === "" && values.every((value) => value === undefined))) === equal;
+    });
+  }
+
+  /** Returns the text that was parsed. */
+  toString(): string {
+    return this.#text;
+  }
+}
+
+function parse(text: string): FieldRequirement[] {
+  const found: FieldRequirement[] = [];
+  const fail = (what: string, at: number, expected: string): never => {
+    throw new SyntaxError(
+      `Cannot parse field selector "${text}": found ${what} at character ${at + 1}, expected ${expected}`,
+    );
+  };
+  let begin = 0;
+  let operator: string | undefined;
+  let field = "";
+  let value = "";
+  for (let at = 0; at <= text.length; at++) {
+    const rest = text.slice(at);
+    if (rest === "" || rest[0] === ",") {
+      const term = text.slice(begin, at);
+      if (operator !== undefined) found.push({ keys: keysOf(field), value, equal: operator !== "!=" });
+      else if (term !== "") fail(`"${term}"`, begin, `"field=value" or "field!=value"`);
+      begin = at + 1;
+      operator = undefined;
+    } else if (operator === undefined) {
+      operator = /^(!=|==?)/.exec(rest)?.[0];
+      if (operator === undefined) continue;
+      if (at === begin) fail(`"${operator}"`, at, "the name of a field before it");
+      [field, value] = [text.slice(begin, at), ""];
+      at += operator.length - 1;
+    } else if (rest[0] === "=") {
+      fail(`"="`, at, `"\\=" in a value`);
+    } else if (rest[0] === "\\") {
+      if (!/^\\[\\,=]/.test(rest)) fail(`"\\"`, at, `"\\\\" in a value`);
+      value += rest[1];
+      at++;
+    } else value += rest[0];
+  }
+  return found;
+}
+
+function keysOf(field: string): readonly string[] {
+  return field.includes('["') ? parseFieldPath(field) : field.split(".");
+}

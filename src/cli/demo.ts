@@ -2,11 +2,10 @@ import { Pod, type Pod as PodObject } from "../kinds/core/v1.ts";
 import { Client } from "../client/client.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
 import { FakeApiServer, pods } from "../testing/mod.ts";
-import { SteadyChurn } from "./target/steady_churn.ts";
-import { checkCounts } from "./target/check_counts.ts";
-import { durationMs } from "./target/duration_ms.ts";
-import { EXIT_CODE } from "./errors/exit_code.ts";
-import { errorLine } from "../errors/error_line.ts";
+import { SteadyChurn } from "./resources/fake_server.ts";
+import { checkCounts, durationMs } from "./resources/resources_for.ts";
+import { EXIT_CODE } from "./errors/explain_error.ts";
+import { errorLine } from "../errors/errors.ts";
 import { LiveView } from "./terminal/live_view.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 

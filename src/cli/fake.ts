@@ -1,13 +1,9 @@
 import { FakeApiServer } from "../testing/mod.ts";
-import { fillFakeServer } from "./target/fill_fake_server.ts";
-import { SteadyChurn } from "./target/steady_churn.ts";
-import { checkCounts } from "./target/check_counts.ts";
-import { durationMs } from "./target/duration_ms.ts";
-import { listen } from "./target/listen.ts";
-import { unwritable } from "./check_output_file.ts";
-import { EXIT_CODE } from "./errors/exit_code.ts";
-import { UsageError } from "./errors/usage_error.ts";
-import { replaceFile } from "../deno/host/replace_file.ts";
+import { fillFakeServer, listen, SteadyChurn } from "./resources/fake_server.ts";
+import { checkCounts, durationMs } from "./resources/resources_for.ts";
+import { unwritable } from "./watch.ts";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { replaceFile } from "../deno/host.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `fake`. */

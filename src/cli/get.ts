@@ -1,23 +1,31 @@
-import { isNotFound } from "../api/errors.ts";
+import { isNotFound } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
-import { EXIT_CODE } from "./errors/exit_code.ts";
-import { errorLine } from "../errors/error_line.ts";
-import { UsageError } from "./errors/usage_error.ts";
-import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
-import { getTargets } from "./target/get_targets.ts";
-import { nothingFound } from "./terminal/text/nothing_found.ts";
-import { resourcesFor } from "./target/resources_for.ts";
-import { checkSelection, explainRefusal, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
-import { formOf, type OutputFormat } from "./terminal/output_format.ts";
-import { redactObject } from "./terminal/redact_object.ts";
-import { tableLines } from "./terminal/table/growing_table.ts";
-import { qualifiedName } from "./terminal/table/qualified_name.ts";
-import { rowCells, rowHeads } from "./terminal/table/row_cells.ts";
-import type { Terminal } from "./terminal/terminal.ts";
-import { jsonText } from "./terminal/text/plain.ts";
-import { yamlText } from "./terminal/text/yaml_text.ts";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { errorLine } from "../errors/errors.ts";
+import {
+  checkSelection,
+  clientFor,
+  type ConnectionFlags,
+  explainRefusal,
+  getTargets,
+  resourcesFor,
+  type SelectionFlags,
+  selectionFor,
+} from "./resources/resources_for.ts";
+import {
+  formOf,
+  nothingFound,
+  type OutputFormat,
+  qualifiedName,
+  redactObject,
+  rowCells,
+  rowHeads,
+  tableLines,
+  yamlText,
+} from "./terminal/table.ts";
+import { jsonText, type Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `get`. */
 export interface GetFlags extends ConnectionFlags, SelectionFlags {

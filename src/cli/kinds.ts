@@ -1,17 +1,14 @@
 import type { Client } from "../client/client.ts";
-import type { DocumentPart } from "../codegen/document_part.ts";
-import { isDocumentObject, memberOf } from "../codegen/document_part.ts";
+import { type DocumentPart, isDocumentObject, memberOf } from "../codegen/read_schema.ts";
 import { emitModule } from "../codegen/emit_module.ts";
 import { readCrds } from "../codegen/read_crd.ts";
-import { nearest } from "../api/nearest.ts";
+import { nearest } from "../api/resource.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/v1.ts";
 import { basename } from "node:path";
-import { checkOutputFile } from "./check_output_file.ts";
-import { EXIT_CODE } from "./errors/exit_code.ts";
-import { UsageError } from "./errors/usage_error.ts";
-import { replaceFile } from "../deno/host/replace_file.ts";
-import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
-import { definitionsIn } from "./target/definitions_in.ts";
+import { checkOutputFile } from "./watch.ts";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { replaceFile } from "../deno/host.ts";
+import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/resources_for.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `kinds`. */

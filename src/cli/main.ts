@@ -17,7 +17,8 @@
  *
  * @module
  */
-import { execute } from "./execute.ts";
+
+import { execute } from "./run_command.ts";
 import { Terminal } from "./terminal/terminal.ts";
 
 /** A second signal counts only after this time, in milliseconds: one key press can send several. */

@@ -1,19 +1,17 @@
-import { Command, EnumType } from "@cliffy/command";
-import { VERSION } from "../client/version.ts";
-import type { BackoffOptions } from "../async/time/backoff.ts";
-import { ServerNames } from "./completions/cluster_names.ts";
-import { complete } from "./completions/complete.ts";
-import { completionScript, FILES_LINE, type Shell } from "./completions/completion_script.ts";
+import { Command, EnumType, ValidationError } from "@cliffy/command";
+import { VERSION } from "../client/client.ts";
+import type { BackoffOptions } from "../async/time.ts";
+import { complete, completionScript, FILES_LINE, ServerNames, type Shell } from "./completions.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor/doctor.ts";
-import { EXIT_CODE } from "./errors/exit_code.ts";
-import { UsageError } from "./errors/usage_error.ts";
+import { EXIT_CODE, explainError, UsageError } from "./errors/explain_error.ts";
 import { fake } from "./fake.ts";
 import { get } from "./get.ts";
 import { kinds } from "./kinds.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 import { serve } from "./serve.ts";
 import { watch } from "./watch.ts";
+import { isAbortOf } from "../async/signals.ts";
 
 /** Names of the commands. */
 export const COMMANDS: readonly string[] = ["watch", "get", "serve", "kinds", "doctor", "fake", "demo", "completions"];
@@ -271,4 +269,33 @@ function refuseEmpty(args: readonly string[]): void {
   if (place < 0) return;
   const what = args[place] === "" ? (place === 0 ? "the command" : `what follows "${args[place - 1]}"`) : args[place];
   throw new UsageError(`${what} is empty; leave it out, or give it a value`);
+}
+
+/** Runs the command line, prints an error as one line, and returns the exit code. */
+export async function execute(args: string[], context: CommandContext): Promise<number> {
+  const { terminal, stop } = context;
+  let code: number;
+  try {
+    code = await runCommand(args, context);
+  } catch (error) {
+    // The command was interrupted and has stopped, which is not a failure.
+    code = isAbortOf(stop.signal, error) ? EXIT_CODE.done : end(error, args, context);
+  }
+  try {
+    await terminal.flush();
+  } catch (error) {
+    code = end(error, args, context);
+  }
+  return code;
+}
+
+function end(error: unknown, args: string[], { terminal }: CommandContext): number {
+  const { code, message } = explainError(error);
+  terminal.say(`error: ${message}${error instanceof ValidationError ? seeHelp(message, args[0]) : ""}`);
+  return code;
+}
+
+function seeHelp(message: string, command: string): string {
+  const help = COMMANDS.includes(command) ? `informer ${command} --help` : "informer --help";
+  return message.endsWith("?") ? ` See ${help}` : `; see ${help}`;
 }

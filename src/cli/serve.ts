@@ -1,23 +1,43 @@
-import { isSecret } from "../api/is_secret.ts";
+import { PAGE_HTML, PAGE_POLICY } from "./page_html.ts";
+import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
-import type { RelayedCollection } from "../edge/collection/relayed_collection.ts";
+import type { RelayedCollection } from "../edge/collections.ts";
 import { InformerRelay } from "../edge/informer_relay.ts";
-import { FileSnapshots } from "../deno/snapshots/file_snapshots.ts";
+import { FileSnapshots } from "../deno/snapshots.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { ReflectorPhase } from "../reflector/phase.ts";
-import { checkOutputFile } from "./check_output_file.ts";
-import { errorLine } from "../errors/error_line.ts";
-import { EXIT_CODE } from "./errors/exit_code.ts";
-import { UsageError } from "./errors/usage_error.ts";
-import { checkCounts } from "./target/check_counts.ts";
-import { answerPage } from "./page/answer_page.ts";
-import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
-import { listen } from "./target/listen.ts";
-import { resourcesFor } from "./target/resources_for.ts";
-import { checkSelection, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
-import { FailureReporter } from "./terminal/failure_reporter.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import type { ReflectorPhase } from "../reflector/transition.ts";
+import { checkOutputFile } from "./watch.ts";
+import { errorLine } from "../errors/errors.ts";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import {
+  checkCounts,
+  checkSelection,
+  clientFor,
+  type ConnectionFlags,
+  resourcesFor,
+  type SelectionFlags,
+  selectionFor,
+} from "./resources/resources_for.ts";
+import { listen } from "./resources/fake_server.ts";
+import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
+
+/** Headers of the page. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "text/html; charset=utf-8",
+  "cache-control": "no-cache",
+  "content-security-policy": PAGE_POLICY,
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+};
+
+/** Answers a request for the page, which is at `/`; `undefined` for other requests. */
+export function answerPage(request: Request): Response | undefined {
+  if (URL.parse(request.url)?.pathname !== "/") return undefined; // its host may be none
+  if (request.method === "HEAD") return new Response(null, { headers: HEADERS });
+  return request.method === "GET" ? new Response(PAGE_HTML, { headers: HEADERS }) : undefined;
+}
 
 /** The flags of `serve`. */
 export interface ServeFlags extends ConnectionFlags, SelectionFlags {

@@ -1,34 +1,123 @@
-import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/errors.ts";
+import { dirname } from "node:path";
+import { EXIT_CODE, UsageError } from "./errors/explain_error.ts";
+import { folderPermissions, replaceFile, temporaryPath } from "../deno/host.ts";
 import type { KubernetesObject } from "../api/object.ts";
-import { isSecret } from "../api/is_secret.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
+import { isForbidden, isNotFound, isUnauthorized, StatusError } from "../api/status.ts";
+import { isSecret, type Resource, resourceName } from "../api/resource.ts";
 import type { Client } from "../client/client.ts";
-import type { HandlerRegistration } from "../informer/events/handler.ts";
+import type { HandlerRegistration } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { ReflectorPhase } from "../reflector/phase.ts";
-import { DerivedController } from "../async/derived_controller.ts";
-import type { BackoffOptions } from "../async/time/backoff.ts";
-import { nextTurn } from "../async/next_turn.ts";
-import { checkOutputFile } from "./check_output_file.ts";
-import { writeCacheFile } from "./write_cache_file.ts";
-import { FailureReporter } from "./terminal/failure_reporter.ts";
-import { durationMs } from "./target/duration_ms.ts";
-import { EventLines, type PrintedEvent } from "./terminal/event_lines.ts";
-import { EXIT_CODE } from "./errors/exit_code.ts";
-import { errorLine } from "../errors/error_line.ts";
-import { UsageError } from "./errors/usage_error.ts";
-import { WatchPage } from "./terminal/watch_page.ts";
-import { LiveView } from "./terminal/live_view.ts";
-import { GrowingTable } from "./terminal/table/growing_table.ts";
-import { nothingFound } from "./terminal/text/nothing_found.ts";
-import { objectIn } from "./terminal/table/row_cells.ts";
-import { redactObject } from "./terminal/redact_object.ts";
-import { formOf, type OutputFormat } from "./terminal/output_format.ts";
-import { clientFor, type ConnectionFlags } from "./target/client_for.ts";
-import { resourcesFor } from "./target/resources_for.ts";
-import { checkSelection, explainRefusal, type SelectionFlags, selectionFor } from "./target/selection_flags.ts";
-import type { Terminal } from "./terminal/terminal.ts";
+import type { ReflectorPhase } from "../reflector/transition.ts";
+import { DerivedController } from "../async/signals.ts";
+import type { BackoffOptions } from "../async/time.ts";
+import { nextTurn } from "../async/turns.ts";
+import { FailureReporter, type Terminal } from "./terminal/terminal.ts";
+import {
+  checkSelection,
+  clientFor,
+  type ConnectionFlags,
+  durationMs,
+  explainRefusal,
+  resourcesFor,
+  type SelectionFlags,
+  selectionFor,
+} from "./resources/resources_for.ts";
+import {
+  EventLines,
+  formOf,
+  GrowingTable,
+  nothingFound,
+  objectIn,
+  type OutputFormat,
+  type PrintedEvent,
+  redactObject,
+} from "./terminal/table.ts";
+import { errorLine } from "../errors/errors.ts";
+import { LiveView, WatchPage } from "./terminal/live_view.ts";
+
+/**
+ * Checks that the file that a flag names can be written, by creating a temporary file in the same folder.
+ *
+ * @param flag The flag, for messages: `"--cache"`.
+ * @throws {UsageError}
+ */
+export async function checkOutputFile(flag: string, path: string): Promise<void> {
+  if (path.startsWith("-")) {
+    throw new UsageError(`${flag} needs a file, found "${path}"; a file of that name is "./${path}"`);
+  }
+  const folder = dirname(path);
+  const there = await infoOf(folder, flag, path);
+  if (there === undefined) throw new UsageError(`${flag}: folder "${folder}" does not exist; make it first`);
+  if (!there.isDirectory) {
+    throw new UsageError(`${flag}: "${folder}" is not a folder; name a file in a folder that exists`);
+  }
+  const old = await infoOf(path, flag, path);
+  if (old?.isDirectory) throw new UsageError(`${flag}: "${path}" is a folder; name a file`);
+  if (old !== undefined && !old.isFile) {
+    throw new UsageError(`${flag}: "${path}" is a device or a pipe, which would be replaced; name a file`);
+  }
+  const beside = temporaryPath(path);
+  try {
+    await Deno.writeFile(beside, new Uint8Array(), { createNew: true });
+    await Deno.remove(beside);
+  } catch (error) {
+    throw unwritable(flag, path, error);
+  }
+}
+
+async function infoOf(place: string, flag: string, path: string): Promise<Deno.FileInfo | undefined> {
+  try {
+    return await Deno.stat(place);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw unwritable(flag, path, error);
+  }
+}
+
+/** Returns the error for a file that cannot be written, with the flags that are missing or the reason. */
+export function unwritable(flag: string, path: string, cause: unknown): UsageError {
+  if (cause instanceof Deno.errors.NotCapable) {
+    const flags = folderPermissions(path);
+    return new UsageError(
+      `${flag}: this program may not write "${path}"; run Deno with ${flags} or install it again with them`,
+      {
+        cause,
+      },
+    );
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new UsageError(`${flag}: "${path}" cannot be written: ${reason}; name another file`, { cause });
+}
+
+/**
+ * Writes objects as a JSON array, in the given order and atomically: to a temporary file, which then replaces the file.
+ *
+ * Its owner alone can read the file: objects such as pods may have passwords in their environment.
+ *
+ * @throws {Error} when it cannot be written; an existing file stays unchanged.
+ */
+export async function writeCacheFile(
+  path: string,
+  objects: Iterable<KubernetesObject>,
+): Promise<void> {
+  const encoder = new TextEncoder();
+  await replaceFile(path, `Cannot write the cache to "${path}"`, async (beside) => {
+    using file = await Deno.open(beside, { write: true, createNew: true, mode: 0o600 });
+    const writer = file.writable.getWriter();
+    let text = "[";
+    let first = true;
+    for (const object of objects) {
+      text += `${first ? "\n" : ",\n"}${JSON.stringify(object)}`;
+      first = false;
+      if (text.length < 1_048_576) continue;
+      await writer.write(encoder.encode(text));
+      text = "";
+    }
+    await writer.write(encoder.encode(`${text}${first ? "" : "\n"}]\n`));
+    await writer.close();
+  });
+}
 
 /** The flags of `watch`. */
 export interface WatchFlags extends ConnectionFlags, SelectionFlags {

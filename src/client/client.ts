@@ -9,22 +9,252 @@
  *
  * @module
  */
-import type { ApiResource } from "../api/api_resource.ts";
-import type { KubernetesObject } from "../api/object.ts";
-import { checkSelectors } from "../api/check_selectors.ts";
-import { namespacesOf, type Selection } from "../api/options.ts";
-import { type Resource, resourceName } from "../api/resource.ts";
-import type { Transport } from "../api/transport.ts";
-import { monotonicMs } from "../async/time/monotonic_ms.ts";
-import { checkDurations } from "../async/time/duration.ts";
-import { ConsoleReporter } from "../errors/console_reporter.ts";
-import { accessLogOf } from "./access_used.ts";
-import { Collection } from "./collection.ts";
-import { Connection } from "./http/connection.ts";
-import type { Credentials } from "./http/credentials.ts";
-import { discover, type DiscoverOptions } from "./discover.ts";
+
+import {
+  type ApiResource,
+  apiVersionOf,
+  editDistance,
+  type PlacedRule,
+  type Resource,
+  resourceName,
+} from "../api/resource.ts";
+import { AccessLog, Connection, type Credentials } from "./http/connection.ts";
 import type { ResourceClient, ResourceClientOptions, ResourceClients } from "./resource_client.ts";
-import { VERSION } from "./version.ts";
+import { type Abortable, checkSelectors, namespacesOf, type Selection } from "../api/options.ts";
+import { isNotFound } from "../api/status.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import type { Transport } from "../api/lister_watcher.ts";
+import { checkDurations, monotonicMs } from "../async/time.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
+import { Collection } from "./collection.ts";
+
+const LOGS = new WeakMap<ResourceClients, AccessLog>();
+
+/** Returns the log of a client, and creates it at the first call. */
+export function accessLogOf(client: ResourceClients): AccessLog {
+  const log = LOGS.get(client) ?? new AccessLog();
+  LOGS.set(client, log);
+  return log;
+}
+
+/**
+ * Returns the rights that the requests of a client have needed so far, whatever the server answered: a rule for each verb on each
+ * resource of each namespace. `rolesYaml()` and `roleYaml()` print them.
+ *
+ * - Requests are those of `resource()` and `fetch()`, and of informers, reconcilers, electors and recorders on the client.
+ * - `names` has the names of the objects, up to 16; with more, and for a request about a collection, the rule is about all.
+ * - A server-side apply needs `create`, too, where the object does not exist.
+ * - Discovery and paths such as `/version` have no rule: the ClusterRole `system:discovery` grants them to every user.
+ *
+ * @throws {TypeError} when `client` is not a `Client`: the clients of reconciles record in that of their reconciler.
+ *
+ * @example
+ * ```ts
+ * import { accessUsed, Client, rolesYaml } from "@kube/informer";
+ * import { ConfigMap } from "@kube/informer/kinds/core/v1";
+ * import { FakeApiServer } from "@kube/informer/testing";
+ * import { assertEquals } from "@std/assert";
+ *
+ * using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+ * await client.resource(ConfigMap, { namespace: "shop" }).list();
+ * assertEquals(
+ *   rolesYaml(accessUsed(client), { name: "shop-reader" }),
+ *   `apiVersion: rbac.authorization.k8s.io/v1
+ * kind: Role
+ * metadata:
+ *   name: "shop-reader"
+ *   namespace: "shop"
+ * rules:
+ * - apiGroups: [""]
+ *   resources: ["configmaps"]
+ *   verbs: ["list"]
+ * `,
+ * );
+ * ```
+ */
+export function accessUsed(client: ResourceClients): PlacedRule[] {
+  const log = LOGS.get(client);
+  if (log !== undefined) return log.rules();
+  throw new TypeError(
+    "Cannot list the access that was used: the argument is not a Client; pass the one that was created",
+  );
+}
+
+/** Options for `Client.discover()`. */
+export interface DiscoverOptions extends Abortable {
+  /** The largest age of a cached answer, in milliseconds; 0 always asks the server, `Infinity` accepts any age. @default {60_000} */
+  readonly maxAgeMs?: number;
+  /** Called for each group version that could not be read, `"metrics.k8s.io/v1beta1"`; the others are returned nevertheless. */
+  readonly onError?: (error: unknown, groupVersion: string) => void;
+}
+
+/** Requests the JSON value of a path, in the form that `accept` names. */
+export type GetJson = (path: string, accept: string) => Promise<unknown>;
+
+const JSON_TYPE = "application/json";
+
+/** Newest form first: one answer with everything (Kubernetes 1.30, and 1.27 as a beta), or else a table of contents. */
+const AGGREGATED = ["v2", "v2beta1"]
+  .map((version) => `${JSON_TYPE};g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .concat(JSON_TYPE).join(",");
+
+/** The number of concurrent requests where each group version needs one. */
+const CONCURRENCY = 8;
+
+/**
+ * Returns the resources that a server has: the core group first, then the groups in the server's order, and of each group the
+ * preferred version first. Two requests, or on servers before 1.27 one more for each group version.
+ *
+ * @throws {Error} the error of the first request, when nothing could be read.
+ */
+export async function discover(get: GetJson, options: DiscoverOptions): Promise<ApiResource[]> {
+  return await settle(["/api", "/apis"], (root) => rootOf(get, root, options), (root) => root.slice(1), options);
+}
+
+/** Returns `true` if a server has no core group, as those of aggregated APIs, asked directly: that is no failure. */
+function isAbsent(error: unknown, place: unknown): boolean {
+  return place === "/api" && isNotFound(error);
+}
+
+async function rootOf(get: GetJson, root: string, options: DiscoverOptions): Promise<ApiResource[]> {
+  const answer = await get(root, AGGREGATED) as Root;
+  if (answer.kind === "APIGroupDiscoveryList") return aggregated(answer, options);
+  const groups = answer.kind === "APIVersions" ? [{ name: "", versions: answer.versions }] : answer.groups ?? [];
+  return await settle(groups.flatMap(versionsOf), (version) => askOne(get, version), apiVersionOf, options);
+}
+
+/** Asks for each of `places`, a few at a time, and skips those that fail, unless all fail. */
+async function settle<P>(
+  places: readonly P[],
+  ask: (place: P) => Promise<ApiResource[]>,
+  nameOf: (place: P) => string,
+  { signal, onError }: DiscoverOptions,
+): Promise<ApiResource[]> {
+  const found: ApiResource[][] = [];
+  const errors: unknown[] = [];
+  const waiting = places.entries();
+  const work = async (): Promise<void> => {
+    for (const [i, place] of waiting) {
+      try {
+        found[i] = await ask(place);
+      } catch (error) {
+        errors.push(error);
+        if (!signal?.aborted && !isAbsent(error, place)) onError?.(error, nameOf(place));
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  signal?.throwIfAborted();
+  if (errors.length > 0 && errors.length === places.length) throw errors[0];
+  return found.flat();
+}
+
+interface Root {
+  readonly kind?: unknown;
+  readonly items?: readonly AggregatedGroup[];
+  readonly versions?: readonly string[];
+  readonly groups?: readonly {
+    readonly name?: string;
+    readonly versions?: readonly (string | { readonly version: string })[];
+    readonly preferredVersion?: { readonly version: string };
+  }[];
+}
+
+interface AggregatedGroup {
+  readonly metadata?: { readonly name?: string };
+  readonly versions?: readonly {
+    readonly version: string;
+    readonly freshness?: string;
+    readonly resources?: readonly {
+      readonly resource: string;
+      readonly responseKind?: { readonly kind?: string };
+      readonly scope?: string;
+      readonly singularResource?: string;
+      readonly verbs?: readonly string[];
+      readonly shortNames?: readonly string[];
+      readonly categories?: readonly string[];
+      readonly subresources?: readonly { readonly subresource: string }[];
+    }[];
+  }[];
+}
+
+function aggregated(list: Root, { onError }: DiscoverOptions): ApiResource[] {
+  const found: ApiResource[] = [];
+  for (const { metadata, versions = [] } of list.items ?? []) {
+    const group = metadata?.name ?? "";
+    for (const [i, { version, freshness, resources = [] }] of versions.entries()) {
+      if (freshness === "Stale") {
+        const name = apiVersionOf({ group, version });
+        onError?.(new Error(`Cannot discover "${name}": the server behind it does not answer the API server`), name);
+      }
+      for (const entry of resources) {
+        found.push({
+          group,
+          version,
+          plural: entry.resource,
+          kind: entry.responseKind?.kind ?? "",
+          scope: entry.scope === "Cluster" ? "Cluster" : "Namespaced",
+          singular: entry.singularResource || (entry.responseKind?.kind ?? "").toLowerCase(),
+          shortNames: entry.shortNames ?? [],
+          categories: entry.categories ?? [],
+          verbs: entry.verbs ?? [],
+          subresources: (entry.subresources ?? []).map(({ subresource }) => subresource),
+          preferred: i === 0,
+        });
+      }
+    }
+  }
+  return found;
+}
+
+interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly preferred: boolean;
+}
+
+function versionsOf(group: NonNullable<Root["groups"]>[number]): GroupVersion[] {
+  const versions = (group.versions ?? []).map((version) => typeof version === "string" ? version : version.version);
+  const preferred = group.preferredVersion?.version ?? versions[0];
+  // The preferred version first, as in the aggregated form; the others keep their order.
+  return [...new Set([preferred, ...versions])].filter((version) => version !== undefined)
+    .map((version) => ({ group: group.name ?? "", version, preferred: version === preferred }));
+}
+
+interface ResourceList {
+  readonly resources?: readonly {
+    readonly name: string;
+    readonly singularName?: string;
+    readonly namespaced?: boolean;
+    readonly kind: string;
+    readonly verbs?: readonly string[];
+    readonly shortNames?: readonly string[];
+    readonly categories?: readonly string[];
+  }[];
+}
+
+async function askOne(get: GetJson, place: GroupVersion): Promise<ApiResource[]> {
+  const { group, version, preferred } = place;
+  const path = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+  const { resources = [] } = await get(path, JSON_TYPE) as ResourceList;
+  return resources.filter(({ name }) => !name.includes("/")).map((entry) => ({
+    group,
+    version,
+    plural: entry.name,
+    kind: entry.kind,
+    scope: entry.namespaced ? "Namespaced" : "Cluster",
+    singular: entry.singularName || entry.kind.toLowerCase(),
+    shortNames: entry.shortNames ?? [],
+    categories: entry.categories ?? [],
+    verbs: entry.verbs ?? [],
+    subresources: resources.filter(({ name }) => name.startsWith(`${entry.name}/`))
+      .map(({ name }) => name.slice(entry.name.length + 1)),
+    preferred,
+  }));
+}
+
+/** The version of this package, for the default `User-Agent`. A test keeps it equal to the version in deno.json. */
+export const VERSION = "0.1.0";
 
 /** Options for {@linkcode Client}. */
 export interface ClientOptions {
@@ -260,4 +490,101 @@ function serverOf(server: string | URL): URL {
     );
   }
   return url;
+}
+
+/** The number of names that are suggested for an unknown one. */
+const SUGGESTIONS = 3;
+
+/**
+ * Returns the resource that `text` names, by the rules of kubectl.
+ *
+ * - `text` is a plural, a singular, a short name or a kind, in any case: `"pods"`, `"Pod"`, `"po"`. A plural
+ *   of one resource takes precedence over a singular of another, and so on in this order.
+ * - A group, or the beginning of one, may follow, and a version before it: `"deployments.apps"`, `"deployments.v1.apps"`;
+ *   `"pods.v1"` is of the core group.
+ * - Of several resources the first is returned: the core group's, then in the order of `resources`; of several versions the
+ *   one that the server prefers, if that has the resource.
+ *
+ * @throws {Error} when there is none; the message suggests similar names.
+ *
+ * @example
+ * ```ts
+ * import { type ApiResource, findResource } from "@kube/informer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const pods: ApiResource = {
+ *   group: "",
+ *   version: "v1",
+ *   plural: "pods",
+ *   kind: "Pod",
+ *   scope: "Namespaced",
+ *   singular: "pod",
+ *   shortNames: ["po"],
+ *   categories: ["all"],
+ *   verbs: ["get", "list", "watch"],
+ *   subresources: ["status"],
+ *   preferred: true,
+ * };
+ * assertEquals(findResource([pods], "po"), pods); // or the result of `client.discover()`
+ * ```
+ */
+export function findResource(resources: readonly ApiResource[], text: string): ApiResource {
+  const wanted = text.trim().toLowerCase();
+  const dot = wanted.indexOf(".");
+  const name = dot === -1 ? wanted : wanted.slice(0, dot);
+  const place = dot === -1 ? undefined : wanted.slice(dot + 1);
+  const named = NAMES.flatMap((namesOf) =>
+    resources.filter((resource) => name !== "" && namesOf(resource).includes(name))
+  );
+  for (const belongs of place === undefined ? [() => true] : PLACES) {
+    const [first, ...others] = named.filter((resource) => belongs(resource, place ?? ""));
+    if (first === undefined) continue;
+    const same = others.filter(({ group, plural }) => group === first.group && plural === first.plural);
+    return [first, ...same].find(({ preferred }) => preferred) ?? first;
+  }
+  throw new Error(`Cannot find a resource "${text}": ${explain(resources, wanted)}`);
+}
+
+const NAMES: readonly ((resource: ApiResource) => readonly string[])[] = [
+  ({ plural }) => [plural],
+  ({ singular }) => [singular.toLowerCase()],
+  ({ shortNames }) => shortNames,
+  ({ kind }) => [kind.toLowerCase()],
+];
+
+/** The text after the first dot may match in these ways; an exact group comes before the beginning of one. */
+const PLACES: readonly ((resource: ApiResource, place: string) => boolean)[] = [
+  ({ group }, place) => group === place,
+  ({ group, version }, place) => place === `${version}.${group}` || (group === "" && place === version),
+  ({ group }, place) => group.startsWith(place),
+];
+
+function explain(resources: readonly ApiResource[], wanted: string): string {
+  if (resources.length === 0) return "the server has listed none; check what the credentials allow";
+  const members = resources.filter(({ categories }) => categories.includes(wanted));
+  if (members.length > 0) {
+    return `it is a category; name one of ${quote([...new Set(members.map(({ plural }) => plural))])}`;
+  }
+  const nearest = nearestTo(resources, wanted);
+  if (nearest.length > 0) return `the server has no such name; did you mean ${quote(nearest, "or")}?`;
+  const groups = new Set(resources.map(apiVersionOf));
+  return `the server has no such name in its ${resources.length} resources of ${groups.size} API versions`;
+}
+
+/** Returns the names most similar to `wanted`: they differ in at most a third of its characters, or in one. */
+function nearestTo(resources: readonly ApiResource[], wanted: string): string[] {
+  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  const distances = new Map<string, number>();
+  for (const resource of resources) {
+    const full = resourceName(resource);
+    const names = [resource.plural, resource.singular, resource.kind.toLowerCase(), full, ...resource.shortNames];
+    const distance = Math.min(...names.filter((name) => name.length > 1).map((name) => editDistance(wanted, name)));
+    if (distance <= limit) distances.set(full, Math.min(distance, distances.get(full) ?? Infinity));
+  }
+  return [...distances].sort(([, a], [, b]) => a - b).slice(0, SUGGESTIONS).map(([name]) => name);
+}
+
+function quote(names: readonly string[], word = "and"): string {
+  const quoted = names.map((name) => `"${name}"`);
+  return quoted.length < 2 ? quoted.join("") : `${quoted.slice(0, -1).join(", ")} ${word} ${quoted.at(-1)}`;
 }

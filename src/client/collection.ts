@@ -1,9 +1,3 @@
-import type { Change, IdentitySource, ListPart, WatchEvent } from "../api/lister_watcher.ts";
-import { isNotFound } from "../api/errors.ts";
-import type { Apply } from "../api/apply.ts";
-import type { Draft } from "../api/draft.ts";
-import type { Mutable } from "../api/mutable.ts";
-import type { DynamicObject, KubernetesObject } from "../api/object.ts";
 import type {
   Abortable,
   DecodeObserver,
@@ -14,25 +8,37 @@ import type {
   Selection,
   WatchOptions,
 } from "../api/options.ts";
-import type { Whole } from "../api/reduced.ts";
-import { isSecret } from "../api/is_secret.ts";
-import { metadataOf, type Resource, resourceName } from "../api/resource.ts";
-import { type Status, statusFrom } from "../api/status.ts";
-import { CancellableStream, IteratorSource } from "../async/cancellable.ts";
-import { Reduction } from "../entry/reduction.ts";
+import { type Change, type IdentitySource, type ListPart, readPages, type WatchEvent } from "../api/lister_watcher.ts";
+import { CancellableStream, IteratorSource, ReadAhead } from "../async/iterate.ts";
+import {
+  type ApplyOptions,
+  type DeleteCollectionOptions,
+  type DeleteOptions,
+  type FollowOptions,
+  type GetOptions,
+  type ObjectList,
+  type ObjectWrite,
+  type Patch,
+  reportCollected,
+  reportDeletion,
+  reportWrite,
+  type ResourceClient,
+  type SubresourceDraft,
+  type WriteOptions,
+} from "./resource_client.ts";
+import { isNotFound, type Status, statusFrom } from "../api/status.ts";
+import type { Apply, Draft, DynamicObject, KubernetesObject, Mutable, Whole } from "../api/object.ts";
+import { isSecret, metadataOf, type Resource, resourceName } from "../api/resource.ts";
+import { Reduction } from "../entry/entry.ts";
 import { ListReader } from "./decode/list_reader.ts";
 import type { ReadOptions } from "./decode/object_reader.ts";
 import { RowReader } from "./decode/row_reader.ts";
 import { WatchReader } from "./decode/watch_reader.ts";
-import type { Connection } from "./http/connection.ts";
+import type { Connection, RequestSpec } from "./http/connection.ts";
 import { Silence, WatchHealth } from "./http/open_watches.ts";
-import type { RequestSpec } from "./http/request_spec.ts";
 import { RequestSource, type RequestSourceOptions } from "./http/request_source.ts";
 import { isStatus } from "./http/response.ts";
-import { type ObjectWrite, reportCollected, reportDeletion, reportWrite } from "./object_write.ts";
-import { type FetchPage, pagesOf } from "./pages.ts";
-import { MetadataListReader } from "./protobuf/metadata_list_reader.ts";
-import { MetadataWatchReader } from "./protobuf/metadata_watch_reader.ts";
+import { MetadataListReader, MetadataWatchReader } from "./protobuf/metadata_readers.ts";
 import {
   createRequest,
   deleteCollectionRequest,
@@ -44,19 +50,71 @@ import {
   updateRequest,
   watchRequest,
 } from "./requests.ts";
-import type {
-  ApplyOptions,
-  DeleteCollectionOptions,
-  DeleteOptions,
-  FollowOptions,
-  GetOptions,
-  ObjectList,
-  Patch,
-  ResourceClient,
-  SubresourceDraft,
-  WriteOptions,
-} from "./resource_client.ts";
 import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
+
+/** A promise and the function that resolves it: `Promise.withResolvers()`, which Node 20 does not have. */
+export function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let resolve!: (value: T) => void;
+  const promise = new Promise<T>((settle) => resolve = settle);
+  return { promise, resolve };
+}
+
+/** Fetches one page; calls `onContinue` as soon as the token of the next one has arrived, which may be long before the end. */
+export type FetchPage<T> = (
+  options: ListOptions,
+  signal: AbortSignal,
+  onContinue: (token: string) => void,
+) => Promise<ObjectList<T>>;
+
+/** The default number of objects to a page (client-go `tools/pager`). */
+export const PAGE_SIZE = 500;
+
+/**
+ * Yields the pages of a list, and fetches one page ahead: page `n + 1` is requested when page `n` is waited for and its token
+ * has arrived, so at most two are under way or held. When a token has expired, the list begins anew, once, in one page.
+ *
+ * @throws {DecodeError} when the pages do not come closer to an end.
+ */
+export async function* pagesOf<T>(
+  what: string,
+  fetchPage: FetchPage<T>,
+  options: ListOptions,
+  signal: AbortSignal,
+): AsyncGenerator<ObjectList<T>, void, undefined> {
+  const parts = readPages({
+    action: `list "${what}"`,
+    list: { ...options, limit: options.limit ?? PAGE_SIZE },
+    open: (list) => new ReadAhead((signal) => partsOf(fetchPage, list, signal), signal),
+    sizeOf: ({ list }) => list?.items.length ?? 0,
+    restart: true,
+  });
+  let isNew = false;
+  for await (const { part: { list }, restarted } of parts) {
+    isNew ||= restarted;
+    if (list === undefined) continue;
+    yield isNew ? { ...list, restarted: true } : list;
+    isNew = false;
+  }
+}
+
+/** First the token of the next page, if there is one, then the page. */
+interface Part<T> {
+  readonly continue?: string;
+  readonly list?: ObjectList<T>;
+}
+
+/** Fetches a page to its end as soon as its first part is requested. */
+async function* partsOf<T>(
+  fetchPage: FetchPage<T>,
+  options: ListOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Part<T>, void, undefined> {
+  const token = deferred<string | undefined>();
+  const page = fetchPage(options, signal, token.resolve);
+  page.then((list) => token.resolve(list.continue), () => token.resolve(undefined));
+  yield { continue: await token.promise };
+  yield { list: await page };
+}
 
 /** Options for {@linkcode Collection}. */
 export interface CollectionOptions {

@@ -5,20 +5,22 @@ import {
   isExpired,
   isForbidden,
   isNotFound,
+  isOlder,
   isUnauthorized,
+  retryAfterMs,
   StatusError,
   UnreachableError,
-} from "../api/errors.ts";
-import type { WatchOptions } from "../api/options.ts";
-import { isOlder } from "../api/resource_version.ts";
-import { retryAfterMs } from "../api/status.ts";
-import { WATCH_GRACE_MS, WatchRenewal, watchTimeoutError, watchTimeoutSeconds } from "../api/watch_timeout.ts";
-import { backoffMs, checkBackoff, unreachableBackoffMs } from "../async/time/backoff.ts";
-import { monotonicMs } from "../async/time/monotonic_ms.ts";
-import { DerivedController } from "../async/derived_controller.ts";
-import { sleep } from "../async/time/sleep.ts";
-import { TimeLimit } from "../async/time/time_limit.ts";
-import { ConsoleReporter } from "../errors/console_reporter.ts";
+} from "../api/status.ts";
+import {
+  WATCH_GRACE_MS,
+  type WatchOptions,
+  WatchRenewal,
+  watchTimeoutError,
+  watchTimeoutSeconds,
+} from "../api/options.ts";
+import { backoffMs, checkBackoff, monotonicMs, sleep, TimeLimit, unreachableBackoffMs } from "../async/time.ts";
+import { DerivedController } from "../async/signals.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
 import type { FollowOptions } from "./resource_client.ts";
 
 /** The shortest time between the beginnings of two attempts (client-go `tools/watch/retrywatcher.go`). */

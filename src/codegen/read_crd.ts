@@ -1,20 +1,50 @@
-import { checkGroupVersion, checkResourceNames } from "./check_resource_names.ts";
+import { defineResource } from "../api/resource.ts";
 import {
+  compareVersionPriority,
+  identifierOf,
+  type KindModel,
+  type ModuleContent,
+  SchemaError,
+  type TypeDefinition,
+} from "./model.ts";
+import {
+  capitalized,
   type DocumentPart,
   isDocumentObject,
   memberOf,
+  namedTypes,
   objectAt,
   pathTo,
+  readKind,
+  type SchemaSource,
   shown,
+  summaryOf,
   textAt,
   textsAt,
-} from "./document_part.ts";
-import { identifierOf } from "./identifier.ts";
-import type { KindModel, ModuleContent, TypeDefinition } from "./model.ts";
-import { capitalized, namedTypes } from "./named_types.ts";
-import { readKind, type SchemaSource, summaryOf } from "./read_schema.ts";
-import { SchemaError } from "./schema_error.ts";
-import { compareVersionPriority } from "./version_priority.ts";
+} from "./read_schema.ts";
+
+/** Groups and versions become paths of files, so they are what Kubernetes allows: a DNS name and a label. */
+const GROUP = /^(?:[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*)?$/;
+const VERSION = /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/;
+
+/** Checks that a group and a version are names that Kubernetes allows. @throws {SchemaError} */
+export function checkGroupVersion(
+  { group, version }: { readonly group: string; readonly version: string },
+  path: string,
+): void {
+  if (typeof group !== "string" || !GROUP.test(group) || typeof version !== "string" || !VERSION.test(version)) {
+    throw new SchemaError(path, "a group must be a DNS name, and a version a label");
+  }
+}
+
+/** Checks that a resource can be defined: its parts are segments of paths. @throws {SchemaError} */
+export function checkResourceNames(resource: Parameters<typeof defineResource>[0], path: string): void {
+  try {
+    defineResource(resource);
+  } catch (cause) {
+    throw new SchemaError(path, cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
 
 const API_VERSION = "apiextensions.k8s.io/v1";
 

@@ -1,7 +1,14 @@
-import type { ApiResource } from "../api/api_resource.ts";
-import { apiVersionOf } from "../api/resource.ts";
-import { checkGroupVersion, checkResourceNames } from "./check_resource_names.ts";
-import { identifierOf } from "./identifier.ts";
+import { type ApiResource, apiVersionOf } from "../api/resource.ts";
+import { checkGroupVersion, checkResourceNames } from "./read_crd.ts";
+import {
+  identifierOf,
+  type KindModel,
+  moduleId,
+  type ModuleModel,
+  SchemaError,
+  type SharedTypeName,
+  type TypeDefinition,
+} from "./model.ts";
 import {
   type DocumentObject,
   type DocumentPart,
@@ -9,11 +16,13 @@ import {
   memberOf,
   objectAt,
   pathTo,
+  readKind,
+  readObject,
+  type ResolvedReference,
+  type SchemaSource,
   shown,
-} from "./document_part.ts";
-import { type KindModel, moduleId, type ModuleModel, type SharedTypeName, type TypeDefinition } from "./model.ts";
-import { readKind, readObject, type ResolvedReference, type SchemaSource, summaryOf } from "./read_schema.ts";
-import { SchemaError } from "./schema_error.ts";
+  summaryOf,
+} from "./read_schema.ts";
 
 /** A document of a server's `/openapi/v3`: that of one version of one group. */
 export interface OpenApiDocument {

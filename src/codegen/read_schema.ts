@@ -1,17 +1,71 @@
-import { firstSentence } from "./doc_comment.ts";
 import {
-  type DocumentObject,
-  isDocumentObject,
-  memberOf,
-  objectAt,
-  pathTo,
-  shown,
-  textAt,
-  textsAt,
-} from "./document_part.ts";
-import type { DocumentPart } from "./document_part.ts";
-import type { FieldModel, ObjectModel, TypeModel } from "./model.ts";
-import { SchemaError } from "./schema_error.ts";
+  type FieldModel,
+  firstSentence,
+  identifierOf,
+  type KindModel,
+  type ModuleContent,
+  moduleId,
+  type ModuleModel,
+  type ObjectModel,
+  SchemaError,
+  type TypeDefinition,
+  type TypeModel,
+} from "./model.ts";
+
+/** An object of a JSON document. */
+export type DocumentObject = Readonly<Record<string, unknown>>;
+
+/** A value in a document, and its path there. */
+export interface DocumentPart {
+  /** The value. */
+  readonly value: unknown;
+  /** The document and the JSON pointer in it. */
+  readonly path: string;
+}
+
+/** Returns true for objects that are neither lists nor null. */
+export function isDocumentObject(value: unknown): value is DocumentObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Returns the value as an object. @throws {SchemaError} when it is none. */
+export function objectAt({ value, path }: DocumentPart): DocumentObject {
+  if (!isDocumentObject(value)) throw new SchemaError(path, `it must be an object, found ${shown(value)}`);
+  return value;
+}
+
+/** Returns a member of an object, `undefined` if the object itself does not have it. */
+export function memberOf(object: DocumentObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Returns the path of a part. */
+export function pathTo(path: string, ...names: readonly (string | number)[]): string {
+  return names.reduce<string>((to, name) => `${to}/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`, path);
+}
+
+/** Returns the texts of an optional list. @throws {SchemaError} when it is anything else. */
+export function textsAt({ value, path }: DocumentPart): readonly string[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw new SchemaError(path, `it must be a list of texts, found ${shown(value)}`);
+  const wrong = value.findIndex((item) => typeof item !== "string");
+  if (wrong !== -1) throw new SchemaError(pathTo(path, wrong), `it must be a text, found ${shown(value[wrong])}`);
+  return [...new Set(value as string[])];
+}
+
+/** Returns an optional text; a description that is missing is empty. @throws {SchemaError} when it is anything else. */
+export function textAt({ value, path }: DocumentPart): string {
+  if (value === undefined) return "";
+  if (typeof value !== "string") throw new SchemaError(path, `it must be a text, found ${shown(value)}`);
+  return value;
+}
+
+/** Returns a short form of a value for messages. */
+export function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}
 
 /** The depth of schemas within schemas, references aside, that is read. The deepest one of Kubernetes has 4 levels. */
 const MAX_DEPTH = 100;
@@ -287,4 +341,98 @@ function part(place: Place, name: string): Place {
 
 function sorted(fields: readonly FieldModel[]): FieldModel[] {
   return [...fields].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/**
+ * Gives a name to each object with fields that stands inside a kind: that of the kind and of the fields that lead to it,
+ * `CronTabSpecJob`. Returns the kind, which refers to these types, and the types.
+ *
+ * `used` are the names that the module has already; the new ones are added.
+ */
+export function namedTypes(kind: KindModel, used: Set<string>): ModuleContent {
+  const types: TypeDefinition[] = [];
+  const fieldsOf = (model: ObjectModel, prefix: string): ObjectModel => ({
+    ...model,
+    fields: model.fields.map((field) => ({
+      ...field,
+      type: typeOf(field.type, `${prefix}${capitalized(field.name)}`, field.doc),
+    })),
+  });
+  const typeOf = (model: TypeModel, wanted: string, doc: readonly string[]): TypeModel => {
+    switch (model.type) {
+      case "list":
+      case "listMap":
+        return { ...model, items: typeOf(model.items, wanted, doc) };
+      case "map":
+        return { ...model, values: typeOf(model.values, wanted, doc) };
+      case "nullable":
+        return { ...model, of: typeOf(model.of, wanted, doc) };
+      case "object": {
+        if (model.fields.length === 0) return model;
+        const name = identifierOf(wanted, used);
+        used.add(name);
+        types.push({ name, doc, type: fieldsOf(model, name) });
+        return { type: "ref", name };
+      }
+      default:
+        return model;
+    }
+  };
+  return { kinds: [{ ...kind, type: fieldsOf(kind.type, kind.name) }], types };
+}
+
+/** Returns a text as a part of a name: its words, each with a capital letter. */
+export function capitalized(text: string): string {
+  return text.split(/[^\w$]+/).map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+}
+
+/** A module without the types that other modules need, and these. */
+export interface SharedTypes {
+  /** The kinds, and the types that are only used here. */
+  readonly own: ModuleModel;
+  /** The types that other modules use, and those that they consist of. */
+  readonly shared: ModuleModel;
+}
+
+/**
+ * Returns a module in two parts, so that importing another module loads the types that it shares with this one alone;
+ * `undefined` for a module that no other one uses, or that has no kinds.
+ */
+export function sharedTypes(module: ModuleModel, modules: readonly ModuleModel[]): SharedTypes | undefined {
+  const id = moduleId(module);
+  const wanted = modules.filter((other) => other !== module)
+    .flatMap(({ kinds, types }) => [...kinds, ...types])
+    .flatMap(({ type }) => referencesOf(type)).filter((reference) => reference.module === id);
+  if (wanted.length === 0 || module.kinds.length === 0) return undefined;
+  const types = new Map(module.types.map((type) => [type.name, type]));
+  const names = new Set<string>();
+  const queue = wanted.map(({ name }) => name);
+  for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
+    const definition = types.get(name);
+    if (definition === undefined || names.has(name)) continue;
+    names.add(name);
+    for (const reference of referencesOf(definition.type)) {
+      if (reference.module === undefined) queue.push(reference.name);
+    }
+  }
+  const part = (isIn: boolean): typeof module.types => module.types.filter(({ name }) => names.has(name) === isIn);
+  return { own: { ...module, types: part(false) }, shared: { ...module, kinds: [], types: part(true) } };
+}
+
+function referencesOf(type: TypeModel): { readonly name: string; readonly module?: string }[] {
+  switch (type.type) {
+    case "ref":
+      return [type];
+    case "list":
+    case "listMap":
+      return referencesOf(type.items);
+    case "map":
+      return referencesOf(type.values);
+    case "nullable":
+      return referencesOf(type.of);
+    case "object":
+      return type.fields.flatMap((field) => referencesOf(field.type));
+    default:
+      return [];
+  }
 }

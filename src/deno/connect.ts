@@ -1,8 +1,86 @@
+import {
+  type ConnectAttempt,
+  ConnectError,
+  type ConnectOptions,
+  type FoundConnection,
+  type InClusterOptions,
+} from "./connect_options.ts";
+import {
+  checkOptions,
+  executePlan,
+  givenCa,
+  givenLogin,
+  type Plan,
+  planFromKubeconfig,
+  planInCluster,
+} from "./plan.ts";
+import { denoHost, type Host, RecordingHost } from "./host.ts";
 import { Client } from "../client/client.ts";
 import { InformerError } from "../errors/informer_error.ts";
-import type { FoundConnection } from "./found_connection.ts";
-import type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
-import { findConnection, findInClusterConnection } from "./find_connection.ts";
+
+/**
+ * Finds the configuration as {@linkcode connect} documents it, reads its files and sets up the transport. No request is
+ * sent.
+ *
+ * @throws {ConnectError} when there is no configuration.
+ * @throws {KubeconfigError} when there is a kubeconfig and it cannot be used.
+ * @throws {TypeError} when the options cannot be used.
+ */
+export async function findConnection(options: ConnectOptions = {}, machine: Host = denoHost): Promise<FoundConnection> {
+  checkOptions(options);
+  const host = new RecordingHost(machine);
+  return await executePlan(await choosePlan(options, host), options, host);
+}
+
+/**
+ * As {@linkcode findConnection}, from the pod's service account only.
+ *
+ * @throws {ConnectError} outside a pod, or in one without a service account.
+ */
+export async function findInClusterConnection(
+  options: InClusterOptions = {},
+  machine: Host = denoHost,
+): Promise<FoundConnection> {
+  const host = new RecordingHost(machine);
+  const plan = await planInCluster(options, host);
+  if (isAttempt(plan)) throw new ConnectError("Cannot connect from inside a cluster:", [plan]);
+  return await executePlan(plan, options, host);
+}
+
+async function choosePlan(options: ConnectOptions, host: Host): Promise<Plan> {
+  const { server, context, kubeconfig } = options;
+  if (server !== undefined && context === undefined && kubeconfig === undefined) return planFromOptions(options, host);
+  const attempts: ConnectAttempt[] = [];
+  const outside = await planFromKubeconfig(options, host);
+  if (!isAttempt(outside)) return outside;
+  attempts.push(outside);
+  if (context !== undefined) {
+    throw new ConnectError(`Cannot connect to context ${JSON.stringify(context)}: found no kubeconfig`, attempts);
+  }
+  const inside = await planInCluster(options, host);
+  if (!isAttempt(inside)) return inside;
+  attempts.push(inside);
+  throw new ConnectError(
+    `Cannot connect: found no configuration; pass "server" or "kubeconfig", or set KUBECONFIG`,
+    attempts,
+  );
+}
+
+function planFromOptions(options: ConnectOptions, host: Host): Plan {
+  const server = new URL(options.server!);
+  const ca = givenCa(options, server, host);
+  const login = givenLogin(options, { server }, host);
+  return {
+    server,
+    ...(ca && { ca }),
+    ...(login && { login }),
+    origin: { source: "options", files: [] },
+  };
+}
+
+function isAttempt(value: Plan | ConnectAttempt): value is ConnectAttempt {
+  return "problem" in value;
+}
 
 /**
  * Returns a client for the server that kubectl would use. The first of these that exists decides:
@@ -78,4 +156,27 @@ function clientOf(connection: FoundConnection, { wrapTransport }: InClusterOptio
     connection.transport[Symbol.dispose]();
     throw error;
   }
+}
+
+/**
+ * Returns the minimal Deno flags with which a program can {@linkcode connect} with these options and reach the server:
+ * `--allow-env`, `--allow-read`, `--allow-run` and `--allow-net`, quoted for a shell if necessary.
+ *
+ * It reads the same files as `connect`, so it needs the first two flags itself. It sends no request and runs no plugin.
+ * Files that do not exist are included, because a program without the permission to look for them prompts on a
+ * terminal.
+ *
+ * @throws the errors of {@linkcode connect}; if a permission is missing, the error names the flag.
+ *
+ * @example
+ * ```ts ignore
+ * import { requiredPermissions } from "@kube/informer/deno";
+ *
+ * console.log(`deno run ${(await requiredPermissions()).join(" ")} main.ts`);
+ * ```
+ */
+export async function requiredPermissions(options: ConnectOptions = {}): Promise<readonly string[]> {
+  const { origin, transport } = await findConnection(options);
+  transport[Symbol.dispose]();
+  return origin.permissions;
 }

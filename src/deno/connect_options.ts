@@ -1,5 +1,35 @@
+import { InformerError } from "../errors/informer_error.ts";
 import type { Abortable } from "../api/options.ts";
-import type { Transport } from "../api/transport.ts";
+import type { Transport } from "../api/lister_watcher.ts";
+import type { Credentials } from "../client/http/connection.ts";
+
+/** One place that was searched for a configuration, and the reason why it is not used. */
+export interface ConnectAttempt {
+  /** The place: `KUBECONFIG`, the path of a file, or `in-cluster`. */
+  readonly source: string;
+  /** The reason, with the permission flag to add if only a permission is missing. */
+  readonly problem: string;
+  /** The underlying error, if any. */
+  readonly cause?: unknown;
+}
+
+/** No usable configuration was found. The message has one line for each place that was tried. */
+export class ConnectError extends InformerError {
+  /** `"ConnectError"`. */
+  override readonly name = "ConnectError";
+  /** The places, in the order they were tried. */
+  readonly attempts: readonly ConnectAttempt[];
+
+  /** Appends one line for each attempt to `message`; `cause` is the first cause of an attempt. */
+  constructor(message: string, attempts: readonly ConnectAttempt[]) {
+    const cause = attempts.find((attempt) => attempt.cause !== undefined)?.cause;
+    super(
+      [message, ...attempts.map(({ source, problem }) => `- ${source}: ${problem}`)].join("\n"),
+      cause === undefined ? undefined : { cause },
+    );
+    this.attempts = attempts;
+  }
+}
 
 /** Options for {@linkcode inCluster}, and common options of {@linkcode connect}. */
 export interface InClusterOptions {
@@ -69,4 +99,57 @@ export interface ConnectOptions extends InClusterOptions {
   readonly caFile?: string | URL;
   /** The trusted CA certificates, as PEM text, instead of `caFile`: for programs without files. */
   readonly ca?: string;
+}
+
+/** The origin of a connection, for diagnostics. Holds no credentials. */
+export interface ConnectionOrigin {
+  /** The kind of configuration. */
+  readonly source: "options" | "kubeconfig" | "in-cluster";
+  /** The kubeconfig files that were read. */
+  readonly files: readonly string[];
+  /** The kubeconfig context. */
+  readonly context?: string;
+  /** The user entry in use. */
+  readonly user?: string;
+  /** The kind of credentials sent as `Authorization`. */
+  readonly login: "none" | "token" | "tokenFile" | "basic" | "exec";
+  /** `true` if the configuration itself has a client certificate; a credential plugin may return one later. */
+  readonly clientCertificate: boolean;
+  /** Expiry of that certificate, as first read. */
+  readonly certificateExpires?: Date;
+  /** The credential plugin: a name or path of a program. */
+  readonly plugin?: string;
+  /** The proxy that the configuration names, without user and password. */
+  readonly proxy?: string;
+  /** The name that the server's certificate must have, if it is not the host of the address. */
+  readonly tlsServerName?: string;
+  /** `true` if the configuration disables verification of the server's certificate, which needs a Deno flag. */
+  readonly insecure?: boolean;
+  /** The user to impersonate. */
+  readonly actsAs?: string;
+  /** The Deno flags that this connection needs, `--allow-net` last. */
+  readonly permissions: readonly string[];
+}
+
+/**
+ * The parts of a client, and their origin. The caller of {@linkcode findConnection} owns `transport` and must dispose
+ * it, or pass it to a client, which does.
+ */
+export interface FoundConnection {
+  /** Address of the API server. */
+  readonly server: URL;
+  /** The default namespace of requests. */
+  readonly namespace: string;
+  /** Sends requests, with the CA and client certificate of the configuration. */
+  readonly transport: Transport & Disposable;
+  /** Sets `Authorization`. */
+  readonly credentials?: Credentials;
+  /** `true` if lists may be compressed. */
+  readonly compress: boolean;
+  /** As it was given. */
+  readonly userAgent?: string;
+  /** As it was given. */
+  readonly onWarning?: (warning: string) => void;
+  /** Origin of these parts. */
+  readonly origin: ConnectionOrigin;
 }

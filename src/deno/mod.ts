@@ -16,22 +16,21 @@
  *
  * @module
  */
-
 export { connect, inCluster } from "./connect.ts";
-export { CredentialPluginError } from "./credentials/credential_plugin_error.ts";
-export { HttpServer, type HttpServerOptions } from "./http_server.ts";
+export { CredentialPluginError } from "./credentials.ts";
+export { HttpServer, type HttpServerOptions } from "./run_manager.ts";
 export { runManager, type RunManagerOptions, type RunnableManager } from "./run_manager.ts";
-export { FileSnapshots } from "./snapshots/file_snapshots.ts";
+export { FileSnapshots } from "./snapshots.ts";
 export {
   KvSnapshots,
   type KvSnapshotsOptions,
   type SnapshotKv,
   type SnapshotKvKey,
   type SnapshotKvWrite,
-} from "./snapshots/kv_snapshots.ts";
-export { shutdownSignal } from "./shutdown_signal.ts";
-export { requiredPermissions } from "./required_permissions.ts";
+} from "./snapshots.ts";
+export { shutdownSignal } from "./run_manager.ts";
+export { requiredPermissions } from "./connect.ts";
 export type { ConnectOptions, InClusterOptions } from "./connect_options.ts";
-export { type ConnectAttempt, ConnectError } from "./connect_error.ts";
-export { denoTransport, type DenoTransportOptions, type TlsMaterial } from "./transport/deno_transport.ts";
-export { KubeconfigError, type KubeconfigPlace } from "../kubeconfig/model/kubeconfig_error.ts";
+export { type ConnectAttempt, ConnectError } from "./connect_options.ts";
+export { denoTransport, type DenoTransportOptions, type TlsMaterial } from "./transport.ts";
+export { KubeconfigError, type KubeconfigPlace } from "../kubeconfig/parse_kubeconfig.ts";

@@ -1,20 +1,203 @@
-import { callObserver } from "../async/report_uncaught.ts";
-import { ConsoleReporter } from "../errors/console_reporter.ts";
-import { InformerError } from "../errors/informer_error.ts";
+import { type Resource, resourceName } from "../api/resource.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { PROBE_PATHS } from "../metrics/answer_probe.ts";
-import { ByteBudget } from "./budget/byte_budget.ts";
-import { planCollections } from "./collection/plan_collections.ts";
-import { ServedCollection } from "./collection/served_collection.ts";
-import { answerPreflight } from "./http/answer_preflight.ts";
-import { askAuthorization, planWithoutData, type RequestPlan } from "./http/authorization.ts";
-import { type OpenRequest, OpenRequests } from "./http/open_requests.ts";
-import { refuse } from "./http/refuse.ts";
-import { type ConnectionInfo, RequestGuard } from "./http/request_guard.ts";
-import { probesOf } from "./informer_probes.ts";
-import { type RelayOptions, type RelaySettings, relaySettings } from "./relay_options.ts";
-import { planViews } from "./views/plan_views.ts";
-import { ViewHub } from "./views/view_hub.ts";
+import { answerProbe, informerMetrics, PROBE_PATHS } from "../metrics/metrics.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { checkDurations } from "../async/time.ts";
+import { planCollections, type RelayedCollection, ServedCollection } from "./collections.ts";
+import {
+  answerPreflight,
+  askAuthorization,
+  type AuthorizeRequest,
+  type ConnectionInfo,
+  LOOPBACK_HOSTS,
+  type OpenRequest,
+  OpenRequests,
+  planWithoutData,
+  refuse,
+  RequestGuard,
+  type RequestPlan,
+} from "./http.ts";
+import { callObserver } from "../async/signals.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import { ByteBudget } from "./byte_budget.ts";
+import { planViews, ViewHub } from "./views.ts";
+
+/** Options of {@linkcode informerProbes}. */
+export interface InformerProbesOptions {
+  /** The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never. @default {60_000} */
+  readonly maxStaleMs?: number;
+}
+
+/**
+ * Returns a function that answers `/healthz`, `/readyz` and `/metrics` for the informers of a factory, for a port of their own.
+ *
+ * - `/healthz`: 200.
+ * - `/readyz`: 200 while all informers have synced, and have been live within `maxStaleMs`. Those that are not started or paused, as
+ *   nobody reads them, do not count.
+ * - `/metrics`: their status in the OpenMetrics format.
+ *
+ * A failed probe is 503 with the reasons as text; other paths are 404, other methods than GET and HEAD 405.
+ */
+export function informerProbes(
+  informers: SharedInformerFactory,
+  options: InformerProbesOptions = {},
+): (request: Request) => Response {
+  return probesOf(informers, options);
+}
+
+/** Returns {@linkcode informerProbes}, whose metrics do not have the numbers of objects with `hidesCounts`. */
+export function probesOf(
+  informers: SharedInformerFactory,
+  { maxStaleMs = 60_000, hidesCounts = false }: InformerProbesOptions & { readonly hidesCounts?: boolean },
+): (request: Request) => Response {
+  return (request) =>
+    answerProbe(request, {
+      illness: () => undefined,
+      unreadiness: () => unreadiness(informers, maxStaleMs),
+      metrics: () => {
+        const families = informerMetrics(informers.status());
+        return hidesCounts ? families.filter(({ name }) => name !== "informer_objects") : families;
+      },
+    });
+}
+
+function unreadiness(informers: SharedInformerFactory, maxStaleMs: number): string | undefined {
+  const behind = informers.status().flatMap(
+    ({ resource, status: { state, resourceVersion, notLiveSince } }) => {
+      if (state === "idle" || state === "paused" || state === "live") return [];
+      const staleMs = notLiveSince === undefined ? 0 : Date.now() - notLiveSince.getTime();
+      if (resourceVersion !== "" && staleMs <= maxStaleMs && state !== "stopped") return [];
+      const why = resourceVersion === ""
+        ? "it has not synced"
+        : `it has not been live for ${Math.round(staleMs / 1_000)} s`;
+      return [`${resourceName(resource)}: ${state}, ${why}`];
+    },
+  );
+  return behind.length === 0 ? undefined : behind.join("\n");
+}
+
+/** The longest time between two heartbeats, in milliseconds: clients give up a stream that is silent for 70 s. */
+const MAX_HEARTBEAT_MS = 30_000;
+
+/** Options of an `InformerRelay`. */
+export interface RelayOptions {
+  /** The collections by the names that they have in addresses: `{ pods: Pod }` is `/api/pods` and `/events/pods`. */
+  readonly collections: Readonly<Record<string, Resource | RelayedCollection>>;
+  /**
+   * Decides whether a request is answered, from its headers and the collections and namespaces that it asks for; its body has been
+   * read. An open stream ends at `expiresAt`, and its client asks again; a request that replaces the views of a stream may set
+   * another time. All clients that ask for an object see the same of it. An error that it throws is reported, and answered by 500.
+   *
+   * `({ headers }, { namespaces }) => namespaces !== "all" && namespaces.every((name) => isAllowed(headers, name))` lets clients see
+   * their namespaces.
+   *
+   * @default {clients on the same machine alone are answered, by servers that pass their address, as `Deno.serve` does}
+   */
+  readonly authorize?: AuthorizeRequest;
+  /**
+   * Returns what clients may see of an object, or `undefined` where that is nothing. It returns the same for the same object, and
+   * changes nothing. Selectors and `fields` see its result alone. Secrets have no data, unless their collection keeps it. An object
+   * for which it throws is left out, and the error is reported.
+   *
+   * @default {the object}
+   */
+  readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
+  /**
+   * The names under which this server is reached, without ports; `*.example.com` stands for all names that end so. Requests to other
+   * names are refused, because a page of another site could make its name point here.
+   *
+   * @default {localhost, 127.0.0.1 and [::1]}
+   */
+  readonly hosts?: readonly string[];
+  /** The origins of other sites whose pages may ask and read answers, such as `"https://dash.example.com"`. @default {none} */
+  readonly origins?: readonly string[];
+  /**
+   * The name of the cluster. Relays that name the same cluster resume each other's streams, where their caches are at the same
+   * version; give another name to a cluster that was made anew.
+   *
+   * @default {streams are resumed by the relay that they came from}
+   */
+  readonly cluster?: string;
+  /**
+   * The largest number of requests that are answered at one time, with answers that are not read to their end; others are answered by
+   * 503. Each of `Deno.serve` takes some 65 kB of memory, up to one part of its answer that is not read (64 kB, or one object), and an
+   * open file. Connections without a request are bounded by the open files of the process alone.
+   *
+   * @default {2_000}
+   */
+  readonly maxConnections?: number;
+  /**
+   * The number of bytes that the relay keeps for its clients, beside one copy of its collections: a quarter for changes, by which
+   * clients resume, and parts of snapshots that are being read; three quarters for the rows of views, and the versions of objects that
+   * unread lists hold. Where they are used up, the oldest changes are forgotten, the oldest unread list is cut, views without readers
+   * are closed, and then views are refused by 503.
+   *
+   * @default {134_217_728}
+   */
+  readonly maxBytes?: number;
+  /** The time between two heartbeats of a stream, in milliseconds, 30 s at most. @default {15_000} */
+  readonly heartbeatMs?: number;
+  /**
+   * The time for which a client may leave unread what there is to read of a stream or a list, in milliseconds; `Infinity` is for ever.
+   *
+   * @default {30_000}
+   */
+  readonly stallMs?: number;
+  /** The time for which a list waits for the first sync, in milliseconds; `Infinity` is for ever. @default {10_000} */
+  readonly syncMs?: number;
+  /**
+   * The time from the end of the last stream of a collection to the release of its informer, in milliseconds, so that clients that
+   * reconnect can resume; `Infinity` keeps it. The informer's own `idleMs` follows.
+   *
+   * @default {10_000}
+   */
+  readonly lingerMs?: number;
+  /** The age from which a cache that is not live makes `/readyz` fail, in milliseconds; `Infinity` is never. @default {60_000} */
+  readonly maxStaleMs?: number;
+  /** Called with errors of `authorize` and `redact`, and with the reason of each answer by 500. @default {written to the console} */
+  readonly onError?: (error: unknown) => unknown;
+}
+
+/** The options of a relay with their defaults. */
+export type RelaySettings =
+  & RelayOptions
+  & Required<Omit<RelayOptions, "authorize" | "redact" | "maxStaleMs" | "onError">>;
+
+/**
+ * Returns the options with their defaults.
+ *
+ * @throws {TypeError} when there is no collection.
+ * @throws {RangeError} when a number is out of range.
+ */
+export function relaySettings(options: RelayOptions): RelaySettings {
+  const { hosts = LOOPBACK_HOSTS, origins = [], cluster = crypto.randomUUID() } = options;
+  const { maxConnections = 2_000, maxBytes = 134_217_728, heartbeatMs = 15_000 } = options;
+  const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;
+  if (Object.keys(options.collections).length === 0) {
+    throw new TypeError("Cannot make a relay: found no collection, expected one at least");
+  }
+  checkDurations("make a relay", { stallMs, syncMs, lingerMs, maxStaleMs });
+  checkDurations("make a relay", { heartbeatMs }, { min: 1, finite: true });
+  if (heartbeatMs > MAX_HEARTBEAT_MS) {
+    throw new RangeError(
+      `Cannot make a relay: heartbeatMs must be at most ${MAX_HEARTBEAT_MS} milliseconds, found ${heartbeatMs}`,
+    );
+  }
+  checkLeast({ maxBytes }, 0);
+  checkLeast({ maxConnections }, 1);
+  const times = { heartbeatMs, stallMs, syncMs, lingerMs };
+  return { ...options, hosts, origins, cluster, maxConnections, maxBytes, ...times };
+}
+
+/** Checks options that are counts. @throws {RangeError} when one is less. */
+function checkLeast(counts: Readonly<Record<string, number>>, least: number): void {
+  for (const [name, value] of Object.entries(counts)) {
+    if (!(value >= least)) {
+      throw new RangeError(`Cannot make a relay: ${name} must be at least ${least}, found ${value}`);
+    }
+  }
+}
 
 /** The status of a {@linkcode InformerRelay}. */
 export interface RelayStatus {

@@ -7,26 +7,11 @@
  *
  * @module
  */
-export { informerProbes, type InformerProbesOptions } from "./informer_probes.ts";
+export { informerProbes, type InformerProbesOptions } from "./informer_relay.ts";
 export { InformerRelay, type RelayStatus } from "./informer_relay.ts";
-export type { RelayOptions } from "./relay_options.ts";
-export type { RelayedCollection } from "./collection/relayed_collection.ts";
-export type { Authorization, AuthorizeRequest, RequestedData } from "./http/authorization.ts";
-export type { ConnectionInfo } from "./http/request_guard.ts";
-export type {
-  DeletedData,
-  EndData,
-  RelayEvents,
-  RelayList,
-  ResetData,
-  SnapshotData,
-  StateData,
-} from "./format/relay_events.ts";
-export type {
-  CollectionData,
-  CollectionList,
-  StreamData,
-  ViewData,
-  ViewEvents,
-  ViewRequest,
-} from "./format/view_events.ts";
+export type { RelayOptions } from "./informer_relay.ts";
+export type { RelayedCollection } from "./collections.ts";
+export type { Authorization, AuthorizeRequest, RequestedData } from "./http.ts";
+export type { ConnectionInfo } from "./http.ts";
+export type { DeletedData, EndData, RelayEvents, RelayList, ResetData, SnapshotData, StateData } from "./format.ts";
+export type { CollectionData, CollectionList, StreamData, ViewData, ViewEvents, ViewRequest } from "./format.ts";

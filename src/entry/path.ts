@@ -1,8 +1,21 @@
-import type { Entry } from "../api/entry.ts";
-import { parseFieldPath } from "../api/field_path.ts";
-import { type FieldValue, fieldValues } from "../api/field_values.ts";
-import type { FieldPaths } from "../api/picked.ts";
-import { valuesAt } from "./values_at.ts";
+import type { Entry } from "../api/options.ts";
+import { type FieldValue, fieldValues, parseFieldPath } from "../api/selector.ts";
+import type { FieldPaths } from "../api/fields.ts";
+
+/** An entry that can read single fields without parsing its object. */
+interface UnreadFields {
+  valuesAt(keys: readonly string[]): readonly FieldValue[];
+}
+
+/**
+ * Returns what the keys of a field path lead to in the object of an entry; see {@linkcode fieldValues}. The object is not
+ * parsed for it, if the entry can do without.
+ *
+ * @throws {DecodeError} when the object cannot be read.
+ */
+export function valuesAt(entry: Entry<unknown>, keys: readonly string[]): readonly FieldValue[] {
+  return (entry as Partial<UnreadFields>).valuesAt?.(keys) ?? fieldValues(entry.object, keys);
+}
 
 /** `T` if the path `P` leads to a field of it; else a text that says which key does not, which the compiler shows. */
 export type Having<T, P extends string> = FieldPaths<T, readonly [P]>[0] extends P ? T : FieldPaths<T, readonly [P]>[0];
@@ -102,4 +115,202 @@ function over<R>(
   return Object.assign((object: unknown): R => of(fieldValues(object, keys)), {
     [OF_ENTRY]: (entry: Entry<unknown>): R => of(valuesAt(entry, keys)),
   });
+}
+
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const LETTER_N = 110;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** The levels of objects that are walked by member. Objects below are skipped by their braces, which needs no recursion. */
+const LEVELS = 3;
+/** So many quotes are looked at to find one that begins a string. */
+const TRIES = 8;
+/** Stands for a depth at which nothing is collected. */
+const SKIP = -1;
+
+/**
+ * Returns what `fieldValues` returns of the parsed object, without parsing more than the values. Returns `undefined` if it
+ * declines: at white space between tokens, and at arrays of arrays on the way. For a text that is not JSON the result is
+ * undefined too, or any.
+ *
+ * @param text The JSON text of an object; behind the object it may continue.
+ * @param keys The keys of a field path.
+ * @param metadataStart The position of the value of `metadata`, if it is known; then that is not searched.
+ * @param metadataEnd The position behind that value.
+ */
+export function readValues(
+  text: string,
+  keys: readonly string[],
+  metadataStart = -1,
+  metadataEnd = -1,
+): readonly FieldValue[] | undefined {
+  const reader = new ValueReader(text, keys, metadataStart, metadataEnd);
+  const isMetadata = metadataStart !== -1 && keys[0] === "metadata";
+  try {
+    return reader.collect(isMetadata ? metadataStart : 0, isMetadata ? 1 : 0) === -1 ? undefined : reader.values;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Reads by searches for quotes and brackets: the runtime does these several times faster than a loop over characters.
+ *
+ * Whether a position is inside a string follows from the quotes behind it: one that is not followed by what may follow a
+ * string begins one, so the number of quotes before the first of this kind is odd if and only if the position is in a string.
+ *
+ * Methods that return the position behind a value return -1 where they decline.
+ */
+class ValueReader {
+  readonly values: FieldValue[] = [];
+  readonly #text: string;
+  readonly #keys: readonly string[];
+  readonly #metadataStart: number;
+  readonly #metadataEnd: number;
+  /** `#inString` says whether the positions before the quote at `#to`, behind the quote before it, are in a string. */
+  #inString = false;
+  #to = 0;
+
+  constructor(text: string, keys: readonly string[], metadataStart: number, metadataEnd: number) {
+    this.#text = text;
+    this.#keys = keys;
+    this.#metadataStart = metadataStart;
+    this.#metadataEnd = metadataEnd;
+  }
+
+  /** Collects what the keys from `depth` on lead to in the value at `at`. */
+  collect(at: number, depth: number): number {
+    const first = this.#text.charCodeAt(at);
+    if (first === OPEN_BRACKET) return this.#collectElements(at, depth);
+    const isLast = depth === this.#keys.length;
+    if (first === OPEN_BRACE && !isLast) return this.#members(at, depth, LEVELS);
+    const end = this.#endOfValue(at, LEVELS);
+    if (end === -1 || !isLast || first === LETTER_N) return end;
+    // Parsing copies the string: a slice would keep all of the text in memory.
+    this.values.push(first === OPEN_BRACE ? undefined : String(JSON.parse(this.#text.slice(at, end))));
+    return end;
+  }
+
+  #collectElements(at: number, depth: number): number {
+    const text = this.#text;
+    if (text.charCodeAt(at + 1) === CLOSE_BRACKET) return at + 2;
+    for (let code = COMMA; code === COMMA; code = text.charCodeAt(at)) {
+      at++;
+      at = text.charCodeAt(at) === OPEN_BRACKET ? -1 : this.collect(at, depth);
+      if (at === -1) return -1;
+    }
+    return text.charCodeAt(at) === CLOSE_BRACKET ? at + 1 : -1;
+  }
+
+  /** Walks the object at `at`, and collects from its member of the key at `depth`, if there is one: the last one counts. */
+  #members(at: number, depth: number, levels: number): number {
+    const text = this.#text;
+    const before = this.values.length;
+    if (text.charCodeAt(at + 1) === CLOSE_BRACE) return at + 2;
+    for (let code = COMMA; code === COMMA; code = text.charCodeAt(at)) {
+      const start = at + 2;
+      if (text.charCodeAt(at + 1) !== QUOTE) return -1;
+      const end = this.#nextQuote(start);
+      if (text.charCodeAt(end + 1) !== COLON) return -1;
+      const value = end + 2;
+      if (depth !== SKIP && this.#isKey(start, end, this.#keys[depth])) {
+        this.values.length = before;
+        at = this.collect(value, depth + 1);
+      } else if (value === this.#metadataStart) at = this.#metadataEnd;
+      else at = this.#endOfValue(value, levels - 1);
+      if (at === -1) return -1;
+    }
+    return text.charCodeAt(at) === CLOSE_BRACE ? at + 1 : -1;
+  }
+
+  #endOfValue(at: number, levels: number): number {
+    const text = this.#text;
+    const first = text.charCodeAt(at);
+    if (first === QUOTE) {
+      const end = this.#nextQuote(at + 1);
+      return end === text.length ? -1 : end + 1;
+    }
+    if (first === OPEN_BRACKET) return this.#endOfNested(at, "[", "]");
+    if (first === OPEN_BRACE) return levels > 0 ? this.#members(at, SKIP, levels) : this.#endOfNested(at, "{", "}");
+    if (first <= SPACE) return -1;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === COMMA || code === CLOSE_BRACE || code === CLOSE_BRACKET) return at;
+    }
+    return -1;
+  }
+
+  #endOfNested(at: number, open: string, close: string): number {
+    const text = this.#text;
+    this.#inString = false;
+    this.#to = this.#nextQuote(at);
+    let nextOpen = text.indexOf(open, at + 1);
+    let nextClose = text.indexOf(close, at + 1);
+    for (let depth = 1; nextClose !== -1;) {
+      if (nextOpen !== -1 && nextOpen < nextClose) {
+        if (!this.#isInString(nextOpen)) depth++;
+        nextOpen = text.indexOf(open, nextOpen + 1);
+      } else {
+        if (!this.#isInString(nextClose) && --depth === 0) return nextClose + 1;
+        nextClose = text.indexOf(close, nextClose + 1);
+      }
+    }
+    return -1;
+  }
+
+  /** True if the text of a key, between its quotes, is `key`. @throws {SyntaxError} when an escape in it is none. */
+  #isKey(start: number, end: number, key: string): boolean {
+    const text = this.#text;
+    const raw = text.slice(start, end);
+    return raw.includes("\\") ? JSON.parse(`"${raw}"`) === key : raw === key;
+  }
+
+  /** True if a position is in a string. Within a nested value, positions are asked for in rising order. */
+  #isInString(at: number): boolean {
+    if (at < this.#to) return this.#inString;
+    const { length } = this.#text;
+    const first = this.#nextQuote(at);
+    let quote = first;
+    let isOdd = false;
+    for (let tries = 0; tries < TRIES; tries++) {
+      if (quote === length || this.#beginsString(quote)) {
+        this.#to = first;
+        return this.#inString = isOdd;
+      }
+      isOdd = !isOdd;
+      quote = this.#nextQuote(quote + 1);
+    }
+    // Counted from the last known quote, many ambiguous ones cost as much as the text is long, and not its square.
+    while (this.#to <= at) {
+      this.#inString = !this.#inString;
+      this.#to = this.#nextQuote(this.#to + 1);
+    }
+    return this.#inString;
+  }
+
+  /** True if the quote at `at` cannot end a string, because of what follows it. */
+  #beginsString(at: number): boolean {
+    const next = this.#text.charCodeAt(at + 1);
+    return next > SPACE && next !== COMMA && next !== COLON && next !== CLOSE_BRACE && next !== CLOSE_BRACKET;
+  }
+
+  /** The first quote from `at` on that is not escaped; the length of the text if there is none. */
+  #nextQuote(at: number): number {
+    const text = this.#text;
+    for (;; at++) {
+      at = text.indexOf('"', at);
+      if (at === -1) return text.length;
+      let before = at;
+      while (text.charCodeAt(before - 1) === BACKSLASH) before--;
+      if ((at - before) % 2 === 0) return at;
+    }
+  }
 }

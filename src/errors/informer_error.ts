@@ -1,4 +1,4 @@
-import { causesOf, messageOf } from "./error_line.ts";
+import { causesOf, messageOf } from "./errors.ts";
 
 /** The method that Deno and Node call to print an object. */
 const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");

@@ -1,10 +1,8 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { Lister } from "./cache/lister.ts";
-import type { InformerEvent } from "./events/event.ts";
-import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
+import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import type { InformerStatus } from "./status.ts";
-import type { ViewOptions } from "./view/cache_view.ts";
-import type { OrderedView } from "./view/ordered_view.ts";
+import type { OrderedView, ViewOptions } from "./view/cache_view.ts";
 
 /** The reading side of an informer, whatever its indexes: the parameter type of functions over several kinds. */
 export interface InformerView<T extends KubernetesObject> {

@@ -1,10 +1,10 @@
 import type { KubernetesObject } from "../api/object.ts";
 import type { DecodeOptions, Selection } from "../api/options.ts";
 import type { Resource } from "../api/resource.ts";
-import { checkDurations } from "../async/time/duration.ts";
-import type { ReflectorOptions } from "../reflector/options.ts";
+import { checkDurations } from "../async/time.ts";
+import type { ReflectorOptions } from "../reflector/reflector.ts";
 import type { Indexers } from "../store/index.ts";
-import type { FactorySnapshots } from "./snapshot/snapshot_options.ts";
+import type { FactorySnapshots } from "./snapshot/snapshot.ts";
 
 /** Options of an informer's cache; those of a factory are the defaults of its informers. */
 export interface CacheOptions extends DecodeOptions {

@@ -7,36 +7,29 @@
  *
  * @module
  */
-import type { Entry } from "../api/entry.ts";
-import type { ObjectKey } from "../api/key.ts";
+
+import type { Abortable, Entry, Selection } from "../api/options.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { ListerWatcher } from "../api/lister_watcher.ts";
-import type { KubernetesObject } from "../api/object.ts";
-import type { Abortable, Selection } from "../api/options.ts";
-import { DerivedController } from "../async/derived_controller.ts";
-import { Latest } from "../async/latest.ts";
-import { callObserver } from "../async/report_uncaught.ts";
-import { ConsoleReporter } from "../errors/console_reporter.ts";
+import { callObserver, DerivedController } from "../async/signals.ts";
+import { Latest } from "../async/iterate.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
 import type { Indexers } from "../store/index.ts";
 import type { ReadonlyIndexer } from "../store/indexer.ts";
-import { CachedCollection, type NamespaceSource } from "./cache/cached_collection.ts";
-import type { Lister } from "./cache/lister.ts";
+import { CachedCollection, type Lister, type NamespaceSource, ObjectCache } from "./cache/lister.ts";
 import type { MemoryReport } from "./cache/memory_report.ts";
-import { ObjectCache } from "./cache/object_cache.ts";
-import { unknownFields, UnknownFieldsError } from "./cache/unknown_fields.ts";
-import type { InformerEvent } from "./events/event.ts";
-import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./events/handler.ts";
+import { unknownFields, UnknownFieldsError } from "./cache/entry_transform.ts";
+import type { HandlerOptions, HandlerRegistration, InformerEvent, ResourceEventHandler } from "./events/event.ts";
 import { Processor } from "./events/processor.ts";
 import type { InformerView } from "./informer_view.ts";
 import { type SharedIndexInformerOptions, withCacheDefaults } from "./options.ts";
-import { CacheSnapshots } from "./snapshot/cache_snapshots.ts";
-import type { SnapshotOptions } from "./snapshot/snapshot_options.ts";
-import { type InformerStatus, syncStatus } from "./status.ts";
-import type { CheckResult } from "./sync/check_result.ts";
-import { CollectionSync } from "./sync/collection_sync.ts";
-import { ConsistencyChecks } from "./sync/consistency_checks.ts";
+import { CacheSnapshots } from "./snapshot/snapshot_keeper.ts";
+import type { SnapshotOptions } from "./snapshot/snapshot.ts";
+import { type InformerStatus, syncStatus, Waits } from "./status.ts";
+import type { CheckResult } from "./sync/consistency_check.ts";
+import { CollectionSync, ConsistencyChecks } from "./sync/collection_sync.ts";
 import { CacheView, type ViewOptions } from "./view/cache_view.ts";
-import { Waits } from "./waits.ts";
 
 /**
  * Lists and watches a collection, keeps its objects in a cache, and delivers its changes to any number of handlers.

@@ -1,9 +1,16 @@
-import type { KubernetesObject } from "../api/object.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
 import type { CollectionSync } from "./sync/collection_sync.ts";
-import type { InformerState, NamespaceStatus } from "./sync/state.ts";
-import type { ReflectorCounters } from "../reflector/counters.ts";
-import type { CheckResult } from "./sync/check_result.ts";
-import type { HandlerStatus } from "./events/processor.ts";
+import type { InformerState, NamespaceStatus, StateKeeper } from "./sync/state.ts";
+import type { ReflectorCounters } from "../reflector/requests.ts";
+import type { CheckResult } from "./sync/consistency_check.ts";
+import type { HandlerStatus, Processor } from "./events/processor.ts";
+import { DerivedController } from "../async/signals.ts";
+import { InformerError } from "../errors/informer_error.ts";
+import type { Abortable } from "../api/options.ts";
+import { monotonicMs } from "../async/time.ts";
+import { ofEntries } from "../entry/path.ts";
+import type { CachedCollection } from "./cache/lister.ts";
+import { HandlerRemovedError } from "./events/listener.ts";
 
 /** The status of an informer at one moment. */
 export interface InformerStatus {
@@ -128,4 +135,207 @@ function totalOf(
     recentResumes: sum((it) => it.recentResumes),
     ...(lastEnd === undefined ? {} : { lastWatchEnd: { ...lastEnd, at: new Date(lastEnd.at) } }),
   };
+}
+
+/** The facts of a {@linkcode WaitError}. */
+export interface WaitFailure {
+  /** The resource, `"pods"` or `"deployments.apps"`. */
+  readonly resource: string;
+  /** The state of the informer when the wait ended. */
+  readonly state: InformerState;
+  /** The time for which it had been in that state, in milliseconds. */
+  readonly stateMs: number;
+  /** The reason of the signal that ended the wait, if one did. */
+  readonly reason?: unknown;
+}
+
+/**
+ * A wait of an informer has ended without success: its signal aborted, the server refuses, or the informer stopped. The message
+ * names the resource, the state of the informer and the duration of that state; `cause` is the error that led to the state, or
+ * else the reason of the signal.
+ */
+export class WaitError extends InformerError implements WaitFailure {
+  /** `"WaitError"`. */
+  override readonly name = "WaitError";
+  /** The resource, `"pods"` or `"deployments.apps"`. */
+  readonly resource: string;
+  /** The state of the informer when the wait ended. */
+  readonly state: InformerState;
+  /** The time for which it had been in that state, in milliseconds. */
+  readonly stateMs: number;
+  /** The reason of the signal that ended the wait, if one did. */
+  readonly reason?: unknown;
+
+  /** Creates an error. `cause` defaults to the reason of the signal. */
+  constructor(message: string, failure: WaitFailure, options: ErrorOptions = {}) {
+    const { resource, state, stateMs, reason } = failure;
+    super(message, { cause: options.cause ?? reason });
+    this.resource = resource;
+    this.state = state;
+    this.stateMs = stateMs;
+    if (reason !== undefined) this.reason = reason;
+  }
+}
+
+/** One wait, from its beginning. */
+export interface Wait {
+  /** The awaited event, after "Cannot wait for": `"pods" to sync`. */
+  readonly what: string;
+  /** The resource. */
+  readonly resource: string;
+  /** The time since its beginning, in milliseconds. */
+  readonly waitedMs: number;
+}
+
+/** Makes the error about a wait from the informer's state and its cause. `given` says why the wait ended. */
+export function waitError(
+  wait: Wait,
+  status: { readonly state: InformerState; readonly stateMs: number; readonly cause?: unknown },
+  given: { readonly ended: "aborted"; readonly reason: unknown } | {
+    readonly ended: "refused" | "stopped" | "removed";
+  },
+): WaitError {
+  const { state, stateMs, cause } = status;
+  const since = state === "stopped" ? "it has stopped" : `its state has been "${state}" for ${seconds(stateMs)}`;
+  const removed = state === "stopped" ? "its informer has stopped" : "it was removed";
+  const why = given.ended === "aborted"
+    ? `given up after ${seconds(wait.waitedMs)}, ${since}`
+    : given.ended === "removed"
+    ? removed
+    : since;
+  const reason = given.ended === "aborted" ? { reason: given.reason } : {};
+  return new WaitError(
+    `Cannot wait for ${wait.what}: ${why}`,
+    { resource: wait.resource, state, stateMs, ...reason },
+    { cause },
+  );
+}
+
+function joinedWaitError(errors: readonly WaitError[]): WaitError {
+  const [first] = errors;
+  const message = errors.map(({ message }) => message.replace(/^Cannot wait for /, "")).join("; ");
+  return new WaitError(`Cannot wait for ${message}`, first, { cause: first.cause });
+}
+
+/**
+ * Awaits all waits, which `start` begins with a signal that aborts with `signal`, and when one fails. When `signal` has ended
+ * several, the error names them all.
+ */
+export async function joined(
+  start: (signal?: AbortSignal) => readonly Promise<void>[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  using job = new DerivedController(signal);
+  const waits = start(job.signal);
+  try {
+    await Promise.all(waits);
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+    const errors = (await Promise.allSettled(waits)).flatMap((it) => it.status === "rejected" ? [it.reason] : []);
+    throw errors.every((it) => it instanceof WaitError) ? joinedWaitError(errors) : error;
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(ms < 100_000 ? 1 : 0)} s`;
+}
+
+/** The waits of an informer's callers. They reject as those methods of `SharedIndexInformer` do. */
+export class Waits<T extends KubernetesObject> {
+  readonly #collection: CachedCollection<T>;
+  readonly #sync: CollectionSync<T>;
+  readonly #processor: Processor<T>;
+
+  /** Waits for what `sync` reaches and `processor` delivers. */
+  constructor(collection: CachedCollection<T>, sync: CollectionSync<T>, processor: Processor<T>) {
+    this.#collection = collection;
+    this.#sync = sync;
+    this.#processor = processor;
+  }
+
+  /** The error of a wait that the end of the informer ends. */
+  get stopped(): WaitError {
+    const { informer, name } = this.#collection;
+    return waitError({ what: informer, resource: name, waitedMs: 0 }, this.#sync.state, { ended: "stopped" });
+  }
+
+  /** Resolves once the cache, or the part of a namespace, has synced. */
+  async forSync(
+    options: Abortable & { readonly patient?: boolean; readonly namespace?: string },
+  ): Promise<void> {
+    const { patient, namespace } = options;
+    const parts = this.#sync.partsOf(namespace);
+    const waits = (signal?: AbortSignal): Promise<void>[] =>
+      parts.map((part) => {
+        const where = part.namespace === undefined ? "" : ` in namespace "${part.namespace}"`;
+        const what = `"${this.#collection.name}"${where} to sync`;
+        return this.#wait(what, signal, () => part.waitForSync({ patient, signal }), part.state);
+      });
+    await joined(waits, options.signal);
+  }
+
+  /** Awaits `call`, the wait for the sync of a handler. */
+  forHandler(handler: string, signal: AbortSignal | undefined, call: () => Promise<void>): Promise<void> {
+    return this.#wait(`handler "${handler}" of "${this.#collection.name}" to sync`, signal, call);
+  }
+
+  /** Resolves once the cache, or the part of a namespace, has reached a version. */
+  async atLeast(resourceVersion: string, options: Abortable & { readonly namespace?: string }): Promise<void> {
+    const { signal, namespace } = options;
+    const parts = this.#sync.partsOf(namespace);
+    const waits = (signal?: AbortSignal): Promise<void>[] =>
+      parts.map(({ gate }) => gate.wait(resourceVersion, { signal }));
+    await this.#wait(`version ${resourceVersion} of "${this.#collection.name}"`, signal, () => joined(waits, signal));
+  }
+
+  /** Resolves with the first object for which the predicate holds. */
+  until(predicate: (object: T) => boolean, options: Abortable & { readonly key?: ObjectKey }): Promise<T> {
+    const { key, signal } = options;
+    const what = `${key === undefined ? "an object" : `"${key}"`} of "${this.#collection.name}"`;
+    return this.#wait(what, signal, async () => {
+      const holds = ofEntries(predicate);
+      for await (const event of this.#processor.stream({ signal, name: "until" }, key)) {
+        if (event.type === "synced" || event.type === "deleted") continue;
+        try {
+          if (holds(event)) return event.object;
+        } catch (error) {
+          if (error !== event.error) throw error; // the quarantine reports an object that cannot be read
+        }
+      }
+      signal?.throwIfAborted();
+      throw this.stopped;
+    });
+  }
+
+  /** Resolves when there is no object of that key. */
+  untilDeleted(key: ObjectKey, { signal }: Abortable): Promise<void> {
+    return this.#wait(`the deletion of "${key}" of "${this.#collection.name}"`, signal, async () => {
+      let there = false;
+      for await (const event of this.#processor.stream({ signal, name: "untilDeleted" }, key)) {
+        if (event.type === "deleted" || (event.type === "synced" && !there)) return;
+        there = true;
+      }
+      signal?.throwIfAborted();
+      throw this.stopped;
+    });
+  }
+
+  /** Awaits `call`; a refusal of `state`, the removal of a handler, and the end by `signal` become a {@linkcode WaitError}. */
+  async #wait<R>(
+    what: string,
+    signal: AbortSignal | undefined,
+    call: () => Promise<R>,
+    state: StateKeeper = this.#sync.state,
+  ): Promise<R> {
+    const beganMs = monotonicMs();
+    try {
+      return await call();
+    } catch (error) {
+      const wait = { what, resource: this.#collection.name, waitedMs: monotonicMs() - beganMs };
+      if (signal?.aborted && error === signal.reason) throw waitError(wait, state, { ended: "aborted", reason: error });
+      if (error !== undefined && error === state.refusal) throw waitError(wait, state, { ended: "refused" });
+      if (error instanceof HandlerRemovedError) throw waitError(wait, state, { ended: "removed" });
+      throw error;
+    }
+  }
 }

@@ -1,5 +1,5 @@
-import { EXEC_EXTENSION } from "./model/exec_extension.ts";
-import { isRecord } from "./text/is_record.ts";
+import { describeValue, isRecord, quote, quoteAll, suggestion } from "./text.ts";
+import { InformerError } from "../errors/informer_error.ts";
 import {
   boolCoreTag,
   CORE_SCHEMA,
@@ -10,11 +10,118 @@ import {
   type Schema,
   YAMLException,
 } from "js-yaml";
-import { type EntryKind, type Kubeconfig, KubeconfigEntry } from "./model/kubeconfig.ts";
-import { kubeconfigError, type KubeconfigPlace } from "./model/kubeconfig_error.ts";
-import { quote, quoteAll } from "./text/quote.ts";
-import { describeValue } from "./text/describe_value.ts";
-import { suggestion } from "./text/suggestion.ts";
+
+/** Name of the cluster extension for credential plugins. */
+export const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
+
+/** Returns the extension of a cluster for plugins; `undefined` if it has none. */
+export function execExtension(extensions: unknown): unknown {
+  if (!Array.isArray(extensions)) return undefined;
+  const found = extensions.find((item) => isRecord(item) && item.name === EXEC_EXTENSION);
+  return isRecord(found) ? found.extension : undefined;
+}
+
+/** The kinds of named entries. */
+export type EntryKind = "cluster" | "context" | "user";
+
+/**
+ * One named entry, as written. Its fields are validated when it is used, so that one entry that is not supported does
+ * not make the others unusable. Printing it shows neither tokens nor keys.
+ */
+export class KubeconfigEntry {
+  /** Kind of the entry. */
+  readonly kind: EntryKind;
+  /** Its name, unique among the entries of its kind. */
+  readonly name: string;
+  /** Path of its file; its relative paths start from the folder of this file. */
+  readonly file: string;
+  readonly #fields: Readonly<Record<string, unknown>>;
+
+  /** `fields` are the parsed values, not validated. */
+  constructor(kind: EntryKind, name: string, file: string, fields: Readonly<Record<string, unknown>>) {
+    this.kind = kind;
+    this.name = name;
+    this.file = file;
+    this.#fields = fields;
+  }
+
+  /** Returns the fields as written, including secrets. A method, because consoles can print getters. */
+  fields(): Readonly<Record<string, unknown>> {
+    return this.#fields;
+  }
+}
+
+/** The `current-context`, and its file. */
+export interface CurrentContext {
+  /** The name of a context. */
+  readonly name: string;
+  /** Path of the file. */
+  readonly file: string;
+}
+
+/** One kubeconfig file, or several merged. Paths in it are as written. */
+export interface Kubeconfig {
+  /** The files, in order of precedence. */
+  readonly files: readonly string[];
+  /** The context used when none is named. */
+  readonly currentContext?: CurrentContext;
+  /** Servers, with their TLS settings. */
+  readonly clusters: ReadonlyMap<string, KubeconfigEntry>;
+  /** Pairs of cluster and user, with a namespace. */
+  readonly contexts: ReadonlyMap<string, KubeconfigEntry>;
+  /** Credentials. */
+  readonly users: ReadonlyMap<string, KubeconfigEntry>;
+}
+
+/** Returns `true` if there is no entry and no current context (clientcmd `IsConfigEmpty`). */
+export function isEmptyKubeconfig(config: Kubeconfig): boolean {
+  return config.currentContext === undefined && config.clusters.size === 0 && config.contexts.size === 0 &&
+    config.users.size === 0;
+}
+
+/** A place in a kubeconfig. */
+export interface KubeconfigPlace {
+  /** Path of the file, as it was given. */
+  readonly file?: string;
+  /** The entry, `user "admin"`. */
+  readonly entry?: string;
+  /** The field of the entry, or of the file when there is no entry: `"client-key-data"`. */
+  readonly field?: string;
+}
+
+/**
+ * A kubeconfig is missing, invalid, or has a field that is not supported. The message never holds credentials.
+ */
+export class KubeconfigError extends InformerError {
+  /** `"KubeconfigError"`. */
+  override readonly name = "KubeconfigError";
+  /** Path of the file, if the error is about one file. */
+  readonly file?: string;
+  /** The entry, such as `user "admin"`, if the error is about one entry. */
+  readonly entry?: string;
+  /** The field, such as `"client-key-data"`, if the error is about one field. */
+  readonly field?: string;
+
+  /** `options` name the place. */
+  constructor(message: string, options: ErrorOptions & KubeconfigPlace = {}) {
+    super(message, options);
+    if (options.file !== undefined) this.file = options.file;
+    if (options.entry !== undefined) this.entry = options.entry;
+    if (options.field !== undefined) this.field = options.field;
+  }
+}
+
+/**
+ * Creates the error about a place. The message names file, entry and field, followed by `problem`, which says what to
+ * do.
+ */
+export function kubeconfigError(place: KubeconfigPlace, problem: string, options: ErrorOptions = {}): KubeconfigError {
+  const { file, entry, field } = place;
+  const kubeconfig = file === undefined ? "kubeconfig" : `kubeconfig ${JSON.stringify(file)}`;
+  const subject = entry === undefined ? kubeconfig : `${entry} of ${kubeconfig}`;
+  const where = field === undefined ? "" : `field ${quote(field)} `;
+  return new KubeconfigError(`Cannot use ${subject}: ${where}${problem}`, { ...options, ...place });
+}
 
 /** Numbers stay text, so that `password: 0123` keeps its zero; `<<` is supported because kubectl supports it. */
 const SCHEMA: Schema = FAILSAFE_SCHEMA.withTags(nullCoreTag, boolCoreTag, mergeTag);
@@ -166,4 +273,197 @@ function parseEntry(
     );
   }
   return new KubeconfigEntry(kind, name, place.file, fields);
+}
+
+/**
+ * Merges kubeconfigs by kubectl's rules: of entries with the same name, the first one is taken unchanged, and the first
+ * `current-context` that is not empty wins. Each entry keeps the path of its file.
+ */
+export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+  const currentContext = configs.find((config) => config.currentContext !== undefined)?.currentContext;
+  return {
+    files: configs.flatMap((config) => config.files),
+    ...(currentContext === undefined ? {} : { currentContext }),
+    clusters: firstOfEach(configs.map((config) => config.clusters)),
+    contexts: firstOfEach(configs.map((config) => config.contexts)),
+    users: firstOfEach(configs.map((config) => config.users)),
+  };
+}
+
+function firstOfEach(maps: readonly ReadonlyMap<string, KubeconfigEntry>[]): ReadonlyMap<string, KubeconfigEntry> {
+  const merged = new Map<string, KubeconfigEntry>();
+  for (const map of maps) {
+    for (const [name, entry] of map) if (!merged.has(name)) merged.set(name, entry);
+  }
+  return merged;
+}
+
+/** The fields of each kind of entry (clientcmd/api/v1 `Cluster`, `Context`, `AuthInfo`). */
+export const ENTRY_FIELDS: Readonly<Record<EntryKind, readonly string[]>> = {
+  cluster: [
+    "server",
+    "certificate-authority",
+    "certificate-authority-data",
+    "insecure-skip-tls-verify",
+    "tls-server-name",
+    "proxy-url",
+    "disable-compression",
+    "extensions",
+  ],
+  context: ["cluster", "user", "namespace", "extensions"],
+  user: [
+    "client-certificate",
+    "client-certificate-data",
+    "client-key",
+    "client-key-data",
+    "token",
+    "tokenFile",
+    "username",
+    "password",
+    "as",
+    "as-uid",
+    "as-groups",
+    "as-user-extra",
+    "exec",
+    "auth-provider",
+    "extensions",
+  ],
+};
+
+/** The place of a setting, for messages and as the base of relative paths. */
+export interface FieldPlace extends KubeconfigPlace {
+  /** Path of the file, as it was given. */
+  readonly file: string;
+  /** The entry, `user "admin"`. */
+  readonly entry: string;
+  /** The field of the entry. */
+  readonly field: string;
+}
+
+/** A mapping within an entry. */
+interface Section {
+  /** The field that holds it. */
+  readonly name: string;
+  /** The fields it may have. */
+  readonly known: readonly string[];
+  /** The fields it has. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Reads the fields of one entry, or of a mapping in it. Each method throws a {@linkcode KubeconfigError} when the field
+ * has another type.
+ */
+export class EntryFields {
+  readonly #entry: KubeconfigEntry;
+  readonly #section: Section | undefined;
+
+  /** The fields of `entry`, or of `section` in it. @throws {KubeconfigError} when a field is unknown. */
+  constructor(entry: KubeconfigEntry, section?: Section) {
+    this.#entry = entry;
+    this.#section = section;
+    const { known, fields } = section ?? { known: ENTRY_FIELDS[entry.kind], fields: entry.fields() };
+    const what = section === undefined ? `a ${entry.kind}` : `"${section.name}"`;
+    for (const field of Object.keys(fields)) {
+      if (known.includes(field)) continue;
+      throw this.error(field, `is not known${suggestion(field, known)}: ${what} has ${quoteAll(known)}`);
+    }
+  }
+
+  /** Returns the fields of the mapping in `field`, which messages name `field.name`; `undefined` if it is absent. */
+  section(field: string, known: readonly string[]): EntryFields | undefined {
+    const value = this.#get(field);
+    if (value === undefined || value === null) return undefined;
+    if (!isRecord(value)) throw this.error(field, this.#expected("a mapping", value));
+    return new EntryFields(this.#entry, { name: field, known, fields: value });
+  }
+
+  /** Returns the place of a field. */
+  place(field: string): FieldPlace {
+    const path = this.#section === undefined ? field : `${this.#section.name}.${field}`;
+    return { file: this.#entry.file, entry: `${this.#entry.kind} ${quote(this.#entry.name)}`, field: path };
+  }
+
+  /** Creates an error about a field; `problem` says what is wrong and what to do. */
+  error(field: string, problem: string, options?: ErrorOptions): KubeconfigError {
+    return kubeconfigError(this.place(field), problem, options);
+  }
+
+  /** Returns `false` if the field is absent, null, an empty text, or an empty list or mapping. */
+  has(field: string): boolean {
+    const value = this.#get(field);
+    if (value === undefined || value === null || value === "") return false;
+    return typeof value !== "object" || Object.keys(value).length > 0;
+  }
+
+  /** Returns a text; an empty text counts as absent. */
+  text(field: string): string | undefined {
+    const value = this.#get(field) ?? "";
+    if (typeof value !== "string") throw this.error(field, this.#expected("text, in quotes if need be", value));
+    return value === "" ? undefined : value;
+  }
+
+  /** Returns a boolean; absent counts as false. */
+  flag(field: string): boolean {
+    const value = this.#get(field) ?? false;
+    // A quoted value, or `yes` of YAML 1.1, is a text.
+    if (typeof value !== "boolean") throw this.error(field, this.#expected("true or false", value));
+    return value;
+  }
+
+  /** Returns a list of texts; absent counts as empty. */
+  texts(field: string): readonly string[] {
+    return this.#texts(field, this.#get(field) ?? []);
+  }
+
+  /** Returns lists of texts by name; absent counts as empty. */
+  textLists(field: string): readonly (readonly [name: string, values: readonly string[]])[] {
+    const value = this.#get(field) ?? {};
+    if (!isRecord(value)) throw this.error(field, this.#expected("a mapping of lists", value));
+    return Object.entries(value).map(([name, values]) => [name, this.#texts(field, values ?? [])] as const);
+  }
+
+  /** Returns a list of `{ name, value }`; absent counts as empty. */
+  pairs(field: string): readonly (readonly [name: string, value: string])[] {
+    const value = this.#get(field) ?? [];
+    const expected = `a list of "name" and "value"`;
+    if (!Array.isArray(value)) throw this.error(field, this.#expected(expected, value));
+    return value.map((item: unknown) => {
+      if (!isRecord(item)) throw this.error(field, this.#expected(expected, item));
+      const { name, value: text = "" } = item;
+      if (typeof name !== "string" || name === "") throw this.error(field, "has an item without a name");
+      const [start] = name.split(/[=\0]/, 1);
+      if (start !== name) {
+        // The rest may be a secret: "NAME=value".
+        throw this.error(field, `has a name that begins with ${quote(start)} and holds "=" or a zero byte`);
+      }
+      if (typeof text !== "string" && text !== null) {
+        throw this.error(field, `must have text as the value of ${quote(name)}, found ${describeValue(text)}`);
+      }
+      if (text?.includes("\0")) throw this.error(field, `has a value of ${quote(name)} that holds a zero byte`);
+      return [name, text ?? ""] as const;
+    });
+  }
+
+  /** Returns the value as written. */
+  raw(field: string): unknown {
+    return this.#get(field);
+  }
+
+  #texts(field: string, value: unknown): readonly string[] {
+    if (!Array.isArray(value)) throw this.error(field, this.#expected("a list of texts", value));
+    for (const item of value) {
+      if (typeof item !== "string") throw this.error(field, this.#expected("a list of texts", item));
+    }
+    return value;
+  }
+
+  #get(field: string): unknown {
+    const fields = this.#section?.fields ?? this.#entry.fields();
+    return Object.hasOwn(fields, field) ? fields[field] : undefined;
+  }
+
+  #expected(what: string, value: unknown): string {
+    return `must be ${what}, found ${describeValue(value)}`;
+  }
 }

@@ -22,7 +22,7 @@
  *
  * @module
  */
-export { observeRequests } from "./observe_requests.ts";
-export { observeReconciles } from "./observe_reconciles.ts";
-export { observeStatus } from "./observe_status.ts";
-export { observeTransport } from "./observe_transport.ts";
+export { observeRequests } from "./otel.ts";
+export { observeReconciles } from "./otel.ts";
+export { observeStatus } from "./otel.ts";
+export { observeTransport } from "./otel.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 export { perturb, PerturbError, type PerturbFailure, type PerturbReport } from "./perturb.ts";
-export type { ControllerFunction, PerturbOptions, ProcessContext, Statement, UserChange } from "./plan/options.ts";
-export type { Fault, PerturbStep } from "./plan/perturb_step.ts";
-export type { Random } from "../testing/objects/random.ts";
+export type { ControllerFunction, PerturbOptions, ProcessContext, Statement, UserChange } from "./plan.ts";
+export type { Fault, PerturbStep } from "./plan.ts";
+export type { Random } from "../testing/random.ts";
 export type { ResourceDefinition } from "../testing/storage/definition.ts";

@@ -2,16 +2,49 @@
  * Runs controllers under faults: a fake API server, fake time, and changes and faults that depend on a seed alone.
  *
  * {@linkcode perturb} is the entry point. `plan/perturb_plan.ts` makes the steps of a seed, `trial/trial.ts` performs them, with
- * processes in slots, a network between them and the server, and checks, and `shrink_plan.ts` leaves out the steps without which
+ * processes in slots, a network between them and the server, and checks, and `perturb.ts` leaves out the steps without which
  * a failing seed fails all the same. This folder knows nothing about reconcilers: a controller is any function with a client
  * and a signal.
  *
  * @module
  */
-import type { PerturbOptions } from "./plan/options.ts";
-import { planOf } from "./plan/perturb_plan.ts";
-import { shrinkPlan } from "./shrink_plan.ts";
-import { tryPlan } from "./trial/trial.ts";
+
+import { type PerturbOptions, type PerturbPlan, planOf } from "./plan.ts";
+import { type TrialResult, tryPlan } from "./trial.ts";
+
+/** The most runs of one shrinking. */
+const MOST_RUNS = 200;
+
+/**
+ * Leaves out steps of a failing plan as long as it fails, large pieces first, and returns the result of the smallest plan.
+ */
+export async function shrinkPlan<World>(
+  options: PerturbOptions<World>,
+  plan: PerturbPlan,
+  failed: TrialResult,
+): Promise<TrialResult> {
+  let { steps } = plan;
+  let result = failed;
+  let runs = 0;
+  for (let size = Math.ceil(steps.length / 2), shorter = false; size >= 1 && runs < MOST_RUNS;) {
+    for (let from = 0; from < steps.length && runs < MOST_RUNS;) {
+      const without = steps.toSpliced(from, size);
+      const attempt = await tryPlan(options, { ...plan, steps: without });
+      runs++;
+      if (attempt.failure === undefined) from += size;
+      else {
+        steps = without;
+        result = attempt;
+        shorter = true;
+      }
+    }
+    // Single steps are tried until each of them is needed.
+    if (size > 1) size = Math.ceil(size / 2);
+    else if (!shorter) break;
+    shorter = false;
+  }
+  return result;
+}
 
 /** The summary of `perturb()`. */
 export interface PerturbReport {

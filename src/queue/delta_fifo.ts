@@ -7,9 +7,307 @@
  *
  * @module
  */
-import type { Delta, DeltaFIFOOptions, Deltas } from "./delta.ts";
-import { PendingKeys } from "./pending_keys.ts";
-import { QueueReplacement } from "./replacement.ts";
+
+/** One change of a value. */
+export type Delta<V> =
+  | {
+    /** The value is new, has changed, is part of a replacement, or is delivered again by a resync. */
+    readonly type: "Added" | "Updated" | "Replaced" | "Sync";
+    /** The state after the change. */
+    readonly value: V;
+  }
+  | {
+    /** The value was deleted. */
+    readonly type: "Deleted";
+    /** The last known state. */
+    readonly value: V;
+    /** A replacement revealed the deletion, so `value` may not be the last state that existed. */
+    readonly finalStateUnknown: boolean;
+  };
+
+/** All changes of one key since it was last popped, oldest first. */
+export interface Deltas<V> {
+  /** The key. */
+  readonly key: string;
+  /** At least one change. */
+  readonly deltas: readonly [Delta<V>, ...Delta<V>[]];
+  /** The first replacement has not been processed yet. */
+  readonly initial: boolean;
+}
+
+/** The values that a queue takes for known, which it reads to find what a replacement deletes. */
+export interface KnownObjects<V> {
+  /** All keys. */
+  keys(): Iterable<string>;
+  /** The value of a key. */
+  getByKey(key: string): V | undefined;
+  /** The number of values. */
+  readonly size?: number;
+  /**
+   * A number that is another one after every change. With it and `size`, the commit of a replacement costs as much as it
+   * changes, unless a value changed while the replacement was staged; without them, as much as there are values.
+   */
+  readonly revision?: number;
+}
+
+/** Options for a {@linkcode DeltaFIFO}. */
+export interface DeltaFIFOOptions<V> {
+  /** Returns the key of a value. */
+  readonly keyOf: (value: V) => string;
+  /** The values that consumers of the queue know: usually the store that they fill. */
+  readonly knownObjects: KnownObjects<V>;
+  /**
+   * Returns `true` if two values are the same version of the same thing. A replacement keeps the known one of the two, and
+   * queues nothing for it.
+   * @default {never}
+   */
+  readonly same?: (known: V, value: V) => boolean;
+  /** Applied once to each incoming value that a replacement does not drop for a known one. If it throws, nothing is queued. */
+  readonly transform?: (value: V) => V;
+  /** A replacement queues `Replaced` deltas; if `false`, `Sync` deltas, as the first queues of client-go did. @default {true} */
+  readonly emitReplaced?: boolean;
+}
+
+/** Up to so many keys are searched one by one, which is faster than a Map that they enter and leave. */
+const FEW = 4;
+
+/** Up to this many keys that have left stay in the arrays. */
+const MANY = 1_024;
+
+/** The keys of a queue and the deltas of each, in the order in which keys were added. */
+export class PendingKeys<V> {
+  /** `#keys` has the pending keys from `#head` on, oldest first; before `#head`, keys that have left. */
+  readonly #keys: string[] = [];
+  /** `#deltas[i]` has the deltas of `#keys[i]`; `undefined` if and only if the key has left (i < `#head`). */
+  readonly #deltas: (Delta<V>[] | undefined)[] = [];
+  /** `#head` is the index of the oldest key; the arrays' length if nothing is pending, and both are 0 then. */
+  #head = 0;
+  /**
+   * `#places` has `#base` + the last index of each pending key. It is defined from a look-up among more than {@linkcode FEW}
+   * keys until nothing is pending.
+   */
+  #places: Map<string, number> | undefined;
+  /** `#base` is the number of keys that have been removed from the front of the arrays since the queue was last empty. */
+  #base = 0;
+
+  /** The number of pending keys. */
+  get size(): number {
+    return this.#keys.length - this.#head;
+  }
+
+  /** The deltas of a pending key, oldest first. */
+  get(key: string): readonly Delta<V>[] | undefined {
+    return this.#find(key);
+  }
+
+  /** The key is pending. */
+  has(key: string): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  /** Adds a key that is not pending. */
+  add(key: string, delta: Delta<V>): void {
+    this.#keys.push(key);
+    this.#deltas.push([delta]);
+    this.#places?.set(key, this.#base + this.#keys.length - 1);
+  }
+
+  /** Appends a delta to those of its key, pending or not. Of two deletions in a row, one that saw the final state is kept. */
+  append(key: string, delta: Delta<V>): void {
+    const deltas = this.#find(key);
+    if (deltas === undefined) return this.add(key, delta);
+    const last = deltas[deltas.length - 1];
+    if (last.type !== "Deleted" || delta.type !== "Deleted") {
+      deltas.push(delta);
+    } else if (last.finalStateUnknown && !delta.finalStateUnknown) deltas[deltas.length - 1] = delta;
+  }
+
+  /** The oldest pending key. */
+  get oldest(): string | undefined {
+    return this.size === 0 ? undefined : this.#keys[this.#head];
+  }
+
+  /** Removes the oldest key and returns its deltas. Call it only while a key is pending. */
+  shift(): Delta<V>[] {
+    const deltas = this.#deltas[this.#head]!;
+    this.#deltas[this.#head++] = undefined;
+    // Its place in the Map is dropped with all others later: a Map that keys leave one by one is rebuilt again and again.
+    if (this.#head === this.#keys.length) this.#clear();
+    else if (this.#head >= MANY && 2 * this.#head >= this.#keys.length) this.#compact();
+    return deltas;
+  }
+
+  /** All pending keys and their deltas, oldest key first. */
+  *[Symbol.iterator](): IterableIterator<[string, readonly Delta<V>[]]> {
+    for (let i = this.#head; i < this.#keys.length; i++) yield [this.#keys[i], this.#deltas[i]!];
+  }
+
+  #find(key: string): Delta<V>[] | undefined {
+    // survives: places-of-many
+    if (this.#places === undefined && this.size > FEW) this.#places = this.#allPlaces();
+    if (this.#places !== undefined) { // survives: places-of-many
+      const place = this.#places.get(key);
+      // The Map may still have the place of a key that has left: it lies before the oldest.
+      // survives: places-of-many
+      return place === undefined ? undefined : this.#deltas[place - this.#base];
+    }
+    for (let i = this.#head; i < this.#keys.length; i++) if (this.#keys[i] === key) return this.#deltas[i];
+  }
+
+  #allPlaces(): Map<string, number> {
+    const places = new Map<string, number>();
+    for (let i = this.#head; i < this.#keys.length; i++) places.set(this.#keys[i], this.#base + i);
+    return places;
+  }
+
+  #clear(): void {
+    this.#keys.length = this.#deltas.length = 0;
+    this.#head = this.#base = 0;
+    this.#places = undefined;
+  }
+
+  /** Removes keys that have left from the arrays and the Map, so that a queue that never runs empty does not grow. */
+  #compact(): void {
+    if (this.#places !== undefined) {
+      for (let i = 0; i < this.#head; i++) {
+        // The Map has a later place if the key is pending again.
+        if (this.#places.get(this.#keys[i]) === this.#base + i) this.#places.delete(this.#keys[i]);
+      }
+    }
+    this.#keys.splice(0, this.#head);
+    this.#deltas.splice(0, this.#head);
+    this.#base += this.#head;
+    this.#head = 0;
+  }
+}
+
+/**
+ * A replacement of everything in a `DeltaFIFO`: the staged values, committed as the deltas by which they differ from what is
+ * known and queued. Values are compared as they are staged, so a commit costs as much as it changes.
+ */
+export class QueueReplacement<V> {
+  readonly #options: DeltaFIFOOptions<V>;
+  readonly #commit: (enqueue: (pending: PendingKeys<V>) => void) => void;
+  /** `#values` has a key if and only if the key was staged and not taken back since; in the order in which keys came. */
+  readonly #values = new Map<string, V>();
+  /** `#changed` has those of `#values` that differed from the known value when they were staged; nothing without `same`. */
+  readonly #changed = new Map<string, V>();
+  /** `knownObjects.revision` when the staging began. */
+  readonly #revision: number | undefined;
+  /** `#repeated` is true if and only if a key was staged while staged already: `#changed` may lack the order of `#values`. */
+  #repeated = false;
+  /** `#over` is true if and only if the replacement was committed or abandoned. */
+  #over = false;
+
+  /** Made by `DeltaFIFO.replacing()`. `commit` receives the function that adds the deltas to the queue's pending keys. */
+  constructor(options: DeltaFIFOOptions<V>, commit: (enqueue: (pending: PendingKeys<V>) => void) => void) {
+    this.#options = options;
+    this.#commit = commit;
+    this.#revision = options.knownObjects.revision;
+  }
+
+  /** Stages values. Of two with the same key the later counts; a known value takes the place of one that is the same. */
+  add(values: readonly V[]): void {
+    this.#check("add to");
+    for (const value of values) this.#add(value);
+  }
+
+  /** Removes a staged value. */
+  delete(value: V): void {
+    this.#check("delete from");
+    const { keyOf, transform } = this.#options;
+    const key = keyOf(transform === undefined ? value : transform(value));
+    this.#values.delete(key);
+    this.#changed.delete(key);
+  }
+
+  /** Queues the deletions and the staged values that differ, in one step. The queue does not use the version. */
+  commit(_resourceVersion: string): void {
+    this.#check("commit");
+    this.#over = true;
+    this.#commit((pending) => this.#enqueue(pending));
+  }
+
+  /** Drops what was staged; the queue stays as it is. */
+  abandon(): void {
+    this.#over = true;
+    this.#values.clear();
+    this.#changed.clear();
+  }
+
+  #add(value: V): void {
+    const { keyOf, knownObjects, same, transform } = this.#options;
+    if (same !== undefined) {
+      const key = keyOf(value);
+      const known = knownObjects.getByKey(key);
+      if (known !== undefined && same(known, value)) return this.#stage(key, known);
+    }
+    const taken = transform === undefined ? value : transform(value);
+    const key = keyOf(taken);
+    this.#stage(key, taken);
+    if (same !== undefined) this.#changed.set(key, taken);
+  }
+
+  #stage(key: string, value: V): void {
+    const before = this.#values.size;
+    this.#values.set(key, value);
+    if (this.#values.size === before) this.#repeated = true;
+  }
+
+  #enqueue(pending: PendingKeys<V>): void {
+    const { knownObjects, same, emitReplaced = true } = this.#options;
+    // Mostly nothing is pending. Then no key is looked up in the queue, which is half of the work on a large list.
+    const queued = pending.size > 0;
+    const changed = queued ? undefined : this.#stillChanged();
+    this.#enqueueDeletions(pending, changed);
+    const type = emitReplaced ? "Replaced" : "Sync";
+    for (const [key, value] of changed ?? this.#values) {
+      const last = queued ? pending.get(key)?.at(-1) : undefined;
+      const known = last === undefined ? knownObjects.getByKey(key) : last.type === "Deleted" ? undefined : last.value;
+      if (known !== undefined && same?.(known, value)) continue;
+      if (last === undefined) pending.add(key, { type, value });
+      else pending.append(key, { type, value });
+    }
+  }
+
+  /** Adds the deletion of each value that is pending or known, and not staged. */
+  #enqueueDeletions(pending: PendingKeys<V>, changed: ReadonlyMap<string, V> | undefined): void {
+    const { knownObjects } = this.#options;
+    for (const [key, deltas] of pending) {
+      if (this.#values.has(key)) continue;
+      pending.append(key, { type: "Deleted", value: deltas[deltas.length - 1].value, finalStateUnknown: true });
+    }
+    if (changed !== undefined && this.#coversKnown(changed)) return;
+    const queued = pending.size > 0;
+    for (const key of knownObjects.keys()) {
+      if (this.#values.has(key) || (queued && pending.has(key))) continue;
+      const value = knownObjects.getByKey(key);
+      // mutant: relist-skips-deletions, relist-deletes-without-flag
+      if (value !== undefined) pending.add(key, { type: "Deleted", value, finalStateUnknown: true });
+    }
+  }
+
+  /** The staged values that differ from the known ones, if the comparisons made while staging still hold. */
+  #stillChanged(): ReadonlyMap<string, V> | undefined {
+    const { same, knownObjects: { size, revision } } = this.#options;
+    const current = size !== undefined && revision !== undefined && revision === this.#revision;
+    if (this.#repeated || !current) return undefined;
+    return same === undefined ? this.#values : this.#changed;
+  }
+
+  /** Every known value is staged too: each staged value is known, or one of `changed` that is new. */
+  #coversKnown(changed: ReadonlyMap<string, V>): boolean {
+    const { knownObjects } = this.#options;
+    let added = 0;
+    for (const key of changed.keys()) if (knownObjects.getByKey(key) === undefined) added++;
+    // mutant: relist-misses-gone
+    return this.#values.size - added === knownObjects.size;
+  }
+
+  #check(action: string): void {
+    if (this.#over) throw new Error(`Cannot ${action} the replacement: it is over`);
+  }
+}
 
 /**
  * Orders changes per key, and turns a list into deletions and replacements.

@@ -6,23 +6,154 @@
  *
  * @module
  */
-import { isForbidden, isNotFound, isUnauthorized } from "../api/errors.ts";
+
+import type { InformerOfFactory, SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import { type LeaderElector, type LeaderElectorStatus, UnfinishedWorkError } from "./leader_elector.ts";
+import type { EventRecorder, EventRecorderStatus } from "./event_recorder.ts";
+import type { ReconcilerRunOptions, ReconcilerStatus } from "./options.ts";
+import type { Durations } from "../workqueue/work_queue.ts";
+import {
+  answerProbe,
+  counter,
+  gauge,
+  informerMetrics,
+  labelsOf,
+  type MetricFamily,
+  type MetricSample,
+  secondsGauge,
+  summary,
+} from "../metrics/metrics.ts";
+import { isForbidden, isNotFound, isUnauthorized } from "../api/status.ts";
 import type { KubernetesObject } from "../api/object.ts";
 import type { Abortable } from "../api/options.ts";
 import { resourceName } from "../api/resource.ts";
-import { DerivedController } from "../async/derived_controller.ts";
-import { callObserver } from "../async/report_uncaught.ts";
-import { errorLine } from "../errors/error_line.ts";
-import { redactSecrets } from "../errors/redact_secrets.ts";
-import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { LeaderElector } from "./election/leader_elector.ts";
-import { UnfinishedWorkError } from "./election/leadership.ts";
-import type { EventRecorder } from "./events/event_recorder.ts";
-import { answerProbe } from "../metrics/answer_probe.ts";
-import { managerMetrics } from "./manager_metrics.ts";
-import type { ManagerPhase, ManagerStatus } from "./manager_status.ts";
-import type { ReconcilerRunOptions } from "./options.ts";
+import { callObserver, DerivedController } from "../async/signals.ts";
+import { errorLine, redactSecrets } from "../errors/errors.ts";
 import type { Reconciler } from "./reconciler.ts";
+
+/**
+ * The phase of a manager. Phases follow one another in this order; a manager without an elector is never `"standby"`, and any
+ * phase may be followed by `"stopping"`.
+ *
+ * - `"created"`: it does not run yet.
+ * - `"syncing"`: the informers run, and have not all synced.
+ * - `"standby"`: the caches are complete, and another process leads.
+ * - `"running"`: the reconcilers run.
+ * - `"stopping"`: reconciles in flight end, events are written, the lease is released, informers stop; in this order.
+ * - `"stopped"`: everything has ended.
+ */
+export type ManagerPhase = "created" | "syncing" | "standby" | "running" | "stopping" | "stopped";
+
+/** The status of a manager and of its parts, at one moment. */
+export interface ManagerStatus {
+  /** The phase. */
+  readonly phase: ManagerPhase;
+  /** The informers of all factories. */
+  readonly informers: readonly InformerOfFactory[];
+  /** The reconcilers. */
+  readonly reconcilers: readonly ReconcilerStatus[];
+  /** The elector, where there is one. */
+  readonly elector?: LeaderElectorStatus;
+  /** The recorders of events. */
+  readonly recorders: readonly EventRecorderStatus[];
+}
+
+/** Returns the metric families of a manager, from the status of its parts. */
+export function managerMetrics(status: ManagerStatus): MetricFamily[] {
+  const { phase, informers, reconcilers, elector, recorders } = status;
+  const reconcilerLabels = labelsOf(reconcilers, ({ name }) => ({ reconciler: name }));
+  const ofReconcilers = (value: (it: ManagerStatus["reconcilers"][number]) => number): MetricSample[] =>
+    reconcilers.map((it, index) => ({ labels: reconcilerLabels[index], value: value(it) }));
+  const byName = (member: "outcomes" | "causes", label: string): MetricSample[] =>
+    reconcilers.flatMap((it, index) =>
+      Object.entries(it[member]).map(([name, value]) => ({
+        labels: { ...reconcilerLabels[index], [label]: name },
+        value,
+      }))
+    );
+  const durations = (of: (it: ManagerStatus["reconcilers"][number]) => Durations): MetricSample[] =>
+    reconcilers.map((it, index) => {
+      const { sumMs, count } = of(it);
+      return { labels: reconcilerLabels[index], value: sumMs / 1_000, count };
+    });
+  const families: MetricFamily[] = [
+    gauge("manager_phase", "The phase of the manager: 1 for the present one.", [{ labels: { phase }, value: 1 }]),
+    ...informerMetrics(informers),
+    gauge(
+      "reconciler_state",
+      "The state of a reconciler: 1 for the present one.",
+      reconcilers.map(({ state }, index) => ({ labels: { ...reconcilerLabels[index], state }, value: 1 })),
+    ),
+    counter("reconciler_reconciles", "Reconciles that have ended, by outcome.", byName("outcomes", "outcome")),
+    counter("reconciler_causes", "Reconciles that had a cause of a type.", byName("causes", "type")),
+    gauge(
+      "reconciler_waiting_for_caches",
+      "Keys that wait until caches have seen their last writes.",
+      ofReconcilers(({ waitingForCaches }) => waitingForCaches),
+    ),
+    counter("reconciler_stale_reconciles", "Reconciles on a stale cache.", ofReconcilers(({ stale }) => stale)),
+    gauge(
+      "reconciler_abandoned_keys",
+      "Keys whose call has passed its time limit and not returned.",
+      ofReconcilers(({ abandoned }) => abandoned.length),
+    ),
+    counter(
+      "reconciler_event_errors",
+      "Events whose predicate or map function has thrown.",
+      ofReconcilers(({ eventErrors }) => eventErrors),
+    ),
+    gauge("workqueue_waiting_keys", "Keys that wait for a worker.", ofReconcilers(({ queue }) => queue.waiting)),
+    gauge("workqueue_delayed_keys", "Keys whose delay has not ended.", ofReconcilers(({ queue }) => queue.delayed)),
+    gauge("workqueue_processing_keys", "Keys that workers process.", ofReconcilers(({ queue }) => queue.processing)),
+    counter("workqueue_adds", "Keys added that did not wait already.", ofReconcilers(({ queue }) => queue.adds)),
+    counter("workqueue_retries", "Keys added with a delay.", ofReconcilers(({ queue }) => queue.retries)),
+    counter("workqueue_dropped", "Keys added after the end.", ofReconcilers(({ queue }) => queue.dropped)),
+    summary(
+      "workqueue_wait_seconds",
+      "The time from the addition of a key to its worker.",
+      durations(({ queue }) => queue.queueLatencyMs),
+    ),
+    summary(
+      "workqueue_work_seconds",
+      "The time that workers processed a key.",
+      durations(({ queue }) => queue.workDurationMs),
+    ),
+    secondsGauge(
+      "workqueue_longest_running_seconds",
+      "The time for which the oldest key in process has been processed.",
+      ofReconcilers(({ queue }) => queue.longestRunningMs / 1_000),
+    ),
+  ];
+  if (elector !== undefined) {
+    const { state, transitions, sinceRenewalMs, errors } = elector;
+    families.push(
+      gauge("leader_state", "The state of the elector: 1 for the present one.", [{ labels: { state }, value: 1 }]),
+      gauge("leader_transitions", "Changes of the holder of the lease, as the lease counts them.", some(transitions)),
+      counter("leader_errors", "Failed attempts to acquire, renew or release the lease.", [{ value: errors }]),
+      secondsGauge(
+        "leader_since_renewal_seconds",
+        "The time since the last successful renewal was sent, while this process leads.",
+        some(sinceRenewalMs === undefined ? undefined : sinceRenewalMs / 1_000),
+      ),
+    );
+  }
+  if (recorders.length > 0) {
+    const sum = (member: "queued" | "created" | "updated" | "dropped"): MetricSample[] => [
+      { value: recorders.reduce((total, it) => total + it[member], 0) },
+    ];
+    families.push(
+      gauge("recorder_queued_events", "Events that wait to be written.", sum("queued")),
+      counter("recorder_created_events", "Events created.", sum("created")),
+      counter("recorder_updated_events", "Counts of series written.", sum("updated")),
+      counter("recorder_dropped_events", "Events dropped.", sum("dropped")),
+    );
+  }
+  return families;
+}
+
+function some(value: number | undefined): MetricSample[] {
+  return value === undefined ? [] : [{ value }];
+}
 
 /** The parts of a manager. It runs them and disposes them; the client belongs to the caller. */
 export interface ManagerOptions {

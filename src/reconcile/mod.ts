@@ -32,7 +32,6 @@
  * @module
  */
 
-// reconciler: keys of one kind, reconciled one at a time.
 export { Reconciler } from "./reconciler.ts";
 export type {
   InformerSelection,
@@ -42,9 +41,9 @@ export type {
   ReconcilerRunOptions,
   WatchedKindOptions,
 } from "./options.ts";
-export type { ObserveReconcile, ReconcileObserver, StartedReconcile } from "./reconcile_observer.ts";
-export type { MapFunction } from "./event_source.ts";
-export type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
+export type { ObserveReconcile, ReconcileObserver, StartedReconcile } from "./options.ts";
+export type { MapFunction } from "./reconciler.ts";
+export type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./options.ts";
 export {
   annotationsChanged,
   fieldsChanged,
@@ -53,9 +52,7 @@ export {
   type ObjectChange,
   type Predicate,
 } from "./predicate.ts";
-export { TerminalError } from "./terminal_error.ts";
-
-// objects: writes that controllers make to objects.
+export { TerminalError } from "./options.ts";
 export {
   AlreadyControlledError,
   controllerOf,
@@ -64,25 +61,29 @@ export {
   ownerReferenceTo,
   withController,
   withOwner,
-} from "./objects/owner_reference.ts";
-export { finalize, type FinalizeOptions } from "./objects/finalize.ts";
-export { type ConditionDraft, findCondition, setCondition } from "./objects/condition.ts";
+} from "./objects.ts";
+export { finalize, type FinalizeOptions } from "./objects.ts";
+export { type ConditionDraft, findCondition, setCondition } from "./objects.ts";
 export type { Condition } from "../kinds/meta/v1.ts";
-export { type StatusOf, writeStatus } from "./objects/write_status.ts";
-export { type CreatedOrUpdated, createOrUpdate, type CreateOrUpdateOptions } from "./objects/create_or_update.ts";
-export { retryOnConflict, type RetryOnConflictOptions } from "./objects/retry_on_conflict.ts";
+export { type StatusOf, writeStatus } from "./objects.ts";
+export { type CreatedOrUpdated, createOrUpdate, type CreateOrUpdateOptions } from "./objects.ts";
+export { retryOnConflict, type RetryOnConflictOptions } from "./objects.ts";
+export type { ElectionClock } from "./leader_elector.ts";
+export { LeaderElector, type LeaderElectorOptions, type LeaderElectorStatus } from "./leader_elector.ts";
+export { type FencingToken, type Leadership, LeadershipLostError, UnfinishedWorkError } from "./leader_elector.ts";
+export { EventRecorder, type EventRecorderOptions, type EventRecorderStatus } from "./event_recorder.ts";
+export type { EventDetails } from "./event_recorder.ts";
+export { Manager, type ManagerOptions } from "./manager.ts";
+export type { ManagerPhase, ManagerStatus } from "./manager.ts";
+export type { MetricFamily, MetricSample } from "../metrics/metrics.ts";
+export { OPEN_METRICS_TYPE, openMetricsText } from "../metrics/metrics.ts";
+
+// reconciler: keys of one kind, reconciled one at a time.
+
+// objects: writes that controllers make to objects.
 
 // election: one leader among several processes.
-export type { ElectionClock } from "./election/election_clock.ts";
-export { LeaderElector, type LeaderElectorOptions, type LeaderElectorStatus } from "./election/leader_elector.ts";
-export { type FencingToken, type Leadership, LeadershipLostError, UnfinishedWorkError } from "./election/leadership.ts";
 
 // events: records for people about objects.
-export { EventRecorder, type EventRecorderOptions, type EventRecorderStatus } from "./events/event_recorder.ts";
-export type { EventDetails } from "./events/event_series.ts";
 
 // manager: informers, reconcilers, an elector and recorders, run and stopped in order.
-export { Manager, type ManagerOptions } from "./manager.ts";
-export type { ManagerPhase, ManagerStatus } from "./manager_status.ts";
-export type { MetricFamily, MetricSample } from "../metrics/metric_family.ts";
-export { OPEN_METRICS_TYPE, openMetricsText } from "../metrics/open_metrics.ts";

@@ -1,14 +1,79 @@
-import type { KubernetesObject } from "../api/object.ts";
-import type { ObjectKey } from "../api/key.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import type { Cause, Result } from "../workqueue/run.ts";
+import type { WorkQueueStatus } from "../workqueue/work_queue.ts";
+import type { Resource } from "../api/resource.ts";
 import type { Abortable, Selection } from "../api/options.ts";
 import type { ResourceClients } from "../client/resource_client.ts";
 import type { SharedIndexInformerOptions } from "../informer/options.ts";
 import type { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import type { Cause } from "../workqueue/cause.ts";
 import type { RateLimiter } from "../workqueue/rate_limiter.ts";
-import type { Result } from "../workqueue/result.ts";
 import type { Predicate } from "./predicate.ts";
-import type { ObserveReconcile } from "./reconcile_observer.ts";
+
+/** The outcome of a reconcile. A reconcile that its reconciler has stopped is `"stopped"`: it neither succeeded nor failed. */
+export type ReconcileOutcome = "succeeded" | "requeued" | "retried" | "failed" | "terminal" | "timedOut" | "stopped";
+
+/** A reconcile that has ended. */
+export interface ReconcileRecord {
+  /** The key. */
+  readonly key: ObjectKey;
+  /** The causes of the reconcile. */
+  readonly causes: readonly Cause[];
+  /** The outcome. */
+  readonly outcome: ReconcileOutcome;
+  /** The time at which it ended. */
+  readonly at: Date;
+  /** The error, of an outcome that has one. */
+  readonly error?: unknown;
+}
+
+/** The state of a `Reconciler` at one time. Counters start at 0 and never decrease. */
+export interface ReconcilerStatus {
+  /** The name of the reconciler. */
+  readonly name: string;
+  /** The state: `"syncing"` lasts until all informers have synced, `"stopping"` until the last reconcile has returned. */
+  readonly state: "created" | "syncing" | "running" | "stopping" | "stopped";
+  /** The number of reconciles that have ended, by outcome. */
+  readonly outcomes: Readonly<Record<ReconcileOutcome, number>>;
+  /** The number of reconciles that had a cause of a type, by that type; a reconcile with two types counts for both. */
+  readonly causes: Readonly<Record<string, number>>;
+  /** The last reconciles that have ended, the newest last; at most 16. */
+  readonly recent: readonly ReconcileRecord[];
+  /** The number of keys that wait until caches have seen the writes of their last reconcile. */
+  readonly waitingForCaches: number;
+  /** The number of reconciles that began although a cache had not seen such a write within `staleMs`. */
+  readonly stale: number;
+  /** The keys whose last call has passed its time limit and has not returned; they are not reconciled until it does. */
+  readonly abandoned: readonly ObjectKey[];
+  /** The number of events whose predicate or map function has thrown, and of broken objects that one of them read. */
+  readonly eventErrors: number;
+  /** The queue of keys; `running` has the keys that are reconciled, and their causes. */
+  readonly queue: WorkQueueStatus;
+}
+
+/** A call of a reconcile that begins. */
+export interface StartedReconcile {
+  /** The name of the reconciler. */
+  readonly reconciler: string;
+  /** The resource of the reconciled object. */
+  readonly resource: Resource;
+  /** The key. */
+  readonly key: ObjectKey;
+  /** The number of retries of this key since it last succeeded. */
+  readonly retries: number;
+  /** The causes of the call, at most 8. */
+  readonly causes: readonly Cause[];
+}
+
+/** Observes one call of a reconcile. */
+export interface ReconcileObserver {
+  /** Calls `reconcile` once, and returns its result. An error that it throws beside is a failure of the reconcile. */
+  call<R>(reconcile: () => R): R;
+  /** Called once, when the call has returned or its time is over. An error that it throws is reported as uncaught. */
+  ended(record: ReconcileRecord): void;
+}
+
+/** Called before each call of a reconcile, with its facts. Returns its observer; `undefined` for one that is not observed. */
+export type ObserveReconcile = (call: StartedReconcile) => ReconcileObserver | undefined;
 
 /**
  * Brings the server from its present state to the desired one, for one object.
@@ -101,4 +166,13 @@ export interface ReconcilerOptions<T extends KubernetesObject> extends WatchedKi
   readonly onError?: (error: unknown, key: ObjectKey) => void;
   /** Observes each call: `observeReconciles` of `./otel` makes spans of them. @default {nothing is observed} */
   readonly observe?: ObserveReconcile;
+}
+
+/**
+ * A failure that a retry cannot mend, such as an invalid spec. A reconcile that throws it is counted and reported, and its key
+ * is reconciled again only after the next event.
+ */
+export class TerminalError extends Error {
+  /** `"TerminalError"`. */
+  override readonly name = "TerminalError";
 }

@@ -1,5 +1,4 @@
-import { parseFieldPath } from "../api/field_path.ts";
-import { membersAt } from "../api/field_values.ts";
+import { membersAt, parseFieldPath } from "../api/selector.ts";
 import type { KubernetesObject, ObjectMeta } from "../api/object.ts";
 import type { AddedEvent, DeletedEvent, UpdatedEvent } from "../informer/events/event.ts";
 

@@ -6,44 +6,278 @@
  *
  * @module
  */
-import { keyOf, type ObjectKey } from "../api/key.ts";
-import type { KubernetesObject, OwnerReference } from "../api/object.ts";
+
+import type { Abortable, Entry } from "../api/options.ts";
+import { keyOf, type KubernetesObject, type ObjectKey, type OwnerReference } from "../api/object.ts";
 import { type Resource, resourceName } from "../api/resource.ts";
-import type { Abortable } from "../api/options.ts";
-import { DerivedController } from "../async/derived_controller.ts";
-import { isAbortOf } from "../async/is_abort_of.ts";
-import { Latch } from "../async/latch.ts";
-import { callObserver } from "../async/report_uncaught.ts";
-import { checkDurations } from "../async/time/duration.ts";
-import { LongTimer } from "../async/time/long_timer.ts";
-import { monotonicMs } from "../async/time/monotonic_ms.ts";
-import { TimeLimit } from "../async/time/time_limit.ts";
-import type { Client } from "../client/client.ts";
-import { ConsoleReporter } from "../errors/console_reporter.ts";
-import type { Lister } from "../informer/cache/lister.ts";
-import type { HandlerRegistration } from "../informer/events/handler.ts";
+import type { HandlerRegistration } from "../informer/events/event.ts";
 import type { SharedIndexInformer } from "../informer/shared_index_informer.ts";
-import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
-import { type Causes, withCause, withCauses } from "../workqueue/cause.ts";
-import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
-import { Result, retry, SETTLED } from "../workqueue/result.ts";
-import type { WorkContext } from "../workqueue/run.ts";
 import { WorkQueue, type WorkQueueAddOptions } from "../workqueue/work_queue.ts";
-import { EventSource, type MapFunction } from "./event_source.ts";
-import type {
-  InformerSelection,
-  ReconcileFunction,
-  ReconcilerOptions,
-  ReconcilerRunOptions,
-  WatchedKindOptions,
+import { type ObjectChange, passedPaths, type Predicate } from "./predicate.ts";
+import { callObserver, DerivedController, isAbortOf, Latch, LazyController } from "../async/signals.ts";
+import type { Client } from "../client/client.ts";
+import type { ObjectWrite, ResourceClients } from "../client/resource_client.ts";
+import {
+  type Cause,
+  type Causes,
+  Result,
+  retry,
+  SETTLED,
+  withCause,
+  withCauses,
+  type WorkContext,
+} from "../workqueue/run.ts";
+import {
+  type InformerSelection,
+  type ReconcileContext,
+  type ReconcileFunction,
+  type ReconcileObserver,
+  type ReconcileOutcome,
+  type ReconcileRecord,
+  type ReconcilerOptions,
+  type ReconcilerRunOptions,
+  type ReconcilerStatus,
+  TerminalError,
+  type WatchedKindOptions,
 } from "./options.ts";
-import { OwnCalls } from "./own_calls.ts";
-import { PendingWrites } from "./pending_writes.ts";
-import type { ReconcileCall } from "./reconcile_call.ts";
-import type { ReconcileObserver } from "./reconcile_observer.ts";
-import { RunningCalls } from "./running_calls.ts";
-import type { ReconcileOutcome, ReconcileRecord, ReconcilerStatus } from "./status.ts";
-import { TerminalError } from "./terminal_error.ts";
+import { checkDurations, LongTimer, monotonicMs, TimeLimit } from "../async/time.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
+import type { Lister } from "../informer/cache/lister.ts";
+import { SharedInformerFactory } from "../informer/shared_informer_factory.ts";
+import { exponentialBackoff } from "../workqueue/rate_limiter.ts";
+import { OwnCalls, PendingWrites } from "./pending_writes.ts";
+
+/** Returns the keys to reconcile after a change of an object. Fields of the entry are parsed when they are first read. */
+export type MapFunction<T> = (entry: Entry<T>) => Iterable<ObjectKey>;
+
+/** Options for {@linkcode EventSource}. */
+export interface EventSourceOptions<T extends KubernetesObject> {
+  /** The kind. */
+  readonly resource: Resource<T>;
+  /** The informer of the kind. */
+  readonly informer: SharedIndexInformer<T, string>;
+  /** Returns the keys to reconcile; without it, the key of the object is the only one. */
+  readonly map?: MapFunction<T>;
+  /** The predicates of which an event must pass one; it passes when there are none. */
+  readonly predicates: readonly Predicate<T>[];
+  /** Adds a key to the queue, because of an event. */
+  readonly add: (key: ObjectKey, options: WorkQueueAddOptions, event: ObjectChange<T>) => void;
+  /** Reports what a predicate or a map function has thrown. */
+  readonly report: (error: unknown, key: ObjectKey) => void;
+}
+
+/** Turns the events of one informer into keys to reconcile, with their causes. */
+export class EventSource<T extends KubernetesObject> {
+  readonly #options: EventSourceOptions<T>;
+  /** The options of additions without paths and without another object, by event: a constant costs nothing per key. */
+  readonly #shared = new Map<string, WorkQueueAddOptions>();
+
+  /** Does not listen yet. */
+  constructor(options: EventSourceOptions<T>) {
+    this.#options = options;
+  }
+
+  /** The informer of the kind. */
+  get informer(): SharedIndexInformer<T, string> {
+    return this.#options.informer;
+  }
+
+  /** Adds a handler to the informer. */
+  listen(name: string): HandlerRegistration {
+    const handle = (event: ObjectChange<T>): void => this.#enqueue(event);
+    return this.informer.addEventHandler({ onAdd: handle, onUpdate: handle, onDelete: handle }, { name });
+  }
+
+  #enqueue(event: ObjectChange<T>): void {
+    const { map, predicates, add, report } = this.#options;
+    try {
+      const paths = passedPaths(event, predicates);
+      if (paths === undefined) return;
+      if (map === undefined) return add(event.key, this.#optionsOf(event, paths), event);
+      const keys = new Set(map(event));
+      // An object that has moved to another owner concerns both.
+      if (event.type === "updated" && !event.resync) { for (const key of map(event.before)) keys.add(key); }
+      for (const key of keys) checkKey(key);
+      for (const key of keys) add(key, this.#optionsOf(event, paths, event.key), event);
+    } catch (error) {
+      report(error, event.key);
+    }
+  }
+
+  #optionsOf(event: ObjectChange<T>, paths: readonly string[], object?: ObjectKey): WorkQueueAddOptions {
+    const resync = event.type === "updated" && event.resync;
+    const isLow = resync || (event.type === "added" && event.initial);
+    const id = resync ? "resync" : isLow ? "initial" : event.type;
+    let shared = this.#shared.get(id);
+    if (shared === undefined) {
+      const source = resourceName(this.#options.resource);
+      shared = {
+        priority: isLow ? "low" : "normal",
+        cause: resync ? { type: "resync", source } : { type: "event", source, event: event.type },
+      };
+      this.#shared.set(id, shared);
+    }
+    if (paths.length === 0 && object === undefined) return shared;
+    const cause = {
+      ...shared.cause!,
+      ...(object === undefined ? {} : { object }),
+      ...(paths.length === 0 ? {} : { paths }),
+    };
+    return { priority: shared.priority, cause };
+  }
+}
+
+function checkKey(key: unknown): void {
+  if (typeof key === "string" && key !== "") return;
+  throw new TypeError(`A map function must return keys, such as "shop/cart-0", found ${JSON.stringify(key)}`);
+}
+
+/** The parts that the calls of a reconciler share. */
+export interface ReconcileCallOptions<T extends KubernetesObject> {
+  /** Reads the cache. */
+  readonly get: (key: ObjectKey) => T | undefined;
+  /** Sends the requests of calls. */
+  readonly client: Client;
+  /** Called with each write of a call. */
+  readonly onWrite: (key: ObjectKey, write: ObjectWrite) => void;
+  /** Called when a call has returned that `giveUp()` has ended the wait for, with its error if it failed. */
+  readonly onReturn: (call: ReconcileCall<T>, failure?: { readonly error: unknown }) => void;
+}
+
+/** One call of a reconcile: its context, its signal, its requests, and its end by time or by stopping. */
+export class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
+  /** The key. */
+  readonly key: ObjectKey;
+  readonly client: ResourceClients;
+  readonly retries: number;
+  readonly causes: readonly Cause[];
+  /** The time at which the call must have returned, of the monotonic clock. */
+  readonly dueMs: number;
+  readonly #options: ReconcileCallOptions<T>;
+  readonly #stop = new LazyController();
+  /** Ends the requests. */
+  readonly #requests = new LazyController();
+  /** Resolves when `reconcile` has returned, and `onReturn` too. */
+  returned: Promise<void> | undefined;
+  /** Rejects the promise of `run`; undefined before that, and after `giveUp()`. */
+  #reject: ((reason: unknown) => void) | undefined;
+
+  /** Does not call yet. */
+  constructor(key: ObjectKey, { retries, causes }: WorkContext, options: ReconcileCallOptions<T>, dueMs: number) {
+    this.key = key;
+    const { client } = options;
+    const onWrite = (write: ObjectWrite): void => options.onWrite(key, write);
+    this.client = {
+      namespace: client.namespace,
+      resource: (resource, selection) =>
+        client.resource(resource, selection, { onWrite, signal: this.#requests.signal }),
+    };
+    this.retries = retries;
+    this.causes = causes;
+    this.dueMs = dueMs;
+    this.#options = options;
+  }
+
+  get object(): T | undefined {
+    return this.#options.get(this.key);
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Calls `reconcile`, and returns its result, or the error of `giveUp()`. */
+  run(reconcile: ReconcileFunction<T>): void | Result | Promise<void | Result> {
+    const result = reconcile(this.key, this);
+    if (!(result instanceof Promise)) return result;
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      this.returned = result.then((value) => {
+        if (this.#reject === undefined) return this.#options.onReturn(this);
+        resolve(value);
+      }, (error) => {
+        if (this.#reject === undefined) return this.#options.onReturn(this, { error });
+        reject(error);
+      });
+    });
+  }
+
+  /** Aborts the signal; requests that it was not passed to continue. */
+  abort(reason: unknown): void {
+    this.#stop.abort(reason);
+  }
+
+  /** Aborts the signal and the requests of the call, which sends no more. */
+  endRequests(reason: unknown): void {
+    this.#stop.abort(reason);
+    this.#requests.abort(reason);
+  }
+
+  /** Rejects the promise of `run`, which somebody waits for, with `error`; false when the reconcile has returned no promise. */
+  giveUp(error: unknown): boolean {
+    const reject = this.#reject;
+    this.#reject = undefined;
+    reject?.(error);
+    return reject !== undefined;
+  }
+}
+
+/** The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer. */
+export class RunningCalls<T extends KubernetesObject> implements Disposable {
+  /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
+  readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
+  /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */
+  readonly #awaited = new Set<ReconcileCall<T>>();
+  /** Armed if and only if `#awaited` has a call with a time limit; fires at that of the first one, or before. */
+  readonly #timer = new LongTimer(() => this.#timeOut());
+  readonly #timeoutMs: number;
+  readonly #options: ReconcileCallOptions<T>;
+
+  /** Each call has `timeoutMs`. */
+  constructor(timeoutMs: number, options: ReconcileCallOptions<T>) {
+    this.#timeoutMs = timeoutMs;
+    this.#options = options;
+  }
+
+  /** All calls, abandoned ones too. */
+  get all(): ReconcileCall<T>[] {
+    return [...this.#awaited, ...this.abandoned.values()];
+  }
+
+  /** Creates a call that a worker will wait for until {@linkcode end}; its time begins. */
+  begin(key: ObjectKey, context: WorkContext): ReconcileCall<T> {
+    const call = new ReconcileCall<T>(key, context, this.#options, monotonicMs() + this.#timeoutMs);
+    this.#awaited.add(call);
+    if (!this.#timer.isArmed) this.#timer.arm(this.#timeoutMs);
+    return call;
+  }
+
+  /** Ends the wait for a call, and its time. */
+  end(call: ReconcileCall<T>): void {
+    this.#awaited.delete(call);
+    if (this.#awaited.size === 0) this.#timer[Symbol.dispose]();
+  }
+
+  /** Abandons the calls whose time is over, and arms the timer for the next one. */
+  #timeOut(): void {
+    const nowMs = monotonicMs();
+    for (const call of this.#awaited) {
+      // A timer may fire a fraction of a millisecond early.
+      if (call.dueMs > nowMs + 1) return this.#timer.arm(call.dueMs - nowMs);
+      const error = new DOMException(
+        `The reconcile of "${call.key}" has not returned within ${this.#timeoutMs} ms`,
+        "TimeoutError",
+      );
+      if (call.giveUp(error)) this.abandoned.set(call.key, call);
+      call.endRequests(error);
+    }
+  }
+
+  /** Ends the time of all calls. */
+  [Symbol.dispose](): void {
+    this.#timer[Symbol.dispose]();
+  }
+}
 
 /** The number of ended reconciles that `status()` has. */
 const RECENT = 16;

@@ -1,8 +1,178 @@
-import { backoffMs } from "../async/time/backoff.ts";
-import { LongTimer } from "../async/time/long_timer.ts";
-import { sleep } from "../async/time/sleep.ts";
-import { askRelay, type RelayClientOptions, RelayError } from "./ask_relay.ts";
-import { type ServerEvent, ServerEvents } from "./server_events.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
+import type { KubernetesObject, ObjectKey } from "../api/object.ts";
+import { PolledIterator } from "../async/iterate.ts";
+import { backoffMs, LongTimer, sleep } from "../async/time.ts";
+
+/** A function that sends a request, as `fetch` does. */
+export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
+
+/** Options of every subscription. */
+export interface RelayClientOptions {
+  /** Ends the subscription: its iterators end, and its waits reject with its reason. */
+  readonly signal?: AbortSignal;
+  /** Returns headers of each request, such as `authorization`. @default {none} */
+  readonly headers?: () => Record<string, string> | Promise<Record<string, string>>;
+  /** Sends the requests. @default {the global function} */
+  readonly fetch?: Fetch;
+  /**
+   * Called with the reason of each failed connection, before it is tried again.
+   *
+   * @default {each new cause is written to the console, in one line, and again at most once a minute}
+   */
+  readonly onError?: (error: unknown) => unknown;
+}
+
+/** A relay has answered a request by an error. */
+export class RelayError extends Error {
+  /** `"RelayError"`. */
+  override readonly name = "RelayError";
+  /** The status code. */
+  readonly status: number;
+
+  /** Creates an error. */
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Returns `onError`, or a function that writes to the console. */
+export function onErrorOf({ onError }: RelayClientOptions, relay: string | URL): (error: unknown) => unknown {
+  const reporter = new ConsoleReporter();
+  return onError ?? ((error) => reporter.report(`subscription to "${relay}"`, error));
+}
+
+/** Returns an address below that of a relay, which may be relative to a page. */
+export function relayAddress(relay: string | URL, path: string): string {
+  const base = new URL(relay, (globalThis as { location?: { href: string } }).location?.href);
+  return new URL(path, base.href.replace(/\/?(\?.*)?$/, "/")).href;
+}
+
+/** Sends a request to a relay. @throws {RelayError} when it answers by an error. */
+export async function askRelay(address: string, options: RelayClientOptions, init: RequestInit): Promise<Response> {
+  const { headers, fetch = globalThis.fetch.bind(globalThis) } = options;
+  const response = await fetch(address, { ...init, headers: { ...await headers?.(), ...init.headers as object } });
+  if (response.ok) return response;
+  const text = await response.text();
+  let reason = text.slice(0, 200);
+  try {
+    reason = JSON.parse(text).error;
+  } catch { /* the text of a proxy */ }
+  throw new RelayError(`Cannot subscribe to ${address}: ${response.status} ${reason}`, response.status);
+}
+
+/** An event of a subscription; the members are those of an informer's event of that type. */
+export type SubscriptionEvent<T> =
+  | { readonly type: "added"; readonly key: ObjectKey; readonly object: T; readonly initial: boolean }
+  | { readonly type: "updated"; readonly key: ObjectKey; readonly object: T; readonly previous: T }
+  | { readonly type: "deleted"; readonly key: ObjectKey; readonly object: T }
+  | { readonly type: "synced"; readonly objects: number };
+
+/** A reader's connection to its subscription. */
+export interface EventReaderContext<T> {
+  /** The copy. */
+  readonly objects: ReadonlyMap<ObjectKey, T>;
+  /** Returns `true` once the copy is complete. */
+  readonly hasSynced: () => boolean;
+  /** Called at the first `next()`. */
+  readonly onBegin: () => void;
+  /** Called once, when the iterator has ended. */
+  readonly onEnd: () => void;
+  /** Ends the iterator. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Makes events of the differences between the objects that a reader has seen and those that there are. */
+export class EventReader<T extends KubernetesObject> extends PolledIterator<SubscriptionEvent<T>> {
+  readonly #context: EventReaderContext<T>;
+  /** The objects that the reader has seen. */
+  readonly #known = new Map<ObjectKey, T>();
+  /** The keys of objects that may differ from these. */
+  readonly #changed = new Set<ObjectKey>();
+  /** `true` once `synced` was delivered. */
+  #isSynced = false;
+
+  constructor(context: EventReaderContext<T>) {
+    super(context.signal);
+    this.#context = context;
+  }
+
+  /** Notes that the object of a key may have changed. */
+  changed(key: ObjectKey): void {
+    this.#changed.add(key);
+    this.wake();
+  }
+
+  protected override begin(): void {
+    for (const key of this.#context.objects.keys()) this.#changed.add(key);
+    this.#context.onBegin();
+  }
+
+  protected override finish(): void {
+    this.#context.onEnd();
+  }
+
+  protected override poll(): SubscriptionEvent<T> | undefined {
+    if (!this.#context.hasSynced()) return undefined;
+    for (const key of this.#changed) {
+      this.#changed.delete(key);
+      const previous = this.#known.get(key);
+      const object = this.#context.objects.get(key);
+      if (object === previous) continue;
+      if (previous !== undefined && previous.metadata.uid !== object?.metadata.uid) {
+        this.#known.delete(key);
+        this.#changed.add(key); // another object of that name may follow
+        return { type: "deleted", key, object: previous };
+      }
+      this.#known.set(key, object!);
+      return previous === undefined
+        ? { type: "added", key, object: object!, initial: !this.#isSynced }
+        : { type: "updated", key, object: object!, previous };
+    }
+    if (this.#isSynced) return undefined;
+    this.#isSynced = true;
+    return { type: "synced", objects: this.#known.size };
+  }
+}
+
+/** A server-sent event. */
+export interface ServerEvent {
+  /** The name. */
+  readonly event: string;
+  /** The data; `""` for a comment with an id. */
+  readonly data: string;
+  /** The id that the client shall resume at, if the event has one. */
+  readonly id: string | undefined;
+}
+
+/** Reads the text of an event stream, however it is split. Lines end with LF or CR LF, as those of relays do. */
+export class ServerEvents {
+  /** The text behind the last complete event. */
+  #rest = "";
+
+  /** Returns the events that this text completes. */
+  push(text: string): ServerEvent[] {
+    const blocks = (this.#rest + text).replaceAll("\r\n", "\n").split("\n\n");
+    this.#rest = blocks.pop()!;
+    return blocks.map(read);
+  }
+}
+
+function read(block: string): ServerEvent {
+  let event = "message";
+  const data: string[] = [];
+  let id: string | undefined;
+  for (const line of block.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon < 1) continue; // a comment
+    const value = line.slice(colon + (line[colon + 1] === " " ? 2 : 1));
+    const field = line.slice(0, colon);
+    if (field === "event") event = value;
+    else if (field === "data") data.push(value);
+    else if (field === "id") id = value;
+  }
+  return { event, data: data.join("\n"), id };
+}
 
 /** A relay is silent for two heartbeats at most, each of 30 s at most: a connection that is silent for longer is given up. */
 const SILENCE_MS = 70_000;

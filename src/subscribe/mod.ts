@@ -8,8 +8,8 @@
  *
  * @module
  */
-export { type Fetch, type RelayClientOptions, RelayError } from "./ask_relay.ts";
-export type { SubscriptionEvent } from "./event_reader.ts";
-export { RemoteView } from "./remote_view.ts";
+export { type Fetch, type RelayClientOptions, RelayError } from "./follow_relay.ts";
+export type { SubscriptionEvent } from "./follow_relay.ts";
+export { RemoteView } from "./view_subscription.ts";
 export { subscribe, type SubscribeOptions, Subscription, type SubscriptionState } from "./subscription.ts";
 export { subscribeViews, type SubscribeViewsOptions, ViewSubscription } from "./view_subscription.ts";

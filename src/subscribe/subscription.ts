@@ -1,16 +1,56 @@
-import { keyOf, type ObjectKey } from "../api/key.ts";
-import type { KubernetesObject } from "../api/object.ts";
-import { DerivedController } from "../async/derived_controller.ts";
-import { Latch } from "../async/latch.ts";
-import type { IterationFailure } from "../async/polled_iterator.ts";
-import type { DeletedData, StateData } from "../edge/format/relay_events.ts";
-import type { CacheSelection, Lister } from "../informer/cache/lister.ts";
+import { FieldSelector, LabelSelector } from "../api/selector.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
+import type { CacheSelection, Lister, NamespaceLister } from "../informer/cache/lister.ts";
+import { DerivedController, Latch } from "../async/signals.ts";
+import type { IterationFailure } from "../async/iterate.ts";
+import type { DeletedData, StateData } from "../edge/format.ts";
 import type { InformerState } from "../informer/sync/state.ts";
-import { onErrorOf, relayAddress, type RelayClientOptions } from "./ask_relay.ts";
-import { EventReader, type SubscriptionEvent } from "./event_reader.ts";
-import { followRelay } from "./follow_relay.ts";
-import { MapLister } from "./map_lister.ts";
-import type { ServerEvent } from "./server_events.ts";
+import {
+  EventReader,
+  followRelay,
+  onErrorOf,
+  relayAddress,
+  type RelayClientOptions,
+  type ServerEvent,
+  type SubscriptionEvent,
+} from "./follow_relay.ts";
+
+/** A {@linkcode Lister} over objects by their keys. */
+export class MapLister<T extends KubernetesObject> implements Lister<T> {
+  readonly #objects: ReadonlyMap<ObjectKey, T>;
+
+  /** Reads `objects`, which may change. */
+  constructor(objects: ReadonlyMap<ObjectKey, T>) {
+    this.#objects = objects;
+  }
+
+  /** See {@linkcode Lister.list}. */
+  list(selection: string | CacheSelection = ""): T[] {
+    return this.#select(selection, () => true);
+  }
+
+  /** See {@linkcode Lister.get}. */
+  get(key: ObjectKey): T | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** See {@linkcode Lister.namespace}. */
+  namespace(namespace: string): NamespaceLister<T> {
+    return {
+      list: (selection = "") => this.#select(selection, ({ metadata }) => (metadata.namespace ?? "") === namespace),
+      get: (name) => this.get(namespace === "" ? name : `${namespace}/${name}`),
+    };
+  }
+
+  #select(given: string | CacheSelection, belongs: (object: T) => boolean): T[] {
+    const { labelSelector = "", fieldSelector = "" } = typeof given === "string" ? { labelSelector: given } : given;
+    const labels = LabelSelector.parse(labelSelector);
+    const fields = FieldSelector.parse(fieldSelector);
+    return [...this.#objects.values()].filter((object) =>
+      belongs(object) && labels.matches(object.metadata.labels) && fields.matches(object)
+    );
+  }
+}
 
 /** Options of {@linkcode subscribe}. */
 export interface SubscribeOptions extends RelayClientOptions, CacheSelection {

@@ -1,11 +1,10 @@
-import { isNotFound } from "../api/errors.ts";
-import { keyOf, type ObjectKey } from "../api/key.ts";
-import type { KubernetesObject } from "../api/object.ts";
+import { isNotFound } from "../api/status.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { Resource } from "../api/resource.ts";
 import type { FakeApiServer } from "./fake_api_server.ts";
-import type { Fixture } from "./objects/fixture.ts";
-import { bigPod } from "./objects/big_pod.ts";
-import { Random } from "./objects/random.ts";
+import type { Fixture } from "./objects.ts";
+import { bigPod } from "./big_pod.ts";
+import { Random } from "./random.ts";
 
 /** Options for {@linkcode churn}. */
 export interface ChurnOptions<T extends KubernetesObject> {

@@ -1,27 +1,70 @@
 import { abortable } from "@std/async/abortable";
-import type { Fixture } from "./objects/fixture.ts";
-import { StatusError } from "../api/errors.ts";
-import { keyOf, type ObjectKey } from "../api/key.ts";
-import type { KubernetesObject } from "../api/object.ts";
+import type { Fixture } from "./objects.ts";
+import { StatusError } from "../api/status.ts";
+import { keyOf, type KubernetesObject, type ObjectKey } from "../api/object.ts";
 import type { Abortable, Selection } from "../api/options.ts";
 import { defineResource, type Resource, resourceName } from "../api/resource.ts";
-import { Backend } from "./backend.ts";
-import type { FakeApiServerOptions } from "./fake_api_server_options.ts";
+import { Backend, type FakeApiServerOptions } from "./backend.ts";
 import { FaultVerbs } from "./fault_verbs.ts";
-import type { RecordedRequest } from "./http/recorded_request.ts";
+import type { RecordedRequest } from "./http/request.ts";
 import { notFound } from "./http/refusal.ts";
-import { untilObject } from "./until_object.ts";
-import { mergePatch } from "./patches/merge_patch.ts";
-import { StoredSelection } from "./reads/stored_selection.ts";
-import { definitionOf } from "./storage/built_in.ts";
-import type { ResourceDefinition } from "./storage/definition.ts";
-import type { Store } from "./storage/store.ts";
-import type { StoredCollection } from "./storage/stored_collection.ts";
-import { parseStored } from "./storage/stored_object.ts";
+import { mergePatch } from "./patches/patches.ts";
+import { StoredSelection } from "./reads/lists.ts";
+import { definitionOf, type ResourceDefinition } from "./storage/definition.ts";
+import { parseStored, type Store, type StoredCollection } from "./storage/store.ts";
 import type { JsonObject } from "./wire/json.ts";
-import type { AdmissionHook } from "./writes/admission.ts";
+import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
 import { collectGarbage } from "./writes/collect_garbage.ts";
-import type { WriteMode, Writer } from "./writes/writer.ts";
+
+/** Options for {@linkcode untilObject}. */
+export interface ObjectWait<T> {
+  /** The object in messages. */
+  readonly what: string;
+  /** Returns the present object, if there is one. */
+  readonly read: () => T | undefined;
+  /** Ends the wait. */
+  readonly predicate: (object: T | undefined) => boolean;
+  /** Functions to call after each write. */
+  readonly listeners: Set<(event: unknown) => void>;
+  /** Ends the wait with its reason. */
+  readonly signal?: AbortSignal;
+  /** The longest wait, in milliseconds; `Infinity` is no limit. @default {5_000} */
+  readonly timeoutMs?: number;
+}
+
+/** Resolves with the present object as soon as the predicate holds for it. It leaves no listener and no timer. */
+export function untilObject<T>(wait: ObjectWait<T>): Promise<T | undefined> {
+  const { what, read, predicate, listeners, signal, timeoutMs = 5_000 } = wait;
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = (settle: () => void): void => {
+      listeners.delete(look);
+      signal?.removeEventListener("abort", stop);
+      clearTimeout(timer);
+      settle();
+    };
+    const stop = (): void => end(() => reject(signal!.reason));
+    const look = (): void => {
+      try {
+        const object = read();
+        if (predicate(object)) end(() => resolve(object));
+      } catch (error) {
+        end(() => reject(error));
+      }
+    };
+    if (signal?.aborted) return reject(signal.reason);
+    listeners.add(look);
+    signal?.addEventListener("abort", stop, { once: true });
+    if (timeoutMs !== Infinity) {
+      timer = setTimeout(() => {
+        const object = read();
+        const found = object === undefined ? "there is no such object" : `found ${JSON.stringify(object)}`;
+        end(() => reject(new Error(`Cannot wait for ${what} any longer than ${timeoutMs} ms: ${found}`)));
+      }, timeoutMs);
+    }
+    look();
+  });
+}
 
 const DIRECT_WRITE: WriteMode = { manager: "fake", subresource: "", dryRun: false, direct: true };
 

@@ -1,10 +1,14 @@
 import type { Resource } from "../api/resource.ts";
 import type { Status } from "../api/status.ts";
 import type { Backend } from "./backend.ts";
-import type { RequestFilter } from "./faults/armed_list.ts";
-import { BrokenConnection } from "./faults/broken_connection.ts";
-import type { BodyFault, RequestFailure, RequestHook } from "./faults/faults.ts";
-import { isStreamingList } from "./http/recorded_request.ts";
+import {
+  type BodyFault,
+  BrokenConnection,
+  type RequestFailure,
+  type RequestFilter,
+  type RequestHook,
+} from "./faults/faults.ts";
+import { isStreamingList } from "./http/request.ts";
 import { refusalOf, statusJson } from "./http/refusal.ts";
 import type { Watch } from "./reads/watch.ts";
 import type { ByteBody } from "./wire/byte_body.ts";

@@ -1,10 +1,9 @@
-/** A queue of keys for workers, with delays and rate limits; see `work_queue.ts`. */
 export { WorkQueue, type WorkQueueAddOptions, type WorkQueueOptions } from "./work_queue.ts";
-export type { Cause } from "./cause.ts";
-export type { WorkItem } from "./work_item.ts";
+export type { Cause } from "./run.ts";
+export type { WorkItem } from "./run.ts";
 export type { WorkContext, WorkFunction, WorkQueueRunOptions } from "./run.ts";
-export { requeueAfter, type Result, retry } from "./result.ts";
-export type { Durations, RunningKey, WorkQueueStatus } from "./status.ts";
+export { requeueAfter, type Result, retry } from "./run.ts";
+export type { Durations, RunningKey, WorkQueueStatus } from "./work_queue.ts";
 export {
   defaultRateLimiter,
   exponentialBackoff,
@@ -17,3 +16,5 @@ export {
   type TokenBucketOptions,
   withMaxWait,
 } from "./rate_limiter.ts";
+
+/** A queue of keys for workers, with delays and rate limits; see `work_queue.ts`. */

@@ -1,5 +1,4 @@
-import { monotonicMs } from "../async/time/monotonic_ms.ts";
-import { checkDurations } from "../async/time/duration.ts";
+import { checkDurations, monotonicMs } from "../async/time.ts";
 
 /** Determines the wait before a key is tried again. */
 export interface RateLimiter<K> {

@@ -1,8 +1,222 @@
-import { isAbortOf } from "../async/is_abort_of.ts";
-import { Pacer } from "../async/pacer.ts";
-import type { Cause } from "./cause.ts";
-import { Result, SETTLED } from "./result.ts";
-import type { Item } from "./work_item.ts";
+import { checkDurations } from "../async/time.ts";
+import { isAbortOf } from "../async/signals.ts";
+import { Pacer } from "../async/turns.ts";
+
+/** A reason why a key waits, for the worker and for `status()`. The queue compares causes, and does not interpret them. */
+export interface Cause {
+  /**
+   * The kind of reason. `run` gives `"retry"` (a failure, or `retry()`) and `"requeue"` (`requeueAfter()`); the queue gives
+   * `"more"` for causes that it left out. Programs use words of their own, such as `"event"`, `"resync"` or `"external"`.
+   */
+  readonly type: string;
+  /** The origin of the cause, such as the name of a handler. */
+  readonly source?: string;
+  /** The event, such as `"updated"`. */
+  readonly event?: string;
+  /** The key of the object that changed, where it is not the key that waits. */
+  readonly object?: string;
+  /** The paths that changed, such as `"spec.replicas"`. */
+  readonly paths?: readonly string[];
+  /** The number of retries of a `"retry"`, or the number of causes that a `"more"` stands for. */
+  readonly count?: number;
+}
+
+/** The causes of one key: none, one, or 2 to {@linkcode MAX_CAUSES}. One needs no array, which most keys would have alone. */
+export type Causes = Cause | readonly Cause[] | undefined;
+
+/** The number of causes that are kept for a key, and of paths that are kept for a cause. */
+export const MAX_CAUSES = 8;
+
+/**
+ * Returns `causes` with one more.
+ *
+ * A cause that differs from a known one in paths or count alone replaces it, with the paths of both. Of more than
+ * {@linkcode MAX_CAUSES} the first ones are kept, and the last is a `"more"` that counts the others.
+ */
+export function withCause(causes: Causes, cause: Cause): Causes {
+  if (causes === undefined || causes === cause) return cause;
+  const known: readonly Cause[] = isList(causes) ? causes : [causes];
+  const index = known.findIndex((it) => it === cause || isSame(it, cause));
+  if (index >= 0) return known[index] === cause ? causes : known.with(index, joined(known[index], cause));
+  if (known.length < MAX_CAUSES) return [...known, cause];
+  const last = known[MAX_CAUSES - 1];
+  const count = last.type === "more" ? last.count! + (cause.type === "more" ? cause.count! : 1) : 2;
+  return known.with(MAX_CAUSES - 1, { type: "more", count });
+}
+
+/** Returns the causes of both. */
+export function withCauses(causes: Causes, others: Causes): Causes {
+  if (causes === undefined || others === undefined) return causes ?? others;
+  return isList(others) ? others.reduce<Causes>(withCause, causes) : withCause(causes, others);
+}
+
+/** Returns causes as a list. */
+export function listOfCauses(causes: Causes): readonly Cause[] {
+  if (causes === undefined) return NONE;
+  return isList(causes) ? causes : [causes];
+}
+
+const NONE: readonly Cause[] = [];
+
+function isList(causes: Cause | readonly Cause[]): causes is readonly Cause[] {
+  return Array.isArray(causes);
+}
+
+function isSame(a: Cause, b: Cause): boolean {
+  return a.type === b.type && a.source === b.source && a.event === b.event && a.object === b.object;
+}
+
+function joined(known: Cause, cause: Cause): Cause {
+  if (known.type === "more") return { type: "more", count: known.count! + cause.count! };
+  if (known.paths === undefined || cause.paths === undefined) return { ...known, ...cause };
+  const paths = [...new Set([...known.paths, ...cause.paths])].slice(0, MAX_CAUSES);
+  return { ...known, ...cause, paths };
+}
+
+/**
+ * A return value by which a worker asks for its key again. Create it with {@linkcode retry} or
+ * {@linkcode requeueAfter}; an object of the same shape is refused.
+ */
+export class Result {
+  readonly #afterMs: number | undefined;
+
+  /** Creates a result: the key is added again after `afterMs` milliseconds, or after the wait of the rate limiter. */
+  constructor(afterMs?: number) {
+    this.#afterMs = afterMs;
+  }
+
+  /** The delay before the key is added again, in milliseconds; undefined for the wait of the rate limiter. */
+  get afterMs(): number | undefined {
+    return this.#afterMs;
+  }
+}
+
+const RETRY = new Result();
+
+/**
+ * The result of a worker after which the queue leaves the key as it is: neither a success, which would forget its failures, nor
+ * a retry. For workers that add the key again by themselves.
+ */
+export const SETTLED: Result = new Result();
+
+/**
+ * Asks for the key again after the wait of the rate limiter, which grows with each retry: the work is not done, but it
+ * has not failed. Counts as a retry of the key, and neither as an error nor as a success: its earlier failures are not
+ * forgotten.
+ *
+ * @example Wait for a dependency that does not exist yet
+ * ```ts
+ * import { retry, WorkQueue } from "@kube/informer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const tries: number[] = [];
+ * await using queue = new WorkQueue();
+ * queue.add("shop/cart-0");
+ * await queue.run((key, { retries }) => {
+ *   tries.push(retries);
+ *   if (retries < 2) return retry(); // after 5 ms, then 10 ms
+ *   queue.shutDown();
+ * });
+ * assertEquals(tries, [0, 1, 2]);
+ * ```
+ */
+export function retry(): Result {
+  return RETRY;
+}
+
+/**
+ * Asks for the key again after `ms` milliseconds. The work has succeeded: earlier failures of the key are forgotten.
+ * The key is also processed earlier when it is added meanwhile.
+ *
+ * @example Check again later
+ * ```ts
+ * import { requeueAfter, WorkQueue } from "@kube/informer";
+ *
+ * let looks = 0;
+ * await using queue = new WorkQueue();
+ * queue.add("shop/cart-0");
+ * await queue.run(() => {
+ *   if (++looks < 3) return requeueAfter(10);
+ *   queue.shutDown();
+ * });
+ * ```
+ *
+ * @throws {RangeError} when `ms` is negative, not a number or not finite.
+ */
+export function requeueAfter(ms: number): Result {
+  checkDurations("requeue a key", { ms }, { finite: true });
+  return new Result(ms);
+}
+
+/**
+ * A key taken from a `WorkQueue`. Disposing the item marks the key as done.
+ *
+ * An item belongs to one taking of its key: disposing it twice, or late, does not affect a later taking of the same
+ * key.
+ */
+export interface WorkItem<K> extends Disposable {
+  /** The key to process. */
+  readonly key: K;
+  /** The number of rate-limited additions of the key since it was last forgotten. */
+  readonly retries: number;
+  /** The causes of the additions that this taking answers, at most 8; empty when none was given. */
+  readonly causes: readonly Cause[];
+}
+
+/** The queue that an item belongs to. */
+export interface ItemOwner<K> {
+  /** See {@linkcode WorkItem.retries}. */
+  retries(key: K): number;
+  /** Called when the item is disposed. */
+  finish(item: Item<K>): void;
+}
+
+/** One pass of a key through the queue, from its addition until it is done. Never reused for a second pass. */
+export class Item<K> implements WorkItem<K> {
+  /** See {@linkcode WorkItem.key}. */
+  readonly key: K;
+  /** The progress of the key. */
+  phase: "waiting" | "processing" | "done" = "waiting";
+  /** The time at which the phase began, in milliseconds. */
+  sinceMs: number;
+  /** True when the key has low priority. */
+  isLow: boolean;
+  /** See {@linkcode WorkItem.causes}. */
+  held: Causes;
+  /** The next pass of the key, which was added again while it is processed; undefined when it was not. */
+  again: Item<K> | undefined = undefined;
+  /** True when the key was added rate-limited while it was processed: its failures are then kept. */
+  isRateLimited = false;
+  /** The item before it in its list. */
+  previous: Item<K> | undefined = undefined;
+  /** The item behind it in its list. */
+  next: Item<K> | undefined = undefined;
+  readonly #owner: ItemOwner<K>;
+
+  /** @param addedMs The time at which the key was added. */
+  constructor(key: K, owner: ItemOwner<K>, addedMs: number, isLow: boolean, causes: Causes) {
+    this.key = key;
+    this.#owner = owner;
+    this.sinceMs = addedMs;
+    this.isLow = isLow;
+    this.held = causes;
+  }
+
+  /** See {@linkcode WorkItem.retries}. */
+  get retries(): number {
+    return this.#owner.retries(this.key);
+  }
+
+  /** See {@linkcode WorkItem.causes}. */
+  get causes(): readonly Cause[] {
+    return listOfCauses(this.held);
+  }
+
+  /** Marks the key as done. */
+  [Symbol.dispose](): void {
+    this.#owner.finish(this);
+  }
+}
 
 /**
  * Processes a key. It succeeds by returning nothing, or a promise that resolves with nothing; it returns `retry()` or

@@ -7,21 +7,378 @@
  *
  * @module
  */
-import { CoarseClock } from "../async/time/coarse_clock.ts";
-import { DerivedController } from "../async/derived_controller.ts";
-import { ConsoleReporter } from "../errors/console_reporter.ts";
+
+import { CoarseClock, LongTimer, monotonicMs } from "../async/time.ts";
+import {
+  type Cause,
+  type Causes,
+  Item,
+  type ItemOwner,
+  runWorkers,
+  type Taker,
+  withCauses,
+  type WorkFunction,
+  type WorkItem,
+  type WorkQueueRunOptions,
+  type WorkSource,
+} from "./run.ts";
+import { nextTurn, Pacer } from "../async/turns.ts";
+import { DerivedController, Latch } from "../async/signals.ts";
+import { ConsoleReporter } from "../errors/errors.ts";
 import { withErrorJson } from "../errors/informer_error.ts";
-import { Latch } from "../async/latch.ts";
-import { nextTurn } from "../async/next_turn.ts";
-import { type Cause, type Causes, withCauses } from "./cause.ts";
-import { DelayQueue } from "./delay_queue.ts";
-import { itemIterator } from "./item_iterator.ts";
-import { ItemList } from "./item_list.ts";
 import { defaultRateLimiter, type RateLimiter } from "./rate_limiter.ts";
-import { runWorkers, type Taker, type WorkFunction, type WorkQueueRunOptions, type WorkSource } from "./run.ts";
-import { type RunningKey, Tally, type WorkQueueStatus } from "./status.ts";
-import { WaitingItems } from "./waiting_items.ts";
-import { Item, type ItemOwner, type WorkItem } from "./work_item.ts";
+
+/**
+ * A queue of keys that become ready after a delay.
+ *
+ * - A key is queued once; when it is added again, the earlier of the two times and the higher priority apply, and the causes of
+ *   both.
+ * - Keys become ready in the order of their times, and at equal times in the order in which the times were set.
+ * - One timer serves all keys. Adding and removing a key take time logarithmic in the number of keys.
+ */
+export class DelayQueue<K> {
+  readonly #onReady: (key: K, isLow: boolean, causes: Causes) => void;
+  /** Has a key if and only if its entry is in `#heap`. */
+  readonly #delayed = new Map<K, DelayedKey<K>>();
+  /**
+   * A binary heap: no entry is before its parent (see `isBefore`), and `#heap[entry.index] === entry` for each entry.
+   */
+  readonly #heap: DelayedKey<K>[] = [];
+  /** Armed if and only if `#heap` has an entry (except inside `add` and `#fire`). */
+  readonly #timer = new LongTimer(() => this.#fire());
+  /** The time for which `#timer` was last armed; while it is armed, no entry is ready before. */
+  #timerMs = 0;
+  /** Greater than the `sequence` of each entry. */
+  #sequence = 0;
+
+  /** @param onReady Called with each key when its time has come; the key has then left the queue. */
+  constructor(onReady: (key: K, isLow: boolean, causes: Causes) => void) {
+    this.#onReady = onReady;
+  }
+
+  /** The number of keys in the queue. */
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  /** Returns true when `key` is in the queue. */
+  has(key: K): boolean {
+    return this.#delayed.has(key);
+  }
+
+  /** Makes `key` ready after `delayMs` milliseconds, or at its present time if that is earlier. */
+  add(key: K, delayMs: number, isLow: boolean = false, causes?: Causes): void {
+    const nowMs = monotonicMs();
+    const readyMs = nowMs + delayMs;
+    const known = this.#delayed.get(key);
+    if (known === undefined) {
+      const entry = { key, readyMs, sequence: this.#sequence++, index: this.#heap.length, isLow, causes };
+      this.#delayed.set(key, entry);
+      this.#heap.push(entry);
+      this.#siftUp(entry);
+    } else {
+      known.isLow &&= isLow;
+      known.causes = withCauses(known.causes, causes);
+      if (readyMs < known.readyMs) {
+        known.readyMs = readyMs;
+        known.sequence = this.#sequence++;
+        this.#siftUp(known);
+      }
+    }
+    this.#arm(nowMs);
+  }
+
+  /** Removes all keys and stops the timer. Returns the number of keys removed. */
+  clear(): number {
+    const { length } = this.#heap;
+    this.#heap.length = 0;
+    this.#delayed.clear();
+    this.#timer[Symbol.dispose]();
+    return length;
+  }
+
+  #arm(nowMs: number): void {
+    const first = this.#heap.at(0);
+    if (first === undefined || (this.#timer.isArmed && first.readyMs >= this.#timerMs)) return;
+    this.#timerMs = first.readyMs;
+    this.#timer.arm(first.readyMs - nowMs);
+  }
+
+  #fire(): void {
+    // A timer may fire a little early: the key for which it was armed is ready all the same.
+    const nowMs = Math.max(monotonicMs(), this.#timerMs);
+    for (let first = this.#heap.at(0); first !== undefined && first.readyMs <= nowMs; first = this.#heap.at(0)) {
+      this.#removeFirst(first);
+      this.#onReady(first.key, first.isLow, first.causes);
+    }
+    this.#arm(nowMs);
+  }
+
+  #removeFirst(first: DelayedKey<K>): void {
+    this.#delayed.delete(first.key);
+    const last = this.#heap.pop()!;
+    if (last === first) return;
+    this.#heap[0] = last;
+    last.index = 0;
+    this.#siftDown(last);
+  }
+
+  #siftUp(entry: DelayedKey<K>): void {
+    while (entry.index > 0) {
+      const parent = this.#heap[(entry.index - 1) >> 1];
+      if (!isBefore(entry, parent)) return;
+      this.#swap(entry, parent);
+    }
+  }
+
+  #siftDown(entry: DelayedKey<K>): void {
+    for (;;) {
+      const left = this.#heap.at(2 * entry.index + 1);
+      const right = this.#heap.at(2 * entry.index + 2);
+      if (left === undefined) return;
+      const child = right !== undefined && isBefore(right, left) ? right : left;
+      if (!isBefore(child, entry)) return;
+      this.#swap(child, entry);
+    }
+  }
+
+  #swap(a: DelayedKey<K>, b: DelayedKey<K>): void {
+    [a.index, b.index] = [b.index, a.index];
+    this.#heap[a.index] = a;
+    this.#heap[b.index] = b;
+  }
+}
+
+/** A key with the time at which it becomes ready, its index in the heap, its priority and its causes. */
+interface DelayedKey<K> {
+  readonly key: K;
+  readyMs: number;
+  sequence: number;
+  index: number;
+  isLow: boolean;
+  causes: Causes;
+}
+
+function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {
+  return a.readyMs < b.readyMs || (a.readyMs === b.readyMs && a.sequence < b.sequence);
+}
+
+/** Returns an iterator that takes each key of a source in turn, until the source ends. */
+export function itemIterator<K>(source: WorkSource<K>): AsyncIterator<WorkItem<K>, undefined> {
+  const pending = new Set<Taker<K>>();
+  const pacer = new Pacer();
+  let isOver = false;
+  const next = (): Promise<IteratorResult<WorkItem<K>, undefined>> => {
+    const item = isOver ? undefined : source.tryGet();
+    if (item !== undefined || isOver) return Promise.resolve(resultOf(item));
+    return new Promise((resolve) => {
+      const taker: Taker<K> = (item) => {
+        pending.delete(taker);
+        resolve(resultOf(item));
+      };
+      pending.add(taker);
+      source.wait(taker);
+    });
+  };
+  return {
+    // A loop whose body awaits only resolved promises would otherwise starve timers and sockets.
+    next: () => pacer.step() ? pacer.turn().then(next) : next(),
+    return: () => {
+      isOver = true;
+      // A call of `next` that still waits must not take a key: no body would process it.
+      for (const taker of pending) {
+        source.leave(taker);
+        taker(undefined);
+      }
+      return Promise.resolve({ done: true, value: undefined });
+    },
+  };
+}
+
+function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>, undefined> {
+  return item === undefined ? { done: true, value: undefined } : { done: false, value: item };
+}
+
+/** A list of items, linked through `previous` and `next` of the items: an item is in one list at most. */
+export class ItemList<K> implements Iterable<Item<K>> {
+  /** Undefined if and only if the list is empty. */
+  #first: Item<K> | undefined;
+  /** Undefined if and only if the list is empty. */
+  #last: Item<K> | undefined;
+  /** The number of items. */
+  #length = 0;
+
+  /** The number of items. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The first item; undefined when the list is empty. */
+  get first(): Item<K> | undefined {
+    return this.#first;
+  }
+
+  /** Adds an item at the end, which must be in no list. */
+  push(item: Item<K>): void {
+    const last = this.#last;
+    if (last === undefined) this.#first = item;
+    else last.next = item;
+    item.previous = last;
+    this.#last = item;
+    this.#length++;
+  }
+
+  /** Removes an item, which must be in this list. */
+  remove(item: Item<K>): void {
+    const { previous, next } = item;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
+    item.previous = item.next = undefined;
+    this.#length--;
+  }
+
+  /** The items, in order. */
+  *[Symbol.iterator](): IterableIterator<Item<K>> {
+    for (let item = this.#first; item !== undefined; item = item.next) yield item;
+  }
+}
+
+/** A summary of measured durations. */
+export interface Durations {
+  /** The number of durations. */
+  readonly count: number;
+  /** Their sum, in milliseconds. */
+  readonly sumMs: number;
+  /** The longest, in milliseconds. */
+  readonly maxMs: number;
+}
+
+/** A key that a worker processes. */
+export interface RunningKey {
+  /** The key. */
+  readonly key: string | number;
+  /** The time since the key was handed to its worker, in milliseconds. */
+  readonly runningMs: number;
+  /** The causes of the additions that the worker answers. */
+  readonly causes: readonly Cause[];
+}
+
+/** The state of a `WorkQueue` at one time. Counters start at 0 with the queue and never decrease. */
+export interface WorkQueueStatus {
+  /** The name of the queue. */
+  readonly name: string;
+  /** True when the queue was shut down and accepts no more keys. */
+  readonly isShutDown: boolean;
+  /** The number of keys that wait for a worker. */
+  readonly waiting: number;
+  /** The number of keys in `waiting` that have low priority. */
+  readonly lowPriority: number;
+  /** The number of keys that workers process. */
+  readonly processing: number;
+  /** The number of keys in `processing` that were added again, and will wait again when they are done. */
+  readonly returning: number;
+  /** The number of keys whose delay has not ended. */
+  readonly delayed: number;
+  /** The number of additions of keys that did not wait already. */
+  readonly adds: number;
+  /** The number of additions by `addAfter` or `addRateLimited`. */
+  readonly retries: number;
+  /** The number of additions that were refused, and of delays that were cancelled, because the queue was shut down. */
+  readonly dropped: number;
+  /** The number of failed calls of workers that were given to `run`. */
+  readonly errors: number;
+  /** The last of these errors, its key, and the causes that the worker answered. */
+  readonly lastError?: { readonly key: string | number; readonly error: unknown; readonly causes: readonly Cause[] };
+  /** The times between adding a key and handing it to a worker. Delays before the addition do not count. */
+  readonly queueLatencyMs: Durations;
+  /** The times between handing a key to a worker and the worker being done with it. */
+  readonly workDurationMs: Durations;
+  /** The sum of the present processing times of all keys in `processing`, in milliseconds. Grows while workers hang. */
+  readonly unfinishedWorkMs: number;
+  /** The longest of these times, in milliseconds; 0 when no key is processed. */
+  readonly longestRunningMs: number;
+  /** The keys in `processing`, in the order in which they were handed out. */
+  readonly running: readonly RunningKey[];
+}
+
+/** Counts durations, and keeps their sum and maximum. */
+export class Tally {
+  /** The number of calls of `add`. */
+  #count = 0;
+  /** The sum of all durations added. */
+  #sumMs = 0;
+  /** The longest duration added; 0 when there is none. */
+  #maxMs = 0;
+
+  /** Adds a duration. */
+  add(ms: number): void {
+    this.#count++;
+    this.#sumMs += ms;
+    if (ms > this.#maxMs) this.#maxMs = ms;
+  }
+
+  /** A summary of the durations added so far. */
+  get durations(): Durations {
+    return { count: this.#count, sumMs: this.#sumMs, maxMs: this.#maxMs };
+  }
+}
+
+/** Of this many items that are taken while both priorities wait, one has low priority. */
+const LOW_SHARE = 8;
+
+/**
+ * The items that wait: those of normal priority before those of low priority, each in the order of addition.
+ *
+ * Neither priority starves: while both wait, seven items of normal priority are taken, then one of low priority.
+ */
+export class WaitingItems<K> {
+  readonly #normal = new ItemList<K>();
+  readonly #low = new ItemList<K>();
+  /** The number of items of normal priority taken since the last one of low priority, while both waited. */
+  #passed = 0;
+
+  /** The number of items. */
+  get length(): number {
+    return this.#normal.length + this.#low.length;
+  }
+
+  /** The number of items of low priority. */
+  get lowPriority(): number {
+    return this.#low.length;
+  }
+
+  /** Adds an item behind those of its priority. */
+  push(item: Item<K>): void {
+    if (item.isLow) this.#low.push(item);
+    else this.#normal.push(item);
+  }
+
+  /** Makes the priority of a waiting item normal, and moves it behind those of normal priority. */
+  raise(item: Item<K>): void {
+    this.#low.remove(item);
+    item.isLow = false;
+    this.#normal.push(item);
+  }
+
+  /** Removes the next item and returns it; undefined when there is none. */
+  shift(): Item<K> | undefined {
+    const item = this.#normal.first;
+    const low = this.#low.first;
+    if (low === undefined) {
+      if (item !== undefined) this.#normal.remove(item);
+      return item;
+    }
+    if (item === undefined || ++this.#passed === LOW_SHARE) {
+      this.#passed = 0;
+      this.#low.remove(low);
+      return low;
+    }
+    this.#normal.remove(item);
+    return item;
+  }
+}
 
 /** Options for {@linkcode WorkQueue}. */
 export interface WorkQueueOptions<K> {

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { oldestVersion } from "../../src/api/resource_version.ts";
+import { oldestVersion } from "../../src/api/status.ts";
 
 Deno.test("oldestVersion is the smallest version, and empty when versions cannot be compared", () => {
   const cases: [string[], string][] = [

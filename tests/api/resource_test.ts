@@ -1,13 +1,110 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import {
+  type AccessRule,
   apiVersionOf,
   defineResource,
+  editDistance,
+  mergeRules,
   metadataOf,
   pathOf,
   type Resource,
   resourceName,
+  rolesYaml,
+  roleYaml,
 } from "../../src/api/resource.ts";
+
+const rule = (verbs: string[], group: string, resource: string, names?: string[]): AccessRule => ({
+  verbs,
+  groups: [group],
+  resources: [resource],
+  ...(names === undefined ? {} : { names }),
+});
+
+Deno.test("mergeRules joins verbs of one resource, and resources of one group with the same verbs", () => {
+  assertEquals<unknown>(
+    mergeRules([
+      rule(["watch"], "", "pods"),
+      rule(["list"], "apps", "deployments"),
+      rule(["list"], "", "pods"),
+      rule(["watch", "list"], "", "nodes"),
+      rule(["watch"], "apps", "deployments"),
+      rule(["patch"], "", "pods/status"),
+    ]),
+    [
+      { groups: [""], resources: ["nodes", "pods"], verbs: ["list", "watch"], names: undefined },
+      { groups: ["apps"], resources: ["deployments"], verbs: ["list", "watch"], names: undefined },
+      { groups: [""], resources: ["pods/status"], verbs: ["patch"], names: undefined },
+    ],
+  );
+});
+
+Deno.test("mergeRules keeps rules about named objects apart", () => {
+  const rules = [
+    rule(["get"], "", "secrets", ["a"]),
+    rule(["get"], "", "secrets", ["b"]),
+    rule(["get"], "", "secrets"),
+  ];
+  assertEquals(mergeRules(rules).map(({ names }) => names), [["a"], ["b"], undefined]);
+});
+
+Deno.test("roleYaml writes a ClusterRole without a namespace, names of objects, and an empty list of rules", () => {
+  assertEquals(roleYaml([rule(["get"], "", "secrets", ["a"])], { name: "x" }).split("\n"), [
+    "apiVersion: rbac.authorization.k8s.io/v1",
+    "kind: ClusterRole",
+    "metadata:",
+    `  name: "x"`,
+    "rules:",
+    `- apiGroups: [""]`,
+    `  resources: ["secrets"]`,
+    `  resourceNames: ["a"]`,
+    `  verbs: ["get"]`,
+    "",
+  ]);
+  assertEquals(roleYaml([], { name: "x", namespace: "shop" }).split("\n").slice(-3), [
+    `  namespace: "shop"`,
+    "rules: []",
+    "",
+  ]);
+});
+
+Deno.test("rolesYaml grants list beside watch, and restricts rules to names only if asked to", () => {
+  const rules = [
+    { ...rule(["watch"], "", "pods", ["a"]), namespace: "shop" },
+    { ...rule(["patch"], "", "pods", ["a"]), namespace: "shop" },
+    { ...rule(["get"], "", "configmaps"), namespace: "shop" },
+  ];
+  const lines = (options: { readonly names?: boolean }): string[] =>
+    rolesYaml(rules, { name: "x", ...options }).split("\n").filter((line) => /verbs|resource/.test(line));
+  assertEquals(lines({}), [
+    `  resources: ["pods"]`,
+    `  verbs: ["list", "patch", "watch"]`,
+    `  resources: ["configmaps"]`,
+    `  verbs: ["get"]`,
+  ]);
+  assertEquals(lines({ names: true }).slice(0, 3), [
+    `  resources: ["pods"]`,
+    `  resourceNames: ["a"]`,
+    `  verbs: ["list", "patch", "watch"]`,
+  ]);
+});
+
+Deno.test("editDistance counts insertions, deletions, replacements and swaps of neighbours", () => {
+  const cases: readonly (readonly [string, string, number])[] = [
+    ["", "", 0],
+    ["", "pods", 4],
+    ["pods", "pods", 0],
+    ["pod", "pods", 1],
+    ["ppods", "pods", 1],
+    ["pads", "pods", 1],
+    ["opds", "pods", 1],
+    ["opsd", "pods", 2],
+    ["kitten", "sitting", 3],
+  ];
+  for (const [a, b, distance] of cases) {
+    assertEquals([editDistance(a, b), editDistance(b, a)], [distance, distance], `${a} ${b}`);
+  }
+});
 
 const Pod: Resource = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 const Deployment: Resource = defineResource({

@@ -1,6 +1,113 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import {
+  FieldSelector,
+  formatFieldPath,
+  LabelSelector,
+  parseFieldPath,
+  type Requirement,
+} from "../../src/api/selector.ts";
 import fc from "fast-check";
-import { LabelSelector, type Requirement } from "../../src/api/selector.ts";
+
+Deno.test("parseFieldPath reads keys separated by dots and keys in brackets", () => {
+  const cases: readonly [string, readonly string[]][] = [
+    ["spec", ["spec"]],
+    ["spec.containers.image", ["spec", "containers", "image"]],
+    ['metadata.annotations["a.b/c"]', ["metadata", "annotations", "a.b/c"]],
+    ['["a"].b["c"]["d"].e', ["a", "b", "c", "d", "e"]],
+    ['spec["\\"\\u0041"]', ["spec", '"A']],
+    ["data.tls_crt.x-y.$ref", ["data", "tls_crt", "x-y", "$ref"]],
+  ];
+  for (const [path, keys] of cases) assertEquals(parseFieldPath(path), keys, path);
+});
+
+Deno.test("parseFieldPath reads back every list of keys that is written in brackets", () => {
+  fc.assert(fc.property(fc.array(fc.string(), { minLength: 1 }), (keys) => {
+    assertEquals(parseFieldPath(keys.map((key) => `[${JSON.stringify(key)}]`).join("")), keys);
+  }));
+});
+
+Deno.test("parseFieldPath names the character at which a text is no path", () => {
+  const cases: readonly [string, string][] = [
+    ["", "it ends there"],
+    [".spec", 'found "." at character 1'],
+    ["spec.", "it ends there"],
+    ["spec..a", 'found "." at character 6'],
+    ['spec.["a"]', 'found "[" at character 6'],
+    ["spec[a]", 'found "[" at character 5'],
+    ["spec a", 'found " " at character 5'],
+    ['a["b"', 'found "[" at character 2'],
+    ["spec.containers[*].image", 'found "[" at character 16'],
+  ];
+  for (const [path, found] of cases) assertThrows(() => parseFieldPath(path), SyntaxError, found, path);
+});
+
+Deno.test("formatFieldPath writes a path that parseFieldPath reads back", () => {
+  assertEquals(formatFieldPath(["metadata", "annotations", "a.b/c"]), 'metadata.annotations["a.b/c"]');
+  fc.assert(fc.property(fc.array(fc.string(), { minLength: 1 }), (keys) => {
+    assertEquals(parseFieldPath(formatFieldPath(keys)), keys);
+  }));
+});
+
+const pod = { metadata: { name: "a,b" }, spec: { nodeName: "n1", hostNetwork: true }, status: { phase: null } };
+
+Deno.test("FieldSelector matches equality and inequality of any field, and takes a missing one for empty", () => {
+  const holds = [
+    "",
+    "spec.nodeName=n1",
+    "spec.nodeName==n1,metadata.name!=x",
+    "metadata.name=a\\,b",
+    "spec.hostNetwork=true",
+  ];
+  const forms = [
+    "metadata.name!=a,",
+    ",spec.nodeName=n1",
+    "spec.nodeName!=a\\=b",
+    "spec.nodeName!=\\\\",
+    "spec.nodeName!=d e",
+  ];
+  const missing = ["status.phase=", "status.none.deep=", "spec=", "spec.nodeName!=n2", "spec.toString="];
+  for (const text of [...holds, ...forms, ...missing]) assert(FieldSelector.parse(text).matches(pod), text);
+  for (
+    const text of ["spec.nodeName=n2", "spec.nodeName!=n1", "spec.nodeName=n1,metadata.name=x", "status.phase=null"]
+  ) {
+    assertFalse(FieldSelector.parse(text).matches(pod), text);
+  }
+  assertEquals(String(FieldSelector.parse("a=b")), "a=b");
+  assertEquals([FieldSelector.parse("").isEmpty, FieldSelector.parse("a=").isEmpty], [true, false]);
+});
+
+Deno.test("FieldSelector passes through arrays, of whose values one is equal or none, and reads keys in brackets", () => {
+  const object = { spec: { containers: [{ image: "a" }, { image: "b" }] }, metadata: { labels: { "x.y/z": "1" } } };
+  const holds = [
+    "spec.containers.image=b",
+    "spec.containers.image!=c",
+    'metadata.labels["x.y/z"]=1',
+    "spec.containers=",
+  ];
+  for (const text of holds) assert(FieldSelector.parse(text).matches(object), text);
+  const fails = [
+    "spec.containers.image=c",
+    "spec.containers.image!=a",
+    "spec.containers.image=",
+    "metadata.labels.x.y/z=1",
+  ];
+  for (const text of fails) assertFalse(FieldSelector.parse(text).matches(object), text);
+  assertThrows(() => FieldSelector.parse('metadata["a=1'), SyntaxError, "Cannot read the field path");
+});
+
+Deno.test("FieldSelector names the character that it cannot parse", () => {
+  const cases: [string, string][] = [
+    ["spec.nodeName", 'found "spec.nodeName" at character 1'],
+    ["a=b,c", 'found "c" at character 5'],
+    ["=x", 'found "=" at character 1'],
+    ["a=b=c", 'found "=" at character 4'],
+    ["a=\\x", 'found "\\" at character 3, expected "\\\\" in a value'],
+    ["a=b\\", 'found "\\" at character 4'],
+    ["a===b", 'found "=" at character 4, expected "\\=" in a value'],
+    ["a=b,!=d", 'found "!=" at character 5, expected the name of a field before it'],
+  ];
+  for (const [text, message] of cases) assertThrows(() => FieldSelector.parse(text), SyntaxError, message);
+});
 
 Deno.test("LabelSelector parse reads every operator", async (t) => {
   const cases: readonly [string, readonly Requirement[]][] = [

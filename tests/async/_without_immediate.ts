@@ -1,13 +1,13 @@
-import type * as nextTurns from "../../src/async/next_turn.ts";
+import type * as nextTurns from "../../src/async/turns.ts";
 
-/** Loads `next_turn.ts` as it is where there is no `setImmediate`. */
+/** Loads `turns.ts` as it is where there is no `setImmediate`. */
 export async function withoutImmediate(): Promise<typeof nextTurns> {
   const real = Object.getOwnPropertyDescriptor(globalThis, "setImmediate")!;
   Reflect.deleteProperty(globalThis, "setImmediate");
   try {
-    const loaded = await import("../../src/async/next_turn.ts?without-setImmediate");
+    const loaded = await import("../../src/async/turns.ts?without-setImmediate");
     await loaded.nextTurn(); // the module looks for it once
-    return loaded;
+    return loaded as unknown as typeof nextTurns;
   } finally {
     Object.defineProperty(globalThis, "setImmediate", real);
   }

@@ -1,11 +1,38 @@
-import { assert, assertEquals, assertMatch } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource } from "../../src/api/resource.ts";
+import { UsageError } from "../../src/cli/errors/explain_error.ts";
+import { checkOutputFile, writeCacheFile } from "../../src/cli/watch.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, deployment, FakeApiServer, pod, pods } from "../../src/testing/mod.ts";
 import { Folder, serve } from "../support/serve.ts";
 import { json, run, Session } from "../support/session.ts";
 import { ShownScreen } from "../support/shown_screen.ts";
+
+Deno.test("checkOutputFile refuses a path that cannot be written", async () => {
+  await using folder = new Folder();
+  const file = folder.write("file", "");
+  const cases: [string, string][] = [
+    [folder.file("no/cache.json"), `--cache: folder "${folder.file("no")}" does not exist; make it first`],
+    [`${file}/cache.json`, `--cache: "${file}" is not a folder`],
+    [folder.path, "is a folder; name a file"],
+    ["/dev/null", "is a device or a pipe"],
+    ["--timeout", `--cache needs a file, found "--timeout"`],
+  ];
+  for (const [path, message] of cases) {
+    await assertRejects(() => checkOutputFile("--cache", path), UsageError, message, path);
+  }
+});
+
+Deno.test("checkOutputFile does not change the folder or an existing file", async () => {
+  await using folder = new Folder();
+  const file = folder.write("cache.json", "[1]");
+  await checkOutputFile("--cache", file);
+  await checkOutputFile("--cache", folder.file("new.json"));
+  assertEquals((await Array.fromAsync(Deno.readDir(folder.path))).map(({ name }) => name), ["cache.json"]);
+  assertEquals(await Deno.readTextFile(file), "[1]");
+});
 
 const Secret = defineResource({ group: "", version: "v1", plural: "secrets", kind: "Secret" });
 
@@ -350,4 +377,54 @@ Deno.test("informer watch that is stopped prints the whole cache to a slow reade
   assertEquals(events.at(-1).type, "synced");
   assertEquals(events.slice(0, -1).map(({ object }) => object), JSON.parse(await Deno.readTextFile(cache)));
   assertEquals(events.length, 1_501);
+});
+
+function named(name: string): KubernetesObject {
+  return { metadata: { name } } as KubernetesObject;
+}
+
+async function namesIn(folder: Folder): Promise<string[]> {
+  return (await Array.fromAsync(Deno.readDir(folder.path))).map(({ name }) => name).sort();
+}
+
+Deno.test("writeCacheFile writes a JSON array of one line per object", async () => {
+  await using folder = new Folder();
+  const file = folder.file("cache.json");
+  await writeCacheFile(file, []);
+  assertEquals(await Deno.readTextFile(file), "[]\n");
+  await writeCacheFile(file, [named("a"), named("b")]);
+  assertEquals(await Deno.readTextFile(file), `[\n{"metadata":{"name":"a"}},\n{"metadata":{"name":"b"}}\n]\n`);
+  assertEquals(await namesIn(folder), ["cache.json"]);
+});
+
+Deno.test("writeCacheFile writes caches that are larger than one buffer", async () => {
+  await using folder = new Folder();
+  const file = folder.file("cache.json");
+  const objects = Array.from({ length: 3_000 }, (_, i) => named(`${i}-${"x".repeat(1_000)}`));
+  await writeCacheFile(file, objects);
+  assertEquals(JSON.parse(await Deno.readTextFile(file)), objects);
+});
+
+Deno.test({
+  name: "writeCacheFile writes a file that others cannot read",
+  ignore: Deno.build.os === "windows",
+  fn: async () => {
+    await using folder = new Folder();
+    const file = folder.file("cache.json");
+    await writeCacheFile(file, []);
+    assertEquals((await Deno.stat(file)).mode! & 0o777, 0o600);
+  },
+});
+
+Deno.test("writeCacheFile keeps the old file when writing fails half way", async () => {
+  await using folder = new Folder();
+  const file = folder.write("cache.json", "[1]");
+  const broken = (function* (): Generator<KubernetesObject> {
+    yield named("a");
+    throw new Error("cannot be read");
+  })();
+  const error = await assertRejects(() => writeCacheFile(file, broken), Error, `Cannot write the cache to "${file}"`);
+  assertEquals((error.cause as Error).message, "cannot be read");
+  assertEquals(await Deno.readTextFile(file), "[1]");
+  assertEquals(await namesIn(folder), ["cache.json"]);
 });

@@ -1,12 +1,112 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { StatusError } from "../../src/api/errors.ts";
-import { defineResource } from "../../src/api/resource.ts";
-import { Client } from "../../src/client/client.ts";
-import { VERSION } from "../../src/client/version.ts";
+import { type ApiResource, defineResource, rolesYaml } from "../../src/api/resource.ts";
+import { isForbidden, StatusError } from "../../src/api/status.ts";
+import { accessUsed, Client, findResource, VERSION } from "../../src/client/client.ts";
+import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
+import { Deployment } from "../../src/kinds/apps/v1.ts";
+import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
+import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
+import { FakeTime } from "../support/fake_time.ts";
+import {
+  type Answer,
+  json,
+  LiveBody,
+  pod,
+  podList,
+  refusal,
+  ScriptedTransport,
+  type Sent,
+  text,
+  watchOf,
+} from "../support/transport.ts";
 import config from "../../deno.json" with { type: "json" };
-import { json, LiveBody, pod, podList, refusal, ScriptedTransport, text, watchOf } from "../support/transport.ts";
 
-const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
+/** The rules of a client, a line each: namespace, verb, resource, group and names. */
+function lines(client: Client): string[] {
+  return accessUsed(client).map(({ namespace, verbs, resources, groups, names }) =>
+    [namespace || "*", verbs, resources, groups[0] || "core", ...(names === undefined ? [] : [names])].join(" ")
+  );
+}
+
+Deno.test("accessUsed lists verb, resource, namespace and names of each kind of request, also of those that fail", async () => {
+  using client = new Client({ server: "http://fake/base", transport: new FakeApiServer(), namespace: "shop" });
+  const maps = client.resource(ConfigMap, { namespace: "shop" });
+  const body = { metadata: { labels: { a: "b" } } };
+  const missing = (request: Promise<unknown>): Promise<unknown> => request.catch(() => undefined);
+  await missing(maps.list());
+  await missing(maps.list({ fieldSelector: "metadata.name=one" })); // the rule about all objects covers it
+  await missing(maps.create({ metadata: { name: "a" } }));
+  await missing(maps.get("a"));
+  await missing(maps.get("b"));
+  await missing(maps.patch("a", { type: "merge", body }));
+  await missing(maps.delete("a"));
+  await missing(maps.deleteCollection());
+  await missing(client.resource(Deployment).apply({ metadata: { name: "web" } }, { fieldManager: "x" }));
+  await missing(client.resource(Deployment).get("web", { subresource: "scale" }));
+  await missing(client.resource(Node).list());
+  await missing(client.resource(Pod).list({ fieldSelector: "spec.nodeName=n,metadata.name=p" }));
+  await missing(client.fetch("/api/v1/namespaces/shop"));
+  await missing(client.fetch("/api/v1/namespaces/shop/status", { method: "put" }));
+  await missing(client.fetch("/api/v1/pods?watch=true"));
+  await missing(client.fetch("/api/v1/namespaces/shop/pods/p/eviction", { method: "POST" }));
+  await missing(client.fetch("/api/v1/namespaces/shop/services/web/proxy/a/b"));
+  await missing(client.fetch("/version"));
+  await missing(client.discover());
+  assertEquals(lines(client), [
+    "shop list configmaps core",
+    "shop create configmaps core",
+    "shop get configmaps core a,b",
+    "shop patch configmaps core a",
+    "shop delete configmaps core a",
+    "shop deletecollection configmaps core",
+    "shop patch deployments apps web",
+    "shop create deployments apps web",
+    "shop get deployments/scale apps web",
+    "* list nodes core",
+    "* list pods core p",
+    "* get namespaces core shop",
+    "* update namespaces/status core shop",
+    "* watch pods core",
+    "shop create pods/eviction core p",
+    "shop get services/proxy core web",
+  ]);
+});
+
+Deno.test("accessUsed forgets the names when there are more than 16", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+  const maps = client.resource(ConfigMap, { namespace: "shop" });
+  const get = (index: number): Promise<unknown> => maps.get(`map-${index}`).catch(() => undefined);
+  for (let index = 0; index < 16; index++) await get(index);
+  assertEquals(accessUsed(client)[0].names?.length, 16);
+  await get(16);
+  await get(0);
+  assertEquals(lines(client), ["shop get configmaps core"]);
+});
+
+Deno.test("rolesYaml prints a role for each namespace of the access that informers used", async () => {
+  using client = new Client({ server: "http://fake", transport: new FakeApiServer() });
+  {
+    await using informers = new SharedInformerFactory(client, { namespaces: ["shop", "bank"] });
+    informers.forResource(ConfigMap);
+    informers.forResource(Node);
+    informers.start();
+    await informers.waitForCacheSync();
+    await informers.forResource(Node).atLeast("0");
+  }
+  const yaml = rolesYaml(accessUsed(client).filter(({ verbs }) => verbs.includes("watch")), { name: "reader" });
+  assertEquals(yaml.split("---\n").map((role) => /kind: .*|namespace: .*|resources: .*/g[Symbol.match](role)), [
+    ["kind: ClusterRole", `resources: ["nodes"]`],
+    ["kind: Role", `namespace: "bank"`, `resources: ["configmaps"]`],
+    ["kind: Role", `namespace: "shop"`, `resources: ["configmaps"]`],
+  ]);
+  assertEquals(rolesYaml([], { name: "none" }), "");
+});
+
+Deno.test("accessUsed refuses what is no Client", () => {
+  assertThrows(() => accessUsed({ namespace: "", resource: () => null! }), TypeError, "the argument is not a Client");
+});
+
+const ClientPod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });
 
 Deno.test("Client refuses a server address that is not a URL of a server", () => {
   const cases: [string, string][] = [
@@ -45,15 +145,15 @@ Deno.test("Client.server is a copy of the address", () => {
 
 Deno.test("Client sends a User-Agent, and asks for gzip by name", async () => {
   const sent = new ScriptedTransport(json(podList([])), json(podList([])), watchOf(), json({}));
-  await new Client({ server: "https://kube.test", transport: sent }).resource(Pod).list();
+  await new Client({ server: "https://kube.test", transport: sent }).resource(ClientPod).list();
   assertEquals(VERSION, config.version);
   assertEquals(sent.last.headers.get("user-agent"), `kube-informer/${VERSION}`);
   assertEquals(sent.last.headers.get("accept-encoding"), "gzip");
   const other = new Client({ server: "https://kube.test", transport: sent, userAgent: "tests/1", compress: false });
-  await other.resource(Pod).list();
+  await other.resource(ClientPod).list();
   assertEquals(sent.last.headers.get("user-agent"), "tests/1");
   assertEquals(sent.last.headers.get("accept-encoding"), "identity");
-  await other.resource(Pod).watch().next();
+  await other.resource(ClientPod).watch().next();
   assertEquals(sent.last.headers.get("accept-encoding"), "identity");
   await (await other.fetch("/x", { headers: { "user-agent": "mine", "accept-encoding": "gzip" } })).text();
   assertEquals([sent.last.headers.get("user-agent"), sent.last.headers.get("accept-encoding")], ["mine", "gzip"]);
@@ -126,8 +226,350 @@ Deno.test("Client.fetch streams the body, which ends with the signal, a cancel, 
 Deno.test("Client.resource uses the client's default namespace only to address single objects", async () => {
   const sent = new ScriptedTransport(json(podList([])), json(pod("a", "1")));
   const client = new Client({ server: "https://kube.test", transport: sent, namespace: "home" });
-  await client.resource(Pod).list();
+  await client.resource(ClientPod).list();
   assertEquals(sent.last.path, "/api/v1/pods");
-  await client.resource(Pod).get("a");
+  await client.resource(ClientPod).get("a");
   assertEquals(sent.last.path, "/api/v1/namespaces/home/pods/a");
+});
+
+type Answers = Record<string, Answer | undefined>;
+
+/** Answers by path, in any order. */
+function clientOf(answers: Answers, asked: Sent[] = []): Client {
+  const fetch = async (request: Request): Promise<Response> => {
+    const url = new URL(request.url);
+    const { method, headers, signal } = request;
+    const sent = { method, url, path: url.pathname, query: {}, headers, body: await request.text(), signal };
+    asked.push(sent);
+    signal.throwIfAborted();
+    const answer = answers[url.pathname] ?? text(404, "404 page not found");
+    if (answer instanceof Error) throw answer;
+    return answer instanceof Response ? answer.clone() : await answer(sent);
+  };
+  return new Client({ server: "https://kube.test", transport: { fetch } });
+}
+
+const verbs = ["get", "list", "watch"];
+
+const core = {
+  kind: "APIGroupDiscoveryList",
+  apiVersion: "apidiscovery.k8s.io/v2",
+  metadata: {},
+  items: [{
+    metadata: { creationTimestamp: null },
+    versions: [{
+      version: "v1",
+      freshness: "Current",
+      resources: [
+        {
+          resource: "pods",
+          responseKind: { group: "", version: "v1", kind: "Pod" },
+          scope: "Namespaced",
+          singularResource: "pod",
+          verbs,
+          shortNames: ["po"],
+          categories: ["all"],
+          subresources: [{ subresource: "status", verbs: ["get"] }],
+        },
+        { resource: "nodes", responseKind: { kind: "Node" }, scope: "Cluster", singularResource: "node", verbs },
+      ],
+    }],
+  }],
+};
+const groups = {
+  kind: "APIGroupDiscoveryList",
+  apiVersion: "apidiscovery.k8s.io/v2",
+  metadata: {},
+  items: [
+    {
+      metadata: { name: "apps" },
+      versions: [
+        { version: "v1", resources: [{ resource: "deployments", responseKind: { kind: "Deployment" }, verbs }] },
+        { version: "v1beta1", resources: [{ resource: "deployments", responseKind: { kind: "Deployment" }, verbs }] },
+      ],
+    },
+    { metadata: { name: "metrics.k8s.io" }, versions: [{ version: "v1beta1", freshness: "Stale" }] },
+  ],
+};
+
+/** The resource that is read of pods. */
+const POD: ApiResource = {
+  group: "",
+  version: "v1",
+  plural: "pods",
+  kind: "Pod",
+  scope: "Namespaced",
+  singular: "pod",
+  shortNames: ["po"],
+  categories: ["all"],
+  verbs,
+  subresources: ["status"],
+  preferred: true,
+};
+
+Deno.test("Client.discover reads all groups from two responses of a server with aggregated discovery", async () => {
+  const asked: Sent[] = [];
+  const errors: string[] = [];
+  const resources = await clientOf({ "/api": json(core), "/apis": json(groups) }, asked).discover({
+    onError: (error, groupVersion) => errors.push(`${groupVersion}: ${(error as Error).message}`),
+  });
+  assertEquals(asked.map(({ path }) => path).sort(), ["/api", "/apis"]);
+  assert(
+    asked[0].headers.get("accept")!.startsWith("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscovery"),
+  );
+  assertEquals(resources[0], POD);
+  assertEquals(
+    resources.map(({ group, version, plural, scope, singular, preferred }) =>
+      `${plural}.${version}.${group} ${singular} ${scope} ${preferred}`
+    ),
+    [
+      "pods.v1. pod Namespaced true",
+      "nodes.v1. node Cluster true",
+      "deployments.v1.apps deployment Namespaced true",
+      "deployments.v1beta1.apps deployment Namespaced false",
+    ],
+  );
+  assertEquals(errors, [
+    'metrics.k8s.io/v1beta1: Cannot discover "metrics.k8s.io/v1beta1": the server behind it does not answer the API server',
+  ]);
+});
+
+const old: Answers = {
+  "/api": json({ kind: "APIVersions", versions: ["v1"] }),
+  "/apis": json({
+    kind: "APIGroupList",
+    apiVersion: "v1",
+    groups: [
+      {
+        name: "apps",
+        versions: [{ groupVersion: "apps/v1beta1", version: "v1beta1" }, { groupVersion: "apps/v1", version: "v1" }],
+        preferredVersion: { groupVersion: "apps/v1", version: "v1" },
+      },
+      { name: "metrics.k8s.io", versions: [{ groupVersion: "metrics.k8s.io/v1beta1", version: "v1beta1" }] },
+    ],
+  }),
+  "/api/v1": json({
+    kind: "APIResourceList",
+    groupVersion: "v1",
+    resources: [
+      {
+        name: "pods",
+        singularName: "pod",
+        namespaced: true,
+        kind: "Pod",
+        verbs,
+        shortNames: ["po"],
+        categories: ["all"],
+      },
+      { name: "pods/status", singularName: "", namespaced: true, kind: "Pod", verbs: ["get"] },
+      { name: "nodes", singularName: "", namespaced: false, kind: "Node", verbs },
+    ],
+  }),
+  "/apis/apps/v1": json({
+    resources: [{ name: "deployments", singularName: "", namespaced: true, kind: "Deployment", verbs }],
+  }),
+  "/apis/apps/v1beta1": json({
+    resources: [{ name: "deployments", singularName: "", namespaced: true, kind: "Deployment", verbs }],
+  }),
+};
+
+Deno.test("Client.discover requests each group version from a server without aggregated discovery", async () => {
+  const asked: Sent[] = [];
+  const errors: string[] = [];
+  const resources = await clientOf(old, asked).discover({ onError: (_, groupVersion) => errors.push(groupVersion) });
+  assertEquals(asked.length, 6);
+  assertEquals(resources.map(({ group, version, plural, preferred }) => `${plural}.${version}.${group} ${preferred}`), [
+    "pods.v1. true",
+    "nodes.v1. true",
+    "deployments.v1.apps true",
+    "deployments.v1beta1.apps false",
+  ]);
+  assertEquals(resources[0], POD);
+  assertEquals([resources[1].singular, resources[1].scope], ["node", "Cluster"]);
+  assertEquals(errors, ["metrics.k8s.io/v1beta1"]); // 404, and the others are there
+});
+
+Deno.test("Client.discover returns the other groups when /api, /apis, or the server of a group fails", async () => {
+  const no = refusal(403, "Forbidden", "no");
+  assertEquals((await clientOf({ "/api": no, "/apis": json(groups) }).discover()).length, 2);
+  const broken = { ...old, "/apis/apps/v1": text(503, "no"), "/apis/apps/v1beta1": new TypeError("connection lost") };
+  assertEquals((await clientOf(broken).discover()).map(({ plural }) => plural), ["pods", "nodes"]);
+});
+
+Deno.test("Client.discover reports nothing about a server without a core group, and any other failure of it", async () => {
+  const absent = json({ paths: ["/apis", "/healthz"] }, 404);
+  const reported = async (api: Response): Promise<string[]> => {
+    const errors: string[] = [];
+    const client = clientOf({ "/api": api, "/apis": json(groups) });
+    assertEquals((await client.discover({ onError: (_, groupVersion) => errors.push(groupVersion) })).length, 2);
+    return errors.sort();
+  };
+  assertEquals(await reported(absent), ["metrics.k8s.io/v1beta1"]); // whose server does not answer
+  assertEquals(await reported(text(500, "no")), ["api", "metrics.k8s.io/v1beta1"]);
+  const error = await assertRejects(() => clientOf({ "/api": absent, "/apis": absent }).discover(), StatusError);
+  assertEquals(error.status.code, 404);
+});
+
+Deno.test("Client.discover rejects when nothing can be read", async () => {
+  const no = refusal(403, "Forbidden", "forbidden");
+  const error = await assertRejects(() => clientOf({ "/api": no, "/apis": no }).discover(), StatusError);
+  assert(isForbidden(error));
+  assertEquals(error.message, 'Cannot discover "/api": 403 Forbidden: forbidden');
+});
+
+Deno.test("Client.discover rejects with the abort reason, and reports no errors for it", async () => {
+  const controller = new AbortController();
+  const errors: string[] = [];
+  const hanging: Answer = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const reason = { because: "the test" };
+  const done = clientOf({ "/api": json(core), "/apis": hanging })
+    .discover({ signal: controller.signal, onError: (_, groupVersion) => errors.push(groupVersion) })
+    .then(() => undefined, (error) => error);
+  await new Promise((resolve) => setImmediate(resolve));
+  controller.abort(reason);
+  assertStrictEquals(await done, reason);
+  assertEquals(errors, []);
+});
+
+Deno.test("Client.resource accepts a discovered resource [F23]", async () => {
+  const asked: Sent[] = [];
+  const client = clientOf({
+    "/api": json(core),
+    "/apis": json(groups),
+    "/api/v1/nodes": json({ kind: "NodeList", apiVersion: "v1", metadata: { resourceVersion: "1" }, items: [] }),
+  }, asked);
+  const nodes = (await client.discover()).find(({ plural }) => plural === "nodes")!;
+  assertEquals((await client.resource(nodes).list()).resourceVersion, "1");
+});
+
+Deno.test("Client.discover caches a complete result for a minute, and refreshes it on request", async () => {
+  const asked: Sent[] = [];
+  using time = new FakeTime();
+  const client = clientOf({ "/api": json(core), "/apis": json({ ...groups, items: [] }) }, asked);
+  const first = await client.discover();
+  time.tick(59_999);
+  assertEquals(await client.discover(), first);
+  assertEquals(asked.length, 2);
+  await client.discover({ maxAgeMs: 0 });
+  assertEquals(asked.length, 4);
+  time.tick(60_000);
+  await client.discover();
+  assertEquals(asked.length, 6);
+  time.setClock(time.now - 3_600_000); // the age of an answer is not measured by the time of day
+  time.tick(59_999);
+  await client.discover();
+  assertEquals(asked.length, 6);
+  time.tick(1);
+  await client.discover();
+  assertEquals(asked.length, 8);
+  await client.discover({ maxAgeMs: Infinity });
+  assertEquals(asked.length, 8);
+  await assertRejects(() => client.discover({ maxAgeMs: NaN }), RangeError, "maxAgeMs must be at least 0 milliseconds");
+});
+
+Deno.test("Client.discover does not cache a result in which a group is missing", async () => {
+  const asked: Sent[] = [];
+  const client = clientOf({ "/api": json(core), "/apis": json(groups) }, asked);
+  await client.discover();
+  await client.discover();
+  assertEquals(asked.length, 4);
+});
+
+function resource(
+  group: string,
+  version: string,
+  plural: string,
+  kind: string,
+  more: Partial<ApiResource> = {},
+): ApiResource {
+  return {
+    group,
+    version,
+    plural,
+    kind,
+    scope: "Namespaced",
+    singular: kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    verbs: ["get", "list", "watch"],
+    subresources: [],
+    preferred: true,
+    ...more,
+  };
+}
+
+const pods = resource("", "v1", "pods", "Pod", { shortNames: ["po"], categories: ["all"] });
+const services = resource("", "v1", "services", "Service", { shortNames: ["svc"], categories: ["all"] });
+const events = resource("", "v1", "events", "Event", { shortNames: ["ev"] });
+const deployments = resource("apps", "v1", "deployments", "Deployment", { shortNames: ["deploy"] });
+const oldDeployments = resource("apps", "v1beta1", "deployments", "Deployment", { preferred: false });
+const newEvents = resource("events.k8s.io", "v1", "events", "Event", { shortNames: ["ev"] });
+const jobs = resource("batch", "v1beta1", "oldjobs", "OldJob", { preferred: false });
+const podMetrics = resource("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", { singular: "" });
+const certificates = resource("cert-manager.io", "v1", "certificates", "Certificate", { shortNames: ["cert"] });
+const po = resource("games.test", "v1", "po", "Ponytail");
+const all = [pods, services, events, oldDeployments, deployments, newEvents, jobs, podMetrics, certificates];
+
+Deno.test("findResource accepts the names that kubectl accepts", () => {
+  const cases: [string, ApiResource][] = [
+    ["pods", pods],
+    ["Pods", pods],
+    ["pod", pods],
+    ["po", pods],
+    ["Pod", pods],
+    ["PODMETRICS", podMetrics],
+    ["svc", services],
+    ["deploy", deployments],
+    ["Deployment", deployments],
+    ["deployments.apps", deployments],
+    ["deploy.apps", deployments],
+    ["Deployment.apps", deployments],
+    ["deployments.v1.apps", deployments],
+    ["deployments.v1beta1.apps", oldDeployments],
+    ["Deployment.v1beta1.apps", oldDeployments],
+    ["events", events],
+    ["ev", events],
+    ["events.events.k8s.io", newEvents],
+    ["events.v1.events.k8s.io", newEvents],
+    ["events.v1", events],
+    ["pods.v1.", pods],
+    ["pods.", pods],
+    ["pods.metrics.k8s.io", podMetrics],
+    ["pods.metrics", podMetrics],
+    ["cert.cert-manager", certificates],
+    ["oldjobs", jobs],
+    [" pods ", pods],
+  ];
+  for (const [text, found] of cases) assertStrictEquals(findResource(all, text), found, text);
+});
+
+Deno.test("findResource prefers a plural to a singular, and that to a short name and a kind", () => {
+  assertStrictEquals(findResource([...all, po], "po"), po);
+  const named = resource("games.test", "v1", "ponies", "Po", { singular: "pony" });
+  assertStrictEquals(findResource([named, pods], "po"), pods);
+  assertStrictEquals(findResource([named], "po"), named);
+});
+
+Deno.test("findResource suggests the name that is spelt most alike", () => {
+  const cases: [string, string][] = [
+    ["pdos", 'Cannot find a resource "pdos": the server has no such name; did you mean "pods"'],
+    ["deploymnet", 'did you mean "deployments.apps"'],
+    ["certs", 'did you mean "certificates.cert-manager.io"'],
+    ["deployments.extensions", "the server has no such name in its 9 resources of 7 API versions"],
+    ["xylophone", "the server has no such name in its 9 resources of 7 API versions"],
+    ["all", 'it is a category; name one of "pods" and "services"'],
+    ["", "the server has no such name"],
+  ];
+  for (const [text, message] of cases) assertThrows(() => findResource(all, text), Error, message);
+  assertThrows(() => findResource([], "pods"), Error, "the server has listed none");
+});
+
+Deno.test("findResource suggests at most three names, the nearest first", () => {
+  const similar = ["widgets", "gidgets", "gadgets", "midgets"].map((plural) => resource("", "v1", plural, plural));
+  const error = assertThrows(() => findResource(similar, "widgetz"), Error);
+  assertEquals(
+    error.message,
+    'Cannot find a resource "widgetz": the server has no such name; did you mean "widgets", "gidgets" or "midgets"?',
+  );
 });

@@ -6,11 +6,11 @@ import {
   isNotFound,
   StatusError,
   UnreachableError,
-} from "../../src/api/errors.ts";
-import { copyOf } from "../../src/api/mutable.ts";
+} from "../../src/api/status.ts";
+import { copyOf } from "../../src/api/object.ts";
 import { metadataOf } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
-import { findResource } from "../../src/client/find_resource.ts";
+import { findResource } from "../../src/client/client.ts";
 import { Deployment } from "../../src/kinds/apps/v1.ts";
 import { ConfigMap, Node, Pod } from "../../src/kinds/core/v1.ts";
 import type { ListerWatcher } from "../../src/api/lister_watcher.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DecodeError, isExpired, StatusError } from "../../src/api/errors.ts";
+import { DecodeError, isExpired, StatusError } from "../../src/api/status.ts";
 import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import {

@@ -1,13 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { fieldsOf } from "../../src/api/fields_of.ts";
-import { reduced } from "../../src/api/reduced.ts";
+import { fieldsOf } from "../../src/api/fields.ts";
+import { reduced } from "../../src/api/object.ts";
 import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { createOrUpdate } from "../../src/reconcile/objects/create_or_update.ts";
-import { finalize } from "../../src/reconcile/objects/finalize.ts";
-import { writeStatus } from "../../src/reconcile/objects/write_status.ts";
+import { createOrUpdate } from "../../src/reconcile/objects.ts";
+import { finalize } from "../../src/reconcile/objects.ts";
+import { writeStatus } from "../../src/reconcile/objects.ts";
 import { configMap, FakeApiServer } from "../../src/testing/mod.ts";
 
 const FORMS: readonly [string, Resource<KubernetesObject>][] = [

@@ -8,12 +8,12 @@ import {
   isUnauthorized,
   StatusError,
   UnreachableError,
-} from "../../src/api/errors.ts";
+} from "../../src/api/status.ts";
 import type { WatchEvent } from "../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
-import type { Credentials } from "../../src/client/http/credentials.ts";
+import type { Credentials } from "../../src/client/http/connection.ts";
 import type { FollowOptions } from "../../src/client/resource_client.ts";
 import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";

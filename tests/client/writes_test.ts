@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { isConflict, StatusError } from "../../src/api/errors.ts";
-import type { Mutable } from "../../src/api/mutable.ts";
+import { isConflict, StatusError } from "../../src/api/status.ts";
+import type { Mutable } from "../../src/api/object.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";

@@ -13,7 +13,7 @@ import {
 import { ConfigMap, Namespace } from "@kube/informer/kinds/core/v1";
 import { Deployment } from "@kube/informer/kinds/apps/v1";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { writeProtobuf } from "../../src/testing/wire/write_protobuf.ts";
+import { writeProtobuf } from "../../src/testing/wire/protobuf.ts";
 import type { JsonObject } from "../../src/testing/wire/json.ts";
 import { clusterTests } from "./_cluster.ts";
 import { define, onceServed, undefine } from "./_definitions.ts";

@@ -5,7 +5,7 @@ import { FakeApiServer, pod } from "@kube/informer/testing";
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
 import { loadAll } from "js-yaml";
-import { errorLine } from "../../src/errors/error_line.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import { clusterTests, report, seconds } from "./_cluster.ts";
 import { Issuer } from "./_issuer.ts";
 import { Program } from "../support/program.ts";

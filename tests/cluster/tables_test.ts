@@ -1,5 +1,5 @@
 // Rows of tables from a real server, and the fake server's beside them.
-import { copyOf } from "../../src/api/mutable.ts";
+import { copyOf } from "../../src/api/object.ts";
 import {
   Client,
   defineResource,

@@ -1,4 +1,4 @@
-import type { ApiResource } from "../../src/api/api_resource.ts";
+import type { ApiResource } from "../../src/api/resource.ts";
 import type { OpenApiDocument } from "../../src/codegen/read_open_api.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";

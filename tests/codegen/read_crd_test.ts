@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { emitModule } from "../../src/codegen/emit_module.ts";
 import type { ModuleContent, TypeModel } from "../../src/codegen/model.ts";
 import { readCrds } from "../../src/codegen/read_crd.ts";
-import { SchemaError } from "../../src/codegen/schema_error.ts";
+import { SchemaError } from "../../src/codegen/model.ts";
 import { crontabDefinition, type Members } from "../support/crontab.ts";
 import { GeneratedProgram } from "../support/generated_program.ts";
 import { mutated, mutation } from "./_mutations.ts";

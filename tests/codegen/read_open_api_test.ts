@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { moduleId, type TypeModel } from "../../src/codegen/model.ts";
 import { readOpenApi } from "../../src/codegen/read_open_api.ts";
-import { SchemaError } from "../../src/codegen/schema_error.ts";
+import { SchemaError } from "../../src/codegen/model.ts";
 import { documentOf, DOCUMENTS, kindSchema, ref, resource, RESOURCES, SHARED } from "./_documents.ts";
 
 /** The type of `spec.field` of the kind Tab, whose spec has this one field. */

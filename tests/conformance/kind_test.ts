@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { isNotFound } from "../../src/api/errors.ts";
+import { isNotFound } from "../../src/api/status.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";

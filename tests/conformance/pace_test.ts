@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Transport } from "../../src/api/transport.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

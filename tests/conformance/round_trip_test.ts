@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { copyOf } from "../../src/api/mutable.ts";
+import { copyOf } from "../../src/api/object.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { defineResource, type Resource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";

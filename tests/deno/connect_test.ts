@@ -1,9 +1,9 @@
 import { assertEquals, assertFalse, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import { ConnectError } from "../../src/deno/connect_error.ts";
+import { ConnectError } from "../../src/deno/connect_options.ts";
 import { connect, type ConnectOptions, denoTransport, inCluster, KubeconfigError } from "../../src/deno/mod.ts";
-import { findConnection } from "../../src/deno/find_connection.ts";
-import { isUnauthorized, UnreachableError } from "../../src/api/errors.ts";
+import { findConnection } from "../../src/deno/connect.ts";
+import { isUnauthorized, UnreachableError } from "../../src/api/status.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { hostWith, notCapable, writeKubeconfig } from "../support/host.ts";
 import { type Seen, serve, values } from "../support/tls_server.ts";

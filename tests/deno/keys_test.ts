@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStringIncludes } from "@std/assert";
-import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
-import { validityOf, validityProblem } from "../../src/kubeconfig/pem/validity.ts";
-import { findConnection } from "../../src/deno/find_connection.ts";
+import { KubeconfigError } from "../../src/kubeconfig/parse_kubeconfig.ts";
+import { validityOf, validityProblem } from "../../src/kubeconfig/pem.ts";
+import { findConnection } from "../../src/deno/connect.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { ask, hostWith, writeKubeconfig } from "../support/host.ts";

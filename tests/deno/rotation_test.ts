@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertInstanceOf, assertStringIncludes } from "@std/assert";
-import { StatusError } from "../../src/api/errors.ts";
+import { StatusError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
-import { CredentialPluginError } from "../../src/deno/credentials/credential_plugin_error.ts";
-import { findConnection } from "../../src/deno/find_connection.ts";
+import { CredentialPluginError } from "../../src/deno/credentials.ts";
+import { findConnection } from "../../src/deno/connect.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
 import type { InformerState } from "../../src/informer/sync/state.ts";

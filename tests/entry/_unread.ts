@@ -1,6 +1,6 @@
-import type { Entry, Identity } from "../../src/api/entry.ts";
+import type { Entry, Identity } from "../../src/api/options.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import { unreadEntry } from "../../src/entry/json_entry.ts";
+import { unreadEntry } from "../../src/entry/entry.ts";
 
 export const IDENTITY: Identity = { key: "shop/cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7" };
 export const METADATA =

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import { DecodeError } from "../../src/api/errors.ts";
-import type { Entry } from "../../src/api/entry.ts";
-import { entryOf } from "../../src/entry/entry_of.ts";
-import { frozenEntry } from "../../src/entry/frozen_entry.ts";
-import { ofEntries, path } from "../../src/entry/path.ts";
-import { valuesAt } from "../../src/entry/values_at.ts";
+import type { Entry } from "../../src/api/options.ts";
+import { fieldValues } from "../../src/api/selector.ts";
+import { DecodeError } from "../../src/api/status.ts";
+import { entryOf, frozenEntry } from "../../src/entry/entry.ts";
+import { ofEntries, path, readValues, valuesAt } from "../../src/entry/path.ts";
 import { METADATA, parses, TEXT, type Thing, unread } from "./_unread.ts";
+import fc from "fast-check";
 
 const name = path("spec.containers.name");
 
@@ -84,4 +84,122 @@ Deno.test("path is an index function and makes predicates, of objects as of entr
 
 Deno.test("path refuses a text that is no path", () => {
   assertThrows(() => path("spec..name"), SyntaxError, "Cannot read the field path");
+});
+
+const KEYS = ["a", "b", "metadata", "x.y/z", "", "{", '"', "schlüssel", "__proto__"];
+/** Parts of strings that look like the structure around them. */
+const PIECES = ["{", "}", "[", "]", ",", ":", '"', "\\", " ", "a", "ä日", '"a":', '"},"a":{', "\\u0022"];
+
+const string = fc.array(fc.constantFrom(...PIECES), { maxLength: 4 }).map((pieces) => JSON.stringify(pieces.join("")));
+const scalar = fc.oneof(
+  { weight: 3, arbitrary: string },
+  { weight: 1, arbitrary: fc.constantFrom("null", "true", "false", "0", "-0", "1.50", "-1.5e-7", "1E+3", '"\\u0061"') },
+);
+/** The text of values. A key may come several times in an object; `JSON.parse` takes the last one. */
+const { value, object } = fc.letrec<{ value: string; object: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5, withCrossShrink: true },
+    scalar,
+    tie("object"),
+    fc.array(tie("value"), { maxLength: 4 }).map((elements) => `[${elements.join()}]`),
+  ),
+  object: fc.array(fc.tuple(fc.constantFrom(...KEYS), tie("value")), { maxLength: 5 })
+    .map((members) => `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`),
+}));
+const keys = fc.array(fc.constantFrom(...KEYS), { minLength: 1, maxLength: 4 });
+
+Deno.test("readValues returns what a walk of the parsed object returns, and declines only arrays of arrays", () => {
+  let found = 0;
+  fc.assert(
+    fc.property(object, keys, fc.constantFrom("", `,"a":{"b":"behind"}}`), (text, keys, behind) => {
+      const values = readValues(text + behind, keys);
+      if (values === undefined) return assert(/\[\[|,\[/.test(text), "it has no reason to decline");
+      assertEquals(values, fieldValues(JSON.parse(text), keys));
+      found += values.length;
+    }),
+    { numRuns: 20_000 },
+  );
+  assert(found > 1_000, `${found} values were found`);
+});
+
+Deno.test("readValues returns the same, or declines, where there is white space between tokens", () => {
+  let read = 0;
+  fc.assert(
+    fc.property(object, keys, fc.nat(), (text, keys, place) => {
+      const colons = [...text.matchAll(/":|",|},|":{/g)];
+      const at = colons.length === 0 ? 1 : colons[place % colons.length].index + 1;
+      const spaced = `${text.slice(0, at)} ${text.slice(at)}`;
+      const values = readValues(spaced, keys);
+      if (values === undefined) return;
+      read++;
+      assertEquals(values, fieldValues(JSON.parse(spaced), keys));
+    }),
+    { numRuns: 5_000 },
+  );
+  assert(read > 100, `${read} texts were read`);
+});
+
+Deno.test("readValues uses the range of the metadata, for paths below it and to pass it over", () => {
+  fc.assert(
+    fc.property(object, value, fc.constantFrom(["metadata", "a"], ["a"], ["b", "a"]), (metadata, other, keys) => {
+      const text = `{"b":${other},"metadata":${metadata},"a":${other}}`;
+      const start = text.lastIndexOf(metadata, text.length - other.length - 6);
+      const values = readValues(text, keys, start, start + metadata.length);
+      if (values !== undefined) assertEquals(values, fieldValues(JSON.parse(text), keys));
+    }),
+    { numRuns: 2_000 },
+  );
+  // The range alone is read: what is before it is no JSON here, and what it holds is not when another path is read.
+  assertEquals(readValues(`?,"metadata":{"name":"a"}`, ["metadata", "name"], 13, 25), ["a"]);
+  assertEquals(readValues(`{"metadata":{? },"spec":{"a":"b"}}`, ["spec", "a"], 12, 16), ["b"]);
+});
+
+Deno.test("readValues finds keys that are written with escapes", () => {
+  const cases: [string, string[], string[]][] = [
+    [`{"sp\\u0065c":{"a":"1"}}`, ["spec", "a"], ["1"]],
+    [`{"spec":{"a":"1"},"sp\\u0065c":{"a":"2"}}`, ["spec", "a"], ["2"]],
+    [`{"a\\/b":"1"}`, ["a/b"], ["1"]],
+    [`{"a\\u0026b":"1"}`, ["a&b"], ["1"]],
+    [`{"a\\\\":"1"}`, ["a\\"], ["1"]],
+    [`{"a\\tb":"1"}`, ["a\\tb"], []],
+  ];
+  for (const [text, keys, expected] of cases) assertEquals(readValues(text, keys), expected, text);
+});
+
+Deno.test("readValues takes the text of numbers and booleans, and a mark in place of an object, and no null", () => {
+  const text = `{"a":[1.50,-0,1e3,true,false,null,{"b":1},"c",{"a":{}}],"b":{"a":[]}}`;
+  assertEquals(readValues(text, ["a"]), ["1.5", "0", "1000", "true", "false", undefined, "c", undefined]);
+  assertEquals(readValues(text, ["a", "a"]), [undefined]);
+  assertEquals(readValues(text, ["b", "a"]), []);
+  assertEquals(readValues(text, ["b", "a", "c"]), []);
+});
+
+Deno.test("readValues declines a text that ends anywhere before its object does, and one that is no JSON where it reads", () => {
+  const text = `{"a":[{"b":[1,"]"],"c":{"d":"}"}}],"e":{"f":true},"g":"\\""}`;
+  for (let end = 0; end < text.length; end++) {
+    assertEquals(readValues(text.slice(0, end), ["g"]), undefined, text.slice(0, end));
+  }
+  assertEquals(readValues(text, ["g"]), ['"']);
+  for (const unparsable of [`{"a":{{"b":1}}`, `{"a":"\\x"}`, `{"a" "b"}`, `{"\\x":1,"a":2}`, `{"a":?}`, `[`]) {
+    assertEquals(readValues(unparsable, ["a"]), undefined, unparsable);
+  }
+});
+
+Deno.test("readValues costs what a text is long, however often brackets are in strings, and however deep it is", () => {
+  const many = 100_000;
+  const texts = [
+    `{"a":[${Array(many).fill('"]"').join()}],"b":"c"}`,
+    `{"a":[${Array(many).fill('"[,"').join()}],"b":"c"}`,
+    `{"a":${"[".repeat(many)}${"]".repeat(many)},"b":"c"}`,
+    `{"a":${'{"a":'.repeat(many)}1${"}".repeat(many)},"b":"c"}`,
+    `{"a":[${Array(many).fill("[1]").join()}],"b":"c"}`,
+    `{"a":"${"\\\\".repeat(many)}","b":"c"}`,
+  ];
+  for (const text of texts) assertEquals(readValues(text, ["b"]), ["c"], text.slice(0, 20));
+});
+
+Deno.test("fieldValues walks arrays that are nested deeper than the stack allows", () => {
+  const text = `{"a":${"[".repeat(100_000)}{"b":1}${"]".repeat(100_000)}}`;
+  assertEquals(readValues(text, ["a", "b"]), undefined);
+  assertEquals(fieldValues(JSON.parse(text), ["a", "b"]), ["1"]);
 });

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStrictEquals } from "@std/as
 import { Client } from "../../src/client/client.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
-import { StatusError } from "../../src/api/errors.ts";
+import { StatusError } from "../../src/api/status.ts";
 import { InformerError, withErrorJson } from "../../src/errors/informer_error.ts";
 
 function deep(depth: number, make: () => Error): Error {

@@ -1,24 +1,24 @@
 // Everything that takes `onError` or `onInterrupted` under the same two promises: without it each new cause is written to the
 // console once, and with it never.
 import { assert, assertEquals } from "@std/assert";
-import type { Entry } from "../../src/api/entry.ts";
-import { keyOf } from "../../src/api/key.ts";
+import type { Entry } from "../../src/api/options.ts";
+import { keyOf } from "../../src/api/object.ts";
 import { Client } from "../../src/client/client.ts";
-import { HttpServer } from "../../src/deno/http_server.ts";
+import { HttpServer } from "../../src/deno/run_manager.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
-import { LeaderElector } from "../../src/reconcile/election/leader_elector.ts";
-import { EventRecorder } from "../../src/reconcile/events/event_recorder.ts";
+import { LeaderElector } from "../../src/reconcile/leader_elector.ts";
+import { EventRecorder } from "../../src/reconcile/event_recorder.ts";
 import type { ReconcileFunction, ReconcilerOptions } from "../../src/reconcile/options.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";
-import { TerminalError } from "../../src/reconcile/terminal_error.ts";
+import { TerminalError } from "../../src/reconcile/options.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { subscribe, subscribeViews } from "../../src/subscribe/mod.ts";
 import { FakeApiServer } from "../../src/testing/fake_api_server.ts";
-import { requeueAfter } from "../../src/workqueue/result.ts";
+import { requeueAfter } from "../../src/workqueue/run.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
@@ -81,7 +81,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await client.resource(ConfigMap, { namespace: "shop" }).patch("cart-0", { type: "merge", body: { data } });
     }),
   },
-  "reconcile/election/leader_elector.ts": {
+  "reconcile/leader_elector.ts": {
     "a refused Lease": async ({ client, server, onError, pass }) => {
       server.failNext(403, 100);
       const stop = new AbortController();
@@ -91,7 +91,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await running;
     },
   },
-  "reconcile/events/event_recorder.ts": {
+  "reconcile/event_recorder.ts": {
     "refused events": async ({ client, server, onError, pass }) => {
       server.failNext(403, 100);
       await using events = new EventRecorder(client, { controller: "test", onError });
@@ -109,7 +109,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await pass(1_000);
     },
   },
-  "reflector/options.ts": {
+  "reflector/reflector.ts": {
     "a resync": async ({ client, onError, pass }) => {
       const store = Object.assign(new Indexer<Entry<ConfigMap>>({ keyOf }), { resync: fail });
       const stop = new AbortController();
@@ -173,7 +173,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await ended;
     },
   },
-  "client/discover.ts": {
+  "client/client.ts": {
     "a group": async ({ onError }) => {
       const items = [{ metadata: { name: "acme.dev" }, versions: [{ version: "v1", freshness: "Stale" }] }];
       const fetch = (request: Request): Promise<Response> => {
@@ -185,7 +185,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       for (let i = 0; i < 2; i++) await client.discover({ onError, maxAgeMs: 0 });
     },
   },
-  "deno/http_server.ts": {
+  "deno/run_manager.ts": {
     "a connection that cannot be accepted": async ({ onError, pass }) => {
       const { serve } = Deno;
       const failed = { addr: { port: 8080 }, shutdown: () => Promise.resolve() };
@@ -199,7 +199,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       }
     },
   },
-  "edge/relay_options.ts": {
+  "edge/informer_relay.ts": {
     "a redaction": async ({ client, onError, pass }) => {
       await using informers = new SharedInformerFactory(client);
       await using relay = new InformerRelay(informers, { collections: { maps: ConfigMap }, redact: fail, onError });
@@ -208,7 +208,7 @@ const ROWS: Record<string, Record<string, Row>> = {
       await response[0].text();
     },
   },
-  "subscribe/ask_relay.ts": {
+  "subscribe/follow_relay.ts": {
     "a collection": async ({ onError, pass }) => {
       using _copy = subscribe("http://relay", "pods", { fetch: () => Promise.reject(new Error("cut")), onError });
       await pass(20_000);

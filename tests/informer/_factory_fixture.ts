@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type Resource, resourceName } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
-import { errorLine } from "../../src/errors/error_line.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer, type FakeApiServerOptions } from "../../src/testing/mod.ts";

@@ -1,4 +1,4 @@
-import type { Transport } from "../../src/api/transport.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
 import type { Thing } from "../support/fixtures.ts";
 
 const encoder = new TextEncoder();

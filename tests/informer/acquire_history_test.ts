@@ -1,11 +1,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import type { AcquiredInformer } from "../../src/informer/acquired_informer.ts";
+import type { AcquiredInformer } from "../../src/informer/shared_informer_factory.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
-import { Random } from "../../src/testing/objects/random.ts";
+import { Random } from "../../src/testing/random.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
 const IDLE_MS = 8_000;

@@ -7,9 +7,9 @@ import {
   assertThrows,
 } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
-import { errorLine } from "../../src/errors/error_line.ts";
-import type { ResourceEventHandler } from "../../src/informer/events/handler.ts";
-import type { AcquiredInformer } from "../../src/informer/acquired_informer.ts";
+import { errorLine } from "../../src/errors/errors.ts";
+import type { ResourceEventHandler } from "../../src/informer/events/event.ts";
+import type { AcquiredInformer } from "../../src/informer/shared_informer_factory.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import type { Selection } from "../../src/api/options.ts";

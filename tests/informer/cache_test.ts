@@ -1,12 +1,12 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { DecodeError } from "../../src/api/errors.ts";
-import { Controller } from "../../src/informer/sync/controller.ts";
+import { DecodeError } from "../../src/api/status.ts";
+import { Controller } from "../../src/informer/sync/collection_sync.ts";
 import { path } from "../../src/entry/path.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import type { Indexers } from "../../src/store/index.ts";
 import type { InformerEvent, SyncedEvent } from "../../src/informer/events/event.ts";
-import type { Entry } from "../../src/api/entry.ts";
+import type { Entry } from "../../src/api/options.ts";
 import {
   added,
   bookmark,

@@ -1,4 +1,4 @@
-import { WaitError } from "../../src/informer/wait_error.ts";
+import { WaitError } from "../../src/informer/status.ts";
 import {
   assert,
   assertEquals,
@@ -7,7 +7,7 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
-import { isForbidden } from "../../src/api/errors.ts";
+import { isForbidden } from "../../src/api/status.ts";
 import type { CacheOptions } from "../../src/informer/options.ts";
 import type { SharedInformerFactoryOptions } from "../../src/informer/options.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";

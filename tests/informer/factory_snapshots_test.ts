@@ -1,11 +1,11 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
-import type { SnapshotStore, StoredSnapshot } from "../../src/api/snapshot_store.ts";
+import type { SnapshotStore, StoredSnapshot } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
-import { MemorySnapshots } from "../../src/informer/snapshot/memory_snapshots.ts";
+import { MemorySnapshots } from "../../src/informer/snapshot/snapshot.ts";
 import type { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import type { FactorySnapshots } from "../../src/informer/snapshot/snapshot_options.ts";
-import { errorLine } from "../../src/errors/error_line.ts";
+import type { FactorySnapshots } from "../../src/informer/snapshot/snapshot.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";

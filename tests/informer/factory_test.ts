@@ -1,6 +1,6 @@
-import { WaitError } from "../../src/informer/wait_error.ts";
+import { WaitError } from "../../src/informer/status.ts";
 import { InformerError } from "../../src/errors/informer_error.ts";
-import { errorLine } from "../../src/errors/error_line.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import { assertEquals, assertNotStrictEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { Client } from "../../src/client/client.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";

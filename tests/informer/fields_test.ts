@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { fieldsOf } from "../../src/api/fields_of.ts";
-import { reduced } from "../../src/api/reduced.ts";
-import { findResource } from "../../src/client/find_resource.ts";
+import { fieldsOf } from "../../src/api/fields.ts";
+import { reduced } from "../../src/api/object.ts";
+import { findResource } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { configMap, pod } from "../../src/testing/mod.ts";

@@ -4,7 +4,7 @@ import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { FakeApiServer, history, perform } from "../../src/testing/mod.ts";
-import { Random } from "../../src/testing/objects/random.ts";
+import { Random } from "../../src/testing/random.ts";
 import { FakeTime } from "../support/fake_time.ts";
 
 /** A handler that follows objects by their events alone, and adds a line to `gaps` where an event contradicts them. */

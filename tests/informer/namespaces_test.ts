@@ -1,6 +1,6 @@
-import { WaitError } from "../../src/informer/wait_error.ts";
+import { WaitError } from "../../src/informer/status.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { StatusError, UnreachableError } from "../../src/api/errors.ts";
+import { StatusError, UnreachableError } from "../../src/api/status.ts";
 import type { InformerStatus } from "../../src/informer/status.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";

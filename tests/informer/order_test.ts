@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Transport } from "../../src/api/transport.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";

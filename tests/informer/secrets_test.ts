@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { fieldsOf } from "../../src/api/fields_of.ts";
-import { SECRET_ANNOTATIONS } from "../../src/api/is_secret.ts";
+import { fieldsOf } from "../../src/api/fields.ts";
+import { SECRET_ANNOTATIONS } from "../../src/api/resource.ts";
 import type { KubernetesObject } from "../../src/api/object.ts";
 import { metadataOf, type Resource, tableOf } from "../../src/api/resource.ts";
-import type { StoredSnapshot } from "../../src/api/snapshot_store.ts";
+import type { StoredSnapshot } from "../../src/api/lister_watcher.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import { path } from "../../src/entry/path.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { DecodeError } from "../../src/api/errors.ts";
+import { DecodeError } from "../../src/api/status.ts";
 import { Client } from "../../src/client/client.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";

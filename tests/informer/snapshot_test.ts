@@ -1,16 +1,16 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import type { Entry } from "../../src/api/entry.ts";
+import type { Entry } from "../../src/api/options.ts";
 import type { Change } from "../../src/api/lister_watcher.ts";
-import type { JsonEntry } from "../../src/entry/json_entry.ts";
+import type { JsonEntry } from "../../src/entry/entry.ts";
 import { Client } from "../../src/client/client.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
-import { SnapshotError } from "../../src/informer/snapshot/snapshot_error.ts";
+import { SnapshotError } from "../../src/informer/snapshot/snapshot.ts";
 import { Pod, Secret } from "../../src/kinds/core/v1.ts";
-import { fieldsOf } from "../../src/api/fields_of.ts";
-import { reduced } from "../../src/api/reduced.ts";
-import { nextTurn } from "../../src/async/next_turn.ts";
-import type { TableRow } from "../../src/api/table_row.ts";
+import { fieldsOf } from "../../src/api/fields.ts";
+import { reduced } from "../../src/api/object.ts";
+import { nextTurn } from "../../src/async/turns.ts";
+import type { TableRow } from "../../src/api/resource.ts";
 import { metadataOf, tableOf } from "../../src/api/resource.ts";
 import { FakeApiServer, pod } from "../../src/testing/mod.ts";
 import {

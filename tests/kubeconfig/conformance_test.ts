@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
+import { KubeconfigError } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext, type ResolvedContext } from "../../src/kubeconfig/resolve_context.ts";
 import { kubeconfig, pem, pemData } from "../support/kubeconfig.ts";
 

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import fc from "fast-check";
-import { ENTRY_FIELDS } from "../../src/kubeconfig/model/entry_fields.ts";
-import type { EntryKind } from "../../src/kubeconfig/model/kubeconfig.ts";
-import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
-import { mergeKubeconfigs } from "../../src/kubeconfig/merge_kubeconfigs.ts";
+import { ENTRY_FIELDS } from "../../src/kubeconfig/parse_kubeconfig.ts";
+import type { EntryKind } from "../../src/kubeconfig/parse_kubeconfig.ts";
+import { KubeconfigError } from "../../src/kubeconfig/parse_kubeconfig.ts";
+import { mergeKubeconfigs } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../src/kubeconfig/resolve_context.ts";
 import { kubeconfigText, pemData } from "../support/kubeconfig.ts";

@@ -1,13 +1,238 @@
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
-import { KubeconfigError } from "../../src/kubeconfig/model/kubeconfig_error.ts";
-import { mergeKubeconfigs } from "../../src/kubeconfig/merge_kubeconfigs.ts";
-import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
-import { resolveContext, type ResolveOptions } from "../../src/kubeconfig/resolve_context.ts";
+import { KubeconfigError, mergeKubeconfigs, parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
+import {
+  impersonationHeaders,
+  isHeaderValue,
+  resolveContext,
+  type ResolvedUser,
+  type ResolveOptions,
+} from "../../src/kubeconfig/resolve_context.ts";
+import { tokenProblem } from "../../src/kubeconfig/text.ts";
 import { kubeconfig, type Parts, pem, pemData } from "../support/kubeconfig.ts";
+
+Deno.test("impersonationHeaders returns one header per group and per extra value", () => {
+  const lines = impersonationHeaders({
+    user: "grace",
+    uid: "42",
+    groups: ["dev", "ops, all"],
+    extra: [["Acme.com/Some%Thing", ["a", "b"]], ["empty", []]],
+  });
+  assertEquals(lines, [
+    ["Impersonate-User", "grace"],
+    ["Impersonate-Uid", "42"],
+    ["Impersonate-Group", "dev"],
+    ["Impersonate-Group", "ops, all"],
+    ["Impersonate-Extra-acme.com%2Fsome%25thing", "a"],
+    ["Impersonate-Extra-acme.com%2Fsome%25thing", "b"],
+  ]);
+});
+
+Deno.test("impersonationHeaders encodes UTF-8", () => {
+  const lines = impersonationHeaders({ user: "Jürgen ✓", groups: [], extra: [["ü", ["ü"]]] });
+  assertEquals(lines, [["Impersonate-User", "J\u00c3\u00bcrgen \u00e2\u009c\u0093"], [
+    "Impersonate-Extra-%C3%BC",
+    "\u00c3\u00bc",
+  ]]);
+  // None of it is more than a byte, so Headers takes it.
+  assertEquals(new Headers(lines.map(([name, value]) => [name, value])).has("impersonate-extra-%c3%bc"), true);
+});
+
+Deno.test("isHeaderValue is false for values that HTTP would change or refuse", () => {
+  for (const text of ["a", "a b", "ops, all", "ü", "✓", ""]) assertEquals(isHeaderValue(text), true, text);
+  for (const text of [" a", "a ", "a\nb", "a\r", "a\u0000b", "a\u007f", "\ud800"]) {
+    assertEquals(isHeaderValue(text), false, text);
+  }
+});
+
+function resolved(user: Record<string, unknown>, server = "https://farm.example"): ResolvedUser {
+  const context = resolveContext(kubeconfig({ user, cluster: { server } }));
+  assert(context.user !== undefined);
+  return context.user;
+}
+
+function refused(user: Record<string, unknown>, server?: string): KubeconfigError {
+  const error = assertThrows(() => resolved(user, server), KubeconfigError);
+  assertEquals([error.file, error.entry], ["/etc/kube/config", `user "ada"`]);
+  return error;
+}
+
+Deno.test("resolveUser applies token, token file, basic login and client certificate", () => {
+  assertEquals(resolved({ token: "abc" }).token?.reveal(), "abc");
+  assertEquals(resolved({ tokenFile: "secrets/token" }).tokenFile?.path, "secrets/token");
+  const { basic } = resolved({ username: "ada", password: "a:b c" });
+  assertEquals([basic?.username, basic?.password.reveal()], ["ada", "a:b c"]);
+  const inline = resolved({
+    "client-certificate-data": pemData("CERTIFICATE"),
+    "client-key-data": pemData("EC PRIVATE KEY"),
+  }).clientCertificate;
+  assert(inline?.certificate.type === "inline" && inline.key.type === "inline");
+  assertEquals(inline.key.pem.reveal(), pem("EC PRIVATE KEY"));
+  const files = resolved({ "client-certificate": "a.crt", "client-key": "a.key" }).clientCertificate;
+  assert(files?.certificate.type === "file" && files.key.type === "file");
+  assertEquals([files.certificate.path, files.key.path], ["a.crt", "a.key"]);
+  const both = resolved({ token: "abc", tokenFile: "token" });
+  assertEquals([both.token?.reveal(), both.tokenFile?.path], ["abc", "token"]);
+});
+
+Deno.test("resolveUser applies impersonation", () => {
+  const { impersonation } = resolved({
+    as: "grace",
+    "as-uid": "42",
+    "as-groups": ["dev", "ops, all"],
+    "as-user-extra": { reason: ["audit", "test"], empty: [] },
+  });
+  assertEquals(impersonation, {
+    user: "grace",
+    uid: "42",
+    groups: ["dev", "ops, all"],
+    extra: [["reason", ["audit", "test"]], ["empty", []]],
+  });
+});
+
+Deno.test("resolveUser refuses fields that contradict each other or are incomplete", () => {
+  const cases: readonly [user: Record<string, unknown>, field: string, includes: string][] = [
+    [
+      { token: "t", username: "u", password: "p" },
+      "token",
+      `is set together with "username", and only one can be sent`,
+    ],
+    [{ tokenFile: "t", username: "u" }, "tokenFile", `is set together with "username"`],
+    [{ password: "p" }, "password", `has no "username"`],
+    [{ username: "a:b" }, "username", `holds ":"`],
+    [{ username: "a\nb" }, "username", "holds control characters"],
+    [{ username: "a", password: "p\u0000" }, "password", "holds control characters"],
+    [{ token: "two words" }, "token", "holds blanks, line ends or characters beyond ASCII"],
+    [{ token: "ümlaut" }, "token", "beyond ASCII"],
+    [{ token: ["t"] }, "token", "must be text, in quotes if need be, found a list"],
+    [{ token: true }, "token", "found a boolean"],
+    [{ "client-certificate": "a.crt" }, "client-certificate", `has no key`],
+    [{ "client-key-data": pemData("PRIVATE KEY") }, "client-key-data", "has no certificate"],
+    [
+      { "client-certificate": "a.crt", "client-certificate-data": pemData("CERTIFICATE"), "client-key": "a" },
+      "client-certificate-data",
+      `is set together with "client-certificate"`,
+    ],
+    [
+      { "client-certificate": "a.crt", "client-key-data": pemData("PRIVATE KEY"), "client-key": "a" },
+      "client-key-data",
+      `is set together with "client-key"`,
+    ],
+    [
+      { "client-certificate": "a.crt", "client-key-data": pemData("CERTIFICATE") },
+      "client-key-data",
+      `it holds no PEM private key`,
+    ],
+    [
+      { "client-certificate": "a.crt", "client-key-data": pemData("ENCRYPTED PRIVATE KEY") },
+      "client-key-data",
+      `openssl pkey`,
+    ],
+    [
+      { "client-certificate-data": pemData("PRIVATE KEY"), "client-key": "a" },
+      "client-certificate-data",
+      `it holds no PEM certificate ("-----BEGIN CERTIFICATE-----"), only "PRIVATE KEY"`,
+    ],
+    [{ "as-uid": "1" }, "as-uid", `needs a user to act as: add "as"`],
+    [{ "as-groups": ["dev"] }, "as-groups", `needs a user to act as`],
+    [{ "as-user-extra": { a: ["b"] } }, "as-user-extra", `needs a user to act as`],
+    [{ as: "a\nb" }, "as", "holds line ends"],
+    [{ as: "a", "as-groups": ["x", "y "] }, "as-groups", "blanks at its ends"],
+    [{ as: "a", "as-groups": "dev" }, "as-groups", "must be a list of texts, found text"],
+    [{ as: "a", "as-groups": [["dev"]] }, "as-groups", "must be a list of texts, found a list"],
+    [{ as: "a", "as-user-extra": ["dev"] }, "as-user-extra", "must be a mapping of lists, found a list"],
+    [{ as: "a", "as-user-extra": { k: "dev" } }, "as-user-extra", "must be a list of texts, found text"],
+    [{ as: "a", "as-user-extra": { "": ["dev"] } }, "as-user-extra", "has a key that cannot be sent"],
+  ];
+  for (const [user, field, includes] of cases) {
+    const error = refused(user);
+    assertEquals(error.field, field, error.message);
+    assertStringIncludes(error.message, includes);
+  }
+});
+
+Deno.test("resolveUser refuses auth-provider and names its replacement", () => {
+  for (
+    const [provider, includes] of [
+      [{ name: "gcp", config: { "access-token": "hunter2" } }, "gke-gcloud-auth-plugin"],
+      [{ name: "azure" }, "kubelogin convert-kubeconfig"],
+      [{ name: "oidc", config: { "id-token": "hunter2", "refresh-token": "hunter2" } }, "kubectl-oidc_login"],
+      [{ name: "openstack" }, "client-keystone-auth"],
+      [{ name: "__proto__" }, "use a credential plugin"],
+      ["gcp", "use a credential plugin"],
+    ] as const
+  ) {
+    const error = refused({ "auth-provider": provider });
+    assertEquals(error.field, "auth-provider");
+    assertStringIncludes(error.message, includes);
+    assertStringIncludes(error.message, `pass a token as "token" or "tokenFile"`);
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+  }
+});
+
+Deno.test("resolveUser refuses unknown fields and names the nearest known one", () => {
+  for (const [field, known] of [["token-file", "tokenFile"], ["user-name", "username"], ["impersonate", ""]]) {
+    const error = refused({ [field]: "x" });
+    assertEquals(error.field, field);
+    assertStringIncludes(
+      error.message,
+      known === "" ? `is not known: a user has` : `is not known (did you mean "${known}"?)`,
+    );
+  }
+});
+
+Deno.test("resolveUser allows credentials over TLS, and over plain HTTP to this machine only", () => {
+  const users = [{ token: "hunter2" }, { tokenFile: "t" }, { username: "u", password: "hunter2" }, {
+    exec: { apiVersion: "client.authentication.k8s.io/v1beta1", command: "aws" },
+  }];
+  for (const user of users) {
+    const error = refused(user, "http://farm.example:8080");
+    assertEquals(error.field, Object.keys(user)[0]);
+    assertStringIncludes(error.message, `is not sent to "http://farm.example:8080", where others could read it`);
+    assertFalse(error.message.includes("hunter2"));
+    for (const host of ["localhost", "127.0.0.1", "127.8.9.1", "[::1]", "LOCALHOST"]) {
+      assertEquals(resolved(user, `http://${host}:8080`).name, "ada");
+    }
+    for (
+      const host of ["127.0.0.1.example", "localhost.example", "[::2]", "10.127.0.1", "api.localhost", "localhost."]
+    ) {
+      assertEquals(refused(user, `http://${host}:8080`).field, Object.keys(user)[0]);
+    }
+  }
+});
+
+Deno.test("resolveUser refuses credentials over plain HTTP through a proxy", () => {
+  const cluster = { server: "http://127.0.0.1:8001", "proxy-url": "http://bob:hunter2@proxy.example:3128" };
+  for (const user of [{ token: "t" }, { tokenFile: "t" }, { username: "u", password: "p" }]) {
+    const error = assertThrows(() => resolveContext(kubeconfig({ user, cluster })), KubeconfigError);
+    assertEquals(error.field, Object.keys(user)[0]);
+    assertStringIncludes(
+      error.message,
+      `is not sent to "http://127.0.0.1:8001" through proxy "http://proxy.example:3128", which could read it`,
+    );
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+    resolveContext(kubeconfig({ user, cluster: { ...cluster, server: "https://127.0.0.1:8001" } }));
+  }
+  resolveContext(kubeconfig({ user: {}, cluster }));
+});
+
+Deno.test("resolveUser refuses a client certificate without TLS, even on this machine", () => {
+  const error = refused({ "client-certificate": "a.crt", "client-key": "a.key" }, "http://localhost:8080");
+  assertEquals(error.field, "client-certificate");
+  assertStringIncludes(error.message, "has no TLS");
+});
+
+Deno.test("resolveUser allows impersonation over plain HTTP, as it is not secret", () => {
+  assertEquals(resolved({ as: "grace" }, "http://farm.example").impersonation?.user, "grace");
+});
+
+Deno.test("tokenProblem accepts the characters of bearer tokens", () => {
+  assertEquals(tokenProblem("eyJhbGciOi.J9_-~+/=="), undefined);
+  for (const token of ["", " a", "a\n", "a\tb", "✓"]) assert(tokenProblem(token) !== undefined, JSON.stringify(token));
+});
 
 const FILE = "/etc/kube/config";
 
-function refused(parts: Parts, options?: ResolveOptions): KubeconfigError {
+function refusedResolveContext(parts: Parts, options?: ResolveOptions): KubeconfigError {
   return assertThrows(() => resolveContext(kubeconfig(parts), options), KubeconfigError);
 }
 
@@ -39,30 +264,30 @@ contexts: [{name: good, context: {cluster: good, user: good}}, {name: bad, conte
 });
 
 Deno.test("resolveContext names contexts, clusters and users that do not exist, and the nearest that do", () => {
-  const named = refused({}, { context: "hone" });
+  const named = refusedResolveContext({}, { context: "hone" });
   assertStringIncludes(
     named.message,
     `it was asked for context "hone", which does not exist (did you mean "home"?): the contexts are "home"`,
   );
-  const current = refused({ currentContext: "hime" });
+  const current = refusedResolveContext({ currentContext: "hime" });
   assertEquals([current.file, current.field], [FILE, "current-context"]);
   assertStringIncludes(
     current.message,
     `field "current-context" names "hime", which does not exist (did you mean "home"?)`,
   );
-  const cluster = refused({ context: { cluster: "fram" } });
+  const cluster = refusedResolveContext({ context: { cluster: "fram" } });
   assertEquals([cluster.entry, cluster.field], [`context "home"`, "cluster"]);
   assertStringIncludes(
     cluster.message,
     `names "fram", which does not exist (did you mean "farm"?): the clusters are "farm"`,
   );
-  const user = refused({ context: { user: "zoe" } });
+  const user = refusedResolveContext({ context: { user: "zoe" } });
   assertEquals([user.entry, user.field], [`context "home"`, "user"]);
   assertStringIncludes(user.message, `names "zoe", which does not exist: the users are "ada"`);
 });
 
 Deno.test("resolveContext lists the contexts when none is current", () => {
-  const error = refused({ currentContext: "" });
+  const error = refusedResolveContext({ currentContext: "" });
   assertEquals([error.file, error.field], [FILE, "current-context"]);
   assertStringIncludes(
     error.message,
@@ -94,11 +319,11 @@ Deno.test("resolveContext checks the server's address", () => {
     [true, "found a boolean"],
   ];
   for (const [server, includes] of cases) {
-    const error = refused({ cluster: { server: server ?? null } });
+    const error = refusedResolveContext({ cluster: { server: server ?? null } });
     assertEquals([error.file, error.entry, error.field], [FILE, `cluster "farm"`, "server"]);
     assertStringIncludes(error.message, includes);
   }
-  const login = refused({ cluster: { server: "https://ada:hunter2@farm.example" } });
+  const login = refusedResolveContext({ cluster: { server: "https://ada:hunter2@farm.example" } });
   assertStringIncludes(login.message, "must not hold a user name or password");
   assertFalse(login.message.includes("hunter2"));
 });
@@ -142,7 +367,7 @@ Deno.test("resolveContext refuses an invalid CA, and a CA that is given twice", 
     ],
   ];
   for (const [cluster, includes] of cases) {
-    const error = refused({ cluster });
+    const error = refusedResolveContext({ cluster });
     assertEquals([error.entry, error.field], [`cluster "farm"`, "certificate-authority-data"]);
     assertStringIncludes(error.message, includes);
   }
@@ -163,7 +388,7 @@ Deno.test("resolveContext refuses each cluster field that cannot be used and say
     ["proxy-url", { url: "x" }, "must be text, in quotes if need be, found a mapping"],
   ];
   for (const [field, value, includes] of cases) {
-    const error = refused({ cluster: { [field]: value } });
+    const error = refusedResolveContext({ cluster: { [field]: value } });
     assertEquals([error.file, error.entry, error.field], [FILE, `cluster "farm"`, field]);
     assertStringIncludes(error.message, includes);
     assertFalse(Deno.inspect(error).includes("hunter2"));
@@ -171,11 +396,13 @@ Deno.test("resolveContext refuses each cluster field that cannot be used and say
 });
 
 Deno.test("resolveContext refuses cluster fields that exclude each other", () => {
-  const both = refused({ cluster: { "tls-server-name": "kubernetes", "proxy-url": "http://p.example" } });
+  const both = refusedResolveContext({ cluster: { "tls-server-name": "kubernetes", "proxy-url": "http://p.example" } });
   assertEquals(both.field, "tls-server-name");
-  const insecure = refused({ cluster: { "insecure-skip-tls-verify": true, "certificate-authority": "ca.crt" } });
+  const insecure = refusedResolveContext({
+    cluster: { "insecure-skip-tls-verify": true, "certificate-authority": "ca.crt" },
+  });
   assertEquals(insecure.field, "insecure-skip-tls-verify");
-  const plain = refused({ cluster: { "tls-server-name": "kubernetes", server: "http://farm.example" } });
+  const plain = refusedResolveContext({ cluster: { "tls-server-name": "kubernetes", server: "http://farm.example" } });
   assertStringIncludes(plain.message, "has no TLS");
 });
 
@@ -219,11 +446,11 @@ Deno.test("resolveContext treats empty and false fields as absent", () => {
 });
 
 Deno.test("resolveContext refuses unknown fields of a context", () => {
-  const error = refused({ context: { namespce: "shop" } });
+  const error = refusedResolveContext({ context: { namespce: "shop" } });
   assertEquals([error.entry, error.field], [`context "home"`, "namespce"]);
   assertStringIncludes(error.message, `is not known (did you mean "namespace"?): a context has "cluster", "user"`);
   assertStringIncludes(
-    refused({ context: { cluster: "" } }).message,
+    refusedResolveContext({ context: { cluster: "" } }).message,
     `field "cluster" is missing: name one of the clusters "farm"`,
   );
 });

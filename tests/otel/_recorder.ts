@@ -7,7 +7,7 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import type { Transport } from "../../src/api/transport.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
 
 /** Global providers that keep spans and metrics in memory, and a context manager that follows promises and timers; until it is disposed. */
 export class Recorder implements Disposable {

@@ -1,5 +1,5 @@
 import { type Browser, chromium, type Page } from "playwright-core";
-import { answerPage } from "../../src/cli/page/answer_page.ts";
+import { answerPage } from "../../src/cli/serve.ts";
 import { Client } from "../../src/client/client.ts";
 import { InformerRelay } from "../../src/edge/informer_relay.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { ClusterRole } from "../../src/kinds/rbac/v1.ts";
 import { configMap, FakeApiServer, pod } from "../../src/testing/mod.ts";
-import { PAGE_HTML } from "../../src/cli/page/page_html.ts";
+import { PAGE_HTML } from "../../src/cli/page_html.ts";
 import { CHROMIUM, ServedPage, Visit } from "./_served_page.ts";
 
 /** Registers a test that needs a browser, whose driver leaves timers behind. */

@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { isAlreadyExists } from "@kube/informer";
 import { Lease } from "@kube/informer/kinds/coordination/v1";
-import { planOf } from "../../src/perturb/plan/perturb_plan.ts";
-import { tryPlan } from "../../src/perturb/trial/trial.ts";
+import { planOf } from "../../src/perturb/plan.ts";
+import { tryPlan } from "../../src/perturb/trial.ts";
 import { elected, type ElectionBug } from "./_elected.ts";
 import { crontab } from "./_examples.ts";
 

@@ -2,7 +2,7 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { perturb, PerturbError, type PerturbOptions } from "@kube/informer/testing/perturb";
 import { defineResource } from "@kube/informer";
 import { FakeTime } from "@kube/informer/testing";
-import { planOf } from "../../src/perturb/plan/perturb_plan.ts";
+import { planOf } from "../../src/perturb/plan.ts";
 import { APP, type Outside } from "./_app.ts";
 import { appController } from "./_app_controller.ts";
 

@@ -1,6 +1,6 @@
 import { assert } from "@std/assert";
-import { planOf } from "../../src/perturb/plan/perturb_plan.ts";
-import { tryPlan } from "../../src/perturb/trial/trial.ts";
+import { planOf } from "../../src/perturb/plan.ts";
+import { tryPlan } from "../../src/perturb/trial.ts";
 import { APP } from "./_app.ts";
 import { appController, type Bug, BUGS } from "./_app_controller.ts";
 

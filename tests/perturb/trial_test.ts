@@ -3,7 +3,7 @@ import { type Client, copyOf, SharedIndexInformer } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import type { FakeApiServer } from "@kube/informer/testing";
 import type { ControllerFunction, PerturbOptions, PerturbStep } from "@kube/informer/testing/perturb";
-import { type TrialResult, tryPlan } from "../../src/perturb/trial/trial.ts";
+import { type TrialResult, tryPlan } from "../../src/perturb/trial.ts";
 
 const MAP = { metadata: { name: "x", namespace: "default" } };
 

@@ -1,4 +1,4 @@
-import type { Delta, DeltaFIFOOptions, Deltas } from "../../src/queue/delta.ts";
+import type { Delta, DeltaFIFOOptions, Deltas } from "../../src/queue/delta_fifo.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertFalse, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Delta, Deltas } from "../../src/queue/delta.ts";
+import type { Delta, Deltas } from "../../src/queue/delta_fifo.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { collectGarbage } from "../support/garbage.ts";

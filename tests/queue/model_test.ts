@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Deltas } from "../../src/queue/delta.ts";
+import type { Deltas } from "../../src/queue/delta_fifo.ts";
 import { DeltaFIFO } from "../../src/queue/delta_fifo.ts";
-import type { QueueReplacement } from "../../src/queue/replacement.ts";
+import type { QueueReplacement } from "../../src/queue/delta_fifo.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { apply, keyOf, print, Words } from "./_words.ts";
 

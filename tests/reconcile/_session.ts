@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import type { KubernetesObject } from "../../src/api/object.ts";
-import type { Transport } from "../../src/api/transport.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
 import { Client } from "../../src/client/client.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import type { ReconcileFunction, ReconcilerOptions } from "../../src/reconcile/options.ts";

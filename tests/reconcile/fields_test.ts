@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { fieldsOf } from "../../src/api/fields_of.ts";
+import { fieldsOf } from "../../src/api/fields.ts";
 import { Client } from "../../src/client/client.ts";
 import { ConfigMap } from "../../src/kinds/core/v1.ts";
 import { Reconciler } from "../../src/reconcile/reconciler.ts";

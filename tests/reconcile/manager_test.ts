@@ -2,12 +2,12 @@ import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes 
 import { ConfigMap, Pod } from "../../src/kinds/core/v1.ts";
 import { Lease } from "../../src/kinds/coordination/v1.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
-import { WaitError } from "../../src/informer/wait_error.ts";
-import { LeaderElector } from "../../src/reconcile/election/leader_elector.ts";
-import { LeadershipLostError, UnfinishedWorkError } from "../../src/reconcile/election/leadership.ts";
-import { EventRecorder } from "../../src/reconcile/events/event_recorder.ts";
+import { WaitError } from "../../src/informer/status.ts";
+import { LeaderElector } from "../../src/reconcile/leader_elector.ts";
+import { LeadershipLostError, UnfinishedWorkError } from "../../src/reconcile/leader_elector.ts";
+import { EventRecorder } from "../../src/reconcile/event_recorder.ts";
 import { Manager, type ManagerOptions } from "../../src/reconcile/manager.ts";
-import { OPEN_METRICS_TYPE } from "../../src/metrics/open_metrics.ts";
+import { OPEN_METRICS_TYPE } from "../../src/metrics/metrics.ts";
 import { parseOpenMetrics } from "../metrics/_parse_open_metrics.ts";
 import { Warnings } from "../support/console.ts";
 import { Session } from "./_session.ts";

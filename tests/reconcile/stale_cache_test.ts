@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
-import type { Transport } from "../../src/api/transport.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
 import { SharedInformerFactory } from "../../src/informer/shared_informer_factory.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../src/kinds/core/v1.ts";
 import type { InformerSelection } from "../../src/reconcile/options.ts";
-import { pod } from "../../src/testing/objects/pod.ts";
+import { pod } from "../../src/testing/objects.ts";
 import { generationChanged, labelsChanged } from "../../src/reconcile/predicate.ts";
 import type { FakeApiServer } from "../../src/testing/fake_api_server.ts";
-import { requeueAfter, retry } from "../../src/workqueue/result.ts";
+import { requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { Session } from "./_session.ts";
 
 Deno.test("a reconcile never sees a cache without its own writes, whatever the delay of watches [F16]", async () => {

@@ -1,5 +1,5 @@
-import { UnreachableError } from "../../src/api/errors.ts";
-import type { ReflectorOptions } from "../../src/reflector/options.ts";
+import { UnreachableError } from "../../src/api/status.ts";
+import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { added, bookmark, deleted, endBookmark, entry, expired, modified, part, refused } from "../support/fixtures.ts";
 import { PAGES } from "../support/followed_source.ts";
 import { END, ScriptedSource } from "../support/scripted_source.ts";

@@ -1,5 +1,5 @@
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { DecodeError, UnreachableError } from "../../src/api/errors.ts";
+import { DecodeError, UnreachableError } from "../../src/api/status.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import {
   deleted,

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { defineResource } from "../../src/api/resource.ts";
 import { Client } from "../../src/client/client.ts";
-import { WatchStream } from "../../src/reflector/watch_stream.ts";
+import { WatchStream } from "../../src/reflector/requests.ts";
 import { line, pod } from "../support/transport.ts";
 
 const Pod = defineResource({ version: "v1", plural: "pods", kind: "Pod" });

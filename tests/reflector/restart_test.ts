@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import type { Change, ListerWatcher, ListPart } from "../../src/api/lister_watcher.ts";
-import { UnreachableError } from "../../src/api/errors.ts";
+import { UnreachableError } from "../../src/api/status.ts";
 import type { ListOptions, WatchOptions } from "../../src/api/options.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { expired, part, type Thing } from "../support/fixtures.ts";

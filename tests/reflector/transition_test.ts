@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { DecodeError, UnreachableError } from "../../src/api/errors.ts";
-import { classify, failed } from "../../src/reflector/classify.ts";
+import { DecodeError, UnreachableError } from "../../src/api/status.ts";
+import { classify, failed } from "../../src/reflector/transition.ts";
 import {
   type AttemptHistory,
   type FailedOutcome,
@@ -14,7 +14,7 @@ import {
   type WaitingPhase,
   type WatchFacts,
   type WatchingPhase,
-} from "../../src/reflector/phase.ts";
+} from "../../src/reflector/transition.ts";
 import {
   firstPhase,
   RequestRateError,

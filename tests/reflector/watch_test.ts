@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { UnreachableError } from "../../src/api/errors.ts";
+import { UnreachableError } from "../../src/api/status.ts";
 import { RequestRateError, ShortWatchError } from "../../src/reflector/transition.ts";
-import type { ReflectorOptions } from "../../src/reflector/options.ts";
+import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { added, bookmark, deleted, entry, expired, modified, nameless, part, refused } from "../support/fixtures.ts";
 import { FakeTime } from "../support/fake_time.ts";
 import { collectGarbage } from "../support/garbage.ts";

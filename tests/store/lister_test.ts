@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
-import type { Entry } from "../../src/api/entry.ts";
-import { DecodeError } from "../../src/api/errors.ts";
+import type { Entry } from "../../src/api/options.ts";
+import { DecodeError } from "../../src/api/status.ts";
 import type { KubernetesObject, ObjectMeta } from "../../src/api/object.ts";
-import { entryOf } from "../../src/entry/entry_of.ts";
-import { brokenEntry } from "../../src/entry/json_entry.ts";
+import { entryOf } from "../../src/entry/entry.ts";
+import { brokenEntry } from "../../src/entry/entry.ts";
 import { EntryLister } from "../../src/informer/cache/lister.ts";
-import { Quarantine } from "../../src/informer/cache/quarantine.ts";
+import { Quarantine } from "../../src/informer/cache/entry_transform.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 
 /** A lister, what it reads, and what it reports. */

@@ -1,7 +1,7 @@
 import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { Indexer } from "../../src/store/indexer.ts";
-import type { StoreReplacement } from "../../src/store/replacement.ts";
+import type { StoreReplacement } from "../../src/store/indexer.ts";
 
 Deno.test("Indexer equals a naive recomputation after any operations", () => {
   fc.assert(

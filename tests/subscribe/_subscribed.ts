@@ -1,6 +1,6 @@
-import { nextTurn } from "../../src/async/next_turn.ts";
-import type { RelayOptions } from "../../src/edge/relay_options.ts";
-import type { Fetch } from "../../src/subscribe/ask_relay.ts";
+import { nextTurn } from "../../src/async/turns.ts";
+import type { RelayOptions } from "../../src/edge/informer_relay.ts";
+import type { Fetch } from "../../src/subscribe/follow_relay.ts";
 import { LOCAL, Relayed } from "../edge/_relayed.ts";
 import { FakeApiServer } from "../../src/testing/mod.ts";
 import { FakeTime } from "../support/fake_time.ts";

@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertStringIncludes } from "@std/assert";
-import { nextTurn } from "../../src/async/next_turn.ts";
+import { nextTurn } from "../../src/async/turns.ts";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import { RelayError } from "../../src/subscribe/ask_relay.ts";
-import type { SubscriptionEvent } from "../../src/subscribe/event_reader.ts";
+import { RelayError } from "../../src/subscribe/follow_relay.ts";
+import type { SubscriptionEvent } from "../../src/subscribe/follow_relay.ts";
 import { subscribe, type SubscribeOptions, type Subscription } from "../../src/subscribe/subscription.ts";
 import { subscribeViews } from "../../src/subscribe/view_subscription.ts";
 import { pod } from "../../src/testing/mod.ts";

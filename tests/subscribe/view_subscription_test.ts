@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { Pod } from "../../src/kinds/core/v1.ts";
-import type { ViewUpdate } from "../../src/informer/view/view_update.ts";
-import type { RemoteView } from "../../src/subscribe/remote_view.ts";
+import type { ViewUpdate } from "../../src/informer/view/cache_view.ts";
+import type { RemoteView } from "../../src/subscribe/view_subscription.ts";
 import {
   subscribeViews,
   type SubscribeViewsOptions,

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import type { Entry } from "../../src/api/entry.ts";
-import type { ReflectorStore, Replacement } from "../../src/reflector/reflector_store.ts";
-import type { ReflectorPhase } from "../../src/reflector/phase.ts";
-import type { ReflectorOptions } from "../../src/reflector/options.ts";
+import type { Entry } from "../../src/api/options.ts";
+import type { ReflectorStore, Replacement } from "../../src/reflector/lists.ts";
+import type { ReflectorPhase } from "../../src/reflector/transition.ts";
+import type { ReflectorOptions } from "../../src/reflector/reflector.ts";
 import { Reflector } from "../../src/reflector/reflector.ts";
 import { Indexer } from "../../src/store/indexer.ts";
 import { seen, type Thing } from "./fixtures.ts";

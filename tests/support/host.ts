@@ -1,6 +1,6 @@
-import type { FoundConnection } from "../../src/deno/found_connection.ts";
-import type { Host } from "../../src/deno/host/host.ts";
-import { runProgram } from "../../src/deno/host/run_program.ts";
+import type { FoundConnection } from "../../src/deno/connect_options.ts";
+import type { Host } from "../../src/deno/host.ts";
+import { runProgram } from "../../src/deno/host.ts";
 import type { Seen } from "./tls_server.ts";
 
 /** A machine that has the real files and only these variables. */

@@ -1,9 +1,9 @@
-import { errorLine } from "../../src/errors/error_line.ts";
+import { errorLine } from "../../src/errors/errors.ts";
 import { assertEquals } from "@std/assert";
 import type { Change } from "../../src/api/lister_watcher.ts";
-import type { Entry } from "../../src/api/entry.ts";
+import type { Entry } from "../../src/api/options.ts";
 import type { InformerEvent } from "../../src/informer/events/event.ts";
-import type { ResourceEventHandler } from "../../src/informer/events/handler.ts";
+import type { ResourceEventHandler } from "../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../src/informer/options.ts";
 import { SharedIndexInformer } from "../../src/informer/shared_index_informer.ts";
 import { part, seen, type Thing } from "./fixtures.ts";

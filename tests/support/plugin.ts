@@ -1,10 +1,10 @@
 import { assert } from "@std/assert";
-import { runPlugin, type RunPluginOptions } from "../../src/deno/credentials/run_plugin.ts";
-import { ExecLogin } from "../../src/deno/credentials/exec_login.ts";
-import { pairProblem } from "../../src/deno/transport/create_http_client.ts";
-import type { Host } from "../../src/deno/host/host.ts";
-import type { ExecPlugin } from "../../src/kubeconfig/exec/exec_plugin.ts";
-import type { ExecCredential } from "../../src/kubeconfig/exec/exec_credential.ts";
+import { runPlugin, type RunPluginOptions } from "../../src/deno/credentials.ts";
+import { ExecLogin } from "../../src/deno/credentials.ts";
+import { pairProblem } from "../../src/deno/transport.ts";
+import type { Host } from "../../src/deno/host.ts";
+import type { ExecPlugin } from "../../src/kubeconfig/exec_plugin.ts";
+import type { ExecCredential } from "../../src/kubeconfig/exec_plugin.ts";
 import { parseKubeconfig } from "../../src/kubeconfig/parse_kubeconfig.ts";
 import { resolveContext } from "../../src/kubeconfig/resolve_context.ts";
 import { hostWith } from "./host.ts";

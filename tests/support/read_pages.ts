@@ -1,7 +1,7 @@
 import type { ListerWatcher, ListPart } from "../../src/api/lister_watcher.ts";
 import type { ListOptions } from "../../src/api/options.ts";
-import { readPages } from "../../src/api/pager.ts";
-import { ReadAhead } from "../../src/async/read_ahead.ts";
+import { readPages } from "../../src/api/lister_watcher.ts";
+import { ReadAhead } from "../../src/async/iterate.ts";
 
 /** A part of a list, with the mark of a list that has begun anew. */
 export interface ReadPart<T> extends ListPart<T> {

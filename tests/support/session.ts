@@ -1,4 +1,4 @@
-import { execute } from "../../src/cli/execute.ts";
+import { execute } from "../../src/cli/run_command.ts";
 import { type Output, Terminal } from "../../src/cli/terminal/terminal.ts";
 
 /** After this time a line that was waited for counts as never printed. */

@@ -1,4 +1,4 @@
-import type { Transport } from "../../src/api/transport.ts";
+import type { Transport } from "../../src/api/lister_watcher.ts";
 
 /** One request as a test looks at it. */
 export interface Sent {

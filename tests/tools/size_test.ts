@@ -17,7 +17,7 @@ Deno.test("size adds up the files of each folder, those of src one level deeper"
     { path: "docs/a/b.md", bytes: 20 },
     { path: "src/cli/main.ts", bytes: 30 },
     { path: "src/cli/doctor/check.ts", bytes: 40 },
-    { path: "src/api/key.ts", bytes: 50 },
+    { path: "src/api/object.ts", bytes: 50 },
   ];
   assertEquals(folderSizes(files), [
     { folder: "src/cli", files: 2, bytes: 70 },

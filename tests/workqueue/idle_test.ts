@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
-import { requeueAfter, retry } from "../../src/workqueue/result.ts";
+import { requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

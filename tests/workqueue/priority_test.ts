@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { exponentialBackoff } from "../../src/workqueue/rate_limiter.ts";
-import { requeueAfter, retry } from "../../src/workqueue/result.ts";
+import { requeueAfter, retry } from "../../src/workqueue/run.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
 import { FakeTime } from "../support/fake_time.ts";
 

@@ -1,10 +1,33 @@
-import { Warnings } from "../support/console.ts";
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { nextTurn } from "../../src/async/next_turn.ts";
+import { nextTurn } from "../../src/async/turns.ts";
 import { exponentialBackoff, type RateLimiter } from "../../src/workqueue/rate_limiter.ts";
-import { requeueAfter, type Result, retry, SETTLED } from "../../src/workqueue/result.ts";
+import {
+  type Cause,
+  type Causes,
+  listOfCauses,
+  MAX_CAUSES,
+  requeueAfter,
+  type Result,
+  retry,
+  SETTLED,
+  withCause,
+  withCauses,
+} from "../../src/workqueue/run.ts";
 import { WorkQueue } from "../../src/workqueue/work_queue.ts";
+import { Warnings } from "../support/console.ts";
 import { FakeTime } from "../support/fake_time.ts";
+
+/** So many causes, each of another source, as a key has them. */
+function causes(name: string, count: number): Causes {
+  const each = Array.from({ length: count }, (_, i): Cause => ({ type: "event", source: `${name} ${i}` }));
+  return each.reduce<Causes>(withCause, undefined);
+}
+
+Deno.test("withCauses counts the causes that either side left out", () => {
+  const all = listOfCauses(withCauses(causes("a", MAX_CAUSES + 3), causes("b", MAX_CAUSES + 5)));
+  assertEquals(all.length, MAX_CAUSES);
+  assertEquals(all.at(-1), { type: "more", count: 2 * MAX_CAUSES + 8 - (MAX_CAUSES - 1) });
+});
 
 Deno.test("WorkQueue run gives every key to the worker, and resolves when the queue is shut down and empty", async () => {
   const queue = new WorkQueue<number>();

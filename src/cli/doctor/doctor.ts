@@ -6,31 +6,269 @@
  *
  * @module
  */
-import { jsonText } from "../terminal/text/plain.ts";
-import { StatusError } from "../../api/errors.ts";
-import type { ApiResource } from "../../api/api_resource.ts";
-import { type Resource, resourceName } from "../../api/resource.ts";
-import { errorLine } from "../../errors/error_line.ts";
+
+import { jsonText, type Terminal } from "../terminal/terminal.ts";
+import { readPages } from "../../api/lister_watcher.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { type ApiResource, type PlacedRule, type Resource, resourceName, rolesYaml } from "../../api/resource.ts";
+import { ReadAhead } from "../../async/iterate.ts";
 import type { Client } from "../../client/client.ts";
-import type { CheckedServer, ServerAccess } from "./checks/server_access.ts";
-import { checkCredentials } from "./checks/check_credentials.ts";
-import { checkConfiguration } from "./checks/check_configuration.ts";
-import { Checkup, CHECKUP_LIMITS, type CheckupLimits } from "./checkup/checkup.ts";
-import { reportLines, type ReportStyle } from "./report.ts";
-import { checkResource } from "./checks/check_resource.ts";
-import { checkServer } from "./checks/check_server.ts";
-import { checkDiscovery } from "./checks/check_discovery.ts";
-import { checkLogin } from "./checks/check_login.ts";
-import { checkAddress } from "./checks/check_address.ts";
-import { checkCertificate } from "./checks/check_certificate.ts";
-import { measureMemory } from "./measure_memory.ts";
-import { printRoles } from "./print_roles.ts";
-import { EXIT_CODE } from "../errors/exit_code.ts";
-import { UsageError } from "../errors/usage_error.ts";
-import { clientFor, type ConnectionFlags } from "../target/client_for.ts";
-import { resourcesFor } from "../target/resources_for.ts";
-import { checkSelection, type SelectionFlags, selectionFor } from "../target/selection_flags.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { errorLine } from "../../errors/errors.ts";
+import { MemoryMeter, type MemoryReport } from "../../informer/cache/memory_report.ts";
+import { EXIT_CODE, UsageError } from "../errors/explain_error.ts";
+import { tableLines } from "../terminal/table.ts";
+import { Checkup, CHECKUP_LIMITS, type CheckupLimits, seconds, type Step, type StepStatus } from "./checkup.ts";
+import { StatusError } from "../../api/status.ts";
+import {
+  checkAddress,
+  checkCertificate,
+  type CheckedServer,
+  checkServer,
+  type ServerAccess,
+} from "./connection_checks.ts";
+import { checkConfiguration, checkCredentials, checkDiscovery, checkLogin, checkResource } from "./access_checks.ts";
+import {
+  checkSelection,
+  clientFor,
+  type ConnectionFlags,
+  resourcesFor,
+  type SelectionFlags,
+  selectionFor,
+} from "../resources/resources_for.ts";
+
+/** The number of objects to a page. */
+const PAGE = 500;
+
+/** Options for {@linkcode measureMemory}. */
+export interface MeasureMemoryOptions {
+  /** The namespace; `undefined` for all. */
+  readonly namespace: string | undefined;
+  /** Lines for people, or a JSON object. */
+  readonly output: "table" | "json";
+  /** Ends the lists. */
+  readonly signal: AbortSignal;
+}
+
+/** The sizes of the objects of a kind. */
+interface Measured {
+  readonly resource: string;
+  readonly memory: MemoryReport;
+}
+
+/**
+ * Lists kinds in pages, one after the other, and prints the sizes of their objects, as informers would cache them unread. It
+ * keeps sizes alone. Kinds that cannot be listed are reported. Returns the exit code.
+ *
+ * @throws the error of the first kind, if no kind can be listed.
+ */
+export async function measureMemory(
+  client: Client,
+  resources: readonly Resource<KubernetesObject>[],
+  options: MeasureMemoryOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const measured: Measured[] = [];
+  const failures: { readonly resource: string; readonly error: unknown }[] = [];
+  for (const kind of resources) {
+    const resource = resourceName(kind);
+    try {
+      measured.push({ resource, memory: await measure(client, kind, options, terminal) });
+    } catch (error) {
+      options.signal.throwIfAborted();
+      failures.push({ resource, error });
+    }
+  }
+  terminal.live("");
+  if (measured.length === 0 && failures.length > 0) throw failures[0].error;
+  for (const { resource, error } of failures) terminal.say(`error: ${resource} is left out: ${errorLine(error)}`);
+  measured.sort((a, b) => b.memory.unreadBytes - a.memory.unreadBytes);
+  if (options.output === "json") terminal.result(jsonText({ resources: measured }, 2));
+  else for (const line of lines(measured)) terminal.result(line);
+  return failures.length === 0 ? EXIT_CODE.done : EXIT_CODE.failed;
+}
+
+async function measure(
+  client: Client,
+  resource: Resource<KubernetesObject>,
+  { namespace, signal }: MeasureMemoryOptions,
+  terminal: Terminal,
+): Promise<MemoryReport> {
+  const collection = client.resource(resource, { namespace });
+  const name = resourceName(resource);
+  let meter = new MemoryMeter();
+  const parts = readPages({
+    action: `measure "${name}"`,
+    list: { limit: PAGE },
+    open: (list) =>
+      new ReadAhead((signal) => collection.listEntries({ ...list, managedFields: "drop", signal }), signal),
+    sizeOf: ({ entries }) => entries.length,
+    restart: true,
+  });
+  terminal.live(`measuring ${name} ...`);
+  for await (const { part, restarted } of parts) {
+    if (restarted) meter = new MemoryMeter();
+    for (const entry of part.entries) meter.add(entry);
+    const { objects } = meter;
+    const of = part.remainingItemCount === undefined ? "" : ` of ${objects + part.remainingItemCount}`;
+    if (part.entries.length > 0) terminal.live(`measuring ${name}: ${objects}${of} objects, ${size(meter.bytes)} ...`);
+  }
+  return meter.report;
+}
+
+function lines(measured: readonly Measured[]): string[] {
+  const total = { objects: 0, bytes: 0 };
+  const kinds: string[][] = [["RESOURCE", "OBJECTS", "TEXT", "MEAN", "LARGEST"]];
+  const namespaces = new Map<string, { objects: number; bytes: number }>();
+  for (const { resource, memory: { objects, unreadBytes, largest: [first], ...memory } } of measured) {
+    if (objects === 0) continue;
+    total.objects += objects;
+    total.bytes += unreadBytes;
+    const largest = first === undefined ? "" : `${size(first.bytes)} ${first.key}`;
+    kinds.push([resource, String(objects), size(unreadBytes), size(unreadBytes / objects), largest]);
+    for (const { namespace, objects, bytes } of memory.namespaces) {
+      const sum = namespaces.get(namespace) ?? { objects: 0, bytes: 0 };
+      namespaces.set(namespace, { objects: sum.objects + objects, bytes: sum.bytes + bytes });
+    }
+  }
+  const largest = measured.flatMap(({ resource, memory }) => memory.largest.map((it) => ({ resource, ...it })))
+    .sort((a, b) => b.bytes - a.bytes).slice(0, 10);
+  const spaces = [...namespaces].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, 10);
+  return [
+    ...tableLines([...kinds, ["all", String(total.objects), size(total.bytes), "", ""]]),
+    "",
+    ...tableLines([
+      ["NAMESPACE", "OBJECTS", "TEXT"],
+      ...spaces.map(([name, { objects, bytes }]) => [name || "(none)", String(objects), size(bytes)]),
+    ]),
+    "",
+    ...tableLines([
+      ["LARGEST", "TEXT"],
+      ...largest.map(({ resource, key, bytes }) => [`${resource} ${key}`, size(bytes)]),
+    ]),
+  ];
+}
+
+/** Returns a size for people: `"5.7 kB"`. */
+function size(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB"];
+  let unit = 0;
+  for (; bytes >= 999.5 && unit < units.length - 1; unit++) bytes /= 1_000;
+  return `${unit === 0 || bytes >= 99.5 ? Math.round(bytes) : bytes.toFixed(1)} ${units[unit]}`;
+}
+
+/**
+ * Prints the roles that informers on these resources need, as YAML: a Role in the namespace, and a ClusterRole for
+ * cluster-scoped resources and where there is no namespace.
+ */
+export function printRoles(resources: readonly Resource[], namespace: string | undefined, terminal: Terminal): void {
+  const rules = resources.map(({ group, plural, scope }): PlacedRule => ({
+    verbs: ["list", "watch"],
+    groups: [group],
+    resources: [plural],
+    namespace: scope === "Namespaced" ? namespace ?? "" : "",
+  }));
+  terminal.result(rolesYaml(rules, { name: "informer" }).trimEnd());
+}
+
+/** The results of a diagnosis. */
+export interface Report {
+  /** Address of the server, if known. */
+  readonly server?: string;
+  /** Exit code of the process. */
+  readonly exitCode: number;
+  /** The checks, in their order. */
+  readonly steps: readonly Step[];
+  /** The Deno flags that this configuration needs, if known. */
+  readonly permissions: readonly string[];
+  /** Duration, in milliseconds. */
+  readonly ms: number;
+}
+
+/** Layout of a report. */
+export interface ReportStyle {
+  /** If `true`, symbols and wrapped lines for people; otherwise one line for each check, for logs and `grep`. */
+  readonly pretty: boolean;
+  /** If `true`, prints colours. */
+  readonly colours: boolean;
+  /** Maximum width, in characters. */
+  readonly columns: number;
+}
+
+const SYMBOLS: Readonly<Record<StepStatus, string>> = { ok: "✓", warn: "!", fail: "✗", skip: "-" };
+/** Green, yellow, red, grey (ECMA-48 SGR). */
+const COLOURS: Readonly<Record<StepStatus, number>> = { ok: 32, warn: 33, fail: 31, skip: 90 };
+const BOLD = 1;
+
+/** Returns the lines of a report. */
+export function reportLines(report: Report, style: ReportStyle): string[] {
+  return style.pretty ? prettyPage(report, style) : plainPage(report);
+}
+
+function plainPage({ steps, permissions, ...report }: Report): string[] {
+  const width = Math.max(...steps.map(({ name }) => name.length), "permissions".length);
+  const lines = steps.map(({ status, name, what, remedy }) => {
+    const advice = remedy === undefined ? "" : `; to do: ${remedy}`;
+    return `${status.padEnd(4)}  ${name.padEnd(width)}  ${what}${advice}`;
+  });
+  if (permissions.length > 0) lines.push(`ok    ${"permissions".padEnd(width)}  ${permissions.join(" ")}`);
+  return [...lines, summaryOf({ steps, permissions, ...report })];
+}
+
+function prettyPage(report: Report, { colours, columns }: ReportStyle): string[] {
+  const { steps, permissions, server } = report;
+  const paint = (code: number, text: string): string => colours ? `\x1b[${code}m${text}\x1b[0m` : text;
+  const width = Math.max(...steps.map(({ name }) => name.length), "permissions".length);
+  const indent = " ".repeat(width + 6);
+  const room = Math.max(24, Math.min(columns, 120) - indent.length);
+  const lines = [paint(BOLD, server === undefined ? "informer doctor" : `informer doctor  ${server}`), ""];
+  for (const { status, name, what, remedy } of steps) {
+    const [first, ...rest] = folded(what, room);
+    lines.push(`  ${paint(COLOURS[status], SYMBOLS[status])} ${name.padEnd(width)}  ${first}`);
+    lines.push(...rest.map((line) => indent + line));
+    if (remedy === undefined) continue;
+    const [advice, ...more] = folded(remedy, room - 2);
+    lines.push(paint(COLOURS[status], `${indent}→ ${advice}`));
+    lines.push(...more.map((line) => paint(COLOURS[status], `${indent}  ${line}`)));
+  }
+  permissions.forEach((flag, i) => {
+    const head = i === 0 ? `  ${paint(COLOURS.ok, SYMBOLS.ok)} ${"permissions".padEnd(width)}  ` : indent;
+    // Not wrapped, so that it can be copied.
+    lines.push(head + flag);
+  });
+  const worst = worstOf(steps);
+  return [...lines, "", `  ${paint(COLOURS[worst], summaryOf(report))}`];
+}
+
+function worstOf(steps: readonly Step[]): StepStatus {
+  return (["fail", "warn"] as const).find((status) => steps.some((step) => step.status === status)) ?? "ok";
+}
+
+function summaryOf({ steps, ms }: Report): string {
+  const count = (wanted: StepStatus): number => steps.filter(({ status }) => status === wanted).length;
+  const [failed, warned] = [count("fail"), count("warn")];
+  const warnings = `${warned} ${warned === 1 ? "warning" : "warnings"}`;
+  const verdict = failed > 0
+    ? `${failed} of ${steps.length} checks failed${warned > 0 ? `, ${warnings}` : ""}`
+    : warned > 0
+    ? `informers can run, with ${warnings}`
+    : "all is well: informers can run";
+  return `${verdict} (${seconds(ms)})`;
+}
+
+/** Wraps a text to lines of at most `room` characters, unless a word is longer. */
+function folded(text: string, room: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + 1 + word.length > room) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}
 
 /** The flags of `doctor`. */
 export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "namespace" | "allNamespaces"> {

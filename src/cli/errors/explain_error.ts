@@ -1,5 +1,4 @@
-import { errorLine, oneLine } from "../../errors/error_line.ts";
-import { UsageError } from "./usage_error.ts";
+import { errorLine, oneLine } from "../../errors/errors.ts";
 import { ValidationError } from "@cliffy/command";
 import {
   CredentialsError,
@@ -8,10 +7,27 @@ import {
   isNotFound,
   isUnauthorized,
   UnreachableError,
-} from "../../api/errors.ts";
-import { ConnectError } from "../../deno/connect_error.ts";
-import { KubeconfigError } from "../../kubeconfig/model/kubeconfig_error.ts";
-import { EXIT_CODE } from "./exit_code.ts";
+} from "../../api/status.ts";
+import { ConnectError } from "../../deno/connect_options.ts";
+import { KubeconfigError } from "../../kubeconfig/parse_kubeconfig.ts";
+
+/** Exit codes of the process. */
+export const EXIT_CODE = {
+  /** Success. */
+  done: 0,
+  /** Failure. */
+  failed: 1,
+  /** Invalid command line. */
+  usage: 2,
+  /** No connection, or access denied. */
+  connection: 3,
+} as const;
+
+/** The command line is invalid: exit code 2. The message includes the remedy. */
+export class UsageError extends Error {
+  /** `"UsageError"`. */
+  override readonly name = "UsageError";
+}
 
 /** Returns the exit code for an error, and one line for people. */
 export function explainError(error: unknown): { readonly code: number; readonly message: string } {

@@ -1,9 +1,10 @@
 import type { KubernetesObject } from "../../api/object.ts";
-import type { Resource } from "../../api/resource.ts";
+import { type Resource, resourceName } from "../../api/resource.ts";
 import type { SharedIndexInformer } from "../../informer/shared_index_informer.ts";
 import type { InformerStatus } from "../../informer/status.ts";
-import { ageOf } from "./text/age_of.ts";
-import type { Terminal } from "./terminal.ts";
+import { ageOf, GrowingTable, nothingFound, rowCells, rowHeads, type RowStyle } from "./table.ts";
+import type { FullScreen, Terminal } from "./terminal.ts";
+import type { HandlerRegistration } from "../../informer/events/event.ts";
 
 const PERIOD_MS = 250;
 /** Period of the event rate, in milliseconds. */
@@ -72,4 +73,239 @@ function partsOf({ state, since, objects, listing, lastBookmarkAt, handlers }: I
 
 function progressOf({ objects, remaining }: { readonly objects: number; readonly remaining?: number }): string {
   return remaining === undefined ? `${objects} listed` : `${objects} of ${objects + remaining} listed`;
+}
+
+/** Size of a screen, in characters. */
+export interface ScreenSize {
+  /** Characters in a row. */
+  readonly columns: number;
+  /** Rows. */
+  readonly rows: number;
+}
+
+const CLEAR = "\x1b[H\x1b[2J";
+
+/** Draws frames on a screen, and writes only rows that differ from those of the frame before. */
+export class FramePainter {
+  #shown: readonly string[] = [];
+  #size: ScreenSize = { columns: 0, rows: 0 };
+
+  /**
+   * Returns the text that turns the latest frame into this one; `""` if nothing differs. After a change of the size, all
+   * is drawn anew. Rows and characters that the screen does not have are left out. Lines have no control characters.
+   */
+  paint(lines: readonly string[], size: ScreenSize): string {
+    const { columns, rows } = size;
+    const frame = lines.slice(0, rows).map((line) => line.slice(0, columns));
+    const isResized = columns !== this.#size.columns || rows !== this.#size.rows;
+    const before = isResized ? [] : this.#shown;
+    let text = isResized ? CLEAR : "";
+    for (let row = 0; row < Math.max(frame.length, before.length); row++) {
+      const line = frame[row] ?? "";
+      if (line !== (before[row] ?? "")) text += `\x1b[${row + 1};1H${line}${line.length < columns ? "\x1b[K" : ""}`;
+    }
+    this.#shown = frame;
+    this.#size = size;
+    return text;
+  }
+}
+
+/** Keys, as a terminal sends them: letters, and CSI sequences of ECMA-48 and xterm. */
+const UP: readonly string[] = ["k", "\x1b[A", "\x1bOA"];
+const DOWN: readonly string[] = ["j", "\x1b[B", "\x1bOB"];
+const PAGE_UP: readonly string[] = ["b", "\x1b[5~"];
+const PAGE_DOWN: readonly string[] = [" ", "f", "\x1b[6~"];
+const FIRST: readonly string[] = ["g", "\x1b[H", "\x1b[1~", "\x1bOH"];
+const LAST: readonly string[] = ["G", "\x1b[F", "\x1b[4~", "\x1bOF"];
+
+/** The first row of a long table that a screen shows; keys move it, as in `less`. A page moves by one row less than fit. */
+export class ScrollPosition {
+  #first = 0;
+  #height = 1;
+
+  /** Returns the first row to show of `count`, where `height` fit. */
+  within(count: number, height: number): number {
+    this.#height = Math.max(1, height);
+    this.#first = Math.max(0, Math.min(this.#first, count - this.#height));
+    return this.#first;
+  }
+
+  /** Moves by a key; other keys do nothing. Returns `true` if it moved. */
+  press(key: string): boolean {
+    const before = this.#first;
+    if (UP.includes(key)) this.#first--;
+    else if (DOWN.includes(key)) this.#first++;
+    else if (PAGE_UP.includes(key)) this.#first -= Math.max(1, this.#height - 1);
+    else if (PAGE_DOWN.includes(key)) this.#first += Math.max(1, this.#height - 1);
+    else if (FIRST.includes(key)) this.#first = 0;
+    else if (LAST.includes(key)) this.#first = Number.MAX_SAFE_INTEGER;
+    this.#first = Math.max(0, this.#first);
+    return this.#first !== before;
+  }
+}
+
+/** The objects of one resource. */
+interface Section {
+  readonly resource: Resource;
+  readonly layout: GrowingTable;
+  readonly objects: Map<string, KubernetesObject>;
+  /** The keys in order; `undefined` after an object came or went. */
+  keys: readonly string[] | undefined;
+}
+
+/** A line of a {@linkcode LiveTable} before it is formatted: the heads of a section, an object, or an empty line. */
+interface Line {
+  readonly section: Section;
+  readonly key?: string;
+  readonly isEmpty?: boolean;
+}
+
+/** The rows of one or more resources, as they change. Only rows that are asked for are formatted. */
+export class LiveTable {
+  readonly #style: Pick<RowStyle, "wide" | "namespaces">;
+  readonly #sections = new Map<string, Section>();
+
+  /** A table of these resources, in their order. */
+  constructor(resources: readonly Resource[], style: Pick<RowStyle, "wide" | "namespaces">) {
+    this.#style = style;
+    for (const resource of resources) {
+      const section = { resource, layout: new GrowingTable(), objects: new Map(), keys: undefined };
+      this.#sections.set(resourceName(resource), section);
+    }
+  }
+
+  /** Adds or replaces an object. */
+  set(resource: Resource, key: string, object: KubernetesObject): void {
+    const section = this.#sections.get(resourceName(resource))!;
+    if (!section.objects.has(key)) section.keys = undefined;
+    section.objects.set(key, object);
+  }
+
+  /** Removes an object. */
+  delete(resource: Resource, key: string): void {
+    const section = this.#sections.get(resourceName(resource))!;
+    if (section.objects.delete(key)) section.keys = undefined;
+  }
+
+  /** Number of objects. */
+  get size(): number {
+    let size = 0;
+    for (const { objects } of this.#sections.values()) size += objects.size;
+    return size;
+  }
+
+  /** Number of lines: of each resource that has objects, its heads and rows; an empty line between two resources. */
+  get length(): number {
+    const sizes = [...this.#sections.values()].map(({ objects }) => objects.size).filter((size) => size > 0);
+    return sizes.reduce((sum, size) => sum + size + 1, Math.max(0, sizes.length - 1));
+  }
+
+  /**
+   * Returns the lines from `first` on, at most `count`; `now` is the time for ages. The heads of the resource that line
+   * `first` belongs to take the place of that line.
+   */
+  lines(first: number, count: number, now: number): string[] {
+    const shown = this.#from(first, count);
+    if (shown.length > 0 && shown[0].key !== undefined) shown[0] = { section: shown[0].section };
+    const style = { ...this.#style, kinds: this.#sections.size > 1, now };
+    // Twice, as a later row may widen a column.
+    for (const line of shown) format(line, style);
+    return shown.map((line) => format(line, style));
+  }
+
+  #from(first: number, count: number): Line[] {
+    const found: Line[] = [];
+    let at = 0;
+    const add = (line: Line): void => {
+      if (at++ >= first && found.length < count) found.push(line);
+    };
+    for (const section of this.#sections.values()) {
+      const { objects } = section;
+      if (objects.size === 0) continue;
+      if (at > 0) add({ section, isEmpty: true });
+      add({ section });
+      section.keys ??= [...objects.keys()].sort();
+      const start = Math.max(0, first - at);
+      const stop = Math.min(objects.size, first + count - at);
+      for (let i = start; i < stop; i++) found.push({ section, key: section.keys[i] });
+      at += objects.size;
+    }
+    return found.slice(0, count);
+  }
+}
+
+function format({ section, key, isEmpty }: Line, style: RowStyle): string {
+  if (isEmpty) return "";
+  const { resource, objects, layout } = section;
+  if (key !== undefined) return layout.line(rowCells(resource, objects.get(key)!, style));
+  const [object] = objects.values();
+  return layout.line(rowHeads(resource, object, style));
+}
+
+/** Lines around the rows: the status, and at the end a message or the keys. */
+const AROUND = 2;
+
+/**
+ * The screen of `watch` on a terminal: the status of the informers, and their objects as a table that changes in place.
+ *
+ * The table follows the events at once; the screen follows when {@linkcode WatchPage.paint} is called, or a key scrolls.
+ */
+export class WatchPage implements Disposable {
+  readonly #table: LiveTable;
+  readonly #where: string;
+  readonly #screen: FullScreen;
+  readonly #painter = new FramePainter();
+  readonly #scroll = new ScrollPosition();
+  #status = "";
+  #isSynced = false;
+
+  /** Takes over the screen. `quit` is called when the key q is pressed. */
+  constructor(
+    resources: readonly Resource[],
+    style: Pick<RowStyle, "wide" | "namespaces">,
+    namespace: string | undefined,
+    terminal: Terminal,
+    quit: () => void,
+  ) {
+    this.#table = new LiveTable(resources, style);
+    this.#where = nothingFound(resources, namespace);
+    this.#screen = terminal.takeOver((key) => {
+      if (key === "q") quit();
+      else if (this.#scroll.press(key)) this.paint(this.#status);
+    });
+  }
+
+  /** Shows the objects of an informer from now on. */
+  follow(resource: Resource, informer: SharedIndexInformer<KubernetesObject>): HandlerRegistration {
+    return informer.addEventHandler({
+      onAdd: ({ key, object }) => this.#table.set(resource, key, object),
+      onUpdate: ({ key, object }) => this.#table.set(resource, key, object),
+      onDelete: ({ key }) => this.#table.delete(resource, key),
+      onSynced: () => {
+        this.#isSynced = true;
+      },
+    }, { name: "print" });
+  }
+
+  /** Draws what has changed; `status` is the first line. */
+  paint(status: string): void {
+    this.#status = status;
+    const { size, messages } = this.#screen;
+    const height = Math.max(0, size.rows - AROUND);
+    const { length } = this.#table;
+    const first = this.#scroll.within(length, height);
+    const rows = this.#table.lines(first, height, Date.now());
+    if (length === 0 && this.#isSynced && rows.length < height) rows.push(this.#where);
+    while (rows.length < height) rows.push("");
+    const hidden = length - height;
+    const keys = hidden > 0
+      ? `lines ${first + 1} to ${first + height} of ${length}; arrows, space, b, g, G; q ends`
+      : "q ends";
+    this.#screen.draw(this.#painter.paint([status, ...rows, messages.at(-1) ?? keys], size));
+  }
+
+  /** Gives the screen back. */
+  [Symbol.dispose](): void {
+    this.#screen[Symbol.dispose]();
+  }
 }

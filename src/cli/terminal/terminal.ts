@@ -5,7 +5,34 @@
  *
  * @module
  */
-import { plain } from "./text/plain.ts";
+
+import { errorLine } from "../../errors/errors.ts";
+
+/** Control characters, and characters that reorder or break lines: foreign text must not control the terminal. */
+// deno-lint-ignore no-control-regex -- these are what is looked for
+export const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Returns the text on one line, safe for a terminal: line ends become spaces, other control characters `\u001b`. */
+export function plain(text: string): string {
+  return text.trim().replace(/[^\S\n\r]*[\r\n]+\s*/g, " ").replace(
+    UNPRINTABLE,
+    escaped,
+  );
+}
+
+/** Returns the JSON text of a value, whose control characters a terminal does not obey. */
+export function jsonText(value: unknown, indent?: number): string {
+  // What is below U+0020 is escaped already, but for the line ends between members.
+  return JSON.stringify(value, undefined, indent).replace(
+    UNPRINTABLE,
+    (found) => found === "\n" ? found : escaped(found),
+  );
+}
+
+/** Returns a character as `\u001b`. */
+export function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
 
 const encoder = new TextEncoder();
 
@@ -301,3 +328,44 @@ function writeAllSync(to: Output, text: string): void {
   const bytes = encoder.encode(text);
   for (let written = 0; written < bytes.length;) written += to.writeSync(bytes.subarray(written));
 }
+
+/**
+ * Reports failures of one resource to people: each message once, and again only after a recovery.
+ *
+ * An unreachable server fails every few seconds with one or two different messages; each is printed once.
+ */
+export class FailureReporter {
+  readonly #name: string;
+  readonly #say: (line: string) => void;
+  /** Lines printed since the last recovery; at most `MOST`. */
+  readonly #said = new Set<string>();
+  /** `true` from a failure that is retried until the recovery. */
+  #ill = false;
+
+  /** Messages begin with `name`. */
+  constructor(name: string, say: (line: string) => void) {
+    this.#name = name;
+    this.#say = say;
+  }
+
+  /** Reports a failure; `trying` means that it is retried until it succeeds. */
+  report(error: unknown, trying: boolean): void {
+    this.#ill ||= trying;
+    const line = `${this.#name}: ${errorLine(error)}${trying ? "; trying again" : ""}`;
+    if (this.#said.has(line)) return;
+    if (this.#said.size >= MOST) this.#said.clear();
+    this.#said.add(line);
+    this.#say(line);
+  }
+
+  /** Reports the recovery, if a failure was being retried. */
+  recovered(): void {
+    if (!this.#ill) return;
+    this.#ill = false;
+    this.#said.clear();
+    this.#say(`${this.#name}: live again`);
+  }
+}
+
+/** Maximum number of messages to remember: failures of single objects can be as many as the objects. */
+const MOST = 1_000;

@@ -7,8 +7,110 @@
  *
  * @module
  */
-import type { StreamSource } from "../../async/cancellable.ts";
-import { ChunkReader } from "./chunk_reader.ts";
+
+import type { StreamSource } from "../../async/iterate.ts";
+import { DecodeError } from "../../api/status.ts";
+
+const BUFFER_BYTES = 65_536;
+
+/**
+ * Reads a body chunk by chunk, one read at a time.
+ *
+ * A byte stream is read into one recycled buffer, which halves the cost of small events: the default reader allocates
+ * 64 KiB for each read. Other streams are read by the default reader. The first read locks the body.
+ */
+export class ChunkReader {
+  readonly #body: ReadableStream<Uint8Array>;
+  /** Set by the first read, if the body is a byte stream. */
+  #byob: ReadableStreamBYOBReader | undefined;
+  /** Set by the first read. */
+  #reader: ReadableStreamBYOBReader | ReadableStreamDefaultReader<Uint8Array> | undefined;
+  /** The recycled buffer, between two reads of a byte stream. */
+  #buffer: Uint8Array<ArrayBuffer> | undefined;
+  /** True once the body has ended, failed or been cancelled; then it is not locked. */
+  #ended = false;
+
+  /** Does not read yet. */
+  constructor(body: ReadableStream<Uint8Array>) {
+    this.#body = body;
+  }
+
+  /** The next chunk, or `undefined` at the end. A chunk is valid until the next read. */
+  async next(): Promise<Uint8Array | undefined> {
+    try {
+      return this.accept(await this.read());
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+  }
+
+  /**
+   * The result of the body's reader, to be given to {@linkcode accept}. This is the reader's own promise: a watch reads a
+   * chunk for nearly every event, so each further promise would be one per event.
+   */
+  read(): Promise<ReadableStreamReadResult<Uint8Array>> {
+    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
+    if (this.#reader === undefined) {
+      try {
+        this.#byob = byobReader(this.#body);
+        this.#reader = this.#byob ?? this.#body.getReader();
+      } catch (error) {
+        this.#ended = true;
+        return Promise.reject(error);
+      }
+    }
+    return this.#byob === undefined
+      ? (this.#reader as ReadableStreamDefaultReader<Uint8Array>).read()
+      : this.#byob.read(this.#buffer ?? new Uint8Array(BUFFER_BYTES));
+  }
+
+  /** The chunk in a result of {@linkcode read}, or `undefined` at the end. It is valid until the next read. */
+  accept({ done, value }: ReadableStreamReadResult<Uint8Array>): Uint8Array | undefined {
+    if (done) {
+      this.#end();
+      return undefined;
+    }
+    if (this.#byob !== undefined) this.#buffer = new Uint8Array(value.buffer as ArrayBuffer);
+    return value;
+  }
+
+  /** Cancels the rest of the body. A pending read ends at once. */
+  async cancel(): Promise<void> {
+    if (this.#ended) return;
+    if (this.#reader === undefined) {
+      this.#ended = true;
+      return await this.#body.cancel();
+    }
+    const cancelled = this.#reader.cancel();
+    this.#end();
+    await cancelled;
+  }
+
+  #end(): void {
+    if (!this.#ended) this.#reader?.releaseLock();
+    this.#ended = true;
+  }
+}
+
+/** The chunks of a body, each valid until the next one is read. Leaving early cancels the body. */
+export async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = new ChunkReader(body);
+  try {
+    for (let chunk; (chunk = await chunks.next()) !== undefined;) yield chunk;
+  } finally {
+    await chunks.cancel();
+  }
+}
+
+function byobReader(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch (error) {
+    if (error instanceof TypeError) return undefined; // not a byte stream, or the runtime has none
+    throw error;
+  }
+}
 
 /** Decodes a body chunk by chunk. */
 export interface BodyDecoder<P> {
@@ -58,4 +160,172 @@ export class BodyReader<P> implements StreamSource<P, ReadableStreamReadResult<U
   cancel(): Promise<void> {
     return this.#chunks.cancel();
   }
+}
+
+const SMALLEST_BYTES = 16_384;
+
+/** A buffer larger than this is freed when it is cleared. */
+const LARGEST_KEPT_BYTES = 1_048_576;
+
+/** Joins bytes that arrive in parts, in one buffer that is allocated by the first part and grows by doubling. */
+export class ByteBuffer {
+  /** Its first `#length` bytes are the content. */
+  #bytes = new Uint8Array(0);
+  #length = 0;
+
+  /** The length of the content, in bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The buffer. The content is its first {@linkcode length} bytes, until the next change. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+
+  /** Appends `bytes[start, end)`. */
+  append(bytes: Uint8Array, start: number, end: number): void {
+    const length = this.#length + end - start;
+    if (length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(this.#bytes.length * 2, length, SMALLEST_BYTES));
+      larger.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end), this.#length);
+    this.#length = length;
+  }
+
+  /** Removes the first `count` bytes of the content. */
+  removeFirst(count: number): void {
+    if (count === this.#length) return this.clear();
+    this.#bytes.copyWithin(0, count, this.#length);
+    this.#length -= count;
+  }
+
+  /** Removes the content. */
+  clear(): void {
+    this.#length = 0;
+    if (this.#bytes.length > LARGEST_KEPT_BYTES) this.#bytes = new Uint8Array(0);
+  }
+}
+
+/** A shared decoder: not fatal and not streaming, as both are two to three times slower. Broken UTF-8 reads as U+FFFD. */
+export const utf8: TextDecoder = new TextDecoder();
+
+/** `bytes[start, end)` as text if all of it is ASCII, so that each byte is one character; else `undefined`. */
+export function asciiOf(bytes: Uint8Array, start: number, end: number): string | undefined {
+  const text = utf8.decode(start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end));
+  // Every other character is decoded from two bytes or more, except the one that replaces a broken byte.
+  return text.length === end - start && !text.includes("\ufffd") ? text : undefined;
+}
+
+/** The default limit of a line or a list item, in bytes: 64 MiB, four times the limit of client-go. */
+export const MAX_OBJECT_BYTES = 67_108_864;
+
+const NEWLINE = 10;
+const SPACE = 32;
+/** The most regions in a row that are cut as bytes, without a check for ASCII. */
+const MOST_AS_BYTES = 63;
+/** Larger regions are searched as bytes: the size of a decoded text must not depend on the size of chunks. */
+export const LARGEST_TEXT = 1_048_576;
+
+/**
+ * Receives the line in `bytes[start, end)`, which are valid during the call. If the bytes around it are all ASCII, `text` is
+ * their text, with the line at the same positions. A slice of `text` keeps all of it in memory.
+ */
+export type LineTarget = (bytes: Uint8Array, start: number, end: number, text: string | undefined) => void;
+
+/**
+ * Cuts a stream of bytes into lines. Byte 10 never occurs inside a UTF-8 sequence, and JSON escapes it in strings, so the
+ * cut is exact however the chunks are split. A line without a line break at its end is incomplete, and not emitted.
+ *
+ * ASCII is searched as text: decoding a region once and searching the text is faster than searching the bytes one by one.
+ */
+export class LineSplitter {
+  /** The incomplete line at the end of the chunks so far. */
+  readonly #carry = new ByteBuffer();
+  readonly #maxBytes: number;
+  /** The number of following regions that are cut as bytes. */
+  #asBytes = 0;
+  /** The value of `#asBytes` after the latest region that was not ASCII; 0 after one that was. */
+  #backOff = 0;
+
+  /** Accepts lines of at most `maxBytes` bytes. */
+  constructor(maxBytes: number = MAX_OBJECT_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** The length of the incomplete line, in bytes. */
+  get pending(): number {
+    return this.#carry.length;
+  }
+
+  /**
+   * Calls `line` for each line that ends in this chunk. White space around a line is trimmed, such as that of CRLF, and
+   * empty lines are skipped.
+   *
+   * @throws {DecodeError} when a line is longer than allowed.
+   */
+  push(chunk: Uint8Array, line: LineTarget): void {
+    let start = 0;
+    if (this.#carry.length > 0) {
+      const end = chunk.indexOf(NEWLINE);
+      const stop = end === -1 ? chunk.length : end;
+      this.#check(this.#carry.length + stop);
+      // mutant: chunk-border-breaks-character
+      this.#carry.append(chunk, 0, stop);
+      if (end === -1) return;
+      const { bytes, length } = this.#carry;
+      try {
+        emit(bytes, 0, length, line, this.#textOf(bytes, 0, length));
+      } finally {
+        this.#carry.clear();
+      }
+      start = end + 1;
+    }
+    const stop = chunk.lastIndexOf(NEWLINE) + 1;
+    if (stop > start) {
+      this.#region(start === 0 && stop === chunk.length ? chunk : chunk.subarray(start, stop), line);
+      start = stop;
+    }
+    // mutant: truncated-line-parsed
+    if (start === chunk.length) return;
+    this.#check(chunk.length - start);
+    this.#carry.append(chunk, start, chunk.length);
+  }
+
+  /** Cuts complete lines: in text if they are ASCII, else in bytes. */
+  #region(bytes: Uint8Array, line: LineTarget): void {
+    const text = this.#textOf(bytes, 0, bytes.length);
+    for (let start = 0, end; start < bytes.length; start = end + 1) {
+      end = text === undefined ? bytes.indexOf(NEWLINE, start) : text.indexOf("\n", start);
+      this.#check(end - start);
+      emit(bytes, start, end, line, text);
+    }
+  }
+
+  /** The region as text, if it is ASCII. The check costs as much as decoding: after each failure it is done half as often. */
+  #textOf(bytes: Uint8Array, start: number, end: number): string | undefined {
+    if (end - start > LARGEST_TEXT) return undefined;
+    if (this.#asBytes > 0) {
+      this.#asBytes--;
+      return undefined;
+    }
+    const text = asciiOf(bytes, start, end);
+    this.#asBytes = this.#backOff = text === undefined ? Math.min(2 * this.#backOff + 1, MOST_AS_BYTES) : 0;
+    return text;
+  }
+
+  #check(length: number): void {
+    if (length <= this.#maxBytes) return;
+    throw new DecodeError(
+      `Cannot read the watch: a line is longer than ${this.#maxBytes} bytes; raise maxObjectBytes if objects are that large`,
+    );
+  }
+}
+
+function emit(bytes: Uint8Array, start: number, end: number, line: LineTarget, text: string | undefined): void {
+  while (start < end && bytes[end - 1] <= SPACE) end--;
+  while (start < end && bytes[start] <= SPACE) start++;
+  if (start < end) line(bytes, start, end, text);
 }

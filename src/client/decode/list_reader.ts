@@ -1,16 +1,12 @@
 import type { ListPart } from "../../api/lister_watcher.ts";
-import type { Entry } from "../../api/entry.ts";
-import { DecodeError, StatusError } from "../../api/errors.ts";
+import type { Entry } from "../../api/options.ts";
+import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { resourceName } from "../../api/resource.ts";
-import { statusFrom } from "../../api/status.ts";
-import type { BodyDecoder } from "./body_reader.ts";
-import { ByteBuffer } from "./byte_buffer.ts";
-import { ItemScanner } from "./item_scanner.ts";
-import { LARGEST_TEXT, MAX_OBJECT_BYTES } from "./line_splitter.ts";
+import { asciiOf, type BodyDecoder, ByteBuffer, LARGEST_TEXT, MAX_OBJECT_BYTES, utf8 } from "./body_reader.ts";
+import { ItemScanner } from "./json_text.ts";
 import { ObjectReader, type ReadOptions } from "./object_reader.ts";
 import { isTable, RowReader } from "./row_reader.ts";
-import { asciiOf, utf8 } from "./utf8.ts";
 
 /** A list without its items. */
 interface Outline {

@@ -1,17 +1,18 @@
-import type { Entry, Identity } from "../../api/entry.ts";
-import { DecodeError, UnexpectedKindError } from "../../api/errors.ts";
-import { keyOf, type ObjectKey } from "../../api/key.ts";
-import type { KubernetesObject, ObjectMeta } from "../../api/object.ts";
-import type { DecodeOptions, KnownEntries, Projection } from "../../api/options.ts";
+import type { DecodeOptions, Entry, Identity, KnownEntries, Projection } from "../../api/options.ts";
+import { DecodeError, UnexpectedKindError } from "../../api/status.ts";
+import { keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta } from "../../api/object.ts";
 import { type Resource, resourceName } from "../../api/resource.ts";
-import { entryOf } from "../../entry/entry_of.ts";
-import { brokenEntry, NO_POSITION, unreadEntry } from "../../entry/json_entry.ts";
-import { ReducedEntry } from "../../entry/reduced_entry.ts";
-import { Reduction } from "../../entry/reduction.ts";
-import { parseObject } from "../../entry/parse_object.ts";
-import { JsonWalker } from "./json_walker.ts";
-import { Projector } from "./projector.ts";
-import { utf8 } from "./utf8.ts";
+import {
+  brokenEntry,
+  entryOf,
+  NO_POSITION,
+  parseObject,
+  ReducedEntry,
+  Reduction,
+  unreadEntry,
+} from "../../entry/entry.ts";
+import { JsonWalker, Projector } from "./json_text.ts";
+import { utf8 } from "./body_reader.ts";
 
 /** Options for reading objects. An object that `known` has in the same version is not decoded: the known entry is returned. */
 export interface ReadOptions extends KnownEntries, Projection, DecodeOptions {

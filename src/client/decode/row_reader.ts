@@ -1,12 +1,10 @@
-import type { Entry } from "../../api/entry.ts";
-import { DecodeError } from "../../api/errors.ts";
+import type { Entry } from "../../api/options.ts";
+import { DecodeError } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import { resourceName } from "../../api/resource.ts";
-import type { TableColumn, TableRow } from "../../api/table_row.ts";
-import { JsonEntry } from "../../entry/json_entry.ts";
-import { RowEntry } from "../../entry/row_entry.ts";
+import { resourceName, type TableColumn, type TableRow } from "../../api/resource.ts";
+import { JsonEntry, RowEntry } from "../../entry/entry.ts";
 import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
-import { utf8 } from "./utf8.ts";
+import { utf8 } from "./body_reader.ts";
 
 const QUOTE = 34;
 const OPEN_BRACKET = 91;

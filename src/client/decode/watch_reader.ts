@@ -1,14 +1,11 @@
-import type { Entry } from "../../api/entry.ts";
+import type { Entry } from "../../api/options.ts";
 import type { Change } from "../../api/lister_watcher.ts";
-import { DecodeError, StatusError } from "../../api/errors.ts";
+import { DecodeError, StatusError, statusFrom } from "../../api/status.ts";
 import type { KubernetesObject } from "../../api/object.ts";
 import { resourceName } from "../../api/resource.ts";
-import { statusFrom } from "../../api/status.ts";
-import type { BodyDecoder } from "./body_reader.ts";
-import { LineSplitter } from "./line_splitter.ts";
+import { type BodyDecoder, LineSplitter, utf8 } from "./body_reader.ts";
 import { ObjectReader, type ReadOptions, startsWith } from "./object_reader.ts";
 import { isTable, RowReader } from "./row_reader.ts";
-import { utf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
 const CLOSE_BRACE = 125;

@@ -6,22 +6,256 @@
  *
  * @module
  */
-import { StatusError, UnreachableError } from "../../api/errors.ts";
-import { RETRY_AFTER_MAX_MS } from "../../api/status.ts";
-import type { Transport } from "../../api/transport.ts";
-import { DerivedController } from "../../async/derived_controller.ts";
-import { backoffMs } from "../../async/time/backoff.ts";
-import { LongTimer } from "../../async/time/long_timer.ts";
-import { sleep } from "../../async/time/sleep.ts";
-import type { AccessLog } from "./access_log.ts";
-import type { Credentials } from "./credentials.ts";
-import { MAX_OBJECT_BYTES } from "../decode/line_splitter.ts";
-import { Exchange, isKnownError, type PendingRequest, unreachableError } from "./exchange.ts";
-import { isReset } from "./is_reset.ts";
-import { OpenWatches } from "./open_watches.ts";
-import type { RequestSpec } from "./request_spec.ts";
-import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf } from "./response.ts";
-import { warningsOf } from "./warnings.ts";
+
+import { OpenWatches, type WatchHealth } from "./open_watches.ts";
+import type { PlacedRule } from "../../api/resource.ts";
+import { DecodeError, RETRY_AFTER_MAX_MS, StatusError, UnreachableError } from "../../api/status.ts";
+import { causesOf, errorLine, messageOf } from "../../errors/errors.ts";
+import type { Transport } from "../../api/lister_watcher.ts";
+import { DerivedController } from "../../async/signals.ts";
+import { backoffMs, LongTimer, sleep } from "../../async/time.ts";
+import { MAX_OBJECT_BYTES } from "../decode/body_reader.ts";
+import { checkEncoding, readJsonResponse, retryAfterMsOf, statusErrorOf, warningsOf } from "./response.ts";
+
+/** A request to the API server, without what all requests of a client have in common. */
+export interface RequestSpec {
+  /** The request in words that follow "Cannot" in messages: `list "pods" in namespace "shop"`. */
+  readonly action: string;
+  /** Path and query, relative to the server's address; begins with a slash. */
+  readonly path: string;
+  /** The resource, `"crontabs.stable.example.com"`, if the request is about one. */
+  readonly resource?: string;
+  /** Method, headers and body. */
+  readonly init: RequestInit;
+  /** The longest time for the request, its retries and its answer, in milliseconds. @default {no limit} */
+  readonly timeoutMs?: number;
+  /** True if the client waits and retries when the server answers with `Retry-After`. */
+  readonly patient: boolean;
+  /** The watch that it opens. @default {it is no watch, or one that nobody renews} */
+  readonly watch?: WatchHealth;
+}
+
+/** The number of names that are remembered for one verb on one resource of one namespace. */
+const MAX_NAMES = 16;
+
+const VERBS: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+
+/** Subresources of a namespace, as opposed to collections in it. */
+const NAMESPACE_PARTS = ["status", "finalize"];
+
+/** The place of the resource that a request is about. */
+interface Place {
+  readonly group: string;
+  readonly resource: string;
+  readonly namespace: string;
+  /** `""` for a collection. */
+  readonly name: string;
+}
+
+/** Remembers the access that requests need, as the API server derives it from method and path (`RequestInfo`). */
+export class AccessLog {
+  /** The names by verb and place, as JSON; `undefined` for all names. */
+  readonly #names = new Map<string, Set<string> | undefined>();
+
+  /** Records a request. Paths outside of `/api` and `/apis`, and discovery, need no rule and are passed over. */
+  record({ path, init }: RequestSpec): void {
+    const [pathname, query = ""] = path.split("?", 2);
+    const place = placeOf(pathname);
+    if (place === undefined) return;
+    const method = init.method?.toUpperCase() ?? "GET";
+    if (VERBS[method] === undefined) return this.#recordRead(place, new URLSearchParams(query));
+    this.#add(method === "DELETE" && place.name === "" ? "deletecollection" : VERBS[method], place);
+    // The server asks for this right, too, when the object does not exist.
+    if (method === "PATCH" && isApply(init.headers)) this.#add("create", place);
+  }
+
+  /** Returns the rules, by namespace, group, resource and verb. */
+  rules(): PlacedRule[] {
+    return Array.from(this.#names, ([key, names]): PlacedRule => {
+      const [namespace, group, resource, verb] = JSON.parse(key) as string[];
+      const rule = { verbs: [verb], groups: [group], resources: [resource], namespace };
+      return names === undefined ? rule : { ...rule, names: [...names].sort() };
+    });
+  }
+
+  #recordRead(place: Place, query: URLSearchParams): void {
+    if (place.name !== "") return this.#add("get", place);
+    const watch = query.get("watch");
+    const verb = watch !== null && watch !== "0" && watch.toLowerCase() !== "false" ? "watch" : "list";
+    // A rule with names allows a list or watch of exactly one of them.
+    const [, name = ""] = /(?:^|,)metadata\.name={1,2}([^,=]+)(?:,|$)/.exec(query.get("fieldSelector") ?? "") ?? [];
+    this.#add(verb, { ...place, name });
+  }
+
+  #add(verb: string, { namespace, group, resource, name }: Place): void {
+    const key = JSON.stringify([namespace, group, resource, verb]);
+    if (name === "") return void this.#names.set(key, undefined);
+    const names = this.#names.has(key) ? this.#names.get(key) : new Set<string>();
+    if (names === undefined) return;
+    names.add(name);
+    this.#names.set(key, names.size > MAX_NAMES ? undefined : names);
+  }
+}
+
+/** Returns the place that a path leads to; `undefined` when it is about no resource. */
+function placeOf(pathname: string): Place | undefined {
+  const parts = pathname.split("/").filter((part) => part !== "");
+  const depth = parts[0] === "api" ? 2 : parts[0] === "apis" ? 3 : Infinity;
+  if (parts.length <= depth) return undefined;
+  const group = depth === 2 ? "" : parts[1];
+  const below = parts.slice(depth).map(decoded);
+  const isNamespaced = below[0] === "namespaces" && below.length > 2 && !NAMESPACE_PARTS.includes(below[2]);
+  const [plural, name = "", subresource] = isNamespaced ? below.slice(2) : below;
+  const namespace = isNamespaced ? below[1] : "";
+  return { group, resource: subresource === undefined ? plural : `${plural}/${subresource}`, namespace, name };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // the server refuses the path
+  }
+}
+
+function isApply(headers: HeadersInit | undefined): boolean {
+  // Those of this client are plain objects, of which a copy as `Headers` costs more than the rest of the record.
+  const own = (headers as Readonly<Record<string, string>> | undefined)?.["content-type"];
+  const type = typeof own === "string" ? own : new Headers(headers).get("content-type");
+  return type?.startsWith("application/apply-patch") ?? false;
+}
+
+/** Adds credentials to requests. */
+export interface Credentials {
+  /**
+   * Sets headers of one request, and is called again after a 401. The request rejects with what it throws.
+   *
+   * @param headers The request's headers, to be changed in place.
+   * @param options `refresh` is true after a 401: cached credentials are stale.
+   */
+  apply(headers: Headers, options: { readonly refresh: boolean; readonly signal?: AbortSignal }): void | Promise<void>;
+}
+
+/** Statuses with which a `Response` must not have a body. */
+const NULL_BODY = [101, 103, 204, 205, 304];
+
+/** A request that has been sent, and can be ended. Only the first call of `abort` or `end` has an effect. */
+export interface PendingRequest {
+  /** Aborts with the caller's signal, with the client, and by `abort()`. */
+  readonly signal: AbortSignal;
+  /** Aborts the request, and lets go of it. */
+  abort(): void;
+  /** Lets go of a request that has ended. */
+  end(): void;
+}
+
+/** A request that the server has accepted, and its answer, until the body has been read. Disposing it frees the connection. */
+export class Exchange implements Disposable {
+  /** The request in words that follow "Cannot" in messages. */
+  readonly action: string;
+  /** The answer, whose body has not been read yet. */
+  readonly response: Response;
+  /** The address of the server. */
+  readonly server: URL;
+  readonly #request: PendingRequest;
+
+  /** Takes over `request`, which has been answered. */
+  constructor(action: string, server: URL, response: Response, request: PendingRequest) {
+    this.action = action;
+    this.server = server;
+    this.response = response;
+    this.#request = request;
+  }
+
+  /** The error for the caller after `error` was thrown by the body: the reason of an abort, or an `UnreachableError`. */
+  explain(error: unknown): unknown {
+    const { signal } = this.#request;
+    if (signal.aborted) return signal.reason;
+    if (isKnownError(error)) return error;
+    return unreachableError(
+      `Cannot reach "${this.server.origin}" any more: the answer broke off when asked to ${this.action}`,
+      error,
+    );
+  }
+
+  /** The answer as a `Response`. The exchange ends when its body has been read, is cancelled or fails. */
+  detach(): Response {
+    const { body, status, statusText, headers } = this.response;
+    if (body === null || NULL_BODY.includes(status)) {
+      this.finish();
+      return new Response(null, { status, statusText, headers });
+    }
+    const reader = body.getReader();
+    const stream = new ReadableStream<Uint8Array>({
+      pull: async (controller): Promise<void> => {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+          controller.close();
+          this.finish();
+        } catch (error) {
+          const explained = this.explain(error);
+          this[Symbol.dispose]();
+          throw explained;
+        }
+      },
+      cancel: async (reason): Promise<void> => {
+        try {
+          await reader.cancel(reason);
+        } finally {
+          this[Symbol.dispose]();
+        }
+      },
+    }, { highWaterMark: 0 });
+    return new Response(stream, { status, statusText, headers });
+  }
+
+  /** Lets go of the request, whose body has been read to its end or cancelled. It is not aborted, which would cost more. */
+  finish(): void {
+    this.#request.end();
+  }
+
+  /** Ends the request, and removes its listener from the caller's signal. Does nothing after {@linkcode finish}. */
+  [Symbol.dispose](): void {
+    this.#request.abort();
+  }
+}
+
+/** True for the errors of this package that say already what failed. */
+export function isKnownError(error: unknown): error is StatusError | DecodeError | UnreachableError {
+  return error instanceof StatusError || error instanceof DecodeError || error instanceof UnreachableError;
+}
+
+/**
+ * The error about a request or body that failed with `error`, whose message becomes part of this one's. A `TypeError`, by which
+ * `fetch` reports every failure of the network, has nothing else to say, and is not kept as the cause.
+ */
+export function unreachableError(message: string, error: unknown): UnreachableError {
+  // The address is in our own message.
+  const reason = errorLine(error).replace(/^fetch failed: /, "").replace(
+    /^error sending request(?: from \S+)? for (?:url )?\S+(?: \([^)]*\))?: /,
+    "",
+  );
+  return new UnreachableError(`${message}: ${reason}`, error instanceof TypeError ? {} : { cause: error });
+}
+
+/** Codes of Node's `fetch` (undici) for a connection that broke before an answer. */
+const CODES = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"];
+
+/** The same as texts, by which Deno (hyper, h2) and client-go (`IsProbableEOF`, `IsConnectionReset`) know them. */
+const TEXT =
+  /connection reset|broken (?:pipe|connection)|connection closed before message completed|unexpected eof|unexpected end of file|other side closed|goaway|http2: client connection lost/i;
+
+/**
+ * Returns true for a request whose connection broke before an answer, as an idle connection does that the server has closed.
+ * A refused connection and a failed handshake are none: another attempt would fail too.
+ */
+export function isReset(error: unknown): boolean {
+  return causesOf(error).some((cause) => {
+    const { code } = (cause ?? {}) as { readonly code?: unknown };
+    return (typeof code === "string" && CODES.includes(code)) || TEXT.test(messageOf(cause));
+  });
+}
 
 /** The waits before a read is repeated that failed without `Retry-After`: 0.1 to 0.2 s, and doubling. */
 const REPEAT = { initialMs: 100, maxMs: 5_000 };

@@ -1,7 +1,6 @@
 import type { Change } from "../../api/lister_watcher.ts";
-import { WatchRenewal } from "../../api/watch_timeout.ts";
-import { LongTimer } from "../../async/time/long_timer.ts";
-import { monotonicMs } from "../../async/time/monotonic_ms.ts";
+import { WatchRenewal } from "../../api/options.ts";
+import { LongTimer, monotonicMs } from "../../async/time.ts";
 
 /** The time between two looks at the clocks and the watches, in milliseconds. */
 const LOOK_MS = 5_000;

@@ -1,7 +1,7 @@
-import type { StreamSource } from "../../async/cancellable.ts";
-import { monotonicMs } from "../../async/time/monotonic_ms.ts";
+import type { StreamSource } from "../../async/iterate.ts";
+import { monotonicMs } from "../../async/time.ts";
 import { type BodyDecoder, BodyReader } from "../decode/body_reader.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "./connection.ts";
 import { checkJsonResponse, checkPlainResponse, isProtobuf } from "./response.ts";
 
 /** Options for {@linkcode RequestSource}. */

@@ -1,13 +1,19 @@
-import type { Entry, Identity } from "../../api/entry.ts";
-import { DecodeError } from "../../api/errors.ts";
-import { keyOf, type ObjectKey } from "../../api/key.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { type Reduced, reduced } from "../../api/reduced.ts";
-import { frozenEntry } from "../../entry/frozen_entry.ts";
-import { ofEntries } from "../../entry/path.ts";
+import type { Entry, Identity } from "../../api/options.ts";
+import { DecodeError } from "../../api/status.ts";
+import {
+  keyOf,
+  type KubernetesObject,
+  type ObjectKey,
+  type ObjectMeta,
+  type Reduced,
+  reduced,
+} from "../../api/object.ts";
+import { brokenEntry, frozenEntry } from "../../entry/entry.ts";
+import { ofEntries, valuesAt } from "../../entry/path.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { brokenEntry } from "../../entry/json_entry.ts";
 import type { IndexFunction } from "../../store/index.ts";
+import { type FieldValue, parseFieldPath } from "../../api/selector.ts";
+import { nextTurn } from "../../async/turns.ts";
 
 /** Options for an {@linkcode EntryTransform}. */
 export interface EntryTransformOptions<T extends KubernetesObject> {
@@ -206,4 +212,139 @@ class TransformedEntry<T extends KubernetesObject> implements Entry<T> {
   get error(): undefined {
     return undefined;
   }
+}
+
+/**
+ * Reads objects for an informer's readers, and keeps account of those that cannot be read: each is reported once, and counted
+ * while it is cached.
+ */
+export class Quarantine<T extends KubernetesObject> {
+  /** Has a key if and only if reading its cached entry has failed. */
+  readonly #broken = new Map<ObjectKey, DecodeError>();
+  /** The errors that were reported. An entry throws the same error each time. */
+  readonly #reported = new WeakSet<DecodeError>();
+  readonly #report: (error: unknown) => void;
+  readonly #isCached: (entry: Entry<T>) => boolean;
+
+  /** Reports each broken entry to `report` once, and counts those for which `isCached` holds. */
+  constructor(report: (error: unknown) => void, isCached: (entry: Entry<T>) => boolean) {
+    this.#report = report;
+    this.#isCached = isCached;
+  }
+
+  /** The number of cached objects that are known to be broken. */
+  get size(): number {
+    return this.#broken.size;
+  }
+
+  /** Returns the object. @throws {DecodeError} when it cannot be read. */
+  objectOf(entry: Entry<T>): T {
+    try {
+      return entry.object;
+    } catch (error) {
+      this.take(entry, error);
+      throw error;
+    }
+  }
+
+  /** Returns the metadata. @throws {DecodeError} when they cannot be read. */
+  metadataOf(entry: Entry<T>): ObjectMeta {
+    try {
+      return entry.metadata;
+    } catch (error) {
+      this.take(entry, error);
+      throw error;
+    }
+  }
+
+  /** Returns the labels. @throws {DecodeError} when they cannot be read. */
+  labelsOf(entry: Entry<T>): Entry<T>["labels"] {
+    try {
+      return entry.labels;
+    } catch (error) {
+      this.take(entry, error);
+      throw error;
+    }
+  }
+
+  /** Returns what the keys of a field path lead to. @throws {DecodeError} when the object cannot be read. */
+  valuesOf(entry: Entry<T>, keys: readonly string[]): readonly FieldValue[] {
+    try {
+      return valuesAt(entry, keys);
+    } catch (error) {
+      this.take(entry, error);
+      throw error;
+    }
+  }
+
+  /** Records an entry that could not be read, because of `error`. */
+  take(entry: Entry<T>, error: unknown): void {
+    if (!(error instanceof DecodeError)) return;
+    // An event may be about a state that is no longer cached.
+    if (this.#isCached(entry)) this.#broken.set(entry.key, error);
+    if (this.#reported.has(error)) return;
+    this.#reported.add(error);
+    this.#report(error);
+  }
+
+  /** Forgets a key, because the cache has another entry for it, or none. */
+  release(key: ObjectKey): void {
+    if (this.#broken.size > 0) this.#broken.delete(key);
+  }
+}
+
+/** So many entries are looked at in one turn: less than 1 ms. */
+const TURN = 1_000;
+
+/** Reported once by an informer of a kind found by discovery, when it has synced and no object has some of the named fields. */
+export class UnknownFieldsError extends InformerError {
+  /** `"UnknownFieldsError"`. */
+  override readonly name = "UnknownFieldsError";
+  /** The paths that lead to a value in no object. */
+  readonly paths: readonly string[];
+
+  /** Names the resource and the paths. */
+  constructor(resource: string, paths: readonly string[]) {
+    super(
+      `No cached object of "${resource}" has ${
+        paths.map((path) => JSON.stringify(path)).join(" or ")
+      }: look for a mistake in ` +
+        `the paths of fields, or ignore this error`,
+    );
+    this.paths = paths;
+  }
+}
+
+/** Returns the paths that lead to a value in none of the entries; none without entries. It parses few entries, in short turns. */
+export async function unknownFields(entries: Iterable<Entry<unknown>>, paths: readonly string[]): Promise<string[]> {
+  const left = new Map(paths.map((path) => [path, parseFieldPath(path)]));
+  let looked = 0;
+  for (const entry of entries) {
+    if (++looked % TURN === 0) await nextTurn();
+    for (const [path, keys] of left) if (mayHave(entry, keys) && hasAt(objectOf(entry), keys)) left.delete(path);
+    if (left.size === 0) break;
+  }
+  return looked === 0 ? [] : [...left.keys()];
+}
+
+/** The text of an unread entry that does not have the last key has no such field: keys with escapes are parsed at once. */
+function mayHave(entry: Entry<unknown>, keys: readonly string[]): boolean {
+  const { text } = entry as { readonly text?: unknown };
+  return typeof text !== "string" || text.includes(JSON.stringify(keys[keys.length - 1]));
+}
+
+function objectOf(entry: Entry<unknown>): unknown {
+  try {
+    return entry.object;
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
+function hasAt(value: unknown, keys: readonly string[]): boolean {
+  if (keys.length === 0) return true;
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.some((element) => hasAt(element, keys));
+  return Object.hasOwn(value, keys[0]) && hasAt((value as Record<string, unknown>)[keys[0]], keys.slice(1));
 }

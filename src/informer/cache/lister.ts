@@ -6,17 +6,20 @@
  *
  * @module
  */
-import type { Entry } from "../../api/entry.ts";
-import { DecodeError } from "../../api/errors.ts";
-import type { ObjectKey } from "../../api/key.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { formatFieldPath } from "../../api/field_path.ts";
-import { FieldSelector } from "../../api/field_selector.ts";
-import type { FieldTree } from "../../api/field_tree.ts";
-import { LabelSelector } from "../../api/selector.ts";
-import { valuesAt } from "../../entry/values_at.ts";
-import type { ReadonlyIndexer } from "../../store/indexer.ts";
-import type { Quarantine } from "./quarantine.ts";
+
+import type { Entry, Selection } from "../../api/options.ts";
+import { DecodeError } from "../../api/status.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { FieldSelector, formatFieldPath, LabelSelector } from "../../api/selector.ts";
+import { FieldTree } from "../../api/fields.ts";
+import { parsesObjects, valuesAt } from "../../entry/path.ts";
+import { Indexer, type ReadonlyIndexer } from "../../store/indexer.ts";
+import { EntryTransform, type EntryTransformOptions, Quarantine } from "./entry_transform.ts";
+import { isSecret, type Resource, resourceName } from "../../api/resource.ts";
+import type { ListerWatcher } from "../../api/lister_watcher.ts";
+import { Reduction } from "../../entry/entry.ts";
+import type { Indexers, IndexFunction } from "../../store/index.ts";
+import { MemoryMeter, type MemoryReport } from "./memory_report.ts";
 
 /** Selectors for objects of a cache. */
 export interface CacheSelection {
@@ -123,5 +126,256 @@ export class EntryLister<T extends KubernetesObject> implements Lister<T> {
   #parse(text: string): LabelSelector {
     if (this.#parsed?.text !== text) this.#parsed = { text, selector: LabelSelector.parse(text) };
     return this.#parsed.selector;
+  }
+}
+
+/** One of several namespaces that an informer caches. */
+export interface NamespaceSource<T> {
+  /** The namespace's name. */
+  readonly namespace: string;
+  /** The collection in that namespace: `client.resource(Pod, { namespace })`. */
+  readonly source: ListerWatcher<T>;
+}
+
+/** The options that change the form of the cached objects; see `SharedIndexInformerOptions`. */
+export interface ObjectFormOptions<T> {
+  /** Drops or keeps `metadata.managedFields`. */
+  readonly managedFields: "drop" | "keep";
+  /** Changes each object. */
+  readonly transform?: (object: T) => T;
+  /** Keeps the data of Secrets. */
+  readonly keep?: "data";
+  /** The names of further annotations of Secrets that hold their data. */
+  readonly secretAnnotations?: readonly string[];
+  /** Delivers or skips updates that change no named field. */
+  readonly unchanged?: "skip" | "deliver";
+}
+
+/** The collection that an informer caches: its sources, its name, and the form of its objects. */
+export class CachedCollection<T> {
+  /** The source of each part: an only one without a namespace, or one for each of several namespaces. */
+  readonly sources: readonly { readonly namespace?: string; readonly source: ListerWatcher<T> }[];
+  /** The resource, where the sources say it. */
+  readonly resource: Resource | undefined;
+  /** The name of the resource in messages: `"pods"`, `"deployments.apps"`; `"objects"` if the sources do not say it. */
+  readonly name: string;
+  /** The name of the informer in messages. */
+  readonly informer: string;
+  /** The part of the collection that each source selects. */
+  readonly selections: readonly Selection[];
+  /** The same object for all collections of a server. */
+  readonly server: object;
+  /** `"keep"` if the objects are Secrets, and what is cached of them has data, or a copy of it. */
+  readonly secretData: "drop" | "keep";
+  /** The names of further annotations that hold the data of Secrets; none where the objects are of another kind. */
+  readonly secretAnnotations: readonly string[];
+  /** `"drop"` if the objects lack `metadata.managedFields`. */
+  readonly managedFields: "drop" | "keep";
+  /** `true` if a transform changes the objects. */
+  readonly isTransformed: boolean;
+  /** `true` if updates that change no named field have no event. */
+  readonly skipsUnchanged: boolean;
+
+  /**
+   * Checks sources and options.
+   *
+   * @throws {TypeError} when there is no source, or a namespace is repeated or empty; when an option is not for this collection;
+   * when the resource names fields of Secrets that are left out.
+   */
+  constructor(source: ListerWatcher<T> | readonly NamespaceSource<T>[], options: ObjectFormOptions<T>) {
+    const { keep, unchanged, managedFields, secretAnnotations = [], transform } = options;
+    this.sources = sourcesOf(source);
+    const [{ source: first }] = this.sources;
+    this.resource = first.resource;
+    this.name = this.resource === undefined ? "objects" : resourceName(this.resource);
+    this.informer = `the informer of "${this.name}"`;
+    if (unchanged !== undefined && this.resource?.fields === undefined) {
+      throw this.#refused("unchanged", "informers of named fields; give fields, or");
+    }
+    const isOfSecrets = this.resource !== undefined && isSecret(this.resource);
+    if (keep !== undefined && !isOfSecrets) throw this.#refused("keep", "informers of Secrets;");
+    this.selections = this.sources.map(({ source }) => source.selection ?? {});
+    this.server = first.identities?.server ?? first;
+    const form = { managedFields, secretAnnotations, secretData: keep === "data" ? "keep" : "drop" } as const;
+    this.secretData = isOfSecrets && Reduction.keepsSecrets(this.resource!, form) ? "keep" : "drop";
+    this.secretAnnotations = isOfSecrets ? secretAnnotations : [];
+    this.managedFields = managedFields;
+    this.isTransformed = transform !== undefined;
+    this.skipsUnchanged = this.resource?.fields !== undefined && unchanged !== "deliver";
+  }
+
+  /** `true` if the cache has data of Secrets. */
+  get hasSecrets(): boolean {
+    return this.secretData === "keep";
+  }
+
+  /** The paths of fields that nothing has checked: some only for a kind found by discovery. */
+  get uncheckedFields(): readonly string[] {
+    return this.resource !== undefined && "verbs" in this.resource ? this.resource.fields ?? [] : [];
+  }
+
+  #refused(option: keyof ObjectFormOptions<T>, use: string): TypeError {
+    return new TypeError(
+      `Cannot create an informer of "${this.name}": the option "${option}" is for ${use} leave it out`,
+    );
+  }
+}
+
+/** @throws {TypeError} when there is no source, or a namespace comes twice or has no name. */
+function sourcesOf<T>(source: ListerWatcher<T> | readonly NamespaceSource<T>[]): CachedCollection<T>["sources"] {
+  if ("listEntries" in source) return [{ source }];
+  const names = source.map(({ namespace }) => namespace);
+  if (names.length === 0) throw new TypeError("Cannot create an informer: found no source, expected one at least");
+  if (new Set(names).size < names.length || names.some((name) => !name)) {
+    throw new TypeError(
+      `Cannot create an informer: found the namespaces ${
+        JSON.stringify(names)
+      }, expected each to have a name of its own`,
+    );
+  }
+  return names.length === 1 ? [{ source: source[0].source }] : source;
+}
+
+/** The number of namespaces, beyond twice those in use, at which unused ones are dropped. */
+const SLACK = 64;
+
+/**
+ * Returns the index function that files entries by namespace. All objects of a namespace share one array of values, so nothing is
+ * kept per object; arrays of namespaces that `inUse` does not return are dropped now and then.
+ */
+export function namespaceIndex<T>(inUse: () => readonly string[]): IndexFunction<Entry<T>> {
+  const shared = new Map<string, readonly string[]>();
+  let limit = SLACK;
+  return ({ namespace }) => {
+    const known = shared.get(namespace);
+    if (known !== undefined) return known;
+    if (shared.size >= limit) {
+      const used = new Set(inUse());
+      for (const name of shared.keys()) if (!used.has(name)) shared.delete(name);
+      limit = 2 * shared.size + SLACK;
+    }
+    const values = [namespace];
+    shared.set(namespace, values);
+    return values;
+  };
+}
+
+/** An index over a cache of entries that returns objects: they are parsed as they are read, and lists leave out broken ones. */
+export class ObjectIndexer<T extends KubernetesObject, Name extends string> implements ReadonlyIndexer<T, Name> {
+  readonly #entries: ReadonlyIndexer<Entry<T>, Name>;
+  readonly #quarantine: Quarantine<T>;
+
+  constructor(entries: ReadonlyIndexer<Entry<T>, Name>, quarantine: Quarantine<T>) {
+    this.#entries = entries;
+    this.#quarantine = quarantine;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#entries.keys();
+  }
+
+  /** @throws {DecodeError} when the object cannot be read. */
+  getByKey(key: string): T | undefined {
+    const entry = this.#entries.getByKey(key);
+    return entry && this.#quarantine.objectOf(entry);
+  }
+
+  list(): T[] {
+    return this.#objectsOf(this.#entries.list());
+  }
+
+  byIndex(name: Name, value: string): T[] {
+    return this.#objectsOf(this.#entries.byIndex(name, value));
+  }
+
+  indexKeys(name: Name, value: string): string[] {
+    return this.#entries.indexKeys(name, value);
+  }
+
+  indexValues(name: Name): string[] {
+    return this.#entries.indexValues(name);
+  }
+
+  *[Symbol.iterator](): IterableIterator<T> {
+    for (const entry of this.#entries) {
+      const [object] = this.#objectsOf([entry]);
+      if (object !== undefined) yield object;
+    }
+  }
+
+  #objectsOf(entries: readonly Entry<T>[]): T[] {
+    const objects: T[] = [];
+    for (const entry of entries) {
+      try {
+        objects.push(entry.object);
+      } catch (error) {
+        if (!(error instanceof DecodeError)) throw error;
+        this.#quarantine.take(entry, error);
+      }
+    }
+    return objects;
+  }
+}
+
+/** The cached objects of an informer, and what reads them. */
+export class ObjectCache<T extends KubernetesObject> {
+  /** The objects, as entries that are not parsed. */
+  readonly store: Indexer<Entry<T>, string> = new Indexer<Entry<T>, "namespace">({
+    keyOf: (entry) => entry.key,
+    indexers: { namespace: namespaceIndex(() => this.store.indexValues("namespace")) },
+    byKey: ["namespace"],
+  });
+  /** Those that cannot be read. */
+  readonly quarantine: Quarantine<T>;
+  /** Reads them by key and by index, as objects. */
+  readonly indexer: ObjectIndexer<T, "namespace">;
+  /** Reads them by namespace, name and selector. */
+  readonly lister: Lister<T>;
+
+  /** Prepares entries for the store. */
+  readonly intake: EntryTransform<T>;
+
+  /** `report` receives the errors of objects that cannot be read, and of index functions. */
+  constructor(
+    resource: Resource | undefined,
+    options: Omit<EntryTransformOptions<T>, "report"> & { readonly parse: "lazy" | "eager" },
+    report: (error: unknown) => void,
+  ) {
+    const { transform, freeze, parse } = options;
+    this.intake = new EntryTransform<T>({ transform, freeze, report }, parse === "eager");
+    this.quarantine = new Quarantine<T>(report, (entry) => this.store.getByKey(entry.key) === entry);
+    this.indexer = new ObjectIndexer(this.store, this.quarantine);
+    const fields = resource?.fields && FieldTree.of(resource.fields);
+    this.lister = new EntryLister<T>(this.store, this.quarantine, fields);
+  }
+
+  /** Returns all entries, or the one of a key. */
+  entries(key?: ObjectKey): readonly Entry<T>[] {
+    if (key === undefined) return this.store.list();
+    const entry = this.store.getByKey(key);
+    return entry === undefined ? [] : [entry];
+  }
+
+  /** Adds indexes and fills them. @throws {Error} when one of these names exists; then it adds none. */
+  addIndexers(indexers: Indexers<T, string>): void {
+    const wrapped = Object.entries(indexers).map(([name, valuesOf]) => {
+      return [name, this.intake.indexFunction(name, valuesOf)];
+    });
+    if (wrapped.length === 0) return;
+    this.store.withIndexers(Object.fromEntries(wrapped));
+    if (Object.values(indexers).some(parsesObjects)) this.intake.reads = true;
+    // Filling the indexes has parsed entries that had not been read before.
+    for (const entry of this.store) if (entry.error !== undefined) this.quarantine.take(entry, entry.error);
+  }
+
+  /** The sizes of the objects. It looks at all of them, and parses none. */
+  get memory(): MemoryReport {
+    const meter = new MemoryMeter();
+    for (const entry of this.store) meter.add(entry);
+    return meter.report;
   }
 }

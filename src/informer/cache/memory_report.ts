@@ -1,5 +1,5 @@
-import type { Entry } from "../../api/entry.ts";
-import type { ObjectKey } from "../../api/key.ts";
+import type { Entry } from "../../api/options.ts";
+import type { ObjectKey } from "../../api/object.ts";
 
 /** The number of objects in {@linkcode MemoryReport.largest}. */
 const MOST_LARGEST = 10;

@@ -1,11 +1,8 @@
-import type { Entry } from "../../api/entry.ts";
-import type { ObjectKey } from "../../api/key.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { PolledIterator } from "../../async/polled_iterator.ts";
-import type { Cursor, CursorStart } from "./cursor.ts";
-import type { InformerEvent } from "./event.ts";
-import type { HandlerOptions } from "./handler.ts";
-import { openCursor } from "./open_cursor.ts";
+import type { Entry } from "../../api/options.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { PolledIterator } from "../../async/iterate.ts";
+import { type Cursor, type CursorStart, openCursor } from "./event_log.ts";
+import type { HandlerOptions, InformerEvent } from "./event.ts";
 
 /** A stream's connection to its processor. */
 export interface StreamContext<T extends KubernetesObject> {

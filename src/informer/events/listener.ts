@@ -1,15 +1,10 @@
-import type { Entry } from "../../api/entry.ts";
+import type { Abortable, Entry } from "../../api/options.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import type { Abortable } from "../../api/options.ts";
-import { CoarseClock } from "../../async/time/coarse_clock.ts";
-import { DerivedController } from "../../async/derived_controller.ts";
+import { CoarseClock, LongTimer } from "../../async/time.ts";
+import { DerivedController, Latch } from "../../async/signals.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { Latch } from "../../async/latch.ts";
-import { LongTimer } from "../../async/time/long_timer.ts";
-import type { Cursor, CursorStart } from "./cursor.ts";
-import type { LoggedEvent } from "./event.ts";
-import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
-import { openCursor } from "./open_cursor.ts";
+import { type Cursor, type CursorStart, openCursor } from "./event_log.ts";
+import type { HandlerOptions, HandlerRegistration, LoggedEvent, ResourceEventHandler } from "./event.ts";
 
 /** The time of a stop after which it is reported what it waits for. */
 const NOTICE_MS = 1_000;

@@ -8,21 +8,46 @@
  *
  * @module
  */
-import type { Entry } from "../../api/entry.ts";
-import type { ObjectKey } from "../../api/key.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { errorLine } from "../../errors/error_line.ts";
+
+import { checkDurations, LongTimer } from "../../async/time.ts";
+import type { Entry } from "../../api/options.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { errorLine } from "../../errors/errors.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import { checkDurations } from "../../async/time/duration.ts";
-import { Pacer } from "../../async/pacer.ts";
-import type { CursorStart } from "./cursor.ts";
-import type { LoggedEvent, SyncedEvent } from "./event.ts";
-import { EventLog } from "./event_log.ts";
+import { Pacer } from "../../async/turns.ts";
+import { type CursorStart, EventLog } from "./event_log.ts";
+import type { HandlerOptions, HandlerRegistration, LoggedEvent, ResourceEventHandler, SyncedEvent } from "./event.ts";
 import { EventStream } from "./event_stream.ts";
-import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "./handler.ts";
 import { Listener } from "./listener.ts";
-import type { ObjectCache } from "../cache/object_cache.ts";
-import { ResyncTimer } from "./resync_timer.ts";
+import type { ObjectCache } from "../cache/lister.ts";
+
+/** Calls a function at a fixed period, from `begin()` to `end()`. */
+export class ResyncTimer {
+  readonly #periodMs: number;
+  readonly #timer: LongTimer;
+  /** `true` from `end()` on. */
+  #isOver = false;
+
+  /** Makes a timer that does not run yet; with a period of 0 or `Infinity` it never calls `tick`. */
+  constructor(periodMs: number, tick: () => void) {
+    this.#periodMs = periodMs;
+    this.#timer = new LongTimer(() => {
+      this.begin();
+      tick();
+    });
+  }
+
+  /** Starts the timer, unless it runs or has ended. */
+  begin(): void {
+    if (this.#periodMs > 0 && !this.#isOver && !this.#timer.isArmed) this.#timer.arm(this.#periodMs);
+  }
+
+  /** Stops the timer permanently. */
+  end(): void {
+    this.#isOver = true;
+    this.#timer[Symbol.dispose]();
+  }
+}
 
 /** The status of one handler or event stream. */
 export interface HandlerStatus {

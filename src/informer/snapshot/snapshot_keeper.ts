@@ -1,11 +1,25 @@
-import type { Abortable } from "../../api/options.ts";
-import { isOlder } from "../../api/resource_version.ts";
-import type { SnapshotStore } from "../../api/snapshot_store.ts";
-import { DerivedController } from "../../async/derived_controller.ts";
-import { LongTimer } from "../../async/time/long_timer.ts";
-import { monotonicMs } from "../../async/time/monotonic_ms.ts";
+import type { Abortable, Entry, Selection } from "../../api/options.ts";
+import { isOlder } from "../../api/status.ts";
+import type { SnapshotStore } from "../../api/lister_watcher.ts";
+import { DerivedController } from "../../async/signals.ts";
+import { LongTimer, monotonicMs } from "../../async/time.ts";
 import { InformerError } from "../../errors/informer_error.ts";
-import type { SnapshotOptions } from "./snapshot_options.ts";
+import {
+  checkSnapshotScope,
+  type FactorySnapshots,
+  SnapshotError,
+  snapshotName,
+  type SnapshotOptions,
+  type SnapshotScope,
+} from "./snapshot.ts";
+import type { Resource } from "../../api/resource.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { nextTurn, Pacer } from "../../async/turns.ts";
+import { Reduction } from "../../entry/entry.ts";
+import type { CachedCollection } from "../cache/lister.ts";
+import type { CollectionSync } from "../sync/collection_sync.ts";
+import type { EntryTransform } from "../cache/entry_transform.ts";
+import { readSnapshot, type RestoredEntry, type SnapshotContents, snapshotStream } from "./snapshot_stream.ts";
 
 /** The members of an informer that a {@linkcode SnapshotKeeper} uses. */
 export interface KeptCache {
@@ -188,4 +202,182 @@ export class SnapshotKeeper {
       report(new InformerError(`Cannot keep a snapshot of "${name}"`, { cause }));
     }
   }
+}
+
+/** Keeps snapshots of the caches of a factory. */
+export class SnapshotKeepers {
+  readonly #options: FactorySnapshots;
+  readonly #client: { readonly server: URL };
+  readonly #report: (error: unknown, resource: Resource) => void;
+  /** Has a keeper if and only if its informer runs, or the last snapshot is being written. */
+  readonly #running = new Set<SnapshotKeeper>();
+
+  /** `report` receives the errors of reading and writing. */
+  constructor(
+    options: FactorySnapshots,
+    client: { readonly server: URL },
+    report: (error: unknown, resource: Resource) => void,
+  ) {
+    this.#options = options;
+    this.#client = client;
+    this.#report = report;
+  }
+
+  /** Runs an informer, from its snapshot and to its next one, unless its objects have data of Secrets that is not to be kept. */
+  async run(
+    informer: KeptCache & { readonly hasSecrets: boolean },
+    { resource, selection }: { readonly resource: Resource; readonly selection: Omit<Selection, "namespace"> },
+    options: Abortable & { readonly graceMs: number },
+  ): Promise<void> {
+    if (informer.hasSecrets && !this.#options.secrets) return await informer.run(options);
+    const { everyMs = 60_000, cluster = this.#client.server.href } = this.#options;
+    const keeper = new SnapshotKeeper(informer, {
+      ...this.#options,
+      everyMs,
+      cluster,
+      graceMs: options.graceMs,
+      name: snapshotName(resource, selection, informer.hasSecrets),
+      report: (error) => this.#report(error, resource),
+    });
+    this.#running.add(keeper);
+    try {
+      await keeper.run(options);
+    } finally {
+      this.#running.delete(keeper);
+    }
+  }
+
+  /** Ends the waits for snapshots that are read: those informers list instead, or end. */
+  abandon(): void {
+    for (const keeper of this.#running) keeper.abandon();
+  }
+
+  /** Writes the last snapshots of informers that no longer list or watch. Calls of their handlers may still be running. */
+  async end(): Promise<void> {
+    await Promise.all(Array.from(this.#running, (keeper) => keeper.end()));
+  }
+}
+
+/** The number of bytes of restored objects that are copied in one turn: about a millisecond. */
+const DETACHED_BYTES = 1_024 * 1_024;
+
+/** The time for which entries are staged in one turn, in milliseconds: index functions read each of them. */
+const STAGED_MS = 5;
+
+/** The number of entries that are staged before the clock is read. */
+const STAGED_ENTRIES = 16;
+
+/** Writes an informer's cache as bytes, and fills it from them. */
+export class CacheSnapshots<T extends KubernetesObject> {
+  readonly #collection: CachedCollection<T>;
+  readonly #intake: EntryTransform<T>;
+  readonly #sync: CollectionSync<T>;
+  /** The parts of the collection, in the order of their namespaces, which is that of snapshots. */
+  readonly #parts: CollectionSync<T>["parts"];
+  readonly #scope: Omit<SnapshotScope, "cluster">;
+  /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
+  readonly #reduction: Reduction | undefined;
+
+  /** Reads and writes nothing yet. */
+  constructor(collection: CachedCollection<T>, intake: EntryTransform<T>, sync: CollectionSync<T>) {
+    this.#collection = collection;
+    this.#intake = intake;
+    this.#sync = sync;
+    this.#parts = inOrder(sync.parts);
+    const { name, resource, secretData, secretAnnotations, selections, managedFields, isTransformed } = collection;
+    this.#reduction = resource && Reduction.of(resource, { secretData, secretAnnotations, managedFields });
+    this.#scope = {
+      resource: `${name}/${resource?.version ?? ""}`,
+      representation: resource?.representation ?? "object",
+      fields: resource?.fields ?? "all",
+      secretData: [secretData, ...secretAnnotations].join(" "),
+      selections: inOrder(selections).map(({ namespace = "", labelSelector = "", fieldSelector = "" }) => {
+        return { namespace, labelSelector, fieldSelector };
+      }),
+      managedFields,
+      transformed: isTransformed,
+    };
+  }
+
+  /** Returns the cache as bytes. @throws as `SharedIndexInformer.snapshot()`. */
+  write({ cluster = "", secrets = false }: SnapshotOptions): ReadableStream<Uint8Array<ArrayBuffer>> {
+    const { hasSecrets, informer } = this.#collection;
+    const intake = this.#intake;
+    const sync = this.#sync;
+    if (!sync.hasSynced) throw new Error(`Cannot write a snapshot of ${informer}: it has not synced`);
+    if (hasSecrets && !secrets) {
+      throw new TypeError(
+        `Cannot write a snapshot of ${informer}: it has the data of Secrets; set "secrets" to write it`,
+      );
+    }
+    return snapshotStream(
+      {
+        scope: { ...this.#scope, cluster },
+        versions: this.#parts.map(({ gate }) => gate.version),
+        at: sync.state.notLiveSince?.getTime() ?? Date.now(),
+      },
+      this.#parts.map(({ entries }) => ({ entries, originalKey: (entry: Entry<T>) => intake.originalKey(entry) })),
+    );
+  }
+
+  /** Fills the cache. Rejects as `SharedIndexInformer.restore()` does; then nothing has changed. */
+  async restore(snapshot: AsyncIterable<Uint8Array>, { cluster = "" }: SnapshotOptions): Promise<void> {
+    this.#checkEmpty();
+    const { parts, header } = await this.#read(snapshot, { ...this.#scope, cluster });
+    this.#checkEmpty();
+    const staged = this.#parts.map((part) => part.restoring(header.at));
+    try {
+      const pacer = new Pacer(STAGED_MS, 1);
+      for (const [index, entries] of parts.entries()) {
+        for (let at = 0; at < entries.length; at += STAGED_ENTRIES) {
+          staged[index].add(entries.slice(at, at + STAGED_ENTRIES).map(({ entry }) => entry));
+          if (pacer.step()) await pacer.turn();
+          this.#checkEmpty();
+        }
+      }
+      this.#sync.state.restored(header.at);
+      void this.#detach(parts.flat());
+      for (const [index, part] of staged.entries()) part.commit(header.versions[index]);
+    } finally {
+      for (const part of staged) part.abandon();
+    }
+  }
+
+  /** Gives the restored entries texts of their own, in later turns. */
+  async #detach(restored: readonly RestoredEntry<T>[]): Promise<void> {
+    let size = 0;
+    for (const { text } of restored) {
+      size += text.detach();
+      if (size < DETACHED_BYTES) continue;
+      size = 0;
+      await nextTurn();
+      if (this.#sync.stage === "stopped") return;
+    }
+  }
+
+  async #read(snapshot: AsyncIterable<Uint8Array>, scope: SnapshotScope): Promise<SnapshotContents<T>> {
+    try {
+      return await readSnapshot<T>(snapshot, {
+        reduction: this.#reduction,
+        check: (header) => checkSnapshotScope(header, scope),
+        prepare: (entry, originalKey) => this.#intake.restored(entry, originalKey),
+      });
+    } catch (cause) {
+      if (!(cause instanceof SnapshotError)) throw cause;
+      const { informer } = this.#collection;
+      throw new SnapshotError(cause.reason, `Cannot restore ${informer} from this snapshot: ${cause.message}`);
+    }
+  }
+
+  #checkEmpty(): void {
+    const { hasSynced, stage } = this.#sync;
+    if (stage === "new" && !hasSynced) return;
+    const state = stage === "stopped" ? "has stopped" : stage === "new" ? "has objects" : "is running";
+    throw new Error(`Cannot restore ${this.#collection.informer}: it ${state} already`);
+  }
+}
+
+/** Returns parts of a collection in the order of their namespaces. */
+function inOrder<P extends { readonly namespace?: string }>(parts: readonly P[]): readonly P[] {
+  return [...parts].sort(({ namespace: a = "" }, { namespace: b = "" }) => a < b ? -1 : a > b ? 1 : 0);
 }

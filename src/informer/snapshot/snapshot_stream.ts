@@ -1,12 +1,20 @@
-import type { Entry } from "../../api/entry.ts";
-import type { ObjectKey } from "../../api/key.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import type { TableColumn } from "../../api/table_row.ts";
-import { entryBytes } from "../../entry/entry_bytes.ts";
-import { RowEntry } from "../../entry/row_entry.ts";
-import { errorLine } from "../../errors/error_line.ts";
-import { checksum } from "./checksum.ts";
-import { SNAPSHOT_FORMAT, type SnapshotHeader } from "./snapshot_header.ts";
+import type { Entry, Identity } from "../../api/options.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import type { TableColumn, TableRow } from "../../api/resource.ts";
+import {
+  brokenEntry,
+  entryBytes,
+  type JsonEntry,
+  ReducedEntry,
+  type Reduction,
+  RowEntry,
+  unreadEntry,
+  WrittenRowEntry,
+} from "../../entry/entry.ts";
+import { errorLine } from "../../errors/errors.ts";
+import { checksum, SNAPSHOT_FORMAT, SnapshotError, type SnapshotHeader } from "./snapshot.ts";
+import { DecodeError } from "../../api/status.ts";
+import { Pacer } from "../../async/turns.ts";
 
 /** The objects of one part of a collection. */
 export interface SnapshotPart<T extends KubernetesObject> {
@@ -145,4 +153,197 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
     at += part.length;
   }
   return all;
+}
+
+/** An entry of a snapshot, and the key that the server has for it. */
+export interface RestoredEntry<T extends KubernetesObject> {
+  /** The entry to be cached. */
+  readonly entry: Entry<T>;
+  /** The entry of its text: the same, or that of the row's object. Its bytes are part of a larger buffer until it is detached. */
+  readonly text: JsonEntry<KubernetesObject>;
+}
+
+/** Options of {@linkcode readSnapshot}. */
+export interface ReadSnapshotOptions<T extends KubernetesObject> {
+  /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
+  readonly reduction: Reduction | undefined;
+  /** Throws for a header that is not wanted; then nothing more is read. */
+  readonly check: (header: SnapshotHeader) => void;
+  /** Returns the entry to be cached in place of one, which is not parsed yet; `originalKey` is the key that the server has for it. */
+  readonly prepare: (entry: Entry<T>, originalKey: ObjectKey) => Entry<T>;
+}
+
+/** The contents of a snapshot. */
+export interface SnapshotContents<T extends KubernetesObject> {
+  /** The head of the snapshot. */
+  readonly header: SnapshotHeader;
+  /** The entries of each part, in the order of the versions. */
+  readonly parts: readonly (readonly RestoredEntry<T>[])[];
+}
+
+/** A key that a server can have: its parts can be segments of a path. */
+const POSSIBLE_KEY = /^(?:(?!\.{1,2}\/)[^/%]+\/)?(?!\.{1,2}$)[^/%]+$/;
+
+/** The longest line of a frame: three numbers. */
+const MAX_LINE = 48;
+/** The largest part of a frame: a text has at most what one string can have. */
+const MAX_BYTES = 2 ** 29;
+
+const NEWLINE = 10;
+
+/** The time for which entries are prepared in one turn, in milliseconds. */
+const TURN_MS = 5;
+
+/**
+ * Reads a snapshot, and prepares its entries as they come, a few milliseconds in a turn. The entries keep the chunks of `bytes`
+ * until they are detached.
+ *
+ * @throws {SnapshotError} when it is not complete, not as it was written, or of another format.
+ * @throws what `bytes` throws.
+ */
+export async function readSnapshot<T extends KubernetesObject>(
+  bytes: AsyncIterable<Uint8Array>,
+  { reduction, check, prepare }: ReadSnapshotOptions<T>,
+): Promise<SnapshotContents<T>> {
+  const pacer = new Pacer(TURN_MS, 1);
+  const source = new ByteSource(bytes);
+  try {
+    const format = await source.take(SNAPSHOT_FORMAT.length);
+    if (format === undefined || decoder.decode(format) !== SNAPSHOT_FORMAT) {
+      throw new SnapshotError("format", `it does not begin with ${JSON.stringify(SNAPSHOT_FORMAT)}`);
+    }
+    const { head: header } = await nextFrame(source) as { readonly head: SnapshotHeader };
+    check(header);
+    const parts: RestoredEntry<T>[][] = header.versions.map(() => []);
+    for (let count = 0;;) {
+      const { head, texts } = await nextFrame(source);
+      if ("count" in head) {
+        if (head.count !== count || await source.take(1) !== undefined) {
+          throw damaged("objects are missing, or too many");
+        }
+        return { header, parts };
+      }
+      const { part, objects, columns = [] } = head as FrameHead;
+      let at = 0;
+      if (pacer.step()) await pacer.turn();
+      for (const object of objects) {
+        const originalKey = object[4] || object[0];
+        if (!POSSIBLE_KEY.test(originalKey)) throw damaged(`it has an impossible key: ${JSON.stringify(originalKey)}`);
+        const text = entryOf(object, texts, at, reduction, header.scope.representation === "table");
+        const entry = (object.length === 12 ? rowOf(text, object, columns) : text) as Entry<KubernetesObject>;
+        parts[part].push({ entry: prepare(entry as Entry<T>, originalKey), text });
+        if (typeof object[5] === "number") at += object[5];
+      }
+      count += objects.length;
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function entryOf(
+  object: ObjectHead,
+  texts: Uint8Array,
+  at: number,
+  reduction: Reduction | undefined,
+  isTable: boolean,
+): JsonEntry<KubernetesObject> {
+  const identity: Identity = { key: object[0], namespace: object[1], uid: object[2], resourceVersion: object[3] };
+  if (object.length === 6) return brokenEntry(identity, new DecodeError(object[5], { key: object[0] }));
+  const text = texts.subarray(at, at + object[5]);
+  if (isTable && object.length === 10) {
+    return new WrittenRowEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
+  }
+  if (reduction === undefined) return unreadEntry(identity, text, object[6], object[7], object[8], object[9]);
+  return new ReducedEntry(reduction, identity, text, object[6], object[7], object[8], object[9]);
+}
+
+function rowOf(
+  entry: Entry<KubernetesObject>,
+  object: ObjectHead & { readonly length: 12 },
+  columns: readonly (readonly TableColumn[])[],
+): Entry<TableRow> {
+  return new RowEntry(entry, columns[object[10]], object[11] === 0 ? undefined : object[11]);
+}
+
+interface Frame {
+  readonly head: SnapshotHeader | FrameHead | { readonly count: number };
+  readonly texts: Uint8Array;
+}
+
+async function nextFrame(source: ByteSource): Promise<Frame> {
+  const numbers = /^(\d+) (\d+) (\d+) *$/.exec(await source.line());
+  const [headLength, textLength, sum] = (numbers ?? []).slice(1).map(Number);
+  if (numbers === null || headLength + textLength > MAX_BYTES) throw damaged("a frame has no lengths");
+  const body = await source.take(headLength + textLength);
+  if (body === undefined) throw damaged("it is cut off");
+  // mutant: restored-checksum-ignored
+  if (checksum(body) !== sum) throw damaged("a checksum is wrong");
+  return { head: JSON.parse(decoder.decode(body.subarray(0, headLength))), texts: body.subarray(headLength) };
+}
+
+function damaged(found: string): SnapshotError {
+  return new SnapshotError("damaged", `it is damaged: ${found}`);
+}
+
+const decoder = new TextDecoder();
+
+/** Takes bytes off the front of a stream of chunks. */
+class ByteSource {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #chunk: Uint8Array = new Uint8Array();
+  /** The position in `#chunk` of what was not taken. */
+  #at = 0;
+
+  constructor(bytes: AsyncIterable<Uint8Array>) {
+    this.#chunks = bytes[Symbol.asyncIterator]();
+  }
+
+  /** Returns this many bytes; `undefined` if there are fewer. */
+  async take(length: number): Promise<Uint8Array | undefined> {
+    const there = this.#chunk.length - this.#at;
+    if (there >= length) return this.#chunk.subarray(this.#at, this.#at += length); // survives: whole-chunk
+    const taken = new Uint8Array(length);
+    for (let filled = 0;;) {
+      const part = this.#chunk.subarray(this.#at, this.#at + length - filled);
+      taken.set(part, filled);
+      filled += part.length;
+      this.#at += part.length;
+      if (filled === length) return taken;
+      if (!await this.#next()) return undefined;
+    }
+  }
+
+  /** Returns the text before the next end of a line, which is taken too; `""` if there is none nearby. */
+  async line(): Promise<string> {
+    let text = "";
+    while (text.length <= MAX_LINE) {
+      const end = this.#chunk.indexOf(NEWLINE, this.#at);
+      const part = this.#chunk.subarray(
+        this.#at,
+        end === -1 ? this.#at + MAX_LINE + 1 : Math.min(end, this.#at + MAX_LINE + 1),
+      );
+      text += decoder.decode(part);
+      this.#at += part.length;
+      if (end !== -1 && this.#at === end) {
+        this.#at++;
+        return text;
+      }
+      if (this.#at >= this.#chunk.length && !await this.#next()) return "";
+    }
+    return "";
+  }
+
+  /** Ends the stream. */
+  async close(): Promise<void> {
+    await this.#chunks.return?.();
+  }
+
+  async #next(): Promise<boolean> {
+    const { value, done } = await this.#chunks.next();
+    if (done) return false;
+    this.#chunk = value;
+    this.#at = 0;
+    return true;
+  }
 }

@@ -1,17 +1,68 @@
-import { type Entry, sameVersion } from "../../api/entry.ts";
-import { isTooLargeResourceVersion } from "../../api/errors.ts";
-import type { ObjectKey } from "../../api/key.ts";
-import type { IdentitySource, ListPart } from "../../api/lister_watcher.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import type { ListOptions } from "../../api/options.ts";
-import { readPages } from "../../api/pager.ts";
-import { isOlder, isResourceVersion } from "../../api/resource_version.ts";
-import { DerivedController } from "../../async/derived_controller.ts";
-import { ReadAhead } from "../../async/read_ahead.ts";
-import { TimeLimit } from "../../async/time/time_limit.ts";
-import type { KnownObjects } from "../../queue/delta.ts";
-import { ListDeadline } from "../../reflector/list_deadline.ts";
-import { type CheckResult, resultOf } from "./check_result.ts";
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { type Entry, type ListOptions, sameVersion } from "../../api/options.ts";
+import { isOlder, isResourceVersion, isTooLargeResourceVersion } from "../../api/status.ts";
+import { type IdentitySource, type ListPart, readPages } from "../../api/lister_watcher.ts";
+import { DerivedController } from "../../async/signals.ts";
+import { ReadAhead } from "../../async/iterate.ts";
+import { TimeLimit } from "../../async/time.ts";
+import type { KnownObjects } from "../../queue/delta_fifo.ts";
+import { ListDeadline } from "../../reflector/requests.ts";
+import { InformerError } from "../../errors/informer_error.ts";
+
+/** The number of keys in a {@linkcode CheckResult}. */
+const MOST_KEYS = 10;
+
+/** The result of a consistency check: a comparison of a cache with the server. */
+export interface CheckResult {
+  /** The number of objects that the server listed. */
+  readonly objects: number;
+  /** The number of objects that were missing in the cache, gone from the server, or cached at an older version. */
+  readonly differences: number;
+  /** The keys of the first ten of them. */
+  readonly keys: readonly ObjectKey[];
+  /**
+   * - `"none"`: the cache was equal to the server.
+   * - `"objects"`: the objects that differed were read again.
+   * - `"list"`: the collection is listed again, for `reason`; handlers receive the differences when it has been.
+   * - `"listed"`: the collection was listed during the check, which ended it.
+   */
+  readonly repair: "none" | "objects" | "list" | "listed";
+  /** The reason for a list. */
+  readonly reason?: string;
+}
+
+/** The same, of an empty collection. */
+export const NOTHING_CHECKED: CheckResult = { objects: 0, differences: 0, keys: [], repair: "none" };
+
+const REPAIRS = ["none", "listed", "objects", "list"] as const;
+
+/** Returns the result of two parts of a collection. */
+export function addResults(a: CheckResult, b: CheckResult): CheckResult {
+  const reason = a.reason ?? b.reason;
+  return {
+    objects: a.objects + b.objects,
+    differences: a.differences + b.differences,
+    keys: [...a.keys, ...b.keys].slice(0, MOST_KEYS),
+    repair: REPAIRS[Math.max(REPAIRS.indexOf(a.repair), REPAIRS.indexOf(b.repair))],
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+/** Returns the result of a check that found `all` to differ. */
+export function resultOf(
+  objects: number,
+  all: readonly ObjectKey[],
+  repair: CheckResult["repair"],
+  reason?: string,
+): CheckResult {
+  return {
+    objects,
+    differences: all.length,
+    keys: all.slice(0, MOST_KEYS),
+    repair,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
 
 /** The longest wait of a list for its first or next object, in milliseconds. */
 const LIST_IDLE_MS = 70_000;
@@ -299,4 +350,27 @@ function isSame(cached: Entry<unknown> | undefined, listed: Entry<unknown>): boo
 
 function keyOf({ cached, listed }: Difference<unknown>): ObjectKey {
   return (cached ?? listed)!.key;
+}
+
+/** Reported by a consistency check that has found a cache which is not equal to the server. */
+export class CacheDifferenceError extends InformerError {
+  /** `"CacheDifferenceError"`. */
+  override readonly name = "CacheDifferenceError";
+  /** The number of objects that were missing, gone or at another version. */
+  readonly differences: number;
+  /** The keys of the first ten. */
+  readonly keys: readonly ObjectKey[];
+
+  /** Names the resource, the objects, and the repair. */
+  constructor(resource: string, differences: number, keys: readonly ObjectKey[], repair: string) {
+    const names = keys.map((key) => `"${key}"`).join(", ");
+    const more = differences > keys.length ? ` and ${differences - keys.length} more` : "";
+    super(
+      `The cache of "${resource}" differs from the server in ${differences} ${
+        differences === 1 ? "object" : "objects"
+      }${names === "" ? "" : ` (${names}${more})`}: ${repair}`,
+    );
+    this.differences = differences;
+    this.keys = keys;
+  }
 }

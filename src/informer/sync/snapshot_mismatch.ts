@@ -1,12 +1,10 @@
-import type { Entry } from "../../api/entry.ts";
-import { isTooLargeResourceVersion, StatusError } from "../../api/errors.ts";
-import { type ObjectKey, splitKey } from "../../api/key.ts";
+import type { Entry } from "../../api/options.ts";
+import { isOlder, isTooLargeResourceVersion, StatusError } from "../../api/status.ts";
+import { type KubernetesObject, type ObjectKey, splitKey } from "../../api/object.ts";
 import type { IdentitySource } from "../../api/lister_watcher.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import { isOlder } from "../../api/resource_version.ts";
-import { DerivedController } from "../../async/derived_controller.ts";
-import { ReadAhead } from "../../async/read_ahead.ts";
-import { LongTimer } from "../../async/time/long_timer.ts";
+import { DerivedController } from "../../async/signals.ts";
+import { ReadAhead } from "../../async/iterate.ts";
+import { LongTimer } from "../../async/time.ts";
 
 /** A part of a cache that was restored from a snapshot. */
 export interface RestoredPart {

@@ -5,10 +5,10 @@ import {
   isUnauthorized,
   StatusError,
   UnreachableError,
-} from "../../api/errors.ts";
-import { monotonicMs } from "../../async/time/monotonic_ms.ts";
-import { causesOf } from "../../errors/error_line.ts";
-import type { ReflectorPhase } from "../../reflector/phase.ts";
+} from "../../api/status.ts";
+import { monotonicMs } from "../../async/time.ts";
+import { causesOf } from "../../errors/errors.ts";
+import type { ReflectorPhase } from "../../reflector/transition.ts";
 
 /**
  * The state of an informer.

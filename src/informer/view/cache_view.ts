@@ -7,19 +7,303 @@
  *
  * @module
  */
-import type { Entry } from "../../api/entry.ts";
-import type { ObjectKey } from "../../api/key.ts";
-import type { KubernetesObject } from "../../api/object.ts";
-import type { Abortable } from "../../api/options.ts";
+
+import type { KubernetesObject, ObjectKey } from "../../api/object.ts";
+import { PolledIterator } from "../../async/iterate.ts";
+import type { Abortable, Entry } from "../../api/options.ts";
+import { parseFieldPath } from "../../api/selector.ts";
 import { RankTree } from "../../store/rank_tree.ts";
-import type { Quarantine } from "../cache/quarantine.ts";
-import type { Added, AddedEvent, UpdatedEvent } from "../events/event.ts";
-import type { HandlerOptions, HandlerRegistration, ResourceEventHandler } from "../events/handler.ts";
-import { compareSortValues, parseSortKey, type SortKey, type SortOrder, type SortValue } from "./sort_key.ts";
-import type { OrderedView } from "./ordered_view.ts";
-import { ViewReader, type ViewUpdates } from "./view_reader.ts";
-import type { ViewRow } from "./view_update.ts";
-import { checkedWindow, type ViewWindow } from "./view_window.ts";
+import type { Quarantine } from "../cache/entry_transform.ts";
+import type {
+  Added,
+  AddedEvent,
+  HandlerOptions,
+  HandlerRegistration,
+  ResourceEventHandler,
+  UpdatedEvent,
+} from "../events/event.ts";
+
+/** A row of a view. */
+export interface ViewRow<T> {
+  /** The key of the object, which no other row of the view has. */
+  readonly key: ObjectKey;
+  /** The object; parsed when it is first read. Throws `DecodeError` when it cannot be. */
+  readonly object: T;
+}
+
+/**
+ * A change of a window. Its positions count from the beginning of the window, and are those of the moment at which the change is
+ * applied, behind the ones before it.
+ *
+ * - `entered`: a row is inserted at `to`.
+ * - `left`: the row at `from` is removed; it was deleted, or no longer belongs to the view, or is now outside of the window.
+ * - `moved`: the row at `from` has changed, is removed there, and inserted at `to`.
+ * - `changed`: the row at `to` has changed, and keeps its place.
+ *
+ * Rows that make room for another one have no change of their own.
+ */
+export type RowChange<T> =
+  | { readonly type: "entered"; readonly to: number; readonly row: ViewRow<T> }
+  | { readonly type: "left"; readonly from: number; readonly key: ObjectKey }
+  | { readonly type: "moved"; readonly from: number; readonly to: number; readonly row: ViewRow<T> }
+  | { readonly type: "changed"; readonly to: number; readonly row: ViewRow<T> };
+
+/** A step of a window from one state to a later one. */
+export interface ViewUpdate<T> {
+  /** The number of rows of the view, in the window and outside of it. */
+  readonly total: number;
+  /** The number of rows before the window. */
+  readonly offset: number;
+  /** All rows of the window, which replace those before: in the first update, after a move, and where the reader fell behind. */
+  readonly rows?: readonly ViewRow<T>[];
+  /** The changes since the last update; none where `rows` is set. */
+  readonly changes: readonly RowChange<T>[];
+}
+
+/** Applies an update to the rows of a window, and returns the new rows. The array may be changed, and be the one returned. */
+export function applyViewUpdate<T>(rows: ViewRow<T>[], update: ViewUpdate<T>): ViewRow<T>[] {
+  if (update.rows !== undefined) return [...update.rows];
+  for (const change of update.changes) {
+    if (change.type === "changed") {
+      rows[change.to] = change.row;
+      continue;
+    }
+    if (change.type !== "entered") rows.splice(change.from, 1);
+    if (change.type !== "left") rows.splice(change.to, 0, change.row);
+  }
+  return rows;
+}
+
+/** A part of a view. */
+export interface ViewWindow {
+  /** The number of rows before the window. @default {0} */
+  readonly offset?: number;
+  /** The greatest number of rows in the window. @default {Infinity} */
+  readonly limit?: number;
+}
+
+/** Returns the window with its defaults: those of `base`, then those of all windows. @throws {RangeError} when it is none. */
+export function checkedWindow({ offset, limit }: ViewWindow, base: ViewWindow = {}): Required<ViewWindow> {
+  const window = { offset: offset ?? base.offset ?? 0, limit: limit ?? base.limit ?? Infinity };
+  check("offset", window.offset);
+  if (window.limit !== Infinity) check("limit", window.limit);
+  return window;
+}
+
+function check(name: string, value: number): void {
+  if (Number.isSafeInteger(value) && value >= 0) return;
+  throw new RangeError(`Cannot show a part of a view: the ${name} must be an integer of at least 0, found ${value}`);
+}
+
+/** The updates of a window, which may be moved meanwhile. */
+export interface ViewUpdates<T> extends AsyncIterableIterator<ViewUpdate<T>, undefined> {
+  /**
+   * Moves the window; what is not given stays as it is. The next update has all of its rows.
+   *
+   * @throws {RangeError} when the offset or limit is no count.
+   */
+  moveTo(window: ViewWindow): void;
+}
+
+/** A change of one row, by ranks among the other rows; `Infinity` is the rank of a row that is not there. */
+export interface RowMove<T> {
+  /** The key of the row. */
+  readonly key: ObjectKey;
+  /** The new row; `undefined` if it was removed. */
+  readonly row: ViewRow<T> | undefined;
+  /** The number of other rows that were before it. */
+  readonly from: number;
+  /** The number of other rows that are before it. */
+  readonly to: number;
+}
+
+/** A reader's connection to its view. */
+export interface ViewReaderContext<T> {
+  /** Ends the reader. */
+  readonly signal: AbortSignal | undefined;
+  /** Returns the rows of a window; `undefined` before the view has synced. */
+  readonly rows: (window: ViewWindow) => readonly ViewRow<T>[] | undefined;
+  /** Returns the number of rows of the view. */
+  readonly total: () => number;
+  /** Called when the reader begins. */
+  readonly onBegin: (reader: ViewReader<T>) => void;
+  /** Called when the reader ends. */
+  readonly onEnd: (reader: ViewReader<T>) => void;
+}
+
+/** A few changes may be pending for a small window too. */
+const FEW_CHANGES = 16;
+
+/** Turns the changes of a view into updates of a window. */
+export class ViewReader<T> extends PolledIterator<ViewUpdate<T>> implements ViewUpdates<T> {
+  readonly #context: ViewReaderContext<T>;
+  #window: Required<ViewWindow>;
+  /** The changes that have not been taken; `undefined` if the rows are to be taken instead. */
+  #changes: RowChange<T>[] | undefined;
+  /** `true` if and only if there is an update to take. */
+  #isDue = true;
+
+  constructor(window: Required<ViewWindow>, context: ViewReaderContext<T>) {
+    super(context.signal);
+    this.#window = window;
+    this.#context = context;
+  }
+
+  moveTo(window: ViewWindow): void {
+    this.#window = checkedWindow(window, this.#window);
+    this.replaced();
+  }
+
+  /** The rows are to be read again. */
+  replaced(): void {
+    this.#changes = undefined;
+    this.#due();
+  }
+
+  /** Adds a change; `others` has the rows in order, without the one that has changed where its rank is another one now. */
+  changed({ key, row, from, to }: RowMove<T>, others: { at(rank: number): ViewRow<T> | undefined }): void {
+    if (from === Infinity || to === Infinity) this.#due(); // the number of rows is another one
+    if (this.#changes === undefined) return; // survives: rows-instead
+    const { offset, limit } = this.#window;
+    if (limit === 0) return;
+    const last = offset + limit - 1;
+    const before = placeOf(from, offset, last);
+    const after = placeOf(to, offset, last);
+    if (before === after) {
+      if (before !== "inside" || row === undefined) return;
+      if (from === to) return this.#add({ type: "changed", to: to - offset, row });
+      return this.#add({ type: "moved", from: from - offset, to: to - offset, row });
+    }
+    // The rows between its two places give way by one: one of them leaves the window, or enters it, at the edge.
+    const first = others.at(offset - 1);
+    const end = others.at(last);
+    if (before === "inside") this.#add({ type: "left", from: from - offset, key });
+    else if (before === "ahead") { if (first !== undefined) this.#add({ type: "left", from: 0, key: first.key }); }
+    else if (end !== undefined) this.#add({ type: "left", from: limit - 1, key: end.key });
+    if (after === "inside") this.#add({ type: "entered", to: to - offset, row: row! });
+    else if (after === "ahead") { if (first !== undefined) this.#add({ type: "entered", to: 0, row: first }); }
+    else if (end !== undefined) this.#add({ type: "entered", to: limit - 1, row: end });
+  }
+
+  protected override begin(): void {
+    this.#context.onBegin(this);
+  }
+
+  protected override finish(): void {
+    this.#context.onEnd(this);
+  }
+
+  #add(change: RowChange<T>): void {
+    if (this.#changes === undefined) return;
+    const size = Math.min(this.#window.limit, this.#context.total());
+    if (this.#changes.length >= Math.max(FEW_CHANGES, size)) this.#changes = undefined;
+    else this.#changes.push(change);
+    this.#due();
+  }
+
+  #due(): void {
+    this.#isDue = true;
+    this.wake();
+  }
+
+  /** Returns the update that is due, if there is one; `undefined` before the view has synced. */
+  protected override poll(): ViewUpdate<T> | undefined {
+    if (!this.#isDue) return undefined;
+    const changes = this.#changes;
+    const rows = changes === undefined ? this.#context.rows(this.#window) : undefined;
+    if (changes === undefined && rows === undefined) return undefined;
+    this.#isDue = false;
+    this.#changes = [];
+    return {
+      total: this.#context.total(),
+      offset: this.#window.offset,
+      ...(rows === undefined ? {} : { rows }),
+      changes: changes ?? [],
+    };
+  }
+}
+
+/** Returns the place of a rank. A row that is not there counts as one behind the window. */
+function placeOf(rank: number, first: number, last: number): "ahead" | "inside" | "behind" {
+  return rank < first ? "ahead" : rank <= last && rank < Infinity ? "inside" : "behind";
+}
+
+/** The reading side of a view of a cache, see `CacheView`: the type for functions over several kinds. */
+export interface OrderedView<T> extends Disposable {
+  /** `true` once the view has all objects that were cached when it began. */
+  readonly hasSynced: boolean;
+  /** The number of rows. */
+  readonly total: number;
+  /** Returns the rows of a window. @throws {RangeError} when the offset or limit is no count. */
+  rows(window?: ViewWindow): readonly ViewRow<T>[];
+  /** Returns the rows of a window, then their changes. @throws {RangeError} when the offset or limit is no count. */
+  changes(options?: ViewWindow & Abortable): ViewUpdates<T>;
+}
+
+/** A value that objects are sorted by. `undefined`, `null` and `NaN` come last, in descending order too. */
+export type SortValue = string | number | bigint | boolean | Date | null | undefined;
+
+/** A sort key with its direction. */
+export interface SortOrder<T> {
+  /** Returns the value that an object is sorted by. */
+  by(object: T): SortValue;
+  /** `true` for descending order. @default {false} */
+  readonly descending?: boolean;
+}
+
+/**
+ * A key that objects are sorted by: a function, one with a direction, or the path of a field, as `fields` of a cache has it. A number
+ * in a path selects an element of an array: `cells.1`. A minus before the path makes the order descending:
+ * `-metadata.creationTimestamp`.
+ *
+ * Numbers come before dates, dates before booleans, and these before strings, which are compared by UTF-16 code units.
+ */
+export type SortKey<T> = string | ((object: T) => SortValue) | SortOrder<T>;
+
+/** Reads a sort key. @throws {SyntaxError} when a text is no path of a field. */
+export function parseSortKey<T>(key: SortKey<T>): SortOrder<T> {
+  if (typeof key === "object") return key;
+  if (typeof key === "function") return { by: key };
+  const descending = key.startsWith("-");
+  const path = parseFieldPath(descending ? key.slice(1) : key);
+  return { by: (object) => valueAt(object, path), descending };
+}
+
+/** Compares two values of one sort key: negative if `a` comes first. */
+export function compareSortValues(a: SortValue, b: SortValue, descending = false): number {
+  const direction = descending ? -1 : 1;
+  if (a === b) return 0; // survives: equal-values
+  const [kind, other] = [kindOf(a), kindOf(b)];
+  if (kind !== other) return kind === MISSING || other === MISSING ? kind - other : (kind - other) * direction;
+  if (kind === MISSING) return 0; // functions over `any` may return objects, which have no order
+  return a! < b! ? -direction : a! > b! ? direction : 0;
+}
+
+const MISSING = 4;
+
+function kindOf(value: SortValue): number {
+  switch (typeof value) {
+    case "number":
+      return Number.isNaN(value) ? MISSING : 0;
+    case "bigint":
+      return 0;
+    case "boolean":
+      return 2;
+    case "string":
+      return 3;
+    default:
+      return value instanceof Date && !Number.isNaN(value.getTime()) ? 1 : MISSING;
+  }
+}
+
+function valueAt(object: unknown, path: readonly string[]): SortValue {
+  let value = object;
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[key];
+  }
+  return typeof value === "object" || typeof value === "function" ? undefined : value as SortValue;
+}
 
 /** Options of a view. The signal ends it. */
 export interface ViewOptions<T> extends ViewWindow, Abortable {

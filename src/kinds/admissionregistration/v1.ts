@@ -6,9 +6,9 @@
  *
  * @module
  */
-import type { ListMap } from "../../api/list_map.ts";
+import type { ListMap } from "../../api/object.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/open_enum.ts";
+import type { OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
 import type { Condition, LabelSelector } from "../meta/v1.ts";
 

@@ -6,11 +6,11 @@
  *
  * @module
  */
-import type { ListMap } from "../../api/list_map.ts";
+import type { ListMap } from "../../api/object.ts";
 import type { KubernetesObject } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/open_enum.ts";
+import type { OpenEnum } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { Time } from "../../api/time.ts";
+import type { Time } from "../../api/object.ts";
 
 /**
  * CertificateSigningRequest objects provide a mechanism to obtain x509 certificates by submitting a certificate signing

@@ -8,7 +8,7 @@
  */
 import type { KubernetesObject } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { MicroTime } from "../../api/time.ts";
+import type { MicroTime } from "../../api/object.ts";
 
 /** Lease defines a lease concept. */
 export interface Lease extends KubernetesObject {

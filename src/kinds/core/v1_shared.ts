@@ -6,12 +6,12 @@
  *
  * @module
  */
-import type { IntOrString } from "../../api/int_or_string.ts";
-import type { ListMap } from "../../api/list_map.ts";
+import type { IntOrString } from "../../api/object.ts";
+import type { ListMap } from "../../api/object.ts";
 import type { ObjectMeta } from "../../api/object.ts";
-import type { OpenEnum } from "../../api/open_enum.ts";
+import type { OpenEnum } from "../../api/object.ts";
 import type { Quantity } from "../../api/quantity.ts";
-import type { Time } from "../../api/time.ts";
+import type { Time } from "../../api/object.ts";
 import type { LabelSelector } from "../meta/v1.ts";
 
 /** Represents a Persistent Disk resource in AWS. */

@@ -8,7 +8,7 @@
  */
 import type { KubernetesObject } from "../../api/object.ts";
 import { defineResource, type Resource } from "../../api/resource.ts";
-import type { MicroTime, Time } from "../../api/time.ts";
+import type { MicroTime, Time } from "../../api/object.ts";
 import type { EventSource, ObjectReference } from "../core/v1_shared.ts";
 
 /** Event is a report of an event somewhere in the cluster. */

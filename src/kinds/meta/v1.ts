@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Time } from "../../api/time.ts";
+import type { Time } from "../../api/object.ts";
 
 /** Condition contains details for one aspect of the current state of this API Resource. */
 export interface Condition {

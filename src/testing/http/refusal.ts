@@ -1,6 +1,5 @@
-import { StatusError } from "../../api/errors.ts";
+import { reasonOf, type Status, type StatusCause, type StatusDetails, StatusError } from "../../api/status.ts";
 import { resourceName } from "../../api/resource.ts";
-import { reasonOf, type Status, type StatusCause, type StatusDetails } from "../../api/status.ts";
 import type { Json, JsonObject } from "../wire/json.ts";
 
 /** Parts of an error response besides code and message. */

@@ -6,23 +6,16 @@
  *
  * @module
  */
-import { BrokenConnection } from "../faults/broken_connection.ts";
-import type { Faults } from "../faults/faults.ts";
-import { gzipResponse } from "../faults/gzip.ts";
+
+import { BrokenConnection, type Faults, gzipResponse } from "../faults/faults.ts";
 import type { AccessControl, RequestAttributes } from "../http/access_control.ts";
-import { answerError, answerJson, answerText, type RequestContext } from "../http/answer.ts";
-import { type OpenRecord, recordRequest } from "../http/recorded_request.ts";
+import { answerError, answerJson, answerText, negotiateRepresentation, type RequestContext } from "../http/answer.ts";
+import { type OpenRecord, parseRoute, recordRequest, resourceVerb, type Route } from "../http/request.ts";
 import { noMethod, noPath } from "../http/refusal.ts";
-import { negotiateRepresentation } from "../http/representation.ts";
-import { parseRoute, type Route } from "../http/route.ts";
 import type { ByteBody } from "../wire/byte_body.ts";
 import { at, objectOr, textOf } from "../wire/json.ts";
-import type { Discovery } from "./discovery.ts";
-import type { OpenApi } from "./open_api.ts";
-import { requestBodyObject, requestBodyText } from "./request_body.ts";
-import type { ResourceHandler } from "./resource_handler.ts";
-import { resourceVerb } from "./resource_verb.ts";
-import { SERVER_VERSION } from "./server_version.ts";
+import { type Discovery, type OpenApi, SERVER_VERSION } from "./discovery.ts";
+import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
 
 /** Components of the request handler. */
 export interface RequestHandlerParts {

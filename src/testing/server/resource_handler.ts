@@ -4,32 +4,146 @@ import {
   answerJson,
   answerProtobuf,
   answerStream,
+  mediaTypeOf,
+  negotiateRepresentation,
+  type Representation,
   type RequestContext,
+  requireJson,
 } from "../http/answer.ts";
-import { requireJson } from "../http/media_type.ts";
-import { detailsOf, invalid, noMethod, noPath, noResource, notFound, noVerb, requiredField } from "../http/refusal.ts";
-import { negotiateRepresentation, type Representation } from "../http/representation.ts";
-import type { ResourceRoute } from "../http/route.ts";
-import { parseListOptions, parseRevision, type ServerListOptions } from "../http/server_list_options.ts";
-import { applyPatch } from "../patches/apply_patch.ts";
-import { patchType } from "../patches/patch_type.ts";
-import type { CollectionLister } from "../reads/collection_lister.ts";
-import { listPageBytes } from "../reads/list_page.ts";
-import { includeObjectOf, inProtobuf, type ResponseView } from "../reads/response_view.ts";
-import { StoredSelection } from "../reads/stored_selection.ts";
-import { tableOfOne } from "../reads/table.ts";
-import type { ServerFeatures, Watches } from "../reads/watches.ts";
-import { isBuiltInGroup } from "../storage/built_in.ts";
-import type { Store } from "../storage/store.ts";
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import { parseStored, partialOf, protobufOf, type StoredObject } from "../storage/stored_object.ts";
-import { ByteBody } from "../wire/byte_body.ts";
-import { goJson, type JsonObject, objectOr, textOf } from "../wire/json.ts";
-import { PROTOBUF } from "../wire/read_protobuf.ts";
+import {
+  badRequest,
+  detailsOf,
+  invalid,
+  noMethod,
+  noPath,
+  noResource,
+  notFound,
+  noVerb,
+  refusal,
+  requiredField,
+} from "../http/refusal.ts";
+import { ByteBody, joinBytes } from "../wire/byte_body.ts";
+import { goJson, isDeeper, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { PROTOBUF, readProtobuf, UnknownMessage } from "../wire/protobuf.ts";
+import { parseListOptions, parseRevision, type ResourceRoute, type ServerListOptions } from "../http/request.ts";
+import { applyPatch, patchType } from "../patches/patches.ts";
+import { type CollectionLister, listPageBytes, StoredSelection } from "../reads/lists.ts";
+import { includeObjectOf, inProtobuf, type ResponseView, tableOfOne } from "../reads/table.ts";
+import type { ServerFeatures, Watches } from "../reads/watch.ts";
+import { isBuiltInGroup } from "../storage/definition.ts";
+import {
+  parseStored,
+  partialOf,
+  protobufOf,
+  type Store,
+  type StoredCollection,
+  type StoredObject,
+} from "../storage/store.ts";
 import type { DeleteMode, WriteMode, Writer } from "../writes/writer.ts";
 import type { Discovery } from "./discovery.ts";
-import { requestBodyJson, requestBodyObject } from "./request_body.ts";
-import { scaled, scaleOf } from "./scale.ts";
+
+/** Maximum nesting of objects and arrays: kube-apiserver takes 10,000 levels, which overflow the stack here. */
+const MAX_DEPTH = 1_000;
+
+/** Maximum bytes of a body, as of kube-apiserver. */
+const MAX_BYTES = 3_145_728;
+
+const decoder = new TextDecoder();
+
+/**
+ * Returns the body as text; protobuf is converted to JSON.
+ *
+ * @throws {StatusError} 413 if it has more than 3 MiB, 415 for protobuf that is not known, 400 for bytes that are none.
+ */
+export async function requestBodyText(request: Request): Promise<string> {
+  const bytes = await bodyBytes(request);
+  if (mediaTypeOf(request.headers.get("content-type")) !== PROTOBUF) return decoder.decode(bytes);
+  try {
+    return JSON.stringify(readProtobuf(bytes));
+  } catch (error) {
+    const { message } = error as Error;
+    if (!(error instanceof UnknownMessage)) throw badRequest(`the object provided is unrecognized: ${message}`);
+    throw refusal(
+      415,
+      `the fake server does not read ${message} in protobuf; send JSON: the content type of the client is ` +
+        "application/json (in client-go ContentType of rest.Config)",
+    );
+  }
+}
+
+async function bodyBytes({ body }: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    if ((size += chunk.length) > MAX_BYTES) throw refusal(413, `Request entity too large: limit is ${MAX_BYTES}`);
+  }
+  return joinBytes(...chunks);
+}
+
+/**
+ * Parses the body as a JSON object.
+ *
+ * @throws {StatusError} 400 if it is not one.
+ */
+export function requestBodyObject(text: string): JsonObject {
+  const value = requestBodyJson(text);
+  if (!isObject(value)) throw badRequest("the body of the request must be a JSON object");
+  return value;
+}
+
+/**
+ * Parses the body as JSON.
+ *
+ * @throws {StatusError} 400 if it does not parse or is nested too deeply.
+ */
+export function requestBodyJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`the object provided is unrecognized: ${(error as Error).message}`);
+  }
+  if (isDeeper(value, MAX_DEPTH)) throw badRequest("the object provided is unrecognized: json: exceeded max depth");
+  return value;
+}
+
+/** Returns the scale of an object: desired and current replicas (autoscaling/v1). */
+export function scaleOf(object: JsonObject): JsonObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = objectOr(object.metadata);
+  const { replicas, selector } = objectOr(object.spec);
+  const labels = Object.entries(objectOr(objectOr(selector).matchLabels)).map(([key, value]) => `${key}=${value}`);
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), uid, resourceVersion, creationTimestamp },
+    spec: { replicas: replicas ?? 1 },
+    status: {
+      replicas: objectOr(object.status).replicas ?? 0,
+      ...(labels.length === 0 ? {} : { selector: labels.sort().join(",") }),
+    },
+  };
+}
+
+/**
+ * Returns an object with the replicas of a scale, and its resourceVersion if the scale has one.
+ *
+ * @throws {StatusError} 400 if the replicas are not a non-negative integer, or the kind is not Scale.
+ */
+export function scaled(object: JsonObject, scale: JsonObject): JsonObject {
+  const { replicas = 0 } = objectOr(scale.spec);
+  if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
+    throw badRequest(`spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
+  }
+  if (scale.kind !== undefined && scale.kind !== "Scale") {
+    throw badRequest(`expected a Scale, found ${textOf(scale.kind)}`);
+  }
+  const metadata: MutableJson = { ...objectOr(object.metadata) };
+  const { resourceVersion } = objectOr(scale.metadata);
+  if (resourceVersion === undefined || resourceVersion === "") delete metadata.resourceVersion;
+  else metadata.resourceVersion = resourceVersion;
+  return { ...object, metadata, spec: { ...(isObject(object.spec) ? object.spec : {}), replicas } };
+}
 
 /** Components of the resource handler. */
 export interface ResourceHandlerParts {

@@ -1,5 +1,5 @@
 import { apiVersionOf, type Resource } from "../../api/resource.ts";
-import { at, type JsonObject, textOf } from "../wire/json.ts";
+import { at, isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
 /** A column of a custom resource's table, as in `additionalPrinterColumns`. */
 export interface PrinterColumn {
@@ -126,4 +126,381 @@ export function resourceId(
   resource: { readonly group: string; readonly version: string; readonly plural: string },
 ): string {
   return `${resource.group}/${resource.version}/${resource.plural}`;
+}
+
+type Kind = Partial<BuiltIn> & { readonly plural: string; readonly kind: string };
+
+function group(name: string, version: string, ...kinds: readonly Kind[]): BuiltIn[] {
+  return kinds.map((kind) => ({ group: name, version, scope: "Namespaced", subresources: [], ...kind }));
+}
+
+const STATUS = ["status"];
+const SCALED = ["scale", "status"];
+
+/** The kinds served by default, with names and selectable fields of Kubernetes 1.36. */
+export const BUILT_IN: readonly BuiltIn[] = [
+  ...group(
+    "",
+    "v1",
+    {
+      plural: "componentstatuses",
+      kind: "ComponentStatus",
+      scope: "Cluster",
+      shortNames: ["cs"],
+      verbs: ["get", "list"],
+      warning: "v1 ComponentStatus is deprecated in v1.19+",
+    },
+    { plural: "configmaps", kind: "ConfigMap", shortNames: ["cm"] },
+    { plural: "endpoints", kind: "Endpoints", shortNames: ["ep"], singular: "endpoints" },
+    {
+      plural: "events",
+      kind: "Event",
+      shortNames: ["ev"],
+      fields: [
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "type",
+      ],
+    },
+    { plural: "limitranges", kind: "LimitRange", shortNames: ["limits"] },
+    {
+      plural: "namespaces",
+      kind: "Namespace",
+      scope: "Cluster",
+      shortNames: ["ns"],
+      subresources: ["finalize", "status"],
+      fields: ["status.phase"],
+      returnsDeleted: true,
+      verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
+    },
+    {
+      plural: "nodes",
+      kind: "Node",
+      scope: "Cluster",
+      shortNames: ["no"],
+      subresources: STATUS,
+      fields: ["spec.unschedulable"],
+    },
+    { plural: "persistentvolumeclaims", kind: "PersistentVolumeClaim", shortNames: ["pvc"], subresources: STATUS },
+    {
+      plural: "persistentvolumes",
+      kind: "PersistentVolume",
+      scope: "Cluster",
+      shortNames: ["pv"],
+      subresources: STATUS,
+    },
+    {
+      plural: "pods",
+      kind: "Pod",
+      shortNames: ["po"],
+      categories: ["all"],
+      subresources: STATUS,
+      generation: true,
+      returnsDeleted: true,
+      fields: [
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.nominatedNodeName",
+      ],
+    },
+    { plural: "secrets", kind: "Secret", fields: ["type"] },
+    { plural: "serviceaccounts", kind: "ServiceAccount", shortNames: ["sa"], returnsDeleted: true },
+    {
+      plural: "services",
+      kind: "Service",
+      shortNames: ["svc"],
+      categories: ["all"],
+      subresources: STATUS,
+      returnsDeleted: true,
+      fields: ["spec.clusterIP", "spec.type"],
+    },
+  ),
+  ...group("apiextensions.k8s.io", "v1", {
+    plural: "customresourcedefinitions",
+    kind: "CustomResourceDefinition",
+    scope: "Cluster",
+    shortNames: ["crd", "crds"],
+    categories: ["api-extensions"],
+    subresources: STATUS,
+    generation: true,
+  }),
+  ...group(
+    "apps",
+    "v1",
+    { plural: "controllerrevisions", kind: "ControllerRevision" },
+    {
+      plural: "daemonsets",
+      kind: "DaemonSet",
+      shortNames: ["ds"],
+      categories: ["all"],
+      subresources: STATUS,
+      generation: true,
+    },
+    {
+      plural: "deployments",
+      kind: "Deployment",
+      shortNames: ["deploy"],
+      categories: ["all"],
+      subresources: SCALED,
+      generation: true,
+    },
+    {
+      plural: "replicasets",
+      kind: "ReplicaSet",
+      shortNames: ["rs"],
+      categories: ["all"],
+      subresources: SCALED,
+      generation: true,
+      fields: ["status.replicas"],
+    },
+    {
+      plural: "statefulsets",
+      kind: "StatefulSet",
+      shortNames: ["sts"],
+      categories: ["all"],
+      subresources: SCALED,
+      generation: true,
+    },
+  ),
+  ...group("batch", "v1", {
+    plural: "cronjobs",
+    kind: "CronJob",
+    shortNames: ["cj"],
+    categories: ["all"],
+    subresources: STATUS,
+    generation: true,
+  }, {
+    plural: "jobs",
+    kind: "Job",
+    categories: ["all"],
+    subresources: STATUS,
+    generation: true,
+    fields: ["status.successful"],
+  }),
+  ...group("coordination.k8s.io", "v1", { plural: "leases", kind: "Lease", unconditionalUpdate: false }),
+  ...group("discovery.k8s.io", "v1", { plural: "endpointslices", kind: "EndpointSlice", generation: true }),
+  ...group("events.k8s.io", "v1", {
+    plural: "events",
+    kind: "Event",
+    shortNames: ["ev"],
+    fields: [
+      "regarding.kind",
+      "regarding.namespace",
+      "regarding.name",
+      "regarding.uid",
+      "regarding.apiVersion",
+      "regarding.resourceVersion",
+      "regarding.fieldPath",
+      "reason",
+      "reportingController",
+      "type",
+    ],
+  }),
+  ...group("networking.k8s.io", "v1", {
+    plural: "ingresses",
+    kind: "Ingress",
+    shortNames: ["ing"],
+    subresources: STATUS,
+    generation: true,
+  }, { plural: "networkpolicies", kind: "NetworkPolicy", shortNames: ["netpol"], generation: true }),
+  ...group("policy", "v1", {
+    plural: "poddisruptionbudgets",
+    kind: "PodDisruptionBudget",
+    shortNames: ["pdb"],
+    subresources: STATUS,
+    generation: true,
+  }),
+  ...group(
+    "rbac.authorization.k8s.io",
+    "v1",
+    { plural: "clusterrolebindings", kind: "ClusterRoleBinding", scope: "Cluster" },
+    { plural: "clusterroles", kind: "ClusterRole", scope: "Cluster" },
+    { plural: "rolebindings", kind: "RoleBinding" },
+    { plural: "roles", kind: "Role" },
+  ),
+  ...group("storage.k8s.io", "v1", {
+    plural: "storageclasses",
+    kind: "StorageClass",
+    scope: "Cluster",
+    shortNames: ["sc"],
+  }),
+];
+
+/** The groups of Kubernetes itself: all others are custom, even if the name ends in `k8s.io`. */
+const GROUPS: ReadonlySet<string> = new Set([
+  "",
+  "admissionregistration.k8s.io",
+  "apiextensions.k8s.io",
+  "apiregistration.k8s.io",
+  "apps",
+  "authentication.k8s.io",
+  "authorization.k8s.io",
+  "autoscaling",
+  "batch",
+  "certificates.k8s.io",
+  "coordination.k8s.io",
+  "discovery.k8s.io",
+  "events.k8s.io",
+  "flowcontrol.apiserver.k8s.io",
+  "networking.k8s.io",
+  "node.k8s.io",
+  "policy",
+  "rbac.authorization.k8s.io",
+  "resource.k8s.io",
+  "scheduling.k8s.io",
+  "storage.k8s.io",
+]);
+
+/** Returns true if the group is part of Kubernetes itself. */
+export function isBuiltInGroup(group: string): boolean {
+  return GROUPS.has(group);
+}
+
+/** Completes a definition: from the table of built-in kinds if it has the resource, else from the argument. */
+export function definitionOf(resource: ResourceDefinition): Definition {
+  const known = BUILT_IN.find((kind) => sameResource(kind, resource));
+  return define(resource, known ?? (isBuiltInGroup(resource.group) ? resource : undefined));
+}
+
+/** Fills in the defaults and conditions of a CustomResourceDefinition, which is established at once. */
+export function crdDefaults(object: MutableJson, time: string): void {
+  const spec = objectOr(object.spec);
+  const names = objectOr(spec.names);
+  const kind = textOf(names.kind);
+  const accepted = { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names };
+  object.spec = { ...spec, names: accepted, conversion: spec.conversion ?? { strategy: "None" } };
+  const condition = (type: string, reason: string, message: string): JsonObject => ({
+    type,
+    status: "True",
+    lastTransitionTime: time,
+    reason,
+    message,
+  });
+  object.status = {
+    conditions: [
+      condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+      condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+    ],
+    acceptedNames: accepted,
+    storedVersions: versionsOf(object).filter((version) => version.storage === true).map((version) =>
+      version.name as Json
+    ),
+  };
+}
+
+/** Returns the resources that a CustomResourceDefinition defines: one per served version. */
+export function crdResources(crd: JsonObject): ResourceDefinition[] {
+  const spec = objectOr(crd.spec);
+  const names = objectOr(spec.names);
+  const strings = (value: unknown): string[] => Array.isArray(value) ? value.map(textOf) : [];
+  return versionsOf(crd).filter((version) => version.served === true).map((version) => {
+    const subresources = objectOr(version.subresources);
+    const fields = Array.isArray(version.selectableFields) ? version.selectableFields.map(objectOr) : [];
+    return {
+      group: textOf(spec.group),
+      version: textOf(version.name),
+      plural: textOf(names.plural),
+      kind: textOf(names.kind),
+      scope: spec.scope === "Cluster" ? "Cluster" : "Namespaced",
+      singular: typeof names.singular === "string" ? names.singular : textOf(names.kind).toLowerCase(),
+      shortNames: strings(names.shortNames),
+      categories: strings(names.categories),
+      subresources: ["status", "scale"].filter((part) => subresources[part] !== undefined),
+      columns: columnsOf(version.additionalPrinterColumns),
+      fields: fields.map((field) => textOf(field.jsonPath).replace(/^\./, "")),
+    };
+  });
+}
+
+function columnsOf(value: unknown): PrinterColumn[] {
+  return (Array.isArray(value) ? value as readonly Json[] : []).filter(isObject).map((column) => ({
+    name: textOf(column.name),
+    type: textOf(column.type ?? "string"),
+    jsonPath: textOf(column.jsonPath),
+    ...(typeof column.description === "string" ? { description: column.description } : {}),
+    ...(typeof column.priority === "number" ? { priority: column.priority } : {}),
+    ...(typeof column.format === "string" ? { format: column.format } : {}),
+  }));
+}
+
+function versionsOf(crd: JsonObject): readonly JsonObject[] {
+  const { versions } = objectOr(crd.spec);
+  return Array.isArray(versions) ? (versions as readonly Json[]).filter(isObject) : [];
+}
+
+/** The ids of the two resources of events, which are one collection: a write to one of them writes to the other. */
+const CORE = "/v1/events";
+const NEWER = "events.k8s.io/v1/events";
+
+/** The members of an event of events.k8s.io/v1, in their order, and their names in core/v1. */
+const NEWER_MEMBERS: readonly (readonly [name: string, core: string])[] = [
+  ["eventTime", "eventTime"],
+  ["series", "series"],
+  ["reportingController", "reportingComponent"],
+  ["reportingInstance", "reportingInstance"],
+  ["action", "action"],
+  ["reason", "reason"],
+  ["regarding", "involvedObject"],
+  ["related", "related"],
+  ["note", "message"],
+  ["type", "type"],
+  ["deprecatedSource", "source"],
+  ["deprecatedFirstTimestamp", "firstTimestamp"],
+  ["deprecatedLastTimestamp", "lastTimestamp"],
+  ["deprecatedCount", "count"],
+];
+
+/** The order of the members in core/v1. */
+const CORE_ORDER = [6, 5, 8, 10, 11, 12, 13, 9, 0, 1, 4, 7, 2, 3];
+const CORE_MEMBERS = CORE_ORDER.map((at) => [NEWER_MEMBERS[at][1], NEWER_MEMBERS[at][0]] as const);
+
+/** The values of members that the server writes although they are absent; it leaves out all others. */
+const ABSENT: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
+  [CORE]: {
+    involvedObject: {},
+    source: {},
+    firstTimestamp: null,
+    lastTimestamp: null,
+    eventTime: null,
+    reportingComponent: "",
+    reportingInstance: "",
+  },
+  [NEWER]: {
+    eventTime: null,
+    regarding: {},
+    deprecatedSource: {},
+    deprecatedFirstTimestamp: null,
+    deprecatedLastTimestamp: null,
+  },
+};
+
+/** Returns the id of the other resource of events; undefined if `id` is none of the two. */
+export function otherEvents(id: string): string | undefined {
+  return id === CORE ? NEWER : id === NEWER ? CORE : undefined;
+}
+
+/** Returns an event of one form in the other one, that of the resource `id`, as kube-apiserver converts it. */
+export function convertEvent(event: JsonObject, id: string): MutableJson {
+  const [version, absent] = [id === CORE ? "v1" : "events.k8s.io/v1", ABSENT[id]];
+  const converted: MutableJson = { kind: "Event", apiVersion: version, metadata: event.metadata };
+  for (const [name, from] of id === CORE ? CORE_MEMBERS : NEWER_MEMBERS) {
+    const value = event[from];
+    const isAbsent = value === undefined || value === null || value === "" || value === 0 ||
+      (isObject(value) && Object.keys(value).length === 0);
+    if (!isAbsent) converted[name] = value;
+    else if (absent[name] !== undefined) converted[name] = absent[name];
+  }
+  return converted;
 }

@@ -7,12 +7,456 @@
  *
  * @module
  */
-import type { JsonObject } from "../wire/json.ts";
-import { type Definition, resourceId } from "./definition.ts";
-import { convertEvent, otherEvents } from "./convert_event.ts";
-import { StoredCollection } from "./stored_collection.ts";
-import { parseStored, rewriteMetadata, type StoredObject, tombstone, toStoredObject } from "./stored_object.ts";
-import { type StoreEvent, WatchHistory } from "./watch_history.ts";
+
+import { goJson, isObject, type Json, type JsonObject, type MutableJson, setMember } from "../wire/json.ts";
+import { writeProtobuf } from "../wire/protobuf.ts";
+import { convertEvent, type Definition, otherEvents, resourceId } from "./definition.ts";
+
+/** One state of one object, serialized; each read parses it again. */
+export interface StoredObject {
+  /** Key: `"namespace/name"` or `"name"`. */
+  readonly key: string;
+  /** Namespace; `""` if cluster-scoped. */
+  readonly namespace: string;
+  /** Name of the object. */
+  readonly name: string;
+  /** The uid. */
+  readonly uid: string;
+  /** Revision of this state. */
+  readonly revision: number;
+  /** The object in the server's key order, with kind and apiVersion. */
+  readonly bytes: Uint8Array;
+  /** Offset of the value of `metadata`. */
+  readonly metadataStart: number;
+  /** End offset of the value of `metadata`. */
+  readonly metadataEnd: number;
+  /** Labels of the object. */
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  /** Selectable fields, besides name and namespace. */
+  readonly fields: Readonly<Record<string, string>> | undefined;
+  /** True for a tombstone: the last state, under the deletion's revision. */
+  readonly deleted: boolean;
+  /** The previous state, while the history covers it. */
+  previous: StoredObject | undefined;
+  /** The PartialObjectMetadata, cached on first use. */
+  partial: Uint8Array | undefined;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * Serializes an object. `revision` becomes its resourceVersion; 0 means that the object is not stored. The result
+ * shares nothing with `object` but labels and fields.
+ */
+export function toStoredObject(
+  definition: Definition,
+  object: JsonObject,
+  revision: number,
+  previous?: StoredObject,
+): StoredObject {
+  const metadata = object.metadata as MutableJson;
+  const written = goJson(orderMetadata(definition, metadata, revision > 0 ? String(revision) : undefined));
+  const { head, tail } = around(definition, object);
+  const bytes = encoder.encode(head + written + tail);
+  // The text before metadata is ASCII, except for members of custom resources that sort before it.
+  const ascii = bytes.length === head.length + written.length + tail.length;
+  const metadataStart = ascii ? head.length : encoder.encode(head).length;
+  const metadataEnd = metadataStart + (ascii ? written.length : encoder.encode(written).length);
+  const namespace = typeof metadata.namespace === "string" ? metadata.namespace : "";
+  const name = metadata.name as string;
+  return {
+    key: namespace === "" ? name : `${namespace}/${name}`,
+    namespace,
+    name,
+    uid: metadata.uid as string,
+    revision,
+    bytes,
+    metadataStart,
+    metadataEnd,
+    labels: labelsOf(metadata),
+    fields: definition.fieldsOf(object),
+    deleted: false,
+    previous,
+    partial: undefined,
+  };
+}
+
+/**
+ * Returns the state `before` under another revision, with the metadata that `change` returns; undefined if `change`
+ * returns undefined.
+ *
+ * Only metadata is parsed and serialized. For built-in kinds that excludes managedFields, its largest part: `change`
+ * does not see them, and they stay unchanged.
+ */
+export function rewriteMetadata(
+  definition: Definition,
+  before: StoredObject,
+  revision: number,
+  change: (metadata: JsonObject) => JsonObject | undefined,
+): StoredObject | undefined {
+  const text = decoder.decode(before.bytes.subarray(before.metadataStart, before.metadataEnd));
+  // Serialized by this file, they come last, and no string in the JSON can contain this text: its quotes would be
+  // escaped.
+  const cut = definition.custom ? -1 : text.indexOf(MANAGED_FIELDS);
+  const changed = change(JSON.parse(cut < 0 ? text : `${text.slice(0, cut)}}`));
+  if (changed === undefined) return undefined;
+  const json = goJson(orderMetadata(definition, changed, String(revision)));
+  const written = encoder.encode(cut < 0 ? json : json.slice(0, -1) + text.slice(cut));
+  const tail = before.bytes.subarray(before.metadataEnd);
+  const metadataEnd = before.metadataStart + written.length;
+  const bytes = new Uint8Array(metadataEnd + tail.length);
+  bytes.set(before.bytes.subarray(0, before.metadataStart));
+  bytes.set(written, before.metadataStart);
+  bytes.set(tail, metadataEnd);
+  return {
+    ...before,
+    revision,
+    bytes,
+    metadataEnd,
+    labels: labelsOf(changed),
+    previous: before,
+    partial: undefined,
+  };
+}
+
+const MANAGED_FIELDS = ',"managedFields":[';
+
+/** Returns the tombstone of an object: its last state, under the deletion's revision, as watches deliver it. */
+export function tombstone(definition: Definition, last: StoredObject, revision: number): StoredObject {
+  return { ...rewriteMetadata(definition, last, revision, (metadata) => metadata)!, deleted: true };
+}
+
+/** Returns the same state under another revision, for a watch whose selection an object has left. */
+export function restamped(definition: Definition, stored: StoredObject, revision: number): StoredObject {
+  return { ...rewriteMetadata(definition, stored, revision, (metadata) => metadata)!, previous: undefined };
+}
+
+function labelsOf(metadata: JsonObject): Record<string, string> | undefined {
+  return isObject(metadata.labels) ? { ...metadata.labels } as Record<string, string> : undefined;
+}
+
+/** Parses the object; the caller owns the result. */
+export function parseStored(stored: StoredObject): MutableJson {
+  return JSON.parse(decoder.decode(stored.bytes));
+}
+
+/** Parses the metadata only. */
+function parseMetadata(stored: StoredObject): MutableJson {
+  return JSON.parse(decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd)));
+}
+
+const PARTIAL_HEAD = `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":`;
+
+/** Returns the object's PartialObjectMetadata. */
+export function partialOf(definition: Definition, stored: StoredObject): Uint8Array {
+  // A custom resource's keys are sorted in the object, but not here, where the server fills a struct.
+  stored.partial ??= encoder.encode(
+    PARTIAL_HEAD +
+      (definition.custom
+        ? goJson(inOrder(parseMetadata(stored), METADATA_ORDER))
+        : decoder.decode(stored.bytes.subarray(stored.metadataStart, stored.metadataEnd))) +
+      "}",
+  );
+  return stored.partial;
+}
+
+/** Returns the object's PartialObjectMetadata in protobuf. */
+export function protobufOf(definition: Definition, stored: StoredObject): Uint8Array {
+  return writeProtobuf(JSON.parse(decoder.decode(partialOf(definition, stored))));
+}
+
+/** Serializes everything but metadata, as the text before and after it. */
+function around(definition: Definition, object: JsonObject): { readonly head: string; readonly tail: string } {
+  const { kind, apiVersion } = definition;
+  if (!definition.custom) {
+    let tail = "";
+    for (const key in object) {
+      if (key === "kind" || key === "apiVersion" || key === "metadata" || object[key] === undefined) continue;
+      tail += `,${goJson(key)}:${goJson(object[key])}`;
+    }
+    return { head: `{"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},"metadata":`, tail: `${tail}}` };
+  }
+  let head = "";
+  let tail = "";
+  for (const key of sortedKeys({ ...object, kind, apiVersion })) {
+    if (key === "metadata") continue;
+    const value = key === "kind" ? kind : key === "apiVersion" ? apiVersion : sorted(object[key] as Json);
+    if (key < "metadata") head += `${goJson(key)}:${goJson(value)},`;
+    else tail += `,${goJson(key)}:${goJson(value)}`;
+  }
+  return { head: `{${head}"metadata":`, tail: `${tail}}` };
+}
+
+/** The key order of Go's ObjectMeta, which built-in kinds use. */
+const METADATA_ORDER = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "labels",
+  "annotations",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+] as const;
+
+const MANAGED_FIELDS_ORDER = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
+
+function orderMetadata(definition: Definition, metadata: JsonObject, resourceVersion: string | undefined): JsonObject {
+  if (definition.custom) return sorted({ ...metadata, resourceVersion }) as JsonObject;
+  return inOrder({ ...metadata, resourceVersion }, METADATA_ORDER);
+}
+
+function inOrder(metadata: JsonObject, order: readonly string[]): JsonObject {
+  const ordered: MutableJson = {};
+  for (const key of order) if (!isEmpty(metadata[key])) ordered[key] = metadata[key];
+  if (Array.isArray(ordered.managedFields)) {
+    ordered.managedFields = (ordered.managedFields as JsonObject[]).map((entry) =>
+      inOrder(entry, MANAGED_FIELDS_ORDER)
+    );
+  }
+  for (const field of ["labels", "annotations"]) {
+    if (ordered[field] !== undefined) ordered[field] = sorted(ordered[field]);
+  }
+  return ordered;
+}
+
+/** Go omits empty values. */
+function isEmpty(value: Json | undefined): boolean {
+  if (value === undefined || value === null || value === "") return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  const copy: MutableJson = {};
+  for (const key of sortedKeys(value)) setMember(copy, key, sorted(value[key] as Json));
+  return copy;
+}
+
+function sortedKeys(object: JsonObject): string[] {
+  return Object.keys(object).filter((key) => object[key] !== undefined).sort();
+}
+
+/** A part of a collection at a revision. */
+export interface CollectionSlice {
+  /** One namespace, or `""` for all. */
+  readonly namespace: string;
+  /** Revision of the state. */
+  readonly revision: number;
+  /** First key to include. */
+  readonly from?: string;
+}
+
+/**
+ * The objects of one resource, with the previous states that the history still covers. Any revision in that range can
+ * be listed.
+ *
+ * Cost: a lookup by key is a map lookup; a list walks its namespace; the first list after new names sorts the keys.
+ */
+export class StoredCollection {
+  #definition: Definition;
+  readonly #newest = new Map<string, StoredObject>();
+  #keys: string[] = [];
+  #unsorted = false;
+  #forgotten = 0;
+  #size = 0;
+
+  /** Starts empty. */
+  constructor(definition: Definition) {
+    this.#definition = definition;
+  }
+
+  /** Definition of the resource. */
+  get definition(): Definition {
+    return this.#definition;
+  }
+
+  /** Replaces the definition of a custom resource; stored objects are not rewritten. */
+  redefine(definition: Definition): void {
+    this.#definition = definition;
+  }
+
+  /** Current number of objects. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Returns the current state of an object. */
+  get(key: string): StoredObject | undefined {
+    const stored = this.#newest.get(key);
+    return stored === undefined || stored.deleted ? undefined : stored;
+  }
+
+  /** Returns the newest state of a key, which may be a tombstone. */
+  newest(key: string): StoredObject | undefined {
+    return this.#newest.get(key);
+  }
+
+  /** Adds a new state; its `previous` must be the newest state of its key. */
+  put(stored: StoredObject): void {
+    const before = this.#newest.get(stored.key);
+    if (before === undefined) {
+      const last = this.#keys.at(-1);
+      if (last !== undefined && last > stored.key) this.#unsorted = true;
+      this.#keys.push(stored.key);
+    }
+    this.#newest.set(stored.key, stored);
+    this.#size += Number(!stored.deleted) - Number(before !== undefined && !before.deleted);
+  }
+
+  /** Drops the states before this one. */
+  forgetBefore(stored: StoredObject): void {
+    stored.previous = undefined;
+    if (!stored.deleted || this.#newest.get(stored.key) !== stored) return;
+    this.#newest.delete(stored.key);
+    this.#forgotten++;
+  }
+
+  /** Yields the objects of a slice, sorted by key; iterate within one turn. */
+  *slice({ namespace, revision, from }: CollectionSlice): Generator<StoredObject> {
+    const keys = this.#sortedKeys();
+    const first = namespace === "" ? "" : `${namespace}/`;
+    // "0" follows "/", so this is after all keys of the namespace.
+    const end = namespace === "" ? undefined : `${namespace}0`;
+    for (let at = search(keys, from !== undefined && from > first ? from : first); at < keys.length; at++) {
+      if (end !== undefined && keys[at] >= end) return;
+      let stored = this.#newest.get(keys[at]);
+      while (stored !== undefined && stored.revision > revision) stored = stored.previous;
+      if (stored !== undefined && !stored.deleted) yield stored;
+    }
+  }
+
+  /** Counts the objects of a slice. */
+  count({ namespace, revision, from }: CollectionSlice): number {
+    let count = 0;
+    for (const _ of this.slice({ namespace, revision, ...(from === undefined ? {} : { from }) })) count++;
+    return count;
+  }
+
+  #sortedKeys(): readonly string[] {
+    if (this.#forgotten > 0) {
+      this.#keys = this.#keys.filter((key) => this.#newest.has(key));
+      this.#forgotten = 0;
+      // A name that was dropped and recreated is in the array twice.
+      if (this.#keys.length !== this.#newest.size) this.#keys = [...this.#newest.keys()];
+      this.#unsorted = true;
+    }
+    if (this.#unsorted) {
+      this.#keys.sort(byText);
+      this.#unsorted = false;
+    }
+    return this.#keys;
+  }
+}
+
+/** The order of etcd's keys: names are ASCII, so characters sort like bytes. */
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Returns the first index whose key is not less than `key`. */
+function search(keys: readonly string[], key: string): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle] < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A write, as delivered to watches. */
+export interface StoreEvent {
+  /** Type of the event. */
+  readonly type: "ADDED" | "MODIFIED" | "DELETED";
+  /** Collection of the object. */
+  readonly collection: StoredCollection;
+  /** The new state; for a deletion the tombstone. */
+  readonly stored: StoredObject;
+  /** The previous state; undefined for a new object. */
+  readonly before: StoredObject | undefined;
+}
+
+/**
+ * The latest writes to all collections, in order. Watches resume from it, and it limits which revisions can be listed.
+ *
+ * The oldest write is dropped when there are more than `capacity`, and by {@linkcode compact}.
+ */
+export class WatchHistory {
+  #capacity: number;
+  #events: StoreEvent[] = [];
+  #first = 0;
+  #compacted: number;
+
+  /** Starts empty, after `revision`. */
+  constructor(capacity: number, revision: number) {
+    this.#capacity = capacity;
+    this.#compacted = revision;
+  }
+
+  /** The oldest revision that can be listed or watched from. */
+  get compacted(): number {
+    return this.#compacted;
+  }
+
+  /** Adds the newest write. */
+  append(event: StoreEvent): void {
+    this.#events.push(event);
+    if (this.#events.length - this.#first > this.#capacity) this.#forget(this.#first + 1);
+  }
+
+  /** Limits the history to that many writes. */
+  resize(capacity: number): void {
+    this.#capacity = capacity;
+    this.#forget(Math.max(this.#first, this.#events.length - capacity));
+  }
+
+  /** Drops all writes; `revision` is the current one. */
+  compact(revision: number): void {
+    this.#forget(this.#events.length);
+    this.#compacted = revision;
+  }
+
+  /** Yields the writes after a revision, oldest first. */
+  *after(revision: number): Generator<StoreEvent> {
+    let low = this.#first;
+    let high = this.#events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#events[middle].stored.revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    for (let at = low; at < this.#events.length; at++) yield this.#events[at];
+  }
+
+  #forget(until: number): void {
+    for (; this.#first < until; this.#first++) {
+      const { collection, stored } = this.#events[this.#first];
+      collection.forgetBefore(stored);
+      this.#compacted = stored.revision;
+      // Release the event now: the array itself is trimmed only occasionally.
+      this.#events[this.#first] = GONE;
+    }
+    if (this.#first > 1_024 && this.#first * 2 > this.#events.length || this.#first === this.#events.length) {
+      this.#events = this.#events.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+}
+
+/** Marks a dropped event; it is never yielded. */
+const GONE = Object.freeze({}) as StoreEvent;
 
 /** The identity of a resource. */
 export type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };
@@ -165,4 +609,53 @@ function converted({ type, stored }: StoreEvent, collection: StoredCollection): 
   const object = convertEvent(parseStored(stored), resourceId(definition));
   const next = toStoredObject(definition, object, stored.revision, previous);
   return { type, collection, stored: { ...next, deleted: stored.deleted }, before };
+}
+
+interface Waiting {
+  readonly revision: number;
+  readonly resolve: (reached: boolean) => void;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
+
+/** Waits until the store reaches a revision; resolves to false on a timeout. */
+export type WaitForRevision = (revision: number) => Promise<boolean>;
+
+/** Requests that wait for a future revision. */
+export class Revisions {
+  readonly #store: Store;
+  readonly #delayMs: number;
+  readonly #waiting = new Set<Waiting>();
+
+  /** Limits each wait to `delayMs` milliseconds. */
+  constructor(store: Store, delayMs: number) {
+    this.#store = store;
+    this.#delayMs = delayMs;
+  }
+
+  /** Resolves to true when the store reaches `revision`, to false on a timeout. */
+  until(revision: number): Promise<boolean> {
+    if (this.#store.revision >= revision) return Promise.resolve(true);
+    if (this.#delayMs <= 0) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#answer(waiting, false), this.#delayMs);
+      const waiting: Waiting = { revision, resolve, timer };
+      this.#waiting.add(waiting);
+    });
+  }
+
+  /** Resolves the waits that are due; called after each write. */
+  reached(): void {
+    for (const waiting of this.#waiting) if (waiting.revision <= this.#store.revision) this.#answer(waiting, true);
+  }
+
+  /** Resolves all waits to false. */
+  giveUp(): void {
+    for (const waiting of this.#waiting) this.#answer(waiting, false);
+  }
+
+  #answer(waiting: Waiting, reached: boolean): void {
+    clearTimeout(waiting.timer);
+    this.#waiting.delete(waiting);
+    waiting.resolve(reached);
+  }
 }

@@ -1,6 +1,4 @@
-import type { Store } from "../storage/store.ts";
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import { parseStored, type StoredObject } from "../storage/stored_object.ts";
+import { parseStored, type Store, type StoredCollection, type StoredObject } from "../storage/store.ts";
 import { isObject, type Json, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
 
 /** An object, with its owner references. */

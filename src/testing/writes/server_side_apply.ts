@@ -1,24 +1,324 @@
+import {
+  equalJson,
+  isObject,
+  type Json,
+  type JsonObject,
+  type MutableJson,
+  objectOr,
+  setMember,
+} from "../wire/json.ts";
+import { listKey, mergeApplied } from "../patches/patches.ts";
 import { refusal } from "../http/refusal.ts";
-import { mergeApplied } from "../patches/apply_patch.ts";
-import { equalJson, isObject, type Json, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
-import {
-  fieldPaths,
-  type FieldSet,
-  hasField,
-  printPath,
-  removeFields,
-  unionFields,
-  valueAt,
-  withoutFields,
-} from "./field_set.ts";
-import {
-  appliedFields,
-  type FieldManager,
-  isManagedBy,
-  managedFieldsEntry,
-  managedFieldsOf,
-  type ManagedKind,
-} from "./managed_fields.ts";
+
+/**
+ * A set of fields in the FieldsV1 format: `f:name` for a member, `k:{"name":"x"}` for a list element, and `.` for the
+ * enclosing map or element itself. An entry without content is a field.
+ */
+export type FieldSet = JsonObject;
+
+/** Returns the union of two sets. */
+export function unionFields(a: FieldSet, b: FieldSet): FieldSet {
+  const union: MutableJson = { ...a };
+  for (const key in b) {
+    const other = union[key];
+    setMember(union, key, isObject(other) ? unionFields(other, below(b, key)) : b[key]);
+  }
+  return sortKeys(union);
+}
+
+/** Returns the fields in `a` that are not in `b`. */
+export function withoutFields(a: FieldSet, b: FieldSet): FieldSet {
+  const left: MutableJson = {};
+  for (const key in a) {
+    if (b[key] === undefined) setMember(left, key, a[key]);
+    else if (!isField(below(a, key))) {
+      const inner = withoutFields(below(a, key), below(b, key));
+      if (!isField(inner)) setMember(left, key, inner);
+    }
+  }
+  return left;
+}
+
+/** Yields the fields of a set, each as a path of keys. */
+export function* fieldPaths(fields: FieldSet, path: readonly string[] = []): Generator<readonly string[]> {
+  for (const key in fields) {
+    const inner = below(fields, key);
+    if (isField(inner)) yield [...path, key];
+    else yield* fieldPaths(inner, [...path, key]);
+  }
+}
+
+/** Returns true if a set has the field at a path, or a field below it. */
+export function hasField(fields: FieldSet, path: readonly string[]): boolean {
+  let here: Json | undefined = fields;
+  for (const key of path) {
+    if (!isObject(here) || here[key] === undefined) return false;
+    here = here[key];
+  }
+  return true;
+}
+
+/** Formats a path: `.spec.containers[name="web"].image`. */
+export function printPath(path: readonly string[]): string {
+  return path.map((key) => {
+    if (key.startsWith("f:")) return `.${key.slice(2)}`;
+    if (!key.startsWith("k:")) return "";
+    const pairs = Object.entries(elementKey(key)).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    return `[${pairs.join(",")}]`;
+  }).join("");
+}
+
+/** Returns the value of an object at a path; undefined if there is none. */
+export function valueAt(object: Json | undefined, path: readonly string[]): Json | undefined {
+  let here: Json | undefined = object;
+  for (const key of path) {
+    if (key === ".") return here;
+    here = step(here, key);
+    if (here === undefined) return undefined;
+  }
+  return here;
+}
+
+function step(value: Json | undefined, key: string): Json | undefined {
+  if (key.startsWith("f:")) return isObject(value) ? value[key.slice(2)] : undefined;
+  return Array.isArray(value) ? (value as readonly Json[])[placeOf(value, key)] : undefined;
+}
+
+/** Returns an object without the fields of a set; objects and lists that become empty are removed as well. */
+export function removeFields(object: Json, fields: FieldSet): Json | undefined {
+  if (Array.isArray(object)) {
+    let list: Json[] = [...object as readonly Json[]];
+    for (const key in fields) {
+      const place = key.startsWith("k:") ? placeOf(list, key) : -1;
+      if (place < 0) continue;
+      const inner = below(fields, key);
+      const gone = isField(inner) || inner["."] !== undefined;
+      const left = gone ? undefined : removeFields(list[place], inner);
+      list = left === undefined ? list.toSpliced(place, 1) : list.with(place, left);
+    }
+    return list.length === 0 ? undefined : list;
+  }
+  if (!isObject(object)) return object;
+  const copy: MutableJson = { ...object };
+  let removed = false;
+  for (const key in fields) {
+    const name = key.slice(2);
+    if (!key.startsWith("f:") || copy[name] === undefined) continue;
+    const inner = below(fields, key);
+    const left = isField(inner) ? undefined : removeFields(copy[name], inner);
+    removed ||= left === undefined;
+    if (left === undefined) delete copy[name];
+    else setMember(copy, name, left);
+  }
+  return removed && Object.keys(copy).length === 0 ? undefined : copy;
+}
+
+/** Returns the members that `k:{"name":"x"}` names; none for what an odd client has written there. */
+function elementKey(key: string): JsonObject {
+  try {
+    return objectOr(JSON.parse(key.slice(2)));
+  } catch {
+    return {};
+  }
+}
+
+function placeOf(list: readonly Json[], key: string): number {
+  const wanted = elementKey(key);
+  return list.findIndex((element) =>
+    isObject(element) && Object.keys(wanted).every((name) => equalJson(element[name], wanted[name]))
+  );
+}
+
+function below(fields: FieldSet, key: string): FieldSet {
+  const value = fields[key];
+  return isObject(value) ? value : {};
+}
+
+function isField(fields: FieldSet): boolean {
+  for (const _ in fields) return false;
+  return true;
+}
+
+/** Returns the same members, sorted by key. */
+export function sortKeys(fields: FieldSet): FieldSet {
+  const sorted: MutableJson = {};
+  for (const key of Object.keys(fields).sort()) setMember(sorted, key, fields[key]);
+  return sorted;
+}
+
+/** The identity of a managedFields entry, and its time. */
+export interface FieldManager {
+  /** Name of the manager. */
+  readonly name: string;
+  /** Operation of the manager. */
+  readonly operation: "Update" | "Apply";
+  /** Subresource of the write; `""` for the main resource. */
+  readonly subresource: string;
+  /** Time of the write, RFC 3339. */
+  readonly time: string;
+}
+
+/** The properties of a kind that determine its fields. */
+export interface ManagedKind {
+  /** API version: `"apps/v1"`. */
+  readonly apiVersion: string;
+  /** True for a custom resource: each list is one field, and every object is a map. */
+  readonly custom: boolean;
+}
+
+/** Metadata set by the server, which has no manager. */
+const SYSTEM_METADATA = new Set([
+  "name",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "managedFields",
+]);
+
+const NOT_FIELDS: ReadonlySet<string> = new Set(["kind", "apiVersion", "metadata"]);
+const NOT_DESIRED: ReadonlySet<string> = new Set([...NOT_FIELDS, "status"]);
+
+/** Returns the managedFields of an object. */
+export function managedFieldsOf(object: JsonObject): readonly JsonObject[] {
+  const { managedFields } = objectOr(object.metadata);
+  return Array.isArray(managedFields) ? (managedFields as readonly Json[]).filter(isObject) : [];
+}
+
+/** Returns true if an entry belongs to a manager. */
+export function isManagedBy(entry: JsonObject, { name, operation, subresource }: Omit<FieldManager, "time">): boolean {
+  return entry.manager === name && entry.operation === operation && (entry.subresource ?? "") === subresource;
+}
+
+/** Builds the entry of a manager. */
+export function managedFieldsEntry({ apiVersion }: ManagedKind, manager: FieldManager, fieldsV1: FieldSet): JsonObject {
+  return {
+    manager: manager.name,
+    operation: manager.operation,
+    apiVersion,
+    time: manager.time,
+    fieldsType: "FieldsV1",
+    fieldsV1,
+    ...(manager.subresource === "" ? {} : { subresource: manager.subresource }),
+  };
+}
+
+/**
+ * Returns the managedFields after an update. The writer gains the fields that it set or changed, other managers lose
+ * them, and all lose removed fields. `withStatus` is true if the write can change the status.
+ */
+export function managedFieldsAfter(
+  before: JsonObject | undefined,
+  after: JsonObject,
+  kind: ManagedKind,
+  manager: FieldManager,
+  withStatus: boolean,
+): JsonObject[] {
+  const changed = changedFields(before ?? {}, after, kind.custom, withStatus);
+  const gone = before === undefined ? {} : withoutFields(
+    changedFields({}, before, kind.custom, withStatus),
+    changedFields({}, after, kind.custom, withStatus),
+  );
+  const taken = unionFields(changed, gone);
+  const entries: JsonObject[] = [];
+  let known = false;
+  for (const entry of managedFieldsOf(after)) {
+    const fields = objectOr(entry.fieldsV1);
+    if (isManagedBy(entry, manager)) {
+      known = true;
+      entries.push(managedFieldsEntry(kind, manager, unionFields(withoutFields(fields, gone), changed)));
+      continue;
+    }
+    const left = without(fields, taken);
+    if (Object.keys(left).length > 0) entries.push(left === fields ? entry : { ...entry, fieldsV1: left });
+  }
+  if (!known) entries.push(managedFieldsEntry(kind, manager, changed));
+  return entries;
+}
+
+/** The fields left to another manager; marks of maps and elements are kept. */
+function without(fields: FieldSet, taken: FieldSet): FieldSet {
+  return withoutFields(fields, withoutMarks(taken, true));
+}
+
+/** Returns the fields of an applied configuration. */
+export function appliedFields(config: JsonObject, custom: boolean, withStatus: boolean): FieldSet {
+  return withoutMarks(changedFields({}, config, custom, withStatus), false);
+}
+
+/** The set without the marks `.`: those of objects only, or of list elements as well. */
+function withoutMarks(fields: FieldSet, ofElements: boolean, isElement = false): FieldSet {
+  const left: MutableJson = {};
+  for (const key in fields) {
+    if (key === "." && (ofElements || !isElement)) continue;
+    const inner = objectOr(fields[key]);
+    const kept = withoutMarks(inner, ofElements, key.startsWith("k:"));
+    // An entry with nothing but a mark is not a field.
+    if (Object.keys(inner).length > 0 && Object.keys(kept).length === 0 && ofElements) continue;
+    setMember(left, key, kept);
+  }
+  return left;
+}
+
+function changedFields(before: JsonObject, after: JsonObject, custom: boolean, withStatus: boolean): FieldSet {
+  const fields: MutableJson = {};
+  const metadata = fieldsOf(objectOr(before.metadata), objectOr(after.metadata), false, SYSTEM_METADATA);
+  const rest = fieldsOf(before, after, custom, withStatus ? NOT_FIELDS : NOT_DESIRED);
+  if (Object.keys(metadata).length > 0) fields["f:metadata"] = metadata;
+  for (const key in rest) fields[key] = rest[key];
+  return sortKeys(fields);
+}
+
+/** The fields of `after` that differ from `before`, as FieldsV1. */
+function fieldsOf(before: JsonObject, after: JsonObject, custom: boolean, except?: ReadonlySet<string>): FieldSet {
+  const fields: MutableJson = {};
+  for (const key in after) {
+    const value = after[key];
+    if (value === undefined || except?.has(key) || isEmptyList(value) || equalJson(before[key], value)) continue;
+    fields[`f:${key}`] = fieldOf(key, before[key], value, custom);
+  }
+  return sortKeys(fields);
+}
+
+function isEmptyList(value: Json): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function fieldOf(name: string, before: Json | undefined, value: Json, custom: boolean): FieldSet {
+  if (isObject(value)) {
+    const fields = fieldsOf(objectOr(before), value, custom);
+    // Maps have a mark of their own, structs have none; without a schema every object is a map.
+    return before === undefined && (custom || MAPS.has(name)) ? { ".": {}, ...fields } : fields;
+  }
+  if (!Array.isArray(value)) return {};
+  const list = value as readonly Json[];
+  const key = listKey(name, list);
+  if (key === undefined || custom) return {};
+  const fields: MutableJson = before === undefined ? { ".": {} } : {};
+  for (const element of list as readonly JsonObject[]) {
+    const old = (Array.isArray(before) ? before as readonly Json[] : []).find((other) =>
+      isObject(other) && other[key] === element[key]
+    );
+    if (equalJson(old, element)) continue;
+    const inner = fieldsOf(objectOr(old), element, custom);
+    const label = `k:${JSON.stringify({ [key]: element[key] })}`;
+    setMember(fields, label, old === undefined ? { ".": {}, ...inner } : inner);
+  }
+  return fields;
+}
+
+const MAPS: ReadonlySet<string> = new Set([
+  "annotations",
+  "binaryData",
+  "data",
+  "labels",
+  "limits",
+  "matchLabels",
+  "requests",
+]);
 
 /** Settings of an apply. */
 export interface ApplyMode {

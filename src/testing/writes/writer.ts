@@ -6,25 +6,260 @@
  *
  * @module
  */
+
 import type { KubernetesObject } from "../../api/object.ts";
-import { alreadyExists, conflict, invalid, noMethod, notFound, refusal, requiredField } from "../http/refusal.ts";
-import { mergePatch } from "../patches/merge_patch.ts";
-import type { Store } from "../storage/store.ts";
-import type { StoredCollection } from "../storage/stored_collection.ts";
-import { parseStored, type StoredObject, toStoredObject } from "../storage/stored_object.ts";
-import { cloneJson, equalJson, type JsonObject, type MutableJson, objectOr } from "../wire/json.ts";
-import type { Admission } from "./admission.ts";
+import type { Resource } from "../../api/resource.ts";
+import type { Status, StatusCause, StatusError } from "../../api/status.ts";
 import {
-  checkFinalizers,
-  checkObjectIdentity,
-  checkObjectName,
-  checkObjectType,
-  namespaceMismatch,
-} from "./check_object.ts";
-import { appliedFields, managedFieldsAfter, managedFieldsEntry } from "./managed_fields.ts";
-import { desiredStateDiffers, fieldOwnersDiffer, objectContent } from "./object_content.ts";
-import { serverSideApply } from "./server_side_apply.ts";
-import { setKindDefaults } from "./set_kind_defaults.ts";
+  alreadyExists,
+  badRequest,
+  conflict,
+  forbiddenField,
+  invalid,
+  invalidField,
+  noMethod,
+  notFound,
+  refusal,
+  requiredField,
+} from "../http/refusal.ts";
+import { crdDefaults, type Definition, sameResource } from "../storage/definition.ts";
+import { cloneJson, equalJson, isObject, type JsonObject, type MutableJson, objectOr, textOf } from "../wire/json.ts";
+import { parseStored, type Store, type StoredCollection, type StoredObject, toStoredObject } from "../storage/store.ts";
+import {
+  appliedFields,
+  managedFieldsAfter,
+  managedFieldsEntry,
+  managedFieldsOf,
+  serverSideApply,
+} from "./server_side_apply.ts";
+import { mergePatch } from "../patches/patches.ts";
+
+/** A write before admission. */
+export interface AdmissionRequest<T extends KubernetesObject> {
+  /** The operation. */
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  /** The new object; undefined for a deletion. The hook owns it. */
+  readonly object: T | undefined;
+  /** The existing object; undefined for a creation. */
+  readonly old: T | undefined;
+  /** `"status"`, `"scale"`, or `""` for the main resource. */
+  readonly subresource: string;
+  /** True if nothing will be written. */
+  readonly dryRun: boolean;
+}
+
+/** A hook that sees writes to a resource before they are committed, like an admission webhook. */
+export interface AdmissionHook<T extends KubernetesObject> {
+  /** Name of the hook in error messages. @default {"fake"} */
+  readonly name?: string;
+  /** Changes an object: returns the object to write, or undefined to leave it. Not called for deletions. */
+  readonly mutate?: (request: AdmissionRequest<T>) => T | undefined | void;
+  /** Validates a write: returns a message (400) or a Status to deny it, or undefined to allow it. */
+  readonly validate?: (request: AdmissionRequest<T>) => string | Partial<Status> | undefined | void;
+}
+
+interface Registered {
+  readonly resource: Resource;
+  readonly hook: AdmissionHook<KubernetesObject>;
+}
+
+type GroupVersionResource = { readonly group: string; readonly version: string; readonly plural: string };
+
+/** The registered hooks, in order: first all mutate, then all validate the result. */
+export class Admission {
+  readonly #hooks = new Set<Registered>();
+
+  /** Registers a hook; disposing the returned value removes it. */
+  add<T extends KubernetesObject>(resource: Resource<T>, hook: AdmissionHook<T>): Disposable {
+    const registered = { resource, hook: hook as unknown as AdmissionHook<KubernetesObject> } as Registered;
+    this.#hooks.add(registered);
+    return { [Symbol.dispose]: (): void => void this.#hooks.delete(registered) };
+  }
+
+  /** Returns the object after all mutating hooks. */
+  mutate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): JsonObject {
+    let { object } = request;
+    for (const { hook } of this.#of(resource)) object = hook.mutate?.({ ...request, object }) ?? object;
+    return object as unknown as JsonObject;
+  }
+
+  /**
+   * Runs all validating hooks.
+   *
+   * @throws {StatusError} if a hook denies the write.
+   */
+  validate(resource: GroupVersionResource, request: AdmissionRequest<KubernetesObject>): void {
+    for (const { hook } of this.#of(resource)) {
+      const verdict = hook.validate?.(request);
+      if (verdict === undefined) continue;
+      const status: Partial<Status> = isObject(verdict) ? verdict as Partial<Status> : { message: String(verdict) };
+      const { code = 400, reason, message, details } = status;
+      const why = message || reason;
+      // apiserver admission/plugin/webhook/errors/statuserror.go
+      const text = `admission webhook ${JSON.stringify(hook.name ?? "fake")} denied the request` +
+        (why ? `: ${why}` : " without explanation");
+      throw refusal(Math.max(400, code), text, { reason: reason ?? "", ...(details === undefined ? {} : { details }) });
+    }
+  }
+
+  /** Returns true if no hook is registered for a resource. */
+  ignores(resource: GroupVersionResource): boolean {
+    return this.#of(resource).length === 0;
+  }
+
+  #of(resource: GroupVersionResource): Registered[] {
+    return this.#hooks.size === 0 ? [] : [...this.#hooks].filter((other) => sameResource(other.resource, resource));
+  }
+}
+
+/** 400: the object's namespace differs from that of the request. */
+export function namespaceMismatch(): StatusError {
+  return badRequest("the namespace of the provided object does not match the namespace sent on the request");
+}
+
+/**
+ * Checks that a body matches the addressed object, and has a resourceVersion where an update requires one.
+ *
+ * @throws {StatusError} 400 or 422 if not.
+ */
+export function checkObjectIdentity(
+  collection: StoredCollection,
+  before: StoredObject,
+  body: JsonObject,
+  mode: { readonly direct: boolean },
+): void {
+  checkObjectType(collection, body);
+  const { name, namespace, resourceVersion } = objectOr(body.metadata);
+  if (name !== undefined && name !== before.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${before.name})`);
+  }
+  if (namespace !== undefined && namespace !== "" && namespace !== before.namespace) throw namespaceMismatch();
+  if (mode.direct || collection.definition.unconditionalUpdate || (resourceVersion ?? "") !== "") return;
+  const { group, plural } = collection.definition;
+  const causes = [invalidField("metadata.resourceVersion", "0", "must be specified for an update")];
+  throw invalid({ group, kind: plural, name: before.name }, causes);
+}
+
+const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
+
+/**
+ * Checks kind and apiVersion, which may be absent, and that what identifies the object, labels and annotations are strings.
+ *
+ * @throws {StatusError} 400 if they are invalid.
+ */
+export function checkObjectType({ definition }: StoredCollection, body: JsonObject): void {
+  const metadata = objectOr(body.metadata);
+  const refuse = (why: string): never => {
+    const version = JSON.stringify(definition.version);
+    throw badRequest(`${definition.kind} in version ${version} cannot be handled as a ${definition.kind}: ${why}`);
+  };
+  for (const field of STRINGS) {
+    const value = metadata[field] ?? "";
+    if (typeof value === "string") continue;
+    const found = Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value;
+    refuse(`json: cannot unmarshal ${found} into Go struct field ObjectMeta.metadata.${field} of type string`);
+  }
+  for (const field of ["labels", "annotations"]) {
+    for (const [key, value] of Object.entries(objectOr(metadata[field]))) {
+      if (typeof value === "string") continue;
+      refuse(`metadata.${field}[${JSON.stringify(key)}] must be a string, found ${JSON.stringify(value)}`);
+    }
+  }
+  const { kind = definition.kind, apiVersion = definition.apiVersion } = body;
+  if (kind === definition.kind && apiVersion === definition.apiVersion) return;
+  throw badRequest(
+    `${textOf(kind)} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${definition.kind}: ` +
+      `expected ${definition.kind} in version ${JSON.stringify(definition.apiVersion)}`,
+  );
+}
+
+/**
+ * Checks that an object which is being deleted gets no new finalizers.
+ *
+ * @throws {StatusError} 422 if it does.
+ */
+export function checkFinalizers(
+  { definition: { group, kind } }: StoredCollection,
+  { name }: StoredObject,
+  old: JsonObject,
+  given: JsonObject,
+): void {
+  if (old.deletionTimestamp === undefined || !Array.isArray(given.finalizers)) return;
+  const before = Array.isArray(old.finalizers) ? old.finalizers : [];
+  const added = given.finalizers.filter((finalizer) => !before.includes(finalizer)).sort();
+  if (added.length === 0) return;
+  const why = "no new finalizers can be added if the object is being deleted, found new finalizers " +
+    `[]string{${added.map((finalizer) => JSON.stringify(finalizer)).join(", ")}}`;
+  throw invalid({ group, kind, name }, [forbiddenField("metadata.finalizers", why)]);
+}
+
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const SUBDOMAIN_TEXT =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+/**
+ * Checks the name of an object.
+ *
+ * @throws {StatusError} 422 if it is invalid.
+ */
+export function checkObjectName({ definition: { group, kind } }: StoredCollection, name: string): void {
+  const causes: Required<StatusCause>[] = [];
+  // RBAC names may be any path segment.
+  const free = group === "rbac.authorization.k8s.io";
+  if (free ? /[/%]/.test(name) || name === "." || name === ".." : !SUBDOMAIN.test(name)) {
+    causes.push(invalidField("metadata.name", JSON.stringify(name), SUBDOMAIN_TEXT));
+  } else if (name.length > 253) {
+    causes.push(invalidField("metadata.name", JSON.stringify(name), "must be no more than 253 bytes"));
+  }
+  if (causes.length > 0) throw invalid({ group, kind, name }, causes);
+}
+
+/** Returns an object without versions and managedFields, for comparison. */
+export function objectContent(object: JsonObject): JsonObject {
+  const { managedFields: _, resourceVersion: __, ...metadata } = objectOr(object.metadata) as MutableJson;
+  for (const field of ["labels", "annotations", "finalizers", "ownerReferences"]) {
+    const value = metadata[field];
+    if ((Array.isArray(value) || isObject(value)) && Object.keys(value).length === 0) delete metadata[field];
+  }
+  const { kind: ___, apiVersion: ____, ...rest } = object as MutableJson;
+  return { ...rest, metadata };
+}
+
+/** Returns true if the managedFields differ in more than their times. */
+export function fieldOwnersDiffer(before: JsonObject, after: JsonObject): boolean {
+  const owners = (object: JsonObject): JsonObject[] => managedFieldsOf(object).map(({ time: _, ...entry }) => entry);
+  return !equalJson(owners(before), owners(after));
+}
+
+/** Returns true if anything but metadata and status differs. */
+export function desiredStateDiffers(before: JsonObject, after: JsonObject): boolean {
+  const { metadata: _, status: __, kind: ___, apiVersion: ____, ...old } = before as MutableJson;
+  const { metadata: _m, status: _s, kind: _k, apiVersion: _a, ...next } = after as MutableJson;
+  return !equalJson(old, next);
+}
+
+/** Fills in the defaults of new objects of some kinds, as far as clients depend on them. */
+export function setKindDefaults(definition: Definition, object: MutableJson, time: string): void {
+  if (definition.custom) return;
+  const metadata = object.metadata as MutableJson;
+  switch (definition.plural) {
+    case "pods":
+      object.status = { phase: "Pending", qosClass: "BestEffort", ...objectOr(object.status) };
+      return;
+    case "namespaces":
+      metadata.labels = { ...objectOr(metadata.labels), "kubernetes.io/metadata.name": metadata.name };
+      object.spec ??= { finalizers: ["kubernetes"] };
+      object.status ??= { phase: "Active" };
+      return;
+    case "secrets":
+      object.type ??= "Opaque";
+      return;
+    case "customresourcedefinitions":
+      crdDefaults(object, time);
+  }
+}
 
 /** Settings of a write. */
 export interface WriteMode {

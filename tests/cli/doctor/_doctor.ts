@@ -1,7 +1,7 @@
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { doctor, type DoctorFlags } from "../../../src/cli/doctor/doctor.ts";
-import { CHECKUP_LIMITS, type CheckupLimits, type Step } from "../../../src/cli/doctor/checkup/checkup.ts";
+import { CHECKUP_LIMITS, type CheckupLimits, type Step } from "../../../src/cli/doctor/checkup.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import { FakeApiServer, type FakeApiServerOptions, pod } from "../../../src/testing/mod.ts";
 import { Pod } from "../../../src/kinds/core/v1.ts";

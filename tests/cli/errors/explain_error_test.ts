@@ -1,11 +1,11 @@
 import { assertEquals } from "@std/assert";
 import { ValidationError } from "@cliffy/command";
-import { DecodeError, StatusError, UnreachableError } from "../../../src/api/errors.ts";
+import { DecodeError, StatusError, UnreachableError } from "../../../src/api/status.ts";
 import { explainError } from "../../../src/cli/errors/explain_error.ts";
-import { errorLine } from "../../../src/errors/error_line.ts";
-import { UsageError } from "../../../src/cli/errors/usage_error.ts";
-import { ConnectError } from "../../../src/deno/connect_error.ts";
-import { KubeconfigError } from "../../../src/kubeconfig/model/kubeconfig_error.ts";
+import { errorLine } from "../../../src/errors/errors.ts";
+import { UsageError } from "../../../src/cli/errors/explain_error.ts";
+import { ConnectError } from "../../../src/deno/connect_options.ts";
+import { KubeconfigError } from "../../../src/kubeconfig/parse_kubeconfig.ts";
 
 function status(code: number, reason: string): StatusError {
   return new StatusError(`Cannot list "pods": ${code} ${reason}: no`, { code, reason, message: "no" });

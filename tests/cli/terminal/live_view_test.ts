@@ -1,10 +1,14 @@
 import { assertEquals } from "@std/assert";
-import { LiveView } from "../../../src/cli/terminal/live_view.ts";
+import type { KubernetesObject } from "../../../src/api/object.ts";
+import { tableOf, type TableRow } from "../../../src/api/resource.ts";
+import { FramePainter, LiveTable, LiveView, ScrollPosition } from "../../../src/cli/terminal/live_view.ts";
 import { Terminal } from "../../../src/cli/terminal/terminal.ts";
 import type { InformerStatus } from "../../../src/informer/status.ts";
-import { Pod } from "../../../src/kinds/core/v1.ts";
+import { ConfigMap, Pod } from "../../../src/kinds/core/v1.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { Captured } from "../../support/session.ts";
+import { ShownScreen } from "../../support/shown_screen.ts";
+import fc from "fast-check";
 
 function status(part: Partial<InformerStatus>): InformerStatus {
   return {
@@ -53,4 +57,99 @@ Deno.test("LiveView shows the status of an informer", async () => {
   await time.tickAsync(1_000);
   assertEquals([err.text, time.timers], ["", 0]);
   await terminal.flush();
+});
+
+const size = { columns: 10, rows: 3 };
+
+Deno.test("FramePainter writes changed rows only", () => {
+  const painter = new FramePainter();
+  const screen = new ShownScreen();
+  screen.write(painter.paint(["a", "b", "c"], size));
+  assertEquals([screen.rows, screen.written], [["a", "b", "c"], [1, 2, 3]]);
+  assertEquals(painter.paint(["a", "b", "c"], size), "");
+  assertEquals(painter.paint(["a", "B", "c"], size), "\x1b[2;1HB\x1b[K");
+  assertEquals(painter.paint(["a", "0123456789 too long", "c", "too far"], size), "\x1b[2;1H0123456789");
+});
+
+Deno.test("FramePainter draws all rows anew after a change of the size", () => {
+  const painter = new FramePainter();
+  painter.paint(["a", "b", "c"], size);
+  assertEquals(
+    painter.paint(["a", "b", "c"], { columns: 10, rows: 2 }),
+    "\x1b[H\x1b[2J\x1b[1;1Ha\x1b[K\x1b[2;1Hb\x1b[K",
+  );
+});
+
+Deno.test("FramePainter shows each frame, whatever was shown before", () => {
+  const frames = fc.array(fc.record({
+    lines: fc.array(fc.stringMatching(/^[a-c]{0,6}$/), { maxLength: 6 }),
+    size: fc.constantFrom(size, { columns: 4, rows: 5 }),
+  }));
+  fc.assert(fc.property(frames, (frames) => {
+    const painter = new FramePainter();
+    const screen = new ShownScreen();
+    for (const { lines, size } of frames) {
+      screen.write(painter.paint(lines, size));
+      const expected = lines.slice(0, size.rows).map((line) => line.slice(0, size.columns));
+      const shown = Array.from({ length: size.rows }, (_, row) => screen.rows[row] ?? "");
+      assertEquals(shown, Array.from(shown, (_, row) => expected[row] ?? ""));
+    }
+  }));
+});
+
+Deno.test("ScrollPosition moves by rows, by pages and to both ends, and stays within the table", () => {
+  const scroll = new ScrollPosition();
+  const after = (key: string, count = 100): number => {
+    scroll.press(key);
+    return scroll.within(count, 10);
+  };
+  assertEquals(scroll.within(100, 10), 0);
+  assertEquals([after("j"), after("\x1b[B"), after("k")], [1, 2, 1]);
+  assertEquals([after(" "), after("\x1b[6~"), after("b")], [10, 19, 10]);
+  assertEquals([after("G"), after("j"), after("g"), after("k")], [90, 90, 0, 0]);
+  assertEquals(after("G"), 90);
+  assertEquals([after("x", 50), after("x", 5)], [40, 0]);
+});
+
+const pods = tableOf(Pod);
+const maps = tableOf(ConfigMap);
+const style = { wide: false, namespaces: false };
+
+function row(name: string, status = "Running"): TableRow {
+  const metadata = { name, namespace: "shop" } as KubernetesObject["metadata"];
+  const column = (name: string): TableRow["columns"][number] => {
+    return { name, type: "string", format: name === "Name" ? "name" : "", description: "", priority: 0 };
+  };
+  return { metadata, columns: [column("Name"), column("Status")], cells: [name, status], object: { metadata } };
+}
+
+Deno.test("LiveTable has its rows in order, as they come, change and go", () => {
+  const table = new LiveTable([pods], style);
+  assertEquals([table.length, table.lines(0, 10, 0)], [0, []]);
+  for (const name of ["c", "a", "b"]) table.set(pods, `shop/${name}`, row(name));
+  assertEquals(table.lines(0, 10, 0), ["NAME   STATUS", "a      Running", "b      Running", "c      Running"]);
+  table.set(pods, "shop/b", row("b", "Failed"));
+  table.delete(pods, "shop/a");
+  assertEquals(table.lines(0, 10, 0), ["NAME   STATUS", "b      Failed", "c      Running"]);
+  assertEquals([table.length, table.size], [3, 2]);
+});
+
+Deno.test("LiveTable shows the part that is asked for, below the heads", () => {
+  const table = new LiveTable([pods], style);
+  for (let i = 0; i < 1_000; i++) table.set(pods, `shop/${1_000 + i}`, row(`${1_000 + i}`));
+  assertEquals(table.lines(500, 3, 0), ["NAME   STATUS", "1500   Running", "1501   Running"]);
+  assertEquals(table.lines(999, 5, 0), ["NAME   STATUS", "1999   Running"]);
+});
+
+Deno.test("LiveTable has a part for each resource that has objects, with the kind in the names", () => {
+  const table = new LiveTable([pods, maps], style);
+  table.set(maps, "shop/a", row("a", "-"));
+  assertEquals(table.lines(0, 9, 0), ["NAME          STATUS", "configmap/a   -"]);
+  table.set(pods, "shop/b", row("b"));
+  const all = ["NAME    STATUS", "pod/b   Running", "", "NAME          STATUS", "configmap/a   -"];
+  assertEquals([table.lines(0, 9, 0), table.length], [all, 5]);
+  for (let first = 0; first < 5; first++) {
+    const heads = first === 1 ? [all[0]] : first === 4 ? [all[3]] : [all[first]];
+    assertEquals(table.lines(first, 2, 0), [...heads, ...all.slice(first + 1, first + 2)], String(first));
+  }
 });

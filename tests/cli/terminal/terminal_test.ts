@@ -1,6 +1,44 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Terminal } from "../../../src/cli/terminal/terminal.ts";
+import { FailureReporter, plain, Terminal } from "../../../src/cli/terminal/terminal.ts";
 import { Captured } from "../../support/session.ts";
+
+function listen(): { readonly reporter: FailureReporter; readonly said: string[] } {
+  const said: string[] = [];
+  return { reporter: new FailureReporter("pods", (line) => said.push(line)), said };
+}
+
+Deno.test("FailureReporter prints the same failure once until the informer is live again", () => {
+  const { reporter, said } = listen();
+  for (let i = 0; i < 3; i++) {
+    reporter.report(new Error("no answer"), true);
+    reporter.report(new Error("refused"), true);
+  }
+  reporter.recovered();
+  reporter.recovered();
+  reporter.report(new Error("no answer"), true);
+  assertEquals(said, [
+    "pods: no answer; trying again",
+    "pods: refused; trying again",
+    "pods: live again",
+    "pods: no answer; trying again",
+  ]);
+});
+
+Deno.test('FailureReporter does not print "live again" after a failure that was not retried', () => {
+  const { reporter, said } = listen();
+  reporter.report(new Error("object a/b cannot be read", { cause: new Error("end of text") }), false);
+  reporter.recovered();
+  assertEquals(said, ["pods: object a/b cannot be read: end of text"]);
+});
+
+Deno.test("FailureReporter remembers at most 1,000 messages", () => {
+  const { reporter, said } = listen();
+  for (let i = 0; i < 1_001; i++) reporter.report(new Error(`object ${i}`), false);
+  reporter.report(new Error("object 1000"), false);
+  assertEquals(said.length, 1_001);
+  reporter.report(new Error("object 0"), false);
+  assertEquals(said.length, 1_002);
+});
 
 interface Made {
   readonly terminal: Terminal;
@@ -139,4 +177,16 @@ Deno.test("Terminal has room again when everything has been read", async () => {
   await room;
   assertEquals([terminal.room, out.text.length], [undefined, 5_000_001]);
   await terminal.flush();
+});
+
+Deno.test("plain keeps ordinary text of any language", () => {
+  assertEquals(plain("größe → 東京 🎉 a  b"), "größe → 東京 🎉 a  b");
+});
+
+Deno.test("plain joins several lines into one", () => {
+  assertEquals(plain("  one\n  two \r\n\nthree\n"), "one two three");
+});
+
+Deno.test("plain removes all terminal control characters", () => {
+  assertEquals(plain("a\x1b[2Jb\x07\x7f\x9bc\u202ed"), "a\\u001b[2Jb\\u0007\\u007f\\u009bc\\u202ed");
 });

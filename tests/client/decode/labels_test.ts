@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import type { Entry } from "../../../src/api/entry.ts";
+import type { Entry } from "../../../src/api/options.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
 import { Pod, utf8Of } from "./_bodies.ts";

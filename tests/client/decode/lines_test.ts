@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { DecodeError } from "../../../src/api/errors.ts";
-import { ByteBuffer } from "../../../src/client/decode/byte_buffer.ts";
-import { chunksOf } from "../../../src/client/decode/chunk_reader.ts";
-import { LineSplitter } from "../../../src/client/decode/line_splitter.ts";
+import { DecodeError } from "../../../src/api/status.ts";
+import { ByteBuffer } from "../../../src/client/decode/body_reader.ts";
+import { chunksOf } from "../../../src/client/decode/body_reader.ts";
+import { LineSplitter } from "../../../src/client/decode/body_reader.ts";
 import { bodyOf, inChunksOf, utf8Of } from "./_bodies.ts";
 
 const decoder = new TextDecoder();

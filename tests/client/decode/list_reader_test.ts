@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertStrictEquals } from "@std/assert";
 import fc from "fast-check";
-import { DecodeError, StatusError } from "../../../src/api/errors.ts";
+import { DecodeError, StatusError } from "../../../src/api/status.ts";
 import {
   bodyOf,
   cutAt,

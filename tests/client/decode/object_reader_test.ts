@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { DecodeError, UnexpectedKindError } from "../../../src/api/errors.ts";
+import { DecodeError, UnexpectedKindError } from "../../../src/api/status.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
 import { Pod, portrait, utf8Of } from "./_bodies.ts";

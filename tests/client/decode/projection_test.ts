@@ -1,12 +1,12 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { FieldTree } from "../../../src/api/field_tree.ts";
-import type { Entry } from "../../../src/api/entry.ts";
+import { FieldTree } from "../../../src/api/fields.ts";
+import type { Entry } from "../../../src/api/options.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { pickFields } from "../../../src/entry/pick_fields.ts";
-import { Reduction } from "../../../src/entry/reduction.ts";
+import { pickFields } from "../../../src/entry/entry.ts";
+import { Reduction } from "../../../src/entry/entry.ts";
 import { ListReader } from "../../../src/client/decode/list_reader.ts";
-import { Projector } from "../../../src/client/decode/projector.ts";
+import { Projector } from "../../../src/client/decode/json_text.ts";
 import { WatchReader } from "../../../src/client/decode/watch_reader.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { Pod, utf8Of } from "./_bodies.ts";

@@ -1,10 +1,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { DecodeError, StatusError } from "../../../src/api/errors.ts";
-import type { Entry } from "../../../src/api/entry.ts";
+import { DecodeError, StatusError } from "../../../src/api/status.ts";
+import type { Entry } from "../../../src/api/options.ts";
 import type { Change } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { tableOf } from "../../../src/api/resource.ts";
-import type { TableRow } from "../../../src/api/table_row.ts";
+import type { TableRow } from "../../../src/api/resource.ts";
 import { ListReader } from "../../../src/client/decode/list_reader.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
 import { WatchReader } from "../../../src/client/decode/watch_reader.ts";

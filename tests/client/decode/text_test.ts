@@ -2,12 +2,12 @@ import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Entry } from "../../../src/api/entry.ts";
+import type { Entry } from "../../../src/api/options.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { asciiOf } from "../../../src/client/decode/utf8.ts";
-import { LineSplitter } from "../../../src/client/decode/line_splitter.ts";
+import { asciiOf } from "../../../src/client/decode/body_reader.ts";
+import { LineSplitter } from "../../../src/client/decode/body_reader.ts";
 import { ObjectReader } from "../../../src/client/decode/object_reader.ts";
-import { JsonWalker } from "../../../src/client/decode/json_walker.ts";
+import { JsonWalker } from "../../../src/client/decode/json_text.ts";
 import { changePortrait, Pod, portrait, utf8Of, watchReading } from "./_bodies.ts";
 import { chunking, memberText, objectText } from "./_texts.ts";
 

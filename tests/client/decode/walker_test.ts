@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertFalse } from "@std/assert";
 import fc from "fast-check";
-import { JsonWalker } from "../../../src/client/decode/json_walker.ts";
+import { JsonWalker } from "../../../src/client/decode/json_text.ts";
 import { utf8Of } from "./_bodies.ts";
 import { asRead, objectText } from "./_texts.ts";
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { UnreachableError } from "../../../src/api/errors.ts";
+import { UnreachableError } from "../../../src/api/status.ts";
 import { Client } from "../../../src/client/client.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
 import { ConfigMap, Node, Pod } from "../../../src/kinds/core/v1.ts";

@@ -3,11 +3,11 @@ import type { Change, ListPart } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import { defineResource, metadataOf, type Resource } from "../../../src/api/resource.ts";
 import type { ReadOptions } from "../../../src/client/decode/object_reader.ts";
-import { MetadataListReader } from "../../../src/client/protobuf/metadata_list_reader.ts";
-import { MetadataWatchReader } from "../../../src/client/protobuf/metadata_watch_reader.ts";
+import { MetadataListReader } from "../../../src/client/protobuf/metadata_readers.ts";
+import { MetadataWatchReader } from "../../../src/client/protobuf/metadata_readers.ts";
 import { joinBytes } from "../../../src/testing/wire/byte_body.ts";
 import type { JsonObject } from "../../../src/testing/wire/json.ts";
-import { writeProtobuf, writeProtobufEvent } from "../../../src/testing/wire/write_protobuf.ts";
+import { writeProtobuf, writeProtobufEvent } from "../../../src/testing/wire/protobuf.ts";
 
 /** The resource that most tests read. */
 export const PodMetadata: Resource = metadataOf(defineResource({ version: "v1", plural: "pods", kind: "Pod" }));

@@ -1,7 +1,7 @@
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { DecodeError } from "../../../src/api/errors.ts";
+import { DecodeError } from "../../../src/api/status.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
-import { copyOf } from "../../../src/api/mutable.ts";
+import { copyOf } from "../../../src/api/object.ts";
 import { metadataOf, type Resource } from "../../../src/api/resource.ts";
 import { Client } from "../../../src/client/client.ts";
 import { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";

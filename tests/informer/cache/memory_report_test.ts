@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Client } from "../../../src/client/client.ts";
-import { entryOf } from "../../../src/entry/entry_of.ts";
-import { frozenEntry } from "../../../src/entry/frozen_entry.ts";
-import { unreadEntry } from "../../../src/entry/json_entry.ts";
-import { RowEntry } from "../../../src/entry/row_entry.ts";
+import { entryOf } from "../../../src/entry/entry.ts";
+import { frozenEntry } from "../../../src/entry/entry.ts";
+import { unreadEntry } from "../../../src/entry/entry.ts";
+import { RowEntry } from "../../../src/entry/entry.ts";
 import { MemoryMeter } from "../../../src/informer/cache/memory_report.ts";
 import { SharedInformerFactory } from "../../../src/informer/shared_informer_factory.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";

@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import type { Change } from "../../../src/api/lister_watcher.ts";
-import type { HandlerOptions, HandlerRegistration } from "../../../src/informer/events/handler.ts";
+import type { HandlerOptions, HandlerRegistration } from "../../../src/informer/events/event.ts";
 import { added, deleted, entry, modified, type Thing } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, line, Notes, Run } from "../../support/informer.ts";

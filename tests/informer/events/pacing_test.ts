@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { EventLog } from "../../../src/informer/events/event_log.ts";
-import type { HandlerRegistration } from "../../../src/informer/events/handler.ts";
+import type { HandlerRegistration } from "../../../src/informer/events/event.ts";
 import type { SharedIndexInformer } from "../../../src/informer/shared_index_informer.ts";
 import { entry, modified, type Thing } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";

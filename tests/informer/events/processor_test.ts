@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { ObjectCache } from "../../../src/informer/cache/object_cache.ts";
-import { Quarantine } from "../../../src/informer/cache/quarantine.ts";
+import { ObjectCache } from "../../../src/informer/cache/lister.ts";
+import { Quarantine } from "../../../src/informer/cache/entry_transform.ts";
 import { Added } from "../../../src/informer/events/event.ts";
 import { Processor } from "../../../src/informer/events/processor.ts";
 import { entry, type Thing } from "../../support/fixtures.ts";

@@ -1,10 +1,10 @@
 import { InformerError } from "../../../src/errors/informer_error.ts";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { Entry } from "../../../src/api/entry.ts";
+import type { Entry } from "../../../src/api/options.ts";
 import type { SyncedEvent } from "../../../src/informer/events/event.ts";
-import type { HandlerRegistration, ResourceEventHandler } from "../../../src/informer/events/handler.ts";
+import type { HandlerRegistration, ResourceEventHandler } from "../../../src/informer/events/event.ts";
 import type { SharedIndexInformerOptions } from "../../../src/informer/options.ts";
-import { WaitError } from "../../../src/informer/wait_error.ts";
+import { WaitError } from "../../../src/informer/status.ts";
 import { added, entry, expired, modified, type Thing } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, Notes, Run } from "../../support/informer.ts";

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { ResyncTimer } from "../../../src/informer/events/resync_timer.ts";
+import { ResyncTimer } from "../../../src/informer/events/processor.ts";
 import { added, deleted, entry, modified, unparsable } from "../../support/fixtures.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import { gate, holding, line, Notes, Run } from "../../support/informer.ts";

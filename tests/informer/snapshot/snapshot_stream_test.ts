@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { SnapshotHeader } from "../../../src/informer/snapshot/snapshot_header.ts";
+import type { SnapshotHeader } from "../../../src/informer/snapshot/snapshot.ts";
 import { snapshotStream } from "../../../src/informer/snapshot/snapshot_stream.ts";
 import { unread } from "../../support/fixtures.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch } from "@std/assert";
-import type { Entry } from "../../../src/api/entry.ts";
+import type { Entry } from "../../../src/api/options.ts";
 import type { IdentitySource } from "../../../src/api/lister_watcher.ts";
 import type { KubernetesObject } from "../../../src/api/object.ts";
 import type { ListOptions } from "../../../src/api/options.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import type { AttemptHistory } from "../../../src/reflector/phase.ts";
+import type { AttemptHistory } from "../../../src/reflector/transition.ts";
 import { StateKeeper } from "../../../src/informer/sync/state.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 

@@ -5,7 +5,7 @@ import { FakeTime } from "../../support/fake_time.ts";
 import { holding, Run } from "../../support/informer.ts";
 import { CountedController } from "../../support/listeners.ts";
 import type { ViewOptions } from "../../../src/informer/view/cache_view.ts";
-import { ViewReader } from "../../../src/informer/view/view_reader.ts";
+import { ViewReader } from "../../../src/informer/view/cache_view.ts";
 import { Screen } from "./_model.ts";
 
 const bySize: ViewOptions<Thing> = { sortBy: "spec.size" };

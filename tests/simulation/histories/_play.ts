@@ -9,11 +9,11 @@ import {
 } from "@kube/informer";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { FakeApiServer, type HistoryStep, perform } from "@kube/informer/testing";
-import { causesOf } from "../../../src/errors/error_line.ts";
-import { onceAt } from "../../../src/testing/perform.ts";
-import { Random } from "../../../src/testing/objects/random.ts";
-import { FieldTree } from "../../../src/api/field_tree.ts";
-import { pickFields } from "../../../src/entry/pick_fields.ts";
+import { causesOf } from "../../../src/errors/errors.ts";
+import { onceAt } from "../../../src/testing/history.ts";
+import { Random } from "../../../src/testing/random.ts";
+import { FieldTree } from "../../../src/api/fields.ts";
+import { pickFields } from "../../../src/entry/entry.ts";
 import { FakeTime } from "../../support/fake_time.ts";
 import {
   cacheStateOf,

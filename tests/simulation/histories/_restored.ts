@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { FakeApiServer } from "@kube/informer/testing";
 import { LabelSelector } from "../../../src/api/selector.ts";
-import { keyOf } from "../../../src/api/key.ts";
+import { keyOf } from "../../../src/api/object.ts";
 import { ConfigMap } from "@kube/informer/kinds/core/v1";
 import { cacheStateOf, type Following, serverKeyOf } from "./_following.ts";
 import type { InformerPlan, SnapshotFault } from "./_script.ts";

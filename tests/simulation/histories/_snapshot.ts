@@ -1,5 +1,5 @@
 import type { SnapshotStore, StoredSnapshot } from "@kube/informer";
-import { isOlder } from "../../../src/api/resource_version.ts";
+import { isOlder } from "../../../src/api/status.ts";
 import type { SnapshotFault } from "./_script.ts";
 
 /** The name of the cluster, unless a fault gives it another one. */

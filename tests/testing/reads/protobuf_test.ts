@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ConfigMap } from "../../../src/kinds/core/v1.ts";
 import { configMap, FakeApiServer } from "../../../src/testing/mod.ts";
-import { writeProtobuf } from "../../../src/testing/wire/write_protobuf.ts";
+import { writeProtobuf } from "../../../src/testing/wire/protobuf.ts";
 import { watched } from "../../client/protobuf/_messages.ts";
 
 const PROTOBUF = "application/vnd.kubernetes.protobuf";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { humanDuration } from "../../../src/testing/reads/human_duration.ts";
+import { humanDuration } from "../../../src/testing/reads/table.ts";
 import { deployment, FakeApiServer, namespace, node, pod } from "../../../src/testing/mod.ts";
 import { Deployment } from "../../../src/kinds/apps/v1.ts";
 import { Namespace, Node, Pod } from "../../../src/kinds/core/v1.ts";

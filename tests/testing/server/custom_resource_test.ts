@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { StatusError } from "../../../src/api/errors.ts";
+import { StatusError } from "../../../src/api/status.ts";
 import { defineResource } from "../../../src/api/resource.ts";
 import { FakeApiServer } from "../../../src/testing/mod.ts";
 import { ask, brief, Lines, Widget } from "../../support/fake_server.ts";

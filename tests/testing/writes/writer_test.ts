@@ -1,14 +1,76 @@
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
-import { isAlreadyExists, isNotFound, StatusError } from "../../../src/api/errors.ts";
 import { defineResource } from "../../../src/api/resource.ts";
-import { FakeApiServer } from "../../../src/testing/mod.ts";
-import { ask, brief, ConfigMap, Lines, MAPS, patch, Pod, Widget } from "../../support/fake_server.ts";
+import { isAlreadyExists, isNotFound, StatusError } from "../../../src/api/status.ts";
+import { type AdmissionRequest, FakeApiServer } from "../../../src/testing/mod.ts";
+import { type Answer, ask, brief, ConfigMap, Lines, MAPS, patch, Pod, Widget } from "../../support/fake_server.ts";
 import { statusObject } from "../../support/transport.ts";
+
+function post(server: FakeApiServer, body: unknown): Promise<Answer> {
+  return ask(server, MAPS, { method: "POST", body });
+}
+
+Deno.test("admit hooks change a written object, one after the other, but not its identity", async () => {
+  const server = new FakeApiServer();
+  const add = (label: string) => ({ object }: AdmissionRequest<ConfigMap>) =>
+    object &&
+    {
+      ...object,
+      metadata: { ...object.metadata, name: "other", labels: { ...object.metadata.labels, [label]: "yes" } },
+    };
+  server.admit(ConfigMap, { mutate: add("one") });
+  const two = server.admit(ConfigMap, { mutate: add("two") });
+  server.admit(Pod, {
+    mutate: () => {
+      throw new Error("not about pods");
+    },
+  });
+  const created = await post(server, { metadata: { name: "a" } });
+  assertEquals([created.json.metadata.name, created.json.metadata.labels], ["a", { one: "yes", two: "yes" }]);
+  two[Symbol.dispose]();
+  const { json } = await patch(server, `${MAPS}/a`, "merge-patch", { metadata: { labels: { one: null, two: null } } });
+  assertEquals(json.metadata.labels, { one: "yes" });
+});
+
+Deno.test("admit lets hooks refuse creations, updates and deletions", async () => {
+  const server = new FakeApiServer();
+  const seen: string[] = [];
+  server.admit(ConfigMap, {
+    name: "quota",
+    validate: ({ operation, object, old, subresource, dryRun }) => {
+      seen.push(`${operation} ${old?.metadata.name} ${object?.metadata.name} ${subresource} ${dryRun}`);
+      if (operation === "DELETE") return { code: 403, reason: "Forbidden", message: "it is needed" };
+      return object?.data?.big === undefined ? undefined : "it is too big";
+    },
+  });
+  const big = await post(server, { metadata: { name: "a" }, data: { big: "x" } });
+  assertEquals(big.status, 400);
+  assertEquals(big.json.message, 'admission webhook "quota" denied the request: it is too big');
+  assertEquals((await post(server, { metadata: { name: "a" } })).status, 201);
+  assertEquals((await patch(server, `${MAPS}/a?dryRun=All`, "merge-patch", { data: { big: "x" } })).status, 400);
+  const deleted = await ask(server, `${MAPS}/a`, { method: "DELETE" });
+  assertEquals([deleted.status, deleted.json.reason], [403, "Forbidden"]);
+  assertEquals(deleted.json.message, 'admission webhook "quota" denied the request: it is needed');
+  assertEquals(seen, [
+    "CREATE undefined a  false",
+    "CREATE undefined a  false",
+    "UPDATE a a  true",
+    "DELETE a undefined  false",
+  ]);
+});
+
+Deno.test("admit hooks are skipped for writes by the test itself", () => {
+  const server = new FakeApiServer();
+  server.admit(ConfigMap, { validate: () => "never" });
+  server.create(ConfigMap, { metadata: { name: "a" } });
+  server.patch(ConfigMap, "a", { data: { x: "1" } });
+  server.delete(ConfigMap, "a");
+  assertEquals(server.keys(ConfigMap), []);
+});
 
 const PODS = "/api/v1/namespaces/answers/pods";
 const Lease = defineResource({ group: "coordination.k8s.io", version: "v1", plural: "leases", kind: "Lease" });
 
-const post = (server: FakeApiServer, path: string, body: unknown) => ask(server, path, { method: "POST", body });
+const postWriter = (server: FakeApiServer, path: string, body: unknown) => ask(server, path, { method: "POST", body });
 const put = (server: FakeApiServer, path: string, body: unknown) => ask(server, path, { method: "PUT", body });
 const remove = (server: FakeApiServer, path: string, body?: unknown) => ask(server, path, { method: "DELETE", body });
 
@@ -21,7 +83,7 @@ function oneMap(): FakeApiServer {
 Deno.test("FakeApiServer fills in the server's members of a new object", async () => {
   let now = Date.UTC(2026, 10, 21, 13, 8, 14, 900);
   const server = new FakeApiServer({ now: () => now });
-  const { status, text, json } = await post(server, `${PODS}?fieldManager=record`, {
+  const { status, text, json } = await postWriter(server, `${PODS}?fieldManager=record`, {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "pod-0", finalizers: [], uid: "mine", creationTimestamp: "2001-01-01T00:00:00Z" },
@@ -62,7 +124,7 @@ Deno.test("FakeApiServer leaves out managedFields by option", () => {
 Deno.test("FakeApiServer generates the same names and uids for the same seed", async () => {
   const make = async (seed: number): Promise<string[]> => {
     const server = new FakeApiServer({ seed });
-    const { json } = await post(server, MAPS, { metadata: { generateName: "map-" } });
+    const { json } = await postWriter(server, MAPS, { metadata: { generateName: "map-" } });
     return [json.metadata.name, json.metadata.uid];
   };
   const [name, uid] = await make(3);
@@ -73,7 +135,7 @@ Deno.test("FakeApiServer generates the same names and uids for the same seed", a
 
 Deno.test("FakeApiServer refuses to create an existing or invalid object", async () => {
   const server = oneMap();
-  const exists = await post(server, MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "map-0" } });
+  const exists = await postWriter(server, MAPS, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "map-0" } });
   assertEquals(exists.status, 409);
   assertEquals(
     exists.json,
@@ -84,7 +146,7 @@ Deno.test("FakeApiServer refuses to create an existing or invalid object", async
   const why = `Invalid value: "Not A Name": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric ` +
     `characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for ` +
     `validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`;
-  const badName = await post(server, MAPS, { metadata: { name: "Not A Name" } });
+  const badName = await postWriter(server, MAPS, { metadata: { name: "Not A Name" } });
   assertEquals(badName.status, 422);
   assertEquals(badName.json.message, `ConfigMap "Not A Name" is invalid: metadata.name: ${why}`);
   assertEquals(badName.json.details, {
@@ -104,7 +166,7 @@ Deno.test("FakeApiServer refuses to create an existing or invalid object", async
     [`${MAPS}/map-0`, { metadata: { name: "x" } }, 405, /./],
   ];
   for (const [path, body, status, message] of cases) {
-    const answer = await post(server, path, body);
+    const answer = await postWriter(server, path, body);
     assertEquals(answer.status, status, answer.text);
     assertMatch(answer.json.message, message);
   }
@@ -142,7 +204,7 @@ Deno.test("FakeApiServer answers 400 to an object that is nested too deeply, and
 Deno.test("FakeApiServer replaces objects, increments generations and keeps members that an update cannot change", async () => {
   const server = new FakeApiServer();
   const path = "/apis/apps/v1/namespaces/answers/deployments";
-  const { json: first } = await post(server, path, {
+  const { json: first } = await postWriter(server, path, {
     metadata: { name: "web" },
     spec: { replicas: 1 },
     status: { replicas: 9 },
@@ -215,12 +277,12 @@ Deno.test("FakeApiServer writes nothing when an update changes nothing", async (
 
 Deno.test("FakeApiServer stores nothing on a dry run", async () => {
   const server = oneMap();
-  const created = await post(server, `${MAPS}?dryRun=All`, { metadata: { name: "x" } });
+  const created = await postWriter(server, `${MAPS}?dryRun=All`, { metadata: { name: "x" } });
   assertEquals([created.status, created.json.metadata.resourceVersion], [201, undefined]);
   const updated = await put(server, `${MAPS}/map-0?dryRun=All`, { metadata: { name: "map-0" }, data: { k: "1" } });
   assertEquals([updated.json.data, updated.json.metadata.resourceVersion], [{ k: "1" }, "2"]);
   assertEquals((await remove(server, `${MAPS}/map-0?dryRun=All`)).status, 200);
-  assertEquals((await post(server, `${MAPS}?dryRun=Some`, { metadata: { name: "x" } })).status, 422);
+  assertEquals((await postWriter(server, `${MAPS}?dryRun=Some`, { metadata: { name: "x" } })).status, 422);
   assertEquals([server.resourceVersion, server.keys(ConfigMap)], ["2", ["answers/map-0"]]);
 });
 
@@ -246,7 +308,7 @@ Deno.test("FakeApiServer gives a pod on a node its grace period, and removes it 
   let now = Date.UTC(2026, 10, 21, 13, 8, 14);
   const server = new FakeApiServer({ now: () => now });
   await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=1`);
-  await post(server, PODS, { metadata: { name: "pod-0" }, spec: { nodeName: "node-0", containers: [] } });
+  await postWriter(server, PODS, { metadata: { name: "pod-0" }, spec: { nodeName: "node-0", containers: [] } });
   const graceful = await remove(server, `${PODS}/pod-0`, { gracePeriodSeconds: 5 });
   assertEquals([graceful.status, graceful.json.kind], [200, "Pod"]);
   const marks = ({ generation, deletionTimestamp, deletionGracePeriodSeconds }: Record<string, unknown>) => [
@@ -266,7 +328,7 @@ Deno.test("FakeApiServer gives a pod on a node its grace period, and removes it 
 
 Deno.test("FakeApiServer deletes a pod that was never scheduled in two steps", async () => {
   const server = new FakeApiServer();
-  await post(server, PODS, { metadata: { name: "pod-0" }, spec: { containers: [] } });
+  await postWriter(server, PODS, { metadata: { name: "pod-0" }, spec: { containers: [] } });
   await using watch = await Lines.open(server, `${PODS}?watch=1&resourceVersion=2`);
   await remove(server, `${PODS}/pod-0`);
   assertEquals((await watch.take(2)).map(brief), ["MODIFIED pod-0@3", "DELETED pod-0@4"]);
@@ -286,7 +348,7 @@ Deno.test("FakeApiServer deletes directly at once, or by finalizers if asked to,
 
 Deno.test("FakeApiServer keeps an object with finalizers until the last one is removed", async () => {
   const server = new FakeApiServer();
-  await post(server, MAPS, { metadata: { name: "map-0", finalizers: ["example.com/a", "example.com/b"] } });
+  await postWriter(server, MAPS, { metadata: { name: "map-0", finalizers: ["example.com/a", "example.com/b"] } });
   await using watch = await Lines.open(server, `${MAPS}?watch=1&resourceVersion=2`);
   const marked = await remove(server, `${MAPS}/map-0`);
   assertEquals([marked.status, marked.json.kind], [200, "ConfigMap"]);

@@ -1,0 +1,277 @@
+import { type ApiResource, metadataOf, resourceName } from "../api/resource.ts";
+import { type Client, findResource } from "../client/client.ts";
+import { Namespace } from "../kinds/core/v1.ts";
+import { denoHost } from "../deno/host.ts";
+import { loadKubeconfig } from "../deno/plan.ts";
+import { clientFor, type ConnectionFlags } from "./resources/resources_for.ts";
+import type { Terminal } from "./terminal/terminal.ts";
+
+/** Names on a server and in a kubeconfig, for completion. */
+export interface ClusterNames {
+  /** Returns the plurals of kinds that can be listed; with the group where two kinds have the same. */
+  kinds(): Promise<readonly string[]>;
+  /** Returns the names of the contexts in the kubeconfig. */
+  contexts(): Promise<readonly string[]>;
+  /** Returns the names of the namespaces. */
+  namespaces(): Promise<readonly string[]>;
+  /** Returns the names of objects of a kind, in the namespace of the command line. */
+  names(kind: string): Promise<readonly string[]>;
+}
+
+/** A shell waits for the answer: more than that is no help. */
+const TIMEOUT_MS = 5_000;
+
+/** The largest number of names to offer. */
+const LIMIT = 500;
+
+/** Flags with a value that choose the server, by their names on the command line. */
+const CONNECTION = {
+  "--kubeconfig": "kubeconfig",
+  "--context": "context",
+  "--server": "server",
+  "--token-file": "tokenFile",
+};
+
+/**
+ * Names on the server, and in the kubeconfig, that the words of a command line choose. Where the server cannot be asked, or the
+ * kubeconfig cannot be read, there are none: a shell has no place for an error.
+ */
+export class ServerNames implements ClusterNames {
+  readonly #flags: ConnectionFlags;
+  readonly #namespace: string | undefined;
+  readonly #terminal: Terminal;
+  readonly #signal: AbortSignal;
+
+  /** Names for a line of `words`. Sends nothing yet. */
+  constructor(words: readonly string[], terminal: Terminal, signal: AbortSignal) {
+    const valueOf = (...flags: string[]): string | undefined => {
+      const at = words.findIndex((word) => flags.includes(word));
+      return at === -1 ? undefined : words[at + 1] === "=" ? words[at + 2] : words[at + 1];
+    };
+    const connection = Object.entries(CONNECTION).map(([flag, name]) => [name, valueOf(flag)]);
+    this.#flags = { ...Object.fromEntries(connection), fake: words.includes("--fake") };
+    this.#namespace = valueOf("-n", "--namespace");
+    this.#terminal = terminal;
+    this.#signal = signal;
+  }
+
+  /** As {@linkcode ClusterNames.kinds}. */
+  kinds(): Promise<readonly string[]> {
+    return this.#ask(async (client, signal) => {
+      const listed = (await client.discover({ signal })).filter(({ verbs, preferred }) =>
+        verbs.includes("list") && preferred
+      );
+      const counts = Map.groupBy(listed, ({ plural }) => plural);
+      const nameOf = (resource: ApiResource): string =>
+        counts.get(resource.plural)!.length > 1 ? resourceName(resource) : resource.plural;
+      return listed.map(nameOf);
+    });
+  }
+
+  /** As {@linkcode ClusterNames.contexts}. Sends no request. */
+  async contexts(): Promise<readonly string[]> {
+    try {
+      const config = await loadKubeconfig({ kubeconfig: this.#flags.kubeconfig }, denoHost);
+      return "problem" in config ? [] : [...config.contexts.keys()].sort();
+    } catch {
+      return [];
+    }
+  }
+
+  /** As {@linkcode ClusterNames.namespaces}. */
+  namespaces(): Promise<readonly string[]> {
+    return this.#ask(async (client, signal) => {
+      const { items } = await client.resource(metadataOf(Namespace)).list({ limit: LIMIT, signal });
+      return items.map(({ metadata }) => metadata.name);
+    });
+  }
+
+  /** As {@linkcode ClusterNames.names}. */
+  names(kind: string): Promise<readonly string[]> {
+    return this.#ask(async (client, signal) => {
+      const resource = findResource(await client.discover({ signal }), kind);
+      const namespace = this.#namespace ?? (client.namespace || "default");
+      const { items } = await client.resource(metadataOf(resource), { namespace }).list({ limit: LIMIT, signal });
+      return items.map(({ metadata }) => metadata.name);
+    });
+  }
+
+  async #ask(
+    question: (client: Client, signal: AbortSignal) => Promise<readonly string[]>,
+  ): Promise<readonly string[]> {
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    try {
+      using client = await clientFor(this.#flags, this.#terminal);
+      return [...await question(client, signal)].sort();
+    } catch {
+      return [];
+    }
+  }
+}
+
+/** A word that a shell offers. */
+export interface Candidate {
+  /** The word. */
+  readonly word: string;
+  /** A description, for shells that show one. */
+  readonly description?: string;
+}
+
+/** The part of a command of `@cliffy/command` that completion reads. */
+export interface CompletedCommand {
+  /** The name. */
+  getName(): string;
+  /** The first line of the description. */
+  getShortDescription(): string;
+  /** The subcommands. */
+  getCommands(): readonly CompletedCommand[];
+  /** The options. */
+  getOptions(): readonly {
+    readonly flags: readonly string[];
+    readonly description: string;
+    readonly args: readonly { readonly type: string }[];
+  }[];
+  /** The type of that name. */
+  getType(name: string): { readonly handler: unknown } | undefined;
+}
+
+/** Flags whose value is the path of a file. */
+const FILES = ["--kubeconfig", "--token-file", "--cache", "--file", "--out", "--snapshot"];
+
+/**
+ * Returns the words that can stand in place of the last of `words`, which may be empty; `"files"` for paths. `words` are
+ * those behind the name of the program.
+ */
+export async function complete(
+  program: CompletedCommand,
+  words: readonly string[],
+  cluster: ClusterNames,
+): Promise<readonly Candidate[] | "files"> {
+  const current = words.at(-1) ?? "";
+  const command = program.getCommands().find((command) => command.getName() === words[0]);
+  if (words.length <= 1) {
+    const commands = program.getCommands();
+    return startingWith(
+      current,
+      commands.map((each) => ({ word: each.getName(), description: firstSentence(each) })),
+    );
+  }
+  if (command === undefined) return [];
+  const options = command.getOptions();
+  const optionOf = (flag: string): (typeof options)[number] | undefined =>
+    options.find(({ flags }) => flags.includes(flag));
+  // bash takes `--flag=value` apart at the equals sign.
+  const before = words.slice(1, -1).filter((word) => word !== "=");
+  const waiting = optionOf(before.at(-1) ?? "");
+  if (waiting !== undefined && waiting.args.length > 0) {
+    if (waiting.flags.some((flag) => FILES.includes(flag))) return "files";
+    if (waiting.flags.includes("--context")) return startingWith(current, wordsOf(await cluster.contexts()));
+    if (waiting.flags.includes("--namespace")) return startingWith(current, wordsOf(await cluster.namespaces()));
+    return startingWith(current, wordsOf(valuesOf(command.getType(waiting.args[0].type)?.handler)));
+  }
+  if (current.startsWith("-")) {
+    return startingWith(
+      current,
+      options.flatMap(({ flags, description }) => flags.map((word) => ({ word, description }))),
+    );
+  }
+  const given = before.filter((word, i) => !word.startsWith("-") && !(optionOf(before[i - 1])?.args.length));
+  return startingWith(current, wordsOf(await argumentsOf(command.getName(), given, current, cluster)));
+}
+
+async function argumentsOf(
+  command: string,
+  given: readonly string[],
+  current: string,
+  cluster: ClusterNames,
+): Promise<readonly string[]> {
+  if (command === "completions") return given.length === 0 ? ["bash", "fish", "zsh"] : [];
+  if (!["get", "watch", "serve", "doctor"].includes(command)) return [];
+  const slash = current.indexOf("/");
+  if (command === "get" && slash !== -1) {
+    const kind = current.slice(0, slash);
+    return (await cluster.names(kind)).map((name) => `${kind}/${name}`);
+  }
+  if (command === "get" && given.length > 0) {
+    return given.some((word) => word.includes("/"))
+      ? []
+      : (await cluster.names(given[0])).filter((name) => !given.includes(name));
+  }
+  const list = current.slice(0, current.lastIndexOf(",") + 1);
+  return (await cluster.kinds()).map((kind) => `${list}${kind}`);
+}
+
+function firstSentence(command: CompletedCommand): string {
+  return command.getShortDescription().split(/(?<=\.) /, 1)[0];
+}
+
+function valuesOf(type: unknown): readonly string[] {
+  const { values } = (type ?? {}) as { readonly values?: unknown };
+  return typeof values === "function" ? (values.call(type) as readonly unknown[]).map(String) : [];
+}
+
+function wordsOf(words: readonly string[]): Candidate[] {
+  return words.map((word) => ({ word }));
+}
+
+function startingWith(current: string, candidates: readonly Candidate[]): Candidate[] {
+  return candidates.filter(({ word }) => word.startsWith(current));
+}
+
+/** Shells with a completion script. */
+export type Shell = "bash" | "fish" | "zsh";
+
+/**
+ * The answer to a script: a line for each word, with its description behind a tab; or this line alone, for paths of files.
+ */
+export const FILES_LINE = ":files";
+
+const SCRIPTS: Readonly<Record<Shell, string>> = {
+  bash: `# bash completion for informer: source <(informer completions bash)
+_informer() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [[ $line == ${FILES_LINE} ]]; then
+      compopt -o default
+      return
+    fi
+    COMPREPLY+=("\${line%%$'\\t'*}")
+  done < <(informer completions complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -F _informer informer`,
+  zsh: `#compdef informer
+# zsh completion for informer: source <(informer completions zsh), after compinit
+_informer() {
+  local line
+  local -a found
+  for line in "\${(@f)$(informer completions complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    if [[ $line == ${FILES_LINE} ]]; then
+      _files
+      return
+    fi
+    [[ -n $line ]] && found+=("\${\${line//:/\\\\:}/$'\\t'/:}")
+  done
+  (( $#found )) && _describe informer found
+}
+if [[ $funcstack[1] == _informer ]]; then
+  _informer "$@"
+else
+  compdef _informer informer
+fi`,
+  fish: `# fish completion for informer: informer completions fish | source
+function _informer
+  set -l found (informer completions complete -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)
+  if test "$found" = ${FILES_LINE}
+    __fish_complete_path (commandline -ct)
+  else
+    printf '%s\\n' $found
+  end
+end
+complete -c informer -f -a '(_informer)'`,
+};
+
+/** Returns the script that a shell sources; the program is found in PATH as `informer`. */
+export function completionScript(shell: Shell): string {
+  return SCRIPTS[shell];
+}

@@ -1,0 +1,427 @@
+import type { ConnectOptions, FoundConnection } from "../../deno/connect_options.ts";
+import { findConnection } from "../../deno/connect.ts";
+import { type Checkup, type Expiry, expiryOf, type Finding, reasonFor, span } from "./checkup.ts";
+import { EXIT_CODE, explainError } from "../errors/explain_error.ts";
+import {
+  asRecord,
+  type CheckedServer,
+  parseJsonObject,
+  ServerAccess,
+  SLOW_SERVER_ADVICE,
+} from "./connection_checks.ts";
+import { ExecLogin } from "../../deno/credentials.ts";
+import { termOfToken } from "../../kubeconfig/text.ts";
+import { type ApiResource, apiVersionOf, type Resource, resourceName } from "../../api/resource.ts";
+import type { Change } from "../../api/lister_watcher.ts";
+import { isForbidden, StatusError } from "../../api/status.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import type { WatchOptions } from "../../api/options.ts";
+import { findResource } from "../../client/client.ts";
+import type { ResourceClient } from "../../client/resource_client.ts";
+import { errorLine } from "../../errors/errors.ts";
+
+/** Finds the configuration; returns `undefined` if there is no usable one. @throws {TypeError} for invalid flags. */
+export async function checkConfiguration(checkup: Checkup, options: ConnectOptions): Promise<ServerAccess | undefined> {
+  let access: ServerAccess | undefined;
+  let usage: unknown;
+  await checkup.check(
+    "configuration",
+    {
+      code: EXIT_CODE.connection,
+      late: "check the disk or network share that holds the kubeconfig and what it names",
+      advice: "correct it, or choose another with --kubeconfig or --context",
+    },
+    async () => {
+      try {
+        // Warnings, such as expired certificates, have checks of their own.
+        const connection = await findConnection({ ...options, pluginTimeoutMs: checkup.limits.pluginMs });
+        access = new ServerAccess(connection);
+        return configurationFinding(connection);
+      } catch (error) {
+        // The command line is invalid, not the configuration.
+        if (explainError(error).code === EXIT_CODE.usage) usage = error;
+        throw error;
+      }
+    },
+  );
+  if (usage !== undefined) throw usage;
+  return access;
+}
+
+function configurationFinding({ origin, namespace }: FoundConnection): Finding {
+  const { source, files, context, user, actsAs, insecure } = origin;
+  const parts = [
+    source === "in-cluster"
+      ? "the pod's service account"
+      : source === "options"
+      ? "the flags alone"
+      : `kubeconfig ${files.map((file) => JSON.stringify(file)).join(", ")}`,
+    ...(context === undefined ? [] : [`context ${JSON.stringify(context)}`]),
+    ...(user === undefined ? [] : [`user ${JSON.stringify(user)}`]),
+    ...(actsAs === undefined ? [] : [`acting as ${JSON.stringify(actsAs)}`]),
+    `namespace ${JSON.stringify(namespace)}`,
+  ];
+  const what = parts.join(", ");
+  if (!insecure) return { status: "ok", what };
+  return {
+    status: "warn",
+    what: `${what}; insecure-skip-tls-verify lets anyone impersonate the server`,
+    remedy: "put the authority's certificate into certificate-authority-data instead",
+  };
+}
+
+/** Gets the credentials and checks their kind and expiry, without the server. Returns `true` if they are usable. */
+export async function checkCredentials(checkup: Checkup, access: ServerAccess): Promise<boolean> {
+  const { connection } = access;
+  const { origin } = connection;
+  return await checkup.check(
+    "credentials",
+    {
+      code: EXIT_CODE.connection,
+      limitMs: origin.login === "exec" ? checkup.limits.pluginMs : checkup.limits.stepMs,
+      late: `run ${JSON.stringify(origin.plugin ?? "the plugin")} by itself; does it wait for a login`,
+      advice: "log in again, or renew what the user entry holds",
+    },
+    async (signal) => {
+      const startedAt = performance.now();
+      const authorization = await access.login(signal);
+      const took = performance.now() - startedAt;
+      if (authorization !== undefined) hideAuthorization(checkup, authorization);
+      const parts = [...ofToken(connection, authorization, took), ...ofCertificate(connection)];
+      if (parts.length === 0) return ofNobody(connection);
+      const worst = parts.find(({ status }) => status === "fail") ?? parts.find(({ status }) => status === "warn");
+      return {
+        status: worst?.status ?? "ok",
+        what: parts.map(({ words }) => words).join("; "),
+        ...(worst && { remedy: "log in again, or renew what the user entry holds; or set this machine's clock" }),
+      };
+    },
+  );
+}
+
+function hideAuthorization(checkup: Checkup, authorization: string): void {
+  const secret = authorization.replace(/^\w+ /, "");
+  checkup.hide(secret);
+  if (!authorization.startsWith("Basic ")) return;
+  const login = atob(secret);
+  checkup.hide(login);
+  checkup.hide(login.slice(login.indexOf(":") + 1));
+}
+
+function ofToken({ origin, credentials }: FoundConnection, authorization: string | undefined, took: number): Expiry[] {
+  const { login, plugin } = origin;
+  if (login === "none") return [];
+  if (login === "basic") return [{ status: "ok", words: "user name and password" }];
+  const kind = login === "token"
+    ? "bearer token"
+    : login === "tokenFile"
+    ? "bearer token of a file"
+    : `plugin ${JSON.stringify(plugin ?? "")}, which took ${
+      span(took) === "0 s" ? "less than 1 s" : span(took)
+    }, gives `;
+  const token = authorization?.startsWith("Bearer ") ? authorization.slice("Bearer ".length) : undefined;
+  const said = token === undefined ? undefined : termOfToken(token);
+  const endsMs = credentials instanceof ExecLogin ? credentials.expiresMs : undefined;
+  const term = endsMs === undefined ? said : { ...said, untilMs: Math.min(endsMs, said?.untilMs ?? Infinity) };
+  const brought = login !== "exec" ? "" : token === undefined ? "a certificate" : "a token";
+  if (term === undefined) return [{ status: "ok", words: `${kind}${brought}, which does not say how long it lasts` }];
+  const { status, words } = expiryOf(term, Date.now(), login !== "token");
+  return [{ status, words: `${kind}${brought} ${words}` }];
+}
+
+function ofCertificate({ origin }: FoundConnection): Expiry[] {
+  if (!origin.clientCertificate) return [];
+  if (origin.certificateExpires === undefined) return [{ status: "ok", words: "client certificate" }];
+  const { status, words } = expiryOf({ untilMs: origin.certificateExpires.getTime() }, Date.now(), false);
+  return [{ status, words: `client certificate ${words}` }];
+}
+
+function ofNobody({ server }: FoundConnection): Finding {
+  // A proxy on this machine, such as `kubectl proxy`, adds its own credentials.
+  if (server.protocol === "http:") return { status: "ok", what: "none, as is usual with plain HTTP" };
+  return {
+    status: "warn",
+    what: `none: the server sees "system:anonymous"`,
+    remedy: "name a user in the context, or pass --token-file",
+  };
+}
+
+/** Discovers the resources of the server; returns `undefined` if that fails. */
+export async function checkDiscovery(checkup: Checkup, { client }: CheckedServer): Promise<ApiResource[] | undefined> {
+  let resources: ApiResource[] | undefined;
+  const options = {
+    late: SLOW_SERVER_ADVICE,
+    advice: "ask for the right to read /api and /apis (ClusterRole system:discovery)",
+  };
+  await checkup.check("discovery", options, async (signal) => {
+    const failed: string[] = [];
+    const found = await client.discover({
+      signal,
+      onError: (error, groupVersion) => failed.push(`${groupVersion} (${reasonFor(error).what})`),
+    });
+    resources = found;
+    const groups = new Set(found.map(apiVersionOf)).size;
+    const what = `${found.length} resources of ${groups} API versions`;
+    if (failed.length === 0) return { status: "ok", what };
+    const remedy = "look at the APIService objects: the servers behind some of them are down";
+    return { status: "warn", what: `${what}; without ${failed.slice(0, 3).join(", ")}`, remedy };
+  });
+  return resources;
+}
+
+/** Checks that the server accepts the credentials, and reports the user. */
+export async function checkLogin(checkup: Checkup, server: CheckedServer): Promise<boolean> {
+  const options = {
+    code: EXIT_CODE.connection,
+    late: SLOW_SERVER_ADVICE,
+    advice: "log in again, or renew what the user entry holds",
+  };
+  return await checkup.check("login", options, async (signal) => {
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const response = await server.ask("/apis/authentication.k8s.io/v1/selfsubjectreviews", {
+      method: "POST",
+      headers: { accept: "application/json", "content-type": "application/json" },
+      body: JSON.stringify(review),
+      signal,
+    });
+    return loginFinding(response.status, await response.text());
+  });
+}
+
+function loginFinding(status: number, text: string): Finding {
+  const answer = parseJsonObject(text);
+  if (status === 401) {
+    const remedy = "log in again, or renew what the user entry holds, and check that it is for this cluster";
+    return {
+      status: "fail",
+      what: "the server does not know these credentials (401)",
+      remedy,
+      code: EXIT_CODE.connection,
+    };
+  }
+  const said = typeof answer.message === "string" ? answer.message : text.replace(/\s+/g, " ").slice(0, 120);
+  if (status === 403) {
+    if (said.includes("system:anonymous")) {
+      return {
+        status: "warn",
+        what: `seen as "system:anonymous", which has almost no rights`,
+        remedy: "name a user in the context, or pass --token-file",
+      };
+    }
+    // The server checks the right to impersonate first.
+    if (/cannot impersonate/.test(said)) {
+      const remedy = `ask for the verb "impersonate", or take "as" out of the user entry`;
+      return { status: "fail", what: said, remedy, code: EXIT_CODE.connection };
+    }
+    return { status: "ok", what: "known; the server does not say as whom" };
+  }
+  if (status === 404 || status === 405) {
+    return { status: "ok", what: "known; the user name needs Kubernetes 1.28 or later" };
+  }
+  if (status >= 300) {
+    return { status: "warn", what: `not certain: the server answered ${status}: ${said}`, remedy: SLOW_SERVER_ADVICE };
+  }
+  const { userInfo = {} } = asRecord(answer.status) as { readonly userInfo?: Record<string, unknown> };
+  const groups = Array.isArray(userInfo.groups) ? userInfo.groups.map(String) : [];
+  const shown = groups.slice(0, 4).map((group) => JSON.stringify(group)).join(", ");
+  const more = groups.length > 4 ? ` and ${groups.length - 4} more` : "";
+  const of = groups.length === 0 ? "" : `, in ${groups.length === 1 ? "group" : "groups"} ${shown}${more}`;
+  return { status: "ok", what: `known as ${JSON.stringify(String(userInfo.username ?? ""))}${of}` };
+}
+
+/** A resource and its scope. */
+interface Target {
+  readonly resource: Resource<KubernetesObject>;
+  readonly objects: ResourceClient<KubernetesObject>;
+  /** `undefined` for all namespaces and for cluster-scoped resources. */
+  readonly namespace: string | undefined;
+  /** `"in namespace \"shop\""`, for messages. */
+  readonly where: string;
+}
+
+/** No object has this name, so a watch of it is cheap, however many objects there are. */
+const NOBODY = "metadata.name=informer-doctor-looks-for-nothing";
+
+/** Duration of watches, in seconds: bookmarks come 2 s before the end (apiserver `cacheWatcher.nextBookmarkTime`). */
+const WATCH_SECONDS = 3;
+
+const HELD_BACK = "look for a proxy or load balancer on the way that holds back answers until they are whole: " +
+  "watches need theirs line by line";
+
+/** Checks that an informer can run on the resource `name`: list, watch, streaming list, bookmarks. */
+export async function checkResource(
+  checkup: Checkup,
+  server: CheckedServer,
+  known: readonly ApiResource[],
+  name: string,
+  wanted: string | undefined,
+): Promise<void> {
+  let found: ApiResource;
+  try {
+    found = findResource(known, name);
+  } catch (error) {
+    return checkup.note(`list ${name}`, {
+      status: "fail",
+      what: errorLine(error),
+      remedy: "correct the name, or leave it out",
+      code: EXIT_CODE.usage,
+    });
+  }
+  const { group, version, plural, kind, scope, verbs } = found;
+  const resource: Resource = { group, version, plural, kind, scope };
+  const namespace = scope === "Namespaced" ? wanted : undefined;
+  const where = namespace === undefined
+    ? scope === "Namespaced" ? "in all namespaces" : "in the cluster"
+    : `in namespace ${JSON.stringify(namespace)}`;
+  const objects = server.client.resource(resource, namespace === undefined ? {} : { namespace });
+  const target: Target = { resource, objects, namespace, where };
+  const full = resourceName(resource);
+  for (const verb of ["list", "watch"] as const) {
+    if (verbs.includes(verb)) continue;
+    const what = `${full} cannot be ${verb === "list" ? "listed" : "watched"} on this server`;
+    const finding = { status: "fail", what, remedy: "choose another resource", code: EXIT_CODE.usage } as const;
+    return checkup.note(`${verb} ${full}`, finding);
+  }
+  await checkList(checkup, server, target);
+  if (!await checkWatch(checkup, server, target)) return;
+  const ended = await checkStreaming(checkup, target);
+  await checkBookmarks(checkup, target, ended);
+}
+
+async function checkList(checkup: Checkup, server: CheckedServer, target: Target): Promise<boolean> {
+  const { resource, objects, where } = target;
+  const options = {
+    late: "ask who runs the server: it is overloaded, or its etcd is",
+    advice: "look into the server's log",
+  };
+  return await checkup.check(`list ${resourceName(resource)}`, options, async (signal) => {
+    const startedAt = performance.now();
+    if (await mayI(server, target, "list", signal) === false) return forbidden(target);
+    const list = await unlessForbidden(objects.list({ limit: 1, signal }));
+    if (list === undefined) return forbidden(target);
+    const { items, remainingItemCount = 0 } = list;
+    const count = items.length + remainingItemCount;
+    const ms = Math.round(performance.now() - startedAt);
+    return { status: "ok", what: `allowed ${where}; ${count} ${count === 1 ? "object" : "objects"}, ${ms} ms` };
+  });
+}
+
+async function checkWatch(checkup: Checkup, server: CheckedServer, target: Target): Promise<boolean> {
+  const { resource, where } = target;
+  const options = { late: HELD_BACK, advice: "look into the server's log" };
+  return await checkup.check(`watch ${resourceName(resource)}`, options, async (signal) => {
+    const startedAt = performance.now();
+    if (await mayI(server, target, "watch", signal) === false) return forbidden(target);
+    const open = await unlessForbidden(watchUntil(target, { timeoutSeconds: WATCH_SECONDS }, signal, () => true));
+    if (open === undefined) return forbidden(target);
+    return { status: "ok", what: `allowed ${where}; open after ${Math.round(performance.now() - startedAt)} ms` };
+  });
+}
+
+/** Returns `true` if a bookmark marked the end of the streaming list. */
+async function checkStreaming(checkup: Checkup, target: Target): Promise<boolean> {
+  let ended = false;
+  const name = `streaming list ${resourceName(target.resource)}`;
+  const endless: Finding = {
+    status: "warn",
+    what: "the bookmark at its end is missing; informers list in pages instead",
+    remedy: `${HELD_BACK}; or run with --streaming-list off`,
+  };
+  await checkup.check(name, { late: endless, advice: "run with --streaming-list off" }, async (signal) => {
+    try {
+      const isEnd = (change: Change<KubernetesObject>): boolean =>
+        change.type === "BOOKMARK" && change.initialEventsEnd;
+      const options = { sendInitialEvents: true, timeoutSeconds: 3 * WATCH_SECONDS };
+      ended = await watchUntil(target, options, signal, (batch) => batch.some(isEnd));
+    } catch (error) {
+      // The feature gate is off, or the server is older.
+      if (!(error instanceof StatusError) || ![400, 422].includes(error.status.code)) throw error;
+      return { status: "ok", what: "not offered, as before Kubernetes 1.32; informers list in pages instead" };
+    }
+    return ended ? { status: "ok", what: "offered: the first list comes object by object" } : endless;
+  });
+  return ended;
+}
+
+async function checkBookmarks(checkup: Checkup, target: Target, ended: boolean): Promise<void> {
+  const name = `bookmarks ${resourceName(target.resource)}`;
+  if (ended) return checkup.note(name, { status: "ok", what: "sent: the streaming list ended with one" });
+  const none: Finding = { status: "skip", what: `none in ${WATCH_SECONDS} s, as is usual where little changes` };
+  const options = { late: none, advice: "look into the server's log", limitMs: checkup.limits.stepMs * 4 / 3 };
+  await checkup.check(name, options, async (signal) => {
+    const isBookmark = (change: Change<KubernetesObject>): boolean => change.type === "BOOKMARK";
+    const seen = await watchUntil(
+      target,
+      { timeoutSeconds: WATCH_SECONDS },
+      signal,
+      (batch) => batch.some(isBookmark),
+    );
+    return seen ? { status: "ok", what: "sent" } : none;
+  });
+}
+
+/**
+ * Watches until `holds` accepts a batch or the server ends the watch. The first batch is empty and means that the watch
+ * is open.
+ */
+async function watchUntil(
+  { objects }: Target,
+  options: Pick<WatchOptions, "sendInitialEvents" | "timeoutSeconds">,
+  signal: AbortSignal,
+  holds: (batch: readonly Change<KubernetesObject>[]) => boolean,
+): Promise<boolean> {
+  const watch = objects.watchChanges({ ...options, fieldSelector: NOBODY, allowBookmarks: true, signal });
+  for await (const batch of watch) if (holds(batch)) return true;
+  return false;
+}
+
+/**
+ * Asks the server for the permission; returns `undefined` if it does not answer that, so that only an attempt shows it.
+ */
+async function mayI(
+  server: CheckedServer,
+  { resource, namespace }: Target,
+  verb: "list" | "watch",
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  const { group, version, plural } = resource;
+  const resourceAttributes = { verb, group, version, resource: plural, ...(namespace !== undefined && { namespace }) };
+  const response = await server.ask("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+    method: "POST",
+    headers: { accept: "application/json", "content-type": "application/json" },
+    body: JSON.stringify({
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes },
+    }),
+    signal,
+  });
+  const answer = parseJsonObject(await response.text());
+  if (!response.ok) return undefined;
+  const { allowed } = (answer.status ?? {}) as { readonly allowed?: unknown };
+  return typeof allowed === "boolean" ? allowed : undefined;
+}
+
+/** Returns the result; `undefined` after a 403, which is possible if the permission could not be reviewed. */
+async function unlessForbidden<R>(result: Promise<R>): Promise<R | undefined> {
+  try {
+    return await result;
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return undefined;
+  }
+}
+
+function forbidden({ resource, namespace, where }: Target): Finding {
+  const full = resourceName(resource);
+  const role = namespace === undefined ? "ClusterRole" : `Role in namespace ${JSON.stringify(namespace)}`;
+  const elsewhere = namespace === undefined && resource.scope === "Namespaced" ? ", or choose a namespace with -n" : "";
+  return {
+    status: "fail",
+    what: `not allowed ${where}`,
+    remedy: `ask for a ${role} with the verbs "list" and "watch" on ${
+      JSON.stringify(full)
+    }, as --rbac prints it${elsewhere}`,
+    code: EXIT_CODE.connection,
+  };
+}

@@ -1,0 +1,463 @@
+/**
+ * The checks of `informer doctor`, one file each.
+ *
+ * {@linkcode ServerAccess} is the connection that they share. Each check records its findings in a `Checkup`.
+ * This folder does not decide the order of the checks; `doctor` does.
+ *
+ * @module
+ */
+
+import { Client } from "../../client/client.ts";
+import type { FoundConnection } from "../../deno/connect_options.ts";
+import { environmentProxy } from "../../deno/transport.ts";
+import { isLoopback } from "../../kubeconfig/resolve_context.ts";
+import { type Checkup, expiryOf, type Finding, reasonFor, seconds, span } from "./checkup.ts";
+import { EXIT_CODE } from "../errors/explain_error.ts";
+import { connect, type PeerCertificate as NodeCertificate } from "node:tls";
+
+/**
+ * Sends requests to the server with the connection and credentials of the configuration. Disposing it aborts running
+ * requests.
+ */
+export class ServerAccess implements Disposable {
+  /** The connection and its origin. */
+  readonly connection: FoundConnection;
+  /** A client on this connection, without retries. */
+  readonly client: Client;
+  /** The header of the last login; `undefined` before it, and if the credentials set none. */
+  #authorization: string | undefined;
+
+  /** No request is sent yet. */
+  constructor(connection: FoundConnection) {
+    this.connection = connection;
+    this.client = new Client({ ...connection, retries: 0 });
+  }
+
+  /** Returns the `Authorization` header; runs the plugin if there is one. */
+  async login(signal: AbortSignal): Promise<string | undefined> {
+    const headers = new Headers();
+    await this.connection.credentials?.apply(headers, { refresh: false, signal });
+    this.#authorization = headers.get("authorization") ?? undefined;
+    return this.#authorization;
+  }
+
+  /**
+   * Sends one request, without retries; an error status is a response, too. Sends credentials only after {@linkcode
+   * ServerAccess.login}.
+   */
+  async ask(path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response> {
+    const { server, transport } = this.connection;
+    const headers = new Headers(init.headers);
+    if (this.#authorization !== undefined) headers.set("authorization", this.#authorization);
+    const url = `${server.origin}${server.pathname.replace(/\/+$/, "")}${path}`;
+    return await transport.fetch(new Request(url, { redirect: "manual", ...init, headers }));
+  }
+
+  /** Aborts running requests. */
+  [Symbol.dispose](): void {
+    this.client[Symbol.dispose]();
+  }
+}
+
+/** The server under check. */
+export interface CheckedServer {
+  /** A client of the library. */
+  readonly client: Client;
+  /** Sends one request; an error status is a response, too. */
+  ask(path: string, init: RequestInit & { readonly signal: AbortSignal }): Promise<Response>;
+}
+
+/** Checks that the server, or its proxy, accepts connections. */
+export async function checkAddress(checkup: Checkup, { connection }: ServerAccess): Promise<boolean> {
+  const { server, origin } = connection;
+  const shown = server.href.replace(/\/$/, "");
+  const options = {
+    code: EXIT_CODE.connection,
+    late: "check the address, and whether a firewall or a missing VPN swallows what is sent there",
+    advice: "check the address, and whether the server runs",
+  };
+  const proxy = origin.proxy === undefined ? undefined : URL.parse(origin.proxy);
+  const environment = proxy || isLocalPlainHttp(connection) ? undefined : environmentProxy(server);
+  return await checkup.check("address", options, async (signal) => {
+    if (environment !== undefined) {
+      return {
+        status: "ok",
+        what: `${shown}, through the proxy that ${environment} names unless NO_PROXY says otherwise`,
+      };
+    }
+    const startedAt = performance.now();
+    const target = proxy ?? server;
+    const by = proxy ? `, through proxy ${JSON.stringify(origin.proxy)}` : "";
+    try {
+      const found = await dial(target, signal);
+      const ms = Math.round(performance.now() - startedAt);
+      const is = found === hostOf(target) ? "" : proxy ? "" : ` is ${found}`;
+      return { status: "ok", what: `${shown}${is}${by}, connected in ${ms} ms` };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Deno.errors.NotCapable) {
+        // The last flag is `--allow-net`.
+        const flag = origin.permissions.at(-1);
+        return {
+          status: "fail",
+          what: `${shown}${by}: this program may not reach it`,
+          remedy: `run Deno with ${flag}`,
+          code: EXIT_CODE.connection,
+        };
+      }
+      const { what, remedy = options.advice } = reasonFor(error);
+      return { status: "fail", what: `${shown}${by}: ${what}`, remedy, code: EXIT_CODE.connection };
+    }
+  });
+}
+
+/** Opens and closes a connection; returns the IP address of the host. */
+async function dial(url: URL, signal: AbortSignal): Promise<string> {
+  const connection = await Deno.connect({ hostname: hostOf(url), port: portOf(url), signal });
+  const { remoteAddr } = connection;
+  connection.close();
+  return remoteAddr.hostname;
+}
+
+function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, "$1");
+}
+
+export function portOf(url: URL): number {
+  if (url.port !== "") return Number(url.port);
+  return url.protocol === "https:" ? 443 : url.protocol.startsWith("socks") ? 1080 : 80;
+}
+
+/** Returns `true` if requests are plain HTTP to this machine, which bypass the environment's proxy. */
+export function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
+  return server.protocol === "http:" && isLoopback(server.hostname) && origin.proxy === undefined;
+}
+
+/** The fields of a server's certificate. */
+export interface PeerCertificate {
+  /** Subject: the common name, or the first name that it is valid for. */
+  readonly subject: string;
+  /** Issuer. */
+  readonly issuer: string;
+  /** Names and addresses that it is valid for. */
+  readonly names: readonly string[];
+  /** Not before this, in milliseconds since 1970. */
+  readonly fromMs: number;
+  /** Not after this, in milliseconds since 1970. */
+  readonly untilMs: number;
+}
+
+/** The certificates and clock of a server, not verified. */
+export interface Peer {
+  /** The certificates it sent, its own first. */
+  readonly chain: readonly PeerCertificate[];
+  /** Its `Date`, in milliseconds since 1970; absent if it sends none. */
+  readonly dateMs?: number;
+}
+
+/** Maximum number of certificates to read from a chain. */
+const MOST = 8;
+
+/**
+ * Reads the certificates of a server, trusted or not.
+ *
+ * `fetch` reports only that a certificate is not valid, so this opens its own connection, without verification. It
+ * sends no credentials, only one public request, to read the `Date` of the response.
+ */
+export async function readPeer(
+  target: { readonly hostname: string; readonly port: number; readonly serverName?: string },
+  signal: AbortSignal,
+): Promise<Peer> {
+  signal.throwIfAborted();
+  const host = target.hostname.replace(/^\[(.*)\]$/, "$1");
+  const servername = target.serverName ?? host;
+  const { promise, resolve, reject } = Promise.withResolvers<Peer>();
+  const socket = connect({
+    host,
+    port: target.port,
+    rejectUnauthorized: false,
+    ALPNProtocols: ["http/1.1"],
+    // An address is no server name (RFC 6066 3).
+    ...(isAddress(servername) ? {} : { servername }),
+  });
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const stop = (): void => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  let chain: readonly PeerCertificate[] = [];
+  let head = "";
+  socket.once("secureConnect", () => {
+    chain = chainOf(socket.getPeerCertificate(true));
+    socket.write(`HEAD /version HTTP/1.1\r\nHost: ${servername}\r\nConnection: close\r\n\r\n`);
+  });
+  socket.on("data", (bytes: Uint8Array) => {
+    head += new TextDecoder().decode(bytes);
+    if (!head.includes("\r\n\r\n") && head.length < 65_536) return;
+    const dateMs = Date.parse(/^date: *(.+)\r$/im.exec(head)?.[1] ?? "");
+    resolve({ chain, ...(!Number.isNaN(dateMs) && { dateMs }) });
+  });
+  // A server that requires a client certificate closes the connection after it has sent its own.
+  const ended = (error?: Error): void => {
+    if (chain.length > 0) resolve({ chain });
+    else reject(error ?? new TypeError("the connection was closed before a certificate came"));
+  };
+  socket.on("error", ended);
+  socket.on("end", () => ended());
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    socket.destroy();
+    await closed;
+  }
+}
+
+/** Returns the chain from the server's own certificate on, each certificate once. */
+function chainOf(first: NodeCertificate): PeerCertificate[] {
+  const found: PeerCertificate[] = [];
+  const seen = new Set<unknown>();
+  let certificate: (NodeCertificate & { readonly issuerCertificate?: NodeCertificate }) | undefined = first;
+  while (certificate?.subject !== undefined && !seen.has(certificate) && found.length < MOST) {
+    seen.add(certificate);
+    const names = (certificate.subjectaltname ?? "").split(/, */).filter((name) => name !== "")
+      .map((name) => name.replace(/^(?:DNS|IP Address):/, ""));
+    found.push({
+      subject: nameOf(certificate.subject) ?? names[0] ?? "unknown",
+      issuer: nameOf(certificate.issuer) ?? "unknown",
+      names,
+      fromMs: Date.parse(certificate.valid_from),
+      untilMs: Date.parse(certificate.valid_to),
+    });
+    certificate = certificate.issuerCertificate;
+  }
+  return found;
+}
+
+/** Returns the common name, else the organization; the first if there are several. */
+function nameOf(name: NodeCertificate["subject"] | undefined): string | undefined {
+  return [name?.CN, name?.O, name?.OU].flat().find((part) => part !== undefined && part !== "");
+}
+
+function isAddress(host: string): boolean {
+  return host.includes(":") || /^[\d.]+$/.test(host);
+}
+
+/** Checks the TLS handshake, and the trust and expiry of the server's certificate. */
+export async function checkCertificate(checkup: Checkup, access: ServerAccess): Promise<boolean> {
+  const { connection } = access;
+  const { server, origin } = connection;
+  if (server.protocol !== "https:") {
+    checkup.note(
+      "certificate",
+      isLocalPlainHttp(connection) ? { status: "skip", what: "plain HTTP, which does not leave this machine" } : {
+        status: "warn",
+        what: "plain HTTP: others can read and change all requests",
+        remedy: `use an "https://" address`,
+      },
+    );
+    return true;
+  }
+  const options = {
+    code: EXIT_CODE.connection,
+    late:
+      "the server accepts connections and does not answer: check whether the port is the API server's, and whether the server hangs",
+    advice: "check the server's certificate",
+  };
+  const { stepMs } = checkup.limits;
+  const limitMs = stepMs * 4 / 3;
+  return await checkup.check("certificate", { ...options, limitMs }, async (signal) => {
+    const startedAt = performance.now();
+    let failure: unknown;
+    try {
+      const response = await access.ask("/version", { signal, method: "GET" });
+      await response.body?.cancel();
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = error;
+      if (origin.proxy !== undefined || !/certificate/i.test(reasonFor(error).what)) return unreachable(error, server);
+    }
+    const leftMs = limitMs - (performance.now() - startedAt);
+    const peer = await peerOf(connection, Math.min(stepMs / 3, leftMs / 2), signal);
+    return failure === undefined ? trusted(connection, peer) : untrusted(failure, peer);
+  });
+}
+
+/** The finding for a failed handshake; a proxy of the environment may be the reason. */
+function unreachable(error: unknown, server: URL): Finding {
+  const { what, remedy = "check the server's certificate", code } = reasonFor(error);
+  const proxy = environmentProxy(server);
+  const advice = proxy === undefined ? remedy : `check the proxy that ${proxy} names, or name the address in NO_PROXY`;
+  return { status: "fail", what, remedy: advice, code };
+}
+
+/** Reads the server's certificates over a second connection; returns the reason if they cannot be read. */
+async function peerOf(
+  { server, origin }: FoundConnection,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<Peer | string> {
+  if (origin.proxy !== undefined) return "not seen by way of a proxy";
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(new Error(`not shown within ${seconds(limitMs)}`)), limitMs);
+  const stop = (): void => controller.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const target = {
+      hostname: server.hostname,
+      port: portOf(server),
+      ...(origin.tlsServerName !== undefined && { serverName: origin.tlsServerName }),
+    };
+    return await readPeer(target, controller.signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function trusted({ origin }: FoundConnection, peer: Peer | string): Finding {
+  const flag = origin.insecure ? "not checked" : "trusted";
+  if (typeof peer === "string") return { status: "ok", what: `${flag}; the certificates themselves: ${peer}` };
+  const [own] = peer.chain;
+  if (own === undefined) return { status: "ok", what: flag };
+  // The chain expires with the first of its certificates.
+  const first = peer.chain.reduce((a, b) => b.untilMs < a.untilMs ? b : a);
+  const { status, words } = expiryOf(first, Date.now(), false);
+  const whose = first === own ? "" : `${JSON.stringify(first.subject)} `;
+  return {
+    status,
+    what: `${chainWords(peer.chain)}, ${flag}, ${whose}${words}`,
+    remedy: "renew the server's certificate",
+  };
+}
+
+function untrusted(failure: unknown, peer: Peer | string): Finding {
+  const { what, remedy, code } = reasonFor(failure);
+  if (typeof peer === "string" || peer.chain.length === 0) {
+    return { status: "fail", what, ...(remedy !== undefined && { remedy }), code };
+  }
+  const now = Date.now();
+  const ill = peer.chain.find((certificate) => expiryOf(certificate, now, true).status === "fail");
+  const words = ill === undefined ? "" : `, ${expiryOf(ill, now, true).words}`;
+  return {
+    status: "fail",
+    what: `${what}: ${chainWords(peer.chain)}${words}`,
+    remedy: clockAdvice(peer, ill, now) ?? remedy ?? "renew the server's certificate",
+    code,
+  };
+}
+
+/** Returns a remedy if the certificate is valid by the server's clock: this machine's clock may be wrong. */
+function clockAdvice(peer: Peer, ill: PeerCertificate | undefined, now: number): string | undefined {
+  const { dateMs } = peer;
+  if (ill === undefined || dateMs === undefined || expiryOf(ill, dateMs, true).status === "fail") return undefined;
+  const apart = span(Math.abs(dateMs - now));
+  return `set this machine's clock: it is ${apart} ${now < dateMs ? "behind" : "ahead of"} the server's`;
+}
+
+function chainWords(chain: readonly PeerCertificate[]): string {
+  const [own] = chain;
+  const signers = chain.map(({ issuer }) => JSON.stringify(issuer));
+  const unique = signers.filter((name, i) => signers.indexOf(name) === i);
+  return `${JSON.stringify(own.subject)}, signed by ${unique.join(", by ")}`;
+}
+
+/** Maximum difference between the clocks, in milliseconds. */
+const SKEW_MS = 5_000;
+
+export const SLOW_SERVER_ADVICE =
+  "ask who runs the server: it is overloaded, or something on the way holds its answers back";
+
+/** Checks that an API server answers, and its version and clock. */
+export async function checkServer(checkup: Checkup, server: CheckedServer): Promise<boolean> {
+  let clock: Finding = { status: "skip", what: "the server does not say what time it is" };
+  const options = {
+    code: EXIT_CODE.connection,
+    late: SLOW_SERVER_ADVICE,
+    advice: "check the address, and whether the server runs",
+  };
+  const well = await checkup.check("server", options, async (signal) => {
+    const beganAt = performance.now();
+    const response = await server.ask("/version", { signal, headers: { accept: "application/json" } });
+    const took = performance.now() - beganAt;
+    clock = clockFinding(response.headers.get("date"), Date.now() - took / 2) ?? clock;
+    return serverFinding(response, await response.text(), took);
+  });
+  if (well) checkup.note("clock", clock);
+  return well;
+}
+
+function serverFinding({ status, headers }: Response, text: string, took: number): Finding {
+  const isApiServer = `check that the address is an API server's, and not that of a proxy or a login page`;
+  if (status === 401 || status === 403) {
+    return { status: "ok", what: `answers, and shows its version only to some users (${status})` };
+  }
+  if (status >= 300 && status < 400) {
+    const to = JSON.stringify(headers.get("location") ?? "somewhere");
+    return { status: "fail", what: `redirects to ${to}, which is not followed`, remedy: isApiServer };
+  }
+  const said = text.replace(/\s+/g, " ").trim().slice(0, 120);
+  if (said.includes("HTTP request to an HTTPS server")) {
+    return {
+      status: "fail",
+      what: "the server does not speak plain HTTP",
+      remedy: `write "https://" instead of "http://"`,
+    };
+  }
+  if (status >= 500) {
+    const remedy = "look into the log of the server, or of the load balancer in front of it";
+    return { status: "fail", what: `answers with ${status}: ${said}`, remedy };
+  }
+  const version = status === 200 ? versionIn(text) : undefined;
+  if (version !== undefined) {
+    return { status: "ok", what: `Kubernetes ${version}, answered in ${Math.round(took)} ms` };
+  }
+  const what = `the server that answers is not an API server: ${status} with ${
+    headers.get("content-type") ?? "no content type"
+  }`;
+  return { status: "fail", what, remedy: isApiServer };
+}
+
+function versionIn(text: string): string | undefined {
+  try {
+    const { gitVersion } = JSON.parse(text) as { readonly gitVersion?: unknown };
+    return typeof gitVersion === "string" ? gitVersion : undefined;
+  } catch {
+    // Not JSON, so not the version.
+    return undefined;
+  }
+}
+
+/** Compares the clocks, by a `Date` header that the server sent at `hereMs`. */
+function clockFinding(date: string | null, hereMs: number): Finding | undefined {
+  const dateMs = Date.parse(date ?? "");
+  if (Number.isNaN(dateMs)) return undefined;
+  // `Date` is truncated to seconds: half a second on average.
+  const ahead = dateMs + 500 - hereMs;
+  const apart = Math.max(0, Math.abs(ahead) - 500);
+  if (apart < SKEW_MS) return { status: "ok", what: `as the server's, to ${seconds(Math.max(1_000, apart))}` };
+  return {
+    status: "warn",
+    what:
+      `${seconds(apart)} ${
+        ahead > 0 ? "behind" : "ahead of"
+      } the server's: certificates, tokens and leases end at the ` +
+      "wrong time",
+    remedy: "set this machine's clock, or the server's, by NTP",
+  };
+}
+
+/** Parses a JSON object; returns an empty one for other texts. */
+export function parseJsonObject(text: string): Record<string, unknown> {
+  try {
+    return asRecord(JSON.parse(text));
+  } catch {
+    // A proxy's page, or plain text.
+    return {};
+  }
+}
+
+export function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? value as Record<string, unknown> : {};
+}

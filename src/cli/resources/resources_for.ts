@@ -1,0 +1,284 @@
+import { UsageError } from "../errors/explain_error.ts";
+import { Client, findResource } from "../../client/client.ts";
+import { connect } from "../../deno/connect.ts";
+import { FakeApiServer } from "../../testing/mod.ts";
+import { fillFakeServer, SteadyChurn } from "./fake_server.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+import { loadAll, YAMLException } from "js-yaml";
+import { type DocumentPart, isDocumentObject, memberOf, objectAt, pathTo } from "../../codegen/read_schema.ts";
+import { type ApiResource, metadataOf, type Resource, tableOf } from "../../api/resource.ts";
+import { DecodeError, StatusError } from "../../api/status.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { errorLine } from "../../errors/errors.ts";
+import { ValidationError } from "@cliffy/command";
+import { checkSelectors, type Selection } from "../../api/options.ts";
+
+/** Rejects numbers below 0, and values that are not finite numbers. @throws {UsageError} that names the flag. */
+export function checkCounts(counts: Readonly<Record<string, number>>): void {
+  for (const [flag, value] of Object.entries(counts)) {
+    if (!(value >= 0 && value < Infinity)) {
+      throw new UsageError(`--${flag} must be a number that is at least 0, found ${value}`);
+    }
+  }
+}
+
+/** The flags that choose the server and the credentials. */
+export interface ConnectionFlags {
+  /** Path of a kubeconfig. */
+  readonly kubeconfig?: string;
+  /** Name of a context in it. */
+  readonly context?: string;
+  /** Address of the API server. */
+  readonly server?: string;
+  /** Path of a file with a bearer token. */
+  readonly tokenFile?: string;
+  /** If `true`, uses a fake server in this process. */
+  readonly fake?: boolean;
+}
+
+/** Returns a client for the server that the flags name. Disposing it also disposes the fake server, if any. */
+export async function clientFor(flags: ConnectionFlags, terminal: Terminal): Promise<Client> {
+  const onWarning = (warning: string): void => terminal.say(`warning: ${warning}`);
+  const { kubeconfig, context, server, tokenFile } = flags;
+  if (!flags.fake) return await connect({ kubeconfig, context, server, tokenFile, onWarning });
+  for (const [flag, value] of Object.entries({ kubeconfig, context, server, "token-file": tokenFile })) {
+    if (value !== undefined) throw new UsageError(`--fake is a server of its own; leave out --${flag}`);
+  }
+  const fake = new FakeApiServer();
+  await fillFakeServer(fake, { count: 100 });
+  const churn = new SteadyChurn(fake, { perSecond: 5, mix: "all" });
+  churn.start();
+  const transport = {
+    fetch: (request: Request) => fake.fetch(request),
+    [Symbol.dispose]: () => {
+      churn.stop();
+      fake[Symbol.dispose]();
+    },
+  };
+  return new Client({ server: "http://fake", namespace: "default", transport, onWarning });
+}
+
+const KIND = "CustomResourceDefinition";
+
+/** The depth of nested values that is read. Two levels are one level of a schema. */
+const MAX_DEPTH = 400;
+
+/**
+ * Returns the CustomResourceDefinitions in the text of a file: YAML of any number of documents, or JSON. Those in lists are
+ * found too; objects of other kinds are skipped.
+ *
+ * @param file The path of the file, for messages.
+ * @throws {UsageError} when it is not YAML, or has no definition.
+ * @throws {SchemaError} when a document is no object.
+ */
+export function definitionsIn(text: string, file: string): DocumentPart[] {
+  let documents: unknown[];
+  try {
+    // Aliases would let a small file grow without bound; generators of definitions write none.
+    documents = loadAll(text, { maxAliases: 0, maxDepth: MAX_DEPTH });
+  } catch (cause) {
+    const place = cause instanceof YAMLException && cause.mark !== undefined
+      ? `${cause.reason} at line ${cause.mark.line + 1}, column ${cause.mark.column + 1}`
+      : String(cause);
+    throw new UsageError(`--file: "${file}" is neither YAML nor JSON that can be read: ${place}`, { cause });
+  }
+  const parts = documents.map((value, i) => ({
+    value,
+    path: documents.length === 1 ? `${file}#` : `${file}, document ${i + 1}#`,
+  }));
+  const objects = parts.filter(({ value }) => value !== null && value !== undefined).flatMap(objectsAt);
+  const found = objects.filter((part) => memberOf(objectAt(part), "kind") === KIND);
+  if (found.length === 0) {
+    throw new UsageError(`--file: "${file}" has no ${KIND} among its ${objects.length} objects; name another file`);
+  }
+  return found;
+}
+
+/** The items of a list, or the object itself. */
+function objectsAt(part: DocumentPart): DocumentPart[] {
+  const object = objectAt(part);
+  const items = memberOf(object, "items");
+  const kind = memberOf(object, "kind");
+  if (!Array.isArray(items) || !(typeof kind === "string" && kind.endsWith("List"))) return [part];
+  // The items of a typed list need not say of which kind they are.
+  const typed = kind === `${KIND}List`;
+  return items.map((item, i) => ({
+    value: typed && isDocumentObject(item) ? { kind: KIND, ...item } : item,
+    path: pathTo(part.path, "items", i),
+  }));
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Timers have 31 bits; a longer timer fires at once. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+/**
+ * Returns the milliseconds of a duration such as `30s`, `1m30s`, `250ms` or `0`; at most 596 hours.
+ *
+ * @throws {UsageError} that names the flag.
+ */
+export function durationMs(text: string, flag: string): number {
+  if (text === "0") return 0;
+  let total = 0;
+  for (let rest = text; rest !== "" || text === "";) {
+    const match = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/.exec(rest);
+    if (match === null) {
+      throw new UsageError(`--${flag} must be a duration such as "30s", "1m30s" or "250ms", found "${text}"`);
+    }
+    total += Number(match[1]) * UNITS[match[2]];
+    rest = rest.slice(match[0].length);
+  }
+  if (total > LONGEST_MS) throw new UsageError(`--${flag} must be at most "596h", found "${text}"`);
+  return total;
+}
+
+/** One kind to get, as it is named on the command line. */
+export interface GetTarget {
+  /** The name of the kind. */
+  readonly kind: string;
+  /** The names of objects; empty for all. */
+  readonly names: readonly string[];
+}
+
+/**
+ * Returns what the arguments of `get` name, by the rules of kubectl: `pods,deploy` are kinds, `pods web-0 web-1` objects
+ * of one kind, or of each of several, and `pod/web-0 deploy/web` objects of several kinds.
+ *
+ * @throws {UsageError} when a name is empty, or both forms are mixed.
+ */
+export function getTargets(args: readonly string[]): GetTarget[] {
+  const [kinds, ...names] = args;
+  const single = args.find((arg) => !arg.includes("/"));
+  if (args.some((arg) => arg.includes("/"))) {
+    if (single !== undefined) {
+      throw new UsageError(`"${single}" names no kind; write each object as kind/name, or all names behind one kind`);
+    }
+    const found = new Map<string, string[]>();
+    for (const arg of args) {
+      const [kind, name, ...rest] = arg.split("/");
+      if (rest.length > 0) throw new UsageError(`"${arg}" is not the kind and the name of one object`);
+      if (kind === "") throw new UsageError(`"${arg}" names no kind; write kind/name`);
+      if (name === "") throw new UsageError(`the name in "${arg}" is empty; leave the slash out to list all`);
+      found.set(kind, [...found.get(kind) ?? [], name]);
+    }
+    return Array.from(found, ([kind, names]) => ({ kind, names }));
+  }
+  const named = kinds.split(",").filter((kind) => kind !== "");
+  if (named.length === 0) throw new UsageError("name at least one resource, such as pods");
+  return [...new Set(named)].map((kind) => ({ kind, names }));
+}
+
+const FORMS: Readonly<
+  Record<"object" | "metadata" | "table", (resource: Resource) => Resource<KubernetesObject>>
+> = { object: (resource) => resource, metadata: metadataOf, table: tableOf };
+
+/**
+ * Finds the resources with these names on the server, each once, in the form in which objects are needed. The name of a
+ * category, such as `all`, stands for its members.
+ *
+ * @throws {UsageError} when a name is unknown, or its resource does not support `verb`.
+ */
+export async function resourcesFor(
+  client: Client,
+  names: readonly string[],
+  verb: "list" | "watch",
+  options: {
+    readonly form: "object" | "metadata" | "table";
+    readonly signal: AbortSignal;
+    readonly terminal: Terminal;
+  },
+): Promise<Resource<KubernetesObject>[]> {
+  const warnings: string[] = [];
+  const known = await client.discover({
+    signal: options.signal,
+    onError: (error, groupVersion) => warnings.push(`warning: ${groupVersion} was not discovered: ${errorLine(error)}`),
+  });
+  // If all groups had failed, `discover` would have thrown.
+  for (const warning of warnings) options.terminal.say(warning);
+  if (known.length === 0) {
+    throw new DecodeError(
+      "Cannot discover resources: the server lists none; check that its address is that of an API server",
+    );
+  }
+  const found = new Map<string, Resource<KubernetesObject>>();
+  for (const name of names.flatMap((name) => name.split(",")).filter((name) => name !== "")) {
+    for (const resource of named(known, name)) {
+      if (!resource.verbs.includes(verb)) {
+        throw new UsageError(`"${resource.plural}" cannot be ${verb === "list" ? "listed" : "watched"} on this server`);
+      }
+      const { group, version, plural, kind, scope } = resource;
+      const plain: Resource = { group, version, plural, kind, scope };
+      found.set(`${group}/${plural}`, FORMS[options.form](plain));
+    }
+  }
+  if (found.size === 0) throw new UsageError("name at least one resource, such as pods");
+  return [...found.values()];
+}
+
+/** Returns the resource with that name, or the members of the category, each in the version that the server prefers. */
+function named(known: readonly ApiResource[], name: string): readonly ApiResource[] {
+  try {
+    return [findResource(known, name)];
+  } catch (error) {
+    const members = known.filter(({ categories, preferred }) => preferred && categories.includes(name));
+    if (members.length > 0) return members;
+    throw new UsageError(errorLine(error), { cause: error });
+  }
+}
+
+/** The flags that select objects. */
+export interface SelectionFlags {
+  /** A namespace. */
+  readonly namespace?: string;
+  /** If `true`, all namespaces. */
+  readonly allNamespaces?: boolean;
+  /** A label selector. */
+  readonly selector?: string;
+  /** A field selector. */
+  readonly fieldSelector?: string;
+}
+
+/**
+ * Validates flags and names before a request is sent.
+ *
+ * @throws {UsageError}
+ * @throws {ValidationError}
+ * @throws {SyntaxError}
+ */
+export function checkSelection(flags: SelectionFlags, names: readonly string[]): void {
+  for (const name of names) {
+    // The parser takes unknown flags for positional arguments.
+    if (!name.startsWith("-")) continue;
+    const hint = name.startsWith("--") ? "" : ", and a value stands behind a space, as in -l app=web";
+    throw new ValidationError(`There is no flag "${name}"${hint}`);
+  }
+  const { namespace, selector, fieldSelector } = flags;
+  if (flags.allNamespaces && namespace !== undefined) {
+    throw new UsageError("-A and -n contradict each other; leave one out");
+  }
+  if (namespace !== undefined && !NAMESPACE.test(namespace)) {
+    throw new UsageError(`-n must name one namespace, by lower case letters, digits and "-", found "${namespace}"`);
+  }
+  checkSelectors({ labelSelector: selector, fieldSelector });
+}
+
+/** Converts the server's rejection of a field selector to a {@linkcode UsageError}; returns other errors unchanged. */
+export function explainRefusal(error: unknown, { fieldSelector }: SelectionFlags): unknown {
+  if (!(error instanceof StatusError) || error.status.code !== 400 || fieldSelector === undefined) return error;
+  return new UsageError(`--field-selector "${fieldSelector}" is refused by the server: ${error.status.message}`, {
+    cause: error,
+  });
+}
+
+/** Returns the selection of the flags; the default namespace is the client's. */
+export function selectionFor(flags: SelectionFlags, client: Client): Selection {
+  return {
+    ...(flags.allNamespaces ? {} : { namespace: flags.namespace ?? (client.namespace || "default") }),
+    ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
+    ...(flags.fieldSelector === undefined ? {} : { fieldSelector: flags.fieldSelector }),
+  };
+}
+
+/** The names allowed for a namespace (RFC 1123 label). */
+const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

@@ -1,0 +1,222 @@
+import {
+  isSecret,
+  type Resource,
+  resourceName,
+  SECRET_ANNOTATIONS,
+  SECRET_DATA,
+  type TableColumn,
+  type TableRow,
+} from "../../api/resource.ts";
+import { humanDuration } from "../../testing/reads/table.ts";
+import type { KubernetesObject } from "../../api/object.ts";
+import { escaped, jsonText, plain, UNPRINTABLE } from "./terminal.ts";
+import type { AddedEvent, DeletedEvent, SyncedEvent, UpdatedEvent } from "../../informer/events/event.ts";
+import { type Document, dump, SCALAR_STYLE, visit } from "js-yaml";
+
+/** Lays out the rows of a stream: a column is as wide as its widest cell so far. */
+export class GrowingTable {
+  /** The width of each column, which never decreases. */
+  readonly #widths: number[] = [];
+
+  /** Returns the cells as a line. */
+  line(cells: readonly string[]): string {
+    cells.forEach((cell, i) => this.#widths[i] = Math.max(this.#widths[i] ?? 0, cell.length));
+    return cells.map((cell, i) => (i === cells.length - 1 ? cell : cell.padEnd(this.#widths[i]))).join("   ").trimEnd();
+  }
+}
+
+/** Returns the lines of a table whose columns are as wide as their widest cell. */
+export function tableLines(rows: readonly (readonly string[])[]): string[] {
+  const table = new GrowingTable();
+  for (const row of rows) table.line(row);
+  return rows.map((row) => table.line(row));
+}
+
+/** Returns the name that kubectl accepts: `"pod/cart-0"`, `"deployment.apps/web"`. */
+export function qualifiedName(resource: Resource, name: string): string {
+  const kind = resource.kind.toLowerCase();
+  return `${resource.group === "" ? kind : `${kind}.${resource.group}`}/${name}`;
+}
+
+/** Formats the time since `time` as kubectl does: `"42s"`, `"5m10s"`, `"3h"`, `"12d"`. */
+export function ageOf(time: string | undefined, now: number = Date.now()): string {
+  const ms = time === undefined ? NaN : now - Date.parse(time);
+  return Number.isNaN(ms) ? "<unknown>" : humanDuration(Math.max(0, ms));
+}
+
+/** The columns to show of the objects of one resource. */
+export interface RowStyle {
+  /** If `true`, all columns of the server, also those of the wide output. */
+  readonly wide: boolean;
+  /** If `true`, a column with the namespace comes first. Cluster-scoped resources have none. */
+  readonly namespaces: boolean;
+  /** If `true`, names have the kind, `"pod/cart-0"`. */
+  readonly kinds?: boolean;
+  /** The time at which ages are shown, in milliseconds since 1970. @default {that at which the server sent them} */
+  readonly now?: number;
+}
+
+/** The columns of objects without cells of the server. */
+const PLAIN_COLUMNS: readonly TableColumn[] = [
+  { name: "Name", type: "string", format: "name", description: "", priority: 0 },
+  { name: "Age", type: "date", format: "", description: "", priority: 0 },
+];
+
+/** Returns the object itself where `object` is a row of a table. */
+export function objectIn(resource: Resource, object: KubernetesObject): KubernetesObject {
+  return resource.representation === "table" ? (object as TableRow).object : object;
+}
+
+/** Returns the heads of the columns of an object, as kubectl prints them: `"NAMESPACE"`, `"NAME"`, `"READY"`. */
+export function rowHeads(resource: Resource, object: KubernetesObject, style: RowStyle): string[] {
+  const heads = columnsOf(resource, object).filter(({ priority }) => style.wide || priority === 0);
+  return [
+    ...(style.namespaces && resource.scope === "Namespaced" ? ["NAMESPACE"] : []),
+    ...heads.map(({ name }) => plain(name.toUpperCase())),
+  ];
+}
+
+/** Returns the cells of an object: those of the server, or name and age if only metadata was fetched. */
+export function rowCells(resource: Resource, object: KubernetesObject, style: RowStyle): string[] {
+  const { metadata } = object;
+  const columns = columnsOf(resource, object);
+  const cells = resource.representation === "table"
+    ? (object as TableRow).cells
+    : [metadata.name, ageOf(metadata.creationTimestamp)];
+  const shown: string[] = [];
+  if (style.namespaces && resource.scope === "Namespaced") shown.push(plain(metadata.namespace ?? ""));
+  columns.forEach(({ name, format, priority }, i) => {
+    if (priority > 0 && !style.wide) return;
+    if (format === "name" && style.kinds) shown.push(plain(qualifiedName(resource, metadata.name)));
+    else if (name === "Age" && style.now !== undefined) shown.push(ageOf(metadata.creationTimestamp, style.now));
+    else shown.push(cellText(cells[i]));
+  });
+  return shown;
+}
+
+function columnsOf(resource: Resource, object: KubernetesObject): readonly TableColumn[] {
+  return resource.representation === "table" ? (object as TableRow).columns : PLAIN_COLUMNS;
+}
+
+/** Formats a cell as kubectl does: nothing for null, and the first line of several. */
+function cellText(cell: unknown): string {
+  if (cell === undefined || cell === null) return "";
+  const text = typeof cell === "object" ? JSON.stringify(cell) : String(cell);
+  const [first] = text.split(/[\n\r\f]/, 1);
+  return plain(first.length < text.length ? `${first}...` : first);
+}
+
+/** Output formats of results. `"wide"` is a table with all columns. */
+export type OutputFormat = "table" | "wide" | "json" | "yaml" | "name";
+
+/** Returns the form in which the server is asked for objects that are printed in a format. */
+export function formOf(format: OutputFormat): "object" | "metadata" | "table" {
+  if (format === "table" || format === "wide") return "table";
+  return format === "name" ? "metadata" : "object";
+}
+
+const REDACTED = "[redacted]";
+
+/** Returns the object with the data of a Secret, and the copies in its annotations, replaced by `[redacted]`; the keys stay. */
+export function redactObject<T extends KubernetesObject>(object: T, resource: Resource, showSecrets: boolean): T {
+  if (showSecrets || !isSecret(resource)) return object;
+  const shown = { ...object } as Record<string, unknown>;
+  for (const field of SECRET_DATA) {
+    const values = shown[field];
+    if (typeof values !== "object" || values === null) continue;
+    shown[field] = Object.fromEntries(Object.keys(values).map((key) => [key, REDACTED]));
+  }
+  const { annotations } = object.metadata;
+  const copies = SECRET_ANNOTATIONS.filter((name) => annotations?.[name] !== undefined);
+  if (copies.length > 0) {
+    const redacted = Object.fromEntries(copies.map((name) => [name, REDACTED]));
+    shown.metadata = { ...object.metadata, annotations: { ...annotations, ...redacted } };
+  }
+  return shown as unknown as T;
+}
+
+/** Options for {@linkcode EventLines}. */
+export interface EventLinesOptions {
+  /** Output format. */
+  readonly output: OutputFormat;
+  /** If `true`, prints the object, or its cells. */
+  readonly object: boolean;
+  /** If `true`, prints the namespace in tables. */
+  readonly namespaces: boolean;
+  /** If `true`, prints the data of Secrets. */
+  readonly showSecrets: boolean;
+  /** The columns, shared by all resources. */
+  readonly table: GrowingTable;
+  /** `true` if there are several resources; then each line names its resource. */
+  readonly several: boolean;
+}
+
+/** An event about an object. */
+export type PrintedEvent =
+  | AddedEvent<KubernetesObject>
+  | UpdatedEvent<KubernetesObject>
+  | DeletedEvent<KubernetesObject>;
+
+/** Formats the events of one resource as lines. */
+export class EventLines {
+  readonly #resource: Resource<KubernetesObject>;
+  readonly #options: EventLinesOptions;
+  readonly #of: { readonly resource?: string };
+
+  /** Formats events of `resource`. */
+  constructor(resource: Resource<KubernetesObject>, options: EventLinesOptions) {
+    this.#resource = resource;
+    this.#options = options;
+    this.#of = options.several ? { resource: resourceName(resource) } : {};
+  }
+
+  /** Returns the line for an event. Parses the object only if it is printed. */
+  of(event: PrintedEvent): string {
+    const { output, object, namespaces, showSecrets, table, several } = this.#options;
+    const resource = this.#resource;
+    if (output === "name") return plain(qualifiedName(resource, event.name));
+    if (output === "json") {
+      const { type, ...rest } = event.toJSON() as { readonly type: string };
+      const shown = object ? { object: redactObject(objectIn(resource, event.object), resource, showSecrets) } : {};
+      return jsonText({ type, ...this.#of, ...rest, ...shown });
+    }
+    const verb = event.type === "updated" && event.resync ? "resync" : event.type;
+    const bare = namespaces && resource.scope === "Namespaced" ? [event.namespace, event.name] : [event.name];
+    const cells = object ? rowCells(resource, event.object, { wide: output === "wide", namespaces }) : bare.map(plain);
+    return table.line([verb, ...(several ? [resource.plural] : []), ...cells]);
+  }
+
+  /** Returns the line for the initial sync; `undefined` for formats without such a line. */
+  synced({ objects, resourceVersion }: SyncedEvent): string | undefined {
+    if (this.#options.output !== "json") return undefined;
+    return JSON.stringify({ type: "synced", ...this.#of, objects, resourceVersion });
+  }
+}
+
+/** Returns the message for a selection without objects: `"no pods found in namespace shop"`; `namespace` is absent for all. */
+export function nothingFound(resources: readonly Resource[], namespace: string | undefined): string {
+  const names = resources.map(({ plural }) => plural).join(" or ");
+  const namespaced = resources.some(({ scope }) => scope === "Namespaced");
+  return `no ${names} found${namespaced && namespace !== undefined ? ` in namespace ${namespace}` : ""}`;
+}
+
+/** Characters that only double quotes escape; the printer quotes other control characters itself. */
+const HIDDEN = /[\u2028-\u202e\u2066-\u2069]/;
+
+/**
+ * Formats a value as YAML: keys in alphabetical order, lists not indented, and no control characters that a terminal obeys.
+ * Without a final line end.
+ */
+export function yamlText(value: unknown): string {
+  return dump(value, { noRefs: true, lineWidth: -1, seqNoIndent: true, quoteStyle: "double", transform })
+    .trimEnd().replace(UNPRINTABLE, (found) => found === "\n" ? found : escaped(found));
+}
+
+function transform(documents: Document[]): void {
+  visit(documents, (node) => {
+    if (node.kind === "scalar" && HIDDEN.test(node.value)) node.style = SCALAR_STYLE.DOUBLE_QUOTED;
+    if (node.kind !== "mapping") return;
+    const textOf = ({ key }: (typeof node.items)[number]): string => key.kind === "scalar" ? key.value : "";
+    node.items.sort((a, b) => textOf(a) < textOf(b) ? -1 : 1);
+  });
+}

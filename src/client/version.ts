@@ -1,2 +1,0 @@
-/** The version of this package, for the default `User-Agent`. A test keeps it equal to the version in deno.json. */
-export const VERSION = "0.1.0";

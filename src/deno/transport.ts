@@ -1,0 +1,515 @@
+import { checkDurations, LongTimer, monotonicMs } from "../async/time.ts";
+import { certificateProblem, privateKeyProblem } from "../kubeconfig/pem.ts";
+import {
+  isLoopback,
+  parseProxy,
+  type ProxyAddress,
+  proxyHref,
+  proxyName,
+  proxyPort,
+  serverNameProblem,
+} from "../kubeconfig/resolve_context.ts";
+import { netFlag } from "./host.ts";
+import { Relay } from "./relay.ts";
+import type { Transport } from "../api/lister_watcher.ts";
+
+/**
+ * Long-running requests, whose response may begin late (apiserver `longRunningRequestCheck`: the verb `proxy`, and
+ * these subresources).
+ */
+const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
+
+/**
+ * Aborts a request whose response does not begin in time. After that, only the request's own signal aborts it. Call
+ * {@linkcode AnswerDeadline.stop} when the response has begun or failed.
+ */
+export class AnswerDeadline {
+  readonly #controller = new AbortController();
+  /** Armed from construction until it fires or {@linkcode AnswerDeadline.stop}; `undefined` without a time limit. */
+  #timer: LongTimer | undefined;
+
+  /** Starts the timer, unless `ms` is 0 or `Infinity`, or the request is long-running. */
+  constructor(request: Request, ms: number) {
+    const { signal } = request;
+    const stop = (): void => this.#controller.abort(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+    const { url } = request;
+    // Behind "https://" and the host; parsing the URL would cost more than the timer.
+    const path = url.slice(url.indexOf("/", 8)).split("?", 1)[0];
+    if (ms === 0 || LONG.test(path)) return;
+    this.#timer = new LongTimer(() => this.#controller.abort(new TypeError(`no answer within ${ms / 1_000} s`)));
+    this.#timer.arm(ms);
+  }
+
+  /** Aborts with the request's signal, or when the time is over. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Stops the timer. */
+  stop(): void {
+    this.#timer?.[Symbol.dispose]();
+  }
+}
+
+/** The environment variables in which Deno looks for a proxy for this server, in its order. */
+function variablesFor(server: URL): readonly string[] {
+  const scheme = server.protocol === "https:" ? "https_proxy" : "http_proxy";
+  return ["ALL_PROXY", "all_proxy", scheme.toUpperCase(), scheme];
+}
+
+function mayRead(variable: string): boolean {
+  return Deno.permissions.querySync({ name: "env", variable }).state === "granted";
+}
+
+/**
+ * Returns the variable that names a proxy for this server, of those that the program may read. Never prompts for
+ * permission.
+ */
+export function environmentProxy(server: URL): string | undefined {
+  return variablesFor(server).find((variable) => mayRead(variable) && Deno.env.get(variable));
+}
+
+/** Returns `true` if the environment names a proxy for this server, or the program may not read the variables. */
+export function mayHaveEnvironmentProxy(server: URL): boolean {
+  return variablesFor(server).some((variable) => !mayRead(variable) || Deno.env.get(variable));
+}
+
+/** CA certificates, client certificate and key of a connection, as PEM texts. */
+export interface TlsMaterial {
+  /** CA certificates, in addition to those that Deno trusts. */
+  readonly caCerts?: readonly string[];
+  /** The client certificate with its chain; needs `key`. */
+  readonly cert?: string;
+  /** The private key of `cert`, not encrypted. */
+  readonly key?: string;
+}
+
+/** Returns `true` if both have the same certificates and key. */
+export function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
+  return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
+}
+
+/** Options for {@linkcode createHttpClient}, apart from certificates. */
+export interface HttpClientOptions {
+  /** If `true`, uses HTTP/2 where the server offers it. */
+  readonly http2: boolean;
+  /** The proxy, if any. */
+  readonly proxy?: ProxyAddress;
+  /** If `true`, requests may have a `Host` header other than the host of their URL. */
+  readonly allowHost?: boolean;
+}
+
+/** Idle timeout of a connection, in milliseconds: shorter than that of load balancers and API servers. */
+const IDLE_MS = 30_000;
+
+/**
+ * Creates an HTTP client of Deno. No connection is opened yet.
+ *
+ * @throws {TypeError} when a certificate or key is invalid.
+ * @throws {Deno.errors.NotCapable} when the program may not reach the proxy, naming the flag.
+ */
+export function createHttpClient(material: TlsMaterial, options: HttpClientOptions): Deno.HttpClient {
+  const { caCerts, cert, key } = material;
+  const { http2, proxy, allowHost = false } = options;
+  for (const ca of caCerts ?? []) refuse("CA certificate", certificateProblem(ca));
+  if (cert !== undefined) refuse("client certificate", certificateProblem(cert));
+  if (key !== undefined) refuse("client key", privateKeyProblem(key));
+  if ((cert === undefined) !== (key === undefined)) {
+    const [has, lacks] = cert === undefined ? ["key", "cert"] : ["certificate", "key"];
+    throw new TypeError(`Cannot use client ${has}: ${lacks} is missing`);
+  }
+  try {
+    return Deno.createHttpClient({
+      ...(caCerts === undefined ? {} : { caCerts: [...caCerts] }),
+      ...(cert === undefined || key === undefined ? {} : { cert, key }),
+      ...(proxy && { proxy: denoProxy(proxy) }),
+      ...(allowHost && { allowHost }),
+      http2,
+      poolIdleTimeout: IDLE_MS,
+    });
+  } catch (cause) {
+    if (cause instanceof Deno.errors.NotCapable && proxy !== undefined) {
+      throw new Deno.errors.NotCapable(
+        `Cannot use proxy "${proxyName(proxy)}" without permission: run this program with ` +
+          `--allow-net=${proxy.url.hostname}:${proxyPort(proxy.url)}`,
+        { cause },
+      );
+    }
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw new TypeError(`Cannot set up TLS with the certificates given: ${message}`);
+  }
+}
+
+/**
+ * Creates an HTTP client of Deno that connects to the host and port of `server` directly, even if the environment names
+ * a proxy. Only for plain HTTP: Deno may not use TLS on its connections.
+ *
+ * If the environment may name a proxy, requests have an absolute URL in their first line, which servers must accept
+ * (RFC 9112, 3.2.2).
+ *
+ * @throws {Deno.errors.NotCapable} when the program may not reach the server.
+ */
+export function createDirectHttpClient(server: URL): Deno.HttpClient {
+  const { hostname, port } = server;
+  return Deno.createHttpClient({
+    ...(mayHaveEnvironmentProxy(server) && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
+    poolIdleTimeout: IDLE_MS,
+  });
+}
+
+function denoProxy(proxy: ProxyAddress): Deno.Proxy {
+  const { url, login } = proxy;
+  if (url.protocol === "socks5:") return { transport: "socks5", url: proxyHref(proxy) };
+  const basicAuth = login && { username: login.username, password: login.password.reveal() };
+  return { transport: url.protocol === "https:" ? "https" : "http", url: url.href, ...(basicAuth && { basicAuth }) };
+}
+
+function refuse(what: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new TypeError(`Cannot use ${what}: ${problem}`);
+}
+
+/** Returns the problem with a certificate and key as a pair; `undefined` if TLS accepts them. */
+export function pairProblem(cert: string, key: string): string | undefined {
+  try {
+    createHttpClient({ cert, key }, { http2: false }).close();
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return undefined;
+}
+
+/** The proxy, relay and TLS settings of a request, for error messages. */
+export interface RouteInfo {
+  /** The name that the certificate is verified for. */
+  readonly serverName?: string;
+  /** The proxy of the configuration. */
+  readonly proxy?: ProxyAddress;
+  /** The relay, if any. */
+  readonly relay?: Relay;
+  /** `true` if the configuration disables verification of the certificate. */
+  readonly insecure?: boolean;
+}
+
+/** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
+export function explainFailure(error: unknown, request: Request, way: RouteInfo): unknown {
+  const url = new URL(request.url);
+  if (error instanceof Deno.errors.NotCapable) return withoutPermission(error, url, way);
+  if (!(error instanceof TypeError)) return error;
+  const reason = deepest(error);
+  if (way.insecure && /certificate/i.test(reason)) {
+    const host = (way.serverName ?? url.hostname).replace(/^\[(.*)\]$/, "$1");
+    return new TypeError(
+      `${reason}; "insecure-skip-tls-verify" takes effect only when Deno is started with ` +
+        `--unsafely-ignore-certificate-errors=${host}`,
+    );
+  }
+  if (way.relay !== undefined) {
+    const { problem, carried } = way.relay;
+    if (problem instanceof Deno.errors.NotCapable) return withoutPermission(problem, url, way);
+    if (carried === 0 && way.serverName !== undefined) {
+      return new TypeError(
+        `${reason}; "tls-server-name" needs a relay, which NO_PROXY bypasses: remove "${way.serverName}" from it`,
+      );
+    }
+    if (problem instanceof Error) return new TypeError(`${reason}: ${problem.message}`);
+  }
+  if (way.proxy === undefined || reason.startsWith("no answer")) return error;
+  return new TypeError(`${reason} (through proxy "${proxyName(way.proxy)}")`);
+}
+
+/** Deno names the host that needs permission, which after a redirect is not the host of the request. */
+function withoutPermission(cause: Error, url: URL, way: RouteInfo): Error {
+  if (cause.message.startsWith("Cannot use proxy")) return cause;
+  const missed = /access to "([^"]+)"/.exec(cause.message)?.[1];
+  // The port of a relay differs each time.
+  const flag = missed === undefined
+    ? netFlag(url)
+    : `--allow-net=${way.serverName !== undefined && missed.startsWith("127.0.0.1:") ? "127.0.0.1" : missed}`;
+  // The caller says which address it cannot reach.
+  return new Deno.errors.NotCapable(`missing permission: run this program with ${flag}`, { cause });
+}
+
+/** Returns the message of the innermost cause, without the address, which the caller adds. */
+function deepest(error: Error): string {
+  const inner = error.cause instanceof Error ? deepest(error.cause) : error.message;
+  return inner.replace(/^error sending request for url \([^)]*\): /, "");
+}
+
+/** Options for {@linkcode denoTransport}. */
+export interface DenoTransportOptions extends TlsMaterial {
+  /**
+   * If `true`, uses HTTP/2 where the server offers it: one connection for all watches instead of one each. Off by
+   * default because reading a body over a reused HTTP/2 connection can hang (denoland/deno#21749). @default {false}
+   */
+  readonly http2?: boolean;
+  /** Header lines for each request that has no header of that name. A name may occur several times. @default {none} */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /**
+   * URL of a proxy: `http://`, `https://` or `socks5://`, with user and password if needed. Deno bypasses it for hosts
+   * in the environment's `NO_PROXY`.
+   * @default {HTTPS_PROXY, HTTP_PROXY or ALL_PROXY of the environment; none for plain HTTP to this machine}
+   */
+  readonly proxyUrl?: string;
+  /**
+   * The name that the server's certificate must have, instead of the host of the URL. All requests must then go to one
+   * server; they pass through a relay on loopback. Excludes `proxyUrl`, and the environment's proxies are not used.
+   * @default {the host of the URL}
+   */
+  readonly tlsServerName?: string;
+  /**
+   * Maximum time until the server begins its response, connecting included, in milliseconds; 0 or `Infinity` disables
+   * the limit. API servers give up after 60 s themselves. Logs, `exec`, `attach`, `portforward` and `proxy` are exempt.
+   * @default {65_000}
+   */
+  readonly answerTimeoutMs?: number;
+}
+
+/** Options of a {@linkcode DenoTransport} whose certificates may change. */
+export interface ReloadOptions {
+  /** Reads the certificate files again; `undefined` if there are none. */
+  readonly reload?: () => Promise<TlsMaterial>;
+  /** Returns the client certificate of a credential plugin: another object when it has changed. */
+  readonly certificate?: () => { readonly cert: string; readonly key: string } | undefined;
+  /** Called when the files cannot be used and the last certificates stay in use. */
+  readonly onWarning?: (warning: string) => void;
+  /** `true` if the configuration disables verification of the server's certificate. */
+  readonly insecure?: boolean;
+  /** The proxy, parsed. */
+  readonly proxy?: ProxyAddress;
+}
+
+/**
+ * Interval at which files are read again, in milliseconds (client-go `transport/ca_rotation.go`, `cert_rotation.go`).
+ */
+const RELOAD_MS = 5 * 60_000;
+
+/**
+ * Creates a transport over `Deno.createHttpClient`, with certificates, keys, header lines and a proxy. Dispose it to
+ * close its connections; a client disposes the transport that it was given.
+ *
+ * @throws {TypeError} when a certificate or key is not PEM, is damaged, encrypted or without the other, or an option is
+ * invalid.
+ *
+ * @example
+ * ```ts ignore
+ * import { Client } from "@kube/informer";
+ * import { denoTransport } from "@kube/informer/deno";
+ *
+ * const transport = denoTransport({ caCerts: [await Deno.readTextFile("ca.crt")] });
+ * using client = new Client({ server: "https://10.0.0.1:6443", transport });
+ * ```
+ */
+export function denoTransport(options: DenoTransportOptions = {}): Transport & Disposable {
+  return new DenoTransport(options);
+}
+
+/**
+ * Sends requests through one HTTP client, which it replaces when the certificate files or the plugin's certificate have
+ * changed. Files are read again by the first request 5 minutes after the last read, and by the request after one that
+ * failed, or got a 401 with a client certificate. Open watches stay on the client that they began with; their next
+ * request uses the new one.
+ */
+export class DenoTransport implements Transport, Disposable {
+  readonly #http2: boolean;
+  readonly #headers: readonly (readonly [name: string, value: string])[];
+  readonly #proxy: ProxyAddress | undefined;
+  readonly #serverName: string | undefined;
+  readonly #answerTimeoutMs: number;
+  readonly #reloading: ReloadOptions;
+  /** The certificates and key last read from files; `#client` uses them unless the plugin returned a certificate. */
+  #material: TlsMaterial;
+  /**
+   * The client of new requests, closed when it is replaced; `undefined` until the first request with a proxy or relay.
+   */
+  #client: Deno.HttpClient | undefined;
+  /** By host: clients for plain HTTP to this machine, which bypass the environment's proxy. */
+  readonly #direct = new Map<string, Deno.HttpClient>();
+  /** The relay and the host that it serves; `undefined` before the first request, or without `tlsServerName`. */
+  #relay: { readonly server: string; readonly relay: Relay } | undefined;
+  /** The plugin's certificate that `#client` was created with. */
+  #certificate: ReturnType<NonNullable<ReloadOptions["certificate"]>>;
+  /** Start of the last read of the files, by the monotonic clock; `-Infinity` makes the next request read them. */
+  #lookedAt = monotonicMs();
+  /** The read of the files in progress, which concurrent requests share; `undefined` between reads. */
+  #looking: Promise<void> | undefined;
+  /** Once `true`, no request is sent and no client is created. */
+  #isDisposed = false;
+
+  /** No connection is opened yet. @throws {TypeError} when a certificate, key or option is invalid. */
+  constructor(options: DenoTransportOptions, reloading: ReloadOptions = {}) {
+    const { http2 = false, headers = [], caCerts, cert, key, proxyUrl, tlsServerName, answerTimeoutMs = 65_000 } =
+      options;
+    checkDurations("connect", { answerTimeoutMs });
+    this.#http2 = http2;
+    this.#headers = headers;
+    this.#proxy = reloading.proxy ?? proxyOf(proxyUrl);
+    this.#serverName = serverNameOf(tlsServerName, proxyUrl);
+    this.#answerTimeoutMs = answerTimeoutMs;
+    this.#reloading = reloading;
+    this.#material = { caCerts, cert, key };
+    // With a proxy or relay the client is created by the first request: a proxy needs permission, and a relay the
+    // address.
+    const client = this.#newClient(this.#material, undefined);
+    if (this.#serverName === undefined && this.#proxy === undefined) this.#client = client;
+    else client.close();
+  }
+
+  /**
+   * Sends a request. Appends header lines to the request itself: a copy would join lines of one name into one.
+   *
+   * @throws {Deno.errors.NotCapable} when the program may not reach the host, naming the flag; otherwise the errors of
+   * `fetch`.
+   */
+  async fetch(request: Request): Promise<Response> {
+    const { reload } = this.#reloading;
+    if (reload !== undefined) await this.#look(reload);
+    if (this.#isDisposed) {
+      throw new TypeError(`Cannot send a request to "${new URL(request.url).host}": the connection is disposed`);
+    }
+    let sent = request;
+    try {
+      const relay = this.#serverName === undefined ? undefined : this.#relayFor(request);
+      if (relay !== undefined) sent = renamed(request, this.#serverName!);
+      const client = this.#directClient(request) ?? this.#currentClient(relay);
+      const missing = this.#headers.filter(([name]) => !sent.headers.has(name));
+      for (const [name, value] of missing) sent.headers.append(name, value);
+      const deadline = new AnswerDeadline(request, this.#answerTimeoutMs);
+      try {
+        const response = await fetch(sent, { client, signal: deadline.signal });
+        if (relay?.carried === 0) {
+          await response.body?.cancel();
+          throw new TypeError("the request bypassed the relay");
+        }
+        // The client certificate may have been replaced: the next request reads it again.
+        if (response.status === 401 && this.#material.cert !== undefined) this.#lookedAt = Number.NEGATIVE_INFINITY;
+        return response;
+      } finally {
+        deadline.stop();
+      }
+    } catch (cause) {
+      // The CA or the client certificate may just have been replaced.
+      if (!request.signal.aborted) this.#lookedAt = Number.NEGATIVE_INFINITY;
+      if (request.signal.aborted) throw cause;
+      throw explainFailure(cause, request, {
+        serverName: this.#serverName,
+        proxy: this.#proxy,
+        relay: this.#relay?.relay,
+        insecure: this.#reloading.insecure,
+      });
+    }
+  }
+
+  /**
+   * Rejects new requests and closes idle connections. Bodies that are being read end with their signals, or at once if
+   * they pass through a relay. Idempotent.
+   */
+  [Symbol.dispose](): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#client?.close();
+    for (const client of this.#direct.values()) client.close();
+    this.#relay?.relay[Symbol.dispose]();
+  }
+
+  #newClient(material: TlsMaterial, proxy: ProxyAddress | undefined): Deno.HttpClient {
+    return createHttpClient(material, {
+      http2: this.#http2,
+      allowHost: this.#serverName !== undefined,
+      ...(proxy && { proxy }),
+    });
+  }
+
+  /**
+   * Returns the client for the current certificates; creates a new one if the plugin has returned another certificate.
+   */
+  #currentClient(relay: Relay | undefined): Deno.HttpClient {
+    const certificate = this.#reloading.certificate?.();
+    if (this.#client !== undefined && certificate === this.#certificate) return this.#client;
+    const client = this.#newClient({ ...this.#material, ...certificate }, relay?.proxy ?? this.#proxy);
+    this.#client?.close();
+    this.#client = client;
+    this.#certificate = certificate;
+    return client;
+  }
+
+  /**
+   * Returns a client that bypasses the environment's proxy, for plain HTTP to this machine: Deno would send such
+   * requests, and the credentials in them, to the proxy in clear text. Returns `undefined` for all other requests.
+   */
+  #directClient(request: Request): Deno.HttpClient | undefined {
+    if (this.#proxy !== undefined) return undefined;
+    const url = new URL(request.url);
+    if (url.protocol !== "http:" || !isLoopback(url.hostname)) return undefined;
+    let client = this.#direct.get(url.host);
+    if (client === undefined) this.#direct.set(url.host, client = createDirectHttpClient(url));
+    return client;
+  }
+
+  #relayFor(request: Request): Relay {
+    const { hostname, port, host } = new URL(request.url);
+    if (this.#relay === undefined || this.#relay.relay.isEnded) {
+      this.#client?.close();
+      this.#client = undefined;
+      const relay = new Relay({ hostname, port: Number(port || "443") });
+      this.#relay = { server: host, relay };
+    }
+    if (this.#relay.server === host) return this.#relay.relay;
+    throw new TypeError(`a transport with tlsServerName serves only one server, "${this.#relay.server}"`);
+  }
+
+  async #look(reload: () => Promise<TlsMaterial>): Promise<void> {
+    if (monotonicMs() - this.#lookedAt < RELOAD_MS) return;
+    this.#looking ??= this.#reload(reload).finally(() => this.#looking = undefined);
+    await this.#looking;
+  }
+
+  async #reload(reload: () => Promise<TlsMaterial>): Promise<void> {
+    this.#lookedAt = monotonicMs();
+    let next: Deno.HttpClient;
+    let material: TlsMaterial;
+    try {
+      material = await reload();
+      if (this.#isDisposed || isSameMaterial(material, this.#material)) return;
+      next = this.#newClient({ ...material, ...this.#certificate }, this.#relay?.relay.proxy ?? this.#proxy);
+    } catch (error) {
+      this.#reloading.onWarning?.(
+        `${error instanceof Error ? error.message : error}; the previous certificates stay in use`,
+      );
+      return;
+    }
+    this.#client?.close();
+    this.#client = next;
+    this.#material = material;
+    if (this.#serverName === undefined || this.#relay !== undefined) return;
+    // Without a relay, the first request creates both.
+    next.close();
+    this.#client = undefined;
+  }
+}
+
+/** Returns the request with the host replaced by `serverName`; the `Host` header keeps the original host. */
+function renamed(request: Request, serverName: string): Request {
+  const url = new URL(request.url);
+  const { host } = url;
+  url.hostname = serverName.includes(":") && !serverName.startsWith("[") ? `[${serverName}]` : serverName;
+  const copy = new Request(url, request);
+  if (!copy.headers.has("host")) copy.headers.set("host", host);
+  return copy;
+}
+
+function proxyOf(text: string | undefined): ProxyAddress | undefined {
+  if (text === undefined) return undefined;
+  const proxy = parseProxy(text);
+  if (typeof proxy === "string") throw new TypeError(`Cannot use proxyUrl: it ${proxy}`);
+  return proxy;
+}
+
+function serverNameOf(name: string | undefined, proxyUrl: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const problem = serverNameProblem(name);
+  if (problem !== undefined) throw new TypeError(`Cannot use tlsServerName: it ${problem}`);
+  if (proxyUrl === undefined) return name;
+  throw new TypeError(`Cannot use tlsServerName: it excludes proxyUrl, leave one of them out`);
+}

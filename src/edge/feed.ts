@@ -1,0 +1,331 @@
+import { compareResourceVersions, isResourceVersion } from "../api/status.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { scheduleTurn } from "../async/turns.ts";
+import type { AcquiredInformer } from "../informer/shared_informer_factory.ts";
+import type { HandlerRegistration, ObjectEvent } from "../informer/events/event.ts";
+import type { ByteBudget } from "./byte_budget.ts";
+import { eventText, stateOf } from "./format.ts";
+import { type ObjectSelection, type Show, ShownObject } from "./objects.ts";
+import {
+  Channel,
+  type ChannelReader,
+  ClientStream,
+  type FeedChange,
+  ObjectSlots,
+  type StreamBeginning,
+} from "./channel.ts";
+
+/** A position in the changes of one selection of one cache. */
+export interface ResumeToken {
+  /** The feed that the position belongs to: another one counts from another beginning. */
+  readonly feed: string;
+  /** A digest of the cluster, the collection and the selection. */
+  readonly scope: string;
+  /** The position in the feed. */
+  readonly position: number;
+  /** The versions of the cache at that position, one for each namespace of its own; `""` where they are not known. */
+  readonly versions: string;
+}
+
+/** The longest text of a token. */
+const MAX_LENGTH = 1_000;
+
+/** The text of a token: feed, scope, position and versions. */
+const PATTERN = /^([\w-]+)\.([\w-]+)\.(\d{1,15})\.([\w~-]*)$/;
+
+/** Returns a token as text, which has no character that headers or addresses would have to escape. */
+export function tokenText({ feed, scope, position, versions }: ResumeToken): string {
+  const text = `${feed}.${scope}.${position}.${versions}`;
+  return text.length <= MAX_LENGTH && PATTERN.test(text) ? text : `${feed}.${scope}.${position}.`;
+}
+
+/** Reads the text of a token; `undefined` if it is none. */
+export function parseToken(text: string): ResumeToken | undefined {
+  const match = text.length > MAX_LENGTH ? null : PATTERN.exec(text);
+  if (match === null) return undefined;
+  const [, feed, scope, position, versions] = match;
+  return { feed, scope, position: Number(position), versions };
+}
+
+/** A state of a cache: the versions of the server that it equals, and a position of it in the feed. */
+interface CacheState {
+  readonly position: number;
+  readonly first: string;
+  last: string;
+}
+
+/** The number of states that are remembered. */
+const REMEMBERED = 1_000;
+
+/** The last states of a cache, by which a position is found that equals one of another cache of the same collection. */
+export class VersionHistory {
+  readonly #states: CacheState[] = [];
+
+  /**
+   * Records that the cache is at these versions, and that the feed is at `position`.
+   *
+   * @param isSame `true` if no object has changed since the last call, in the cache or unseen by it.
+   */
+  add(versions: string, position: number, isSame: boolean): void {
+    const last = this.#states.at(-1);
+    if (last?.last === versions) return;
+    if (isSame && last !== undefined && isResourceVersion(versions) && isResourceVersion(last.last)) {
+      last.last = versions;
+      return;
+    }
+    this.#states.push({ position, first: versions, last: versions });
+    if (this.#states.length > REMEMBERED) this.#states.shift();
+  }
+
+  /** Returns the first known position at which the cache was at these versions; `undefined` if there is none. */
+  positionOf(versions: string): number | undefined {
+    if (versions === "") return undefined;
+    return this.#states.find(({ first, last }) => isWithin(versions, first, last))?.position;
+  }
+}
+
+function isWithin(versions: string, first: string, last: string): boolean {
+  if (versions === first || versions === last) return true;
+  if (![versions, first, last].every(isResourceVersion)) return false;
+  return compareResourceVersions(first, versions) < 0 && compareResourceVersions(versions, last) < 0;
+}
+
+/** The number of channels without streams that a feed keeps. */
+const IDLE_CHANNELS = 16;
+
+/** The time after which browsers reconnect, in milliseconds. */
+const RETRY_MS = 2_000;
+
+/** Options of a {@linkcode Feed}. */
+export interface FeedOptions {
+  /** Returns what may be shown of an object. */
+  readonly show: Show;
+  /** `true` if there may be objects of which clients see nothing. */
+  readonly hides: boolean;
+  /** The bytes that channels may keep. */
+  readonly budget: ByteBudget;
+  /** The time between two heartbeats, in milliseconds. */
+  readonly heartbeatMs: number;
+  /** The time for which a client may leave unread what there is to read, in milliseconds. */
+  readonly stallMs: number;
+  /** Called when the informer has stopped, and its streams have ended. */
+  readonly onStop: () => void;
+}
+
+/** A request for a stream. */
+export interface StreamRequest {
+  /** The objects that it asks for. */
+  readonly selection: ObjectSelection;
+  /** A digest of the cluster, the collection and the selection. */
+  readonly scope: string;
+  /** The token to resume at; `undefined` without one. */
+  readonly lastEventId: string | undefined;
+  /** Called once, when the stream has ended. */
+  readonly onEnd: () => void;
+}
+
+/**
+ * Follows one informer, and distributes its changes to channels: those of one turn as one batch.
+ *
+ * It holds the informer from its construction to its disposal.
+ */
+export class Feed implements Disposable {
+  /** Tells the positions of this feed apart from those of others. */
+  readonly #id: string = crypto.randomUUID().slice(0, 13);
+  readonly #informer: AcquiredInformer<KubernetesObject>;
+  readonly #options: FeedOptions;
+  readonly #registration: HandlerRegistration;
+  /** The objects at `#position`, and those of `#changes`. */
+  readonly #objects = new ObjectSlots();
+  readonly #channels = new Map<string, Channel>();
+  readonly #history = new VersionHistory();
+  readonly #heartbeat: ReturnType<typeof setInterval>;
+  /** The changes behind `#position`. */
+  #changes: FeedChange[] = [];
+  /** `true` if and only if a flush is scheduled. */
+  #isDue = false;
+  /** The number of flushes and heartbeats so far. */
+  #position = 0;
+  /** The data of the last `state`, as JSON. */
+  #state: string;
+  /** `true` from `synced` on. */
+  #isSynced = false;
+  /** `true` if an object has changed since the last entry of `#history`. */
+  #hasChanged = false;
+  #isOver = false;
+
+  /** Follows `informer`, which it disposes in the end. */
+  constructor(informer: AcquiredInformer<KubernetesObject>, options: FeedOptions) {
+    this.#informer = informer;
+    this.#options = options;
+    this.#state = JSON.stringify(stateOf(informer.status()));
+    const put = (event: ObjectEvent<KubernetesObject>): void => {
+      const { key, uid } = event;
+      const after = new ShownObject(event, options.show);
+      const before = this.#objects.set(key, after);
+      this.#changed({ key, uid, before, after });
+    };
+    this.#registration = informer.addEventHandler({
+      onAdd: put,
+      onUpdate: put,
+      onDelete: ({ key, uid }) => {
+        const before = this.#objects.delete(key);
+        this.#changed({ key, uid, before, after: undefined });
+      },
+      onSynced: () => {
+        this.#isSynced = true;
+        this.#hasChanged = true;
+        this.flush();
+        for (const stream of this.#streams()) stream.write();
+      },
+    }, { name: "relay", resyncMs: 0, slowMs: Infinity });
+    this.#heartbeat = setInterval(() => this.#beat(), options.heartbeatMs);
+    void this.#followState();
+  }
+
+  /** The number of open streams. */
+  get size(): number {
+    return [...this.#channels.values()].reduce((sum, { streams }) => sum + streams.size, 0);
+  }
+
+  /** Opens a stream. */
+  open({ selection, scope, lastEventId, onEnd }: StreamRequest): ClientStream {
+    this.flush();
+    const channel = this.#channelOf(selection, scope);
+    return new ClientStream(channel, {
+      prelude: `retry:${RETRY_MS}\n${eventText("state", this.#state)}`,
+      position: this.#position,
+      begin: () => this.#isSynced ? this.#begin(channel, lastEventId) : undefined,
+      here: () => {
+        this.flush();
+        return { position: this.#position, id: () => this.#token(channel, this.#versions()) };
+      },
+      onEnd,
+    });
+  }
+
+  /** Writes the changes so far to the channels. */
+  flush(): void {
+    const changes = this.#changes;
+    if (changes.length === 0 && !this.#hasChanged) return;
+    this.#changes = [];
+    const versions = this.#advance();
+    for (const channel of this.#channels.values()) {
+      channel.write(changes, this.#position, this.#token(channel, versions));
+    }
+  }
+
+  /** Ends all streams, and gives the informer back. */
+  [Symbol.dispose](): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearInterval(this.#heartbeat);
+    this.#registration.remove();
+    for (const stream of this.#streams()) stream.end("closed");
+    for (const channel of this.#channels.values()) channel[Symbol.dispose]();
+    this.#informer[Symbol.dispose]();
+  }
+
+  #changed(change: FeedChange): void {
+    if (!("state" in change)) {
+      if (!this.#isSynced) return; // the snapshot will have it
+      this.#hasChanged = true;
+    }
+    this.#changes.push(change);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    scheduleTurn(() => {
+      this.#isDue = false;
+      if (!this.#isOver) this.flush();
+    });
+  }
+
+  #beat(): void {
+    this.flush();
+    const versions = this.#advance();
+    for (const channel of this.#channels.values()) {
+      channel.beat(this.#position, this.#token(channel, versions));
+      for (const stream of channel.streams) stream.check(this.#options.stallMs);
+    }
+  }
+
+  /** Goes to the next position, and returns the versions there, if they are known. */
+  #advance(): string {
+    this.#position++;
+    const versions = this.#versions();
+    if (versions === "") return "";
+    // A list may have missed objects that were created and deleted between two watches.
+    const isSame = !this.#hasChanged && this.#informer.status().recentRelists === 0;
+    this.#history.add(versions, this.#position, isSame);
+    this.#hasChanged = false;
+    return versions;
+  }
+
+  /** Returns the versions of the cache; `""` unless all of its changes have been received. */
+  #versions(): string {
+    if (!this.#isSynced || this.#registration.pending > 0) return "";
+    const { resourceVersion, namespaces } = this.#informer.status();
+    return namespaces === undefined ? resourceVersion : namespaces.map((it) => it.resourceVersion).join("~");
+  }
+
+  #token({ scope }: Channel, versions: string): string | undefined {
+    if (!this.#isSynced) return undefined;
+    return tokenText({ feed: this.#id, scope, position: this.#position, versions });
+  }
+
+  #begin(channel: Channel, lastEventId: string | undefined): StreamBeginning {
+    this.flush();
+    const resumed = lastEventId === undefined ? undefined : this.#resume(channel, lastEventId);
+    if (typeof resumed === "number") return { position: resumed };
+    const reset = resumed === undefined ? "" : eventText("reset", JSON.stringify({ reason: resumed }), "");
+    const objects = this.#options.hides ? undefined : this.#objects.size;
+    return { position: this.#position, prelude: reset + eventText("snapshot", JSON.stringify({ objects })) };
+  }
+
+  /** Returns the position that a token stands for, or the reason why there is none. */
+  #resume(channel: Channel, text: string): number | string {
+    const token = parseToken(text);
+    if (token === undefined) return "The id is none of a relay";
+    if (token.scope !== channel.scope) return "The id is one of other objects, or of a relay of its own";
+    const isOwn = token.feed === this.#id;
+    const position = isOwn ? token.position : this.#history.positionOf(token.versions);
+    if (position === undefined) return "The id is one of another cache, which was at another version";
+    if (position > this.#position) return "The id is none that this relay has given";
+    return channel.has(position) ? position : "The changes since then are no longer kept";
+  }
+
+  #channelOf(selection: ObjectSelection, scope: string): Channel {
+    const known = this.#channels.get(scope);
+    if (known !== undefined) return known;
+    const idle = [...this.#channels.values()].filter(({ streams }) => streams.size === 0);
+    for (const channel of idle.slice(0, Math.max(0, idle.length - IDLE_CHANNELS + 1))) {
+      this.#channels.delete(channel.scope);
+      channel[Symbol.dispose]();
+    }
+    const { budget } = this.#options;
+    const channel = new Channel(selection, scope, { position: this.#position, objects: this.#objects, budget });
+    this.#channels.set(scope, channel);
+    return channel;
+  }
+
+  #streams(): ChannelReader[] {
+    return [...this.#channels.values()].flatMap(({ streams }) => [...streams]);
+  }
+
+  async #followState(): Promise<void> {
+    try {
+      for await (const status of this.#informer.statusChanges()) {
+        const state = JSON.stringify(stateOf(status));
+        if (state === this.#state) continue;
+        this.#state = state;
+        this.#changed({ state });
+      }
+    } catch (error) {
+      if (!this.#isOver) throw error;
+    }
+    if (this.#isOver) return;
+    this.flush();
+    this[Symbol.dispose]();
+    this.#options.onStop();
+  }
+}

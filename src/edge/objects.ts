@@ -1,0 +1,172 @@
+import { FieldSelector, LabelSelector, parseFieldPath } from "../api/selector.ts";
+import { FieldTree } from "../api/fields.ts";
+import type { KubernetesObject } from "../api/object.ts";
+import { pickFields } from "../entry/entry.ts";
+import { DecodeError } from "../api/status.ts";
+import { isSecret, type Resource, resourceName, type TableRow } from "../api/resource.ts";
+import { InformerError } from "../errors/informer_error.ts";
+
+/** The parameters of a request that select objects and fields. */
+const PARAMETERS = ["namespace", "labelSelector", "fieldSelector", "fields"] as const;
+
+/** The objects, and the fields of them, that a request is about. */
+export class ObjectSelection {
+  /** Equal for equal selections. */
+  readonly id: string;
+  /** The namespace; `""` is all. */
+  readonly namespace: string;
+  readonly #labels: LabelSelector;
+  readonly #fieldSelector: FieldSelector;
+  readonly #tree: FieldTree;
+
+  private constructor(
+    namespace: string,
+    labels: LabelSelector,
+    fieldSelector: FieldSelector,
+    paths: readonly string[],
+  ) {
+    this.namespace = namespace;
+    this.#labels = labels;
+    this.#fieldSelector = fieldSelector;
+    this.#tree = paths.length === 0 ? FieldTree.leaf : FieldTree.of(paths);
+    this.id = JSON.stringify([namespace, String(labels), String(fieldSelector), paths]);
+  }
+
+  /**
+   * Reads the parameters of an address; `others` are allowed, and not read here.
+   *
+   * @throws {SyntaxError} when a selector or a path does not parse.
+   * @throws {TypeError} when a parameter is unknown, or is given twice.
+   */
+  static parse(parameters: URLSearchParams, others: readonly string[] = []): ObjectSelection {
+    const known: readonly string[] = [...PARAMETERS, ...others];
+    for (const name of new Set(parameters.keys())) {
+      if (!known.includes(name)) {
+        throw new TypeError(`found the parameter ${JSON.stringify(name)}, expected ${known.join(", ")}`);
+      }
+      if (name !== "fields" && parameters.getAll(name).length > 1) {
+        throw new TypeError(`found "${name}" twice`);
+      }
+    }
+    const text = (name: (typeof PARAMETERS)[number]): string => parameters.get(name) ?? "";
+    const paths = parameters.getAll("fields").flatMap(pathsOf);
+    return new ObjectSelection(
+      text("namespace"),
+      LabelSelector.parse(text("labelSelector")),
+      FieldSelector.parse(text("fieldSelector")),
+      [...new Set(paths)].sort(),
+    );
+  }
+
+  /** Returns true when the object is selected. */
+  matches(object: KubernetesObject): boolean {
+    const { namespace = "", labels } = object.metadata;
+    return (this.namespace === "" || namespace === this.namespace) &&
+      this.#labels.matches(labels) && this.#fieldSelector.matches(object);
+  }
+
+  /** Returns the selected fields of an object as JSON. */
+  json(object: KubernetesObject): string {
+    return JSON.stringify(pickFields(object, this.#tree));
+  }
+}
+
+/** Splits a list of paths at its commas, but for those in quotes. @throws {SyntaxError} when one of them is no path. */
+function pathsOf(list: string): string[] {
+  const parts = list.match(/(?:"(?:[^"\\]|\\.)*"|[^",])*(?:,|$)/g) ?? [];
+  if (parts.join("") !== list) parseFieldPath(list); // a quote without an end
+  if (parts.length > 1 && !parts.at(-2)!.endsWith(",")) parts.pop(); // the empty match at the end
+  const paths = parts.map((part) => part.replace(/,$/, ""));
+  for (const path of paths) parseFieldPath(path);
+  return paths;
+}
+
+/** Returns what clients may see of the object of an entry; `undefined` if that is nothing. */
+export type Show = (entry: { readonly object: KubernetesObject }) => KubernetesObject | undefined;
+
+/** Options of {@linkcode showFor}. */
+export interface ShowOptions {
+  /** Returns what clients may see of an object. @default {the object} */
+  readonly redact?: (object: KubernetesObject, resource: Resource) => KubernetesObject | undefined;
+  /** Called with errors of `redact`. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Returns a function that shows what `redact` leaves of an object, and nothing where it throws or the object cannot be read. */
+export function showFor(resource: Resource, { redact, onError }: ShowOptions): Show {
+  const hasGetters = isSecret(resource);
+  return (entry) => {
+    try {
+      const object = hasGetters ? withoutGetters(entry.object) : entry.object;
+      return redact === undefined ? object : redact(object, resource);
+    } catch (cause) {
+      // The informer has reported an object that cannot be read.
+      if (!(cause instanceof DecodeError)) {
+        onError(new InformerError(`Cannot redact one of "${resourceName(resource)}"`, { cause }));
+      }
+      return undefined;
+    }
+  };
+}
+
+/** Copies a Secret, or the row of one: members whose reading throws an error are absent from the copy. */
+function withoutGetters(object: KubernetesObject): KubernetesObject {
+  const { object: inner } = object as Partial<TableRow>;
+  return (inner === undefined ? { ...object } : { ...object, object: { ...inner } }) as KubernetesObject;
+}
+
+/** An object as clients may see it, which is read at the first use. */
+export class ShownObject {
+  readonly #show: Show;
+  /** Set until the object was read. */
+  #entry: { readonly object: KubernetesObject } | undefined;
+  #object: KubernetesObject | undefined;
+
+  /** The object of `entry`, reduced by `show`. */
+  constructor(entry: { readonly object: KubernetesObject }, show: Show) {
+    this.#entry = entry;
+    this.#show = show;
+  }
+
+  /** The object; `undefined` if nothing of it may be shown. */
+  get object(): KubernetesObject | undefined {
+    if (this.#entry !== undefined) {
+      this.#object = this.#show(this.#entry);
+      this.#entry = undefined;
+    }
+    return this.#object;
+  }
+}
+
+/** A part ends behind the object with which it reaches this length, in characters. */
+const PART_LENGTH = 64 * 1024;
+
+/** The largest number of objects that are looked at for one part. */
+const PART_OBJECTS = 256;
+
+/** Some objects, as JSON. */
+export interface ObjectTexts {
+  /** The texts of those that are selected, of which there may be none. */
+  readonly texts: readonly string[];
+  /** The index behind the last object that was looked at. */
+  readonly to: number;
+}
+
+/** Returns the selected objects from an index on as JSON, no more than can be made in a short time. */
+export function objectTexts(
+  objects: readonly (ShownObject | undefined)[],
+  from: number,
+  selection: ObjectSelection,
+): ObjectTexts {
+  const texts: string[] = [];
+  const end = Math.min(objects.length, from + PART_OBJECTS);
+  let to = from;
+  for (let length = 0; to < end && length < PART_LENGTH; to++) {
+    const object = objects[to]?.object;
+    if (object === undefined || !selection.matches(object)) continue;
+    const text = selection.json(object);
+    texts.push(text);
+    length += text.length;
+  }
+  return { texts, to };
+}

@@ -1,0 +1,811 @@
+import type { DecodeOptions, Entry, Identity, Projection } from "../api/options.ts";
+import { DecodeError } from "../api/status.ts";
+import { keyOf, type KubernetesObject, type ObjectKey, type ObjectMeta, type Reduced, reduced } from "../api/object.ts";
+import { type FieldValue, fieldValues, formatFieldPath, parseFieldPath } from "../api/selector.ts";
+import { readValues, valuesAt } from "./path.ts";
+import { FieldTree, MANAGED_FIELDS, MAX_ARRAYS, namesManagedFields } from "../api/fields.ts";
+import {
+  isSecret,
+  type Resource,
+  SECRET_ANNOTATIONS,
+  SECRET_DATA,
+  type TableColumn,
+  type TableRow,
+} from "../api/resource.ts";
+
+/**
+ * Parses the JSON object that `text` begins with.
+ *
+ * The object of a watch event, `{"type":…,"object":{…}}`, is cut out of the event without a search for its end. Members
+ * that a server writes behind the object are then part of `text`; they are ignored.
+ *
+ * @throws {SyntaxError} when `text` is not JSON.
+ */
+export function parseObject(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    try {
+      return (JSON.parse(`{"object":${text}}`) as { object: unknown }).object;
+    } catch {
+      throw error; // the position that this error names is right
+    }
+  }
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** A value of `#metadataEnd`: the entry holds its object, parsed. */
+const READ = 0;
+/** A value of `#metadataEnd`: the entry holds an error in place of an object. */
+const BROKEN = -1;
+/** Stands for a position in the text that is not known. */
+export const NO_POSITION = -1;
+
+const decoder = new TextDecoder();
+
+/** Creates an entry of `identity` that holds an object. */
+export function parsedEntry<T extends KubernetesObject>(identity: Identity, object: T): JsonEntry<T> {
+  return new JsonEntry<T>(identity, object, 0, READ, NO_POSITION, NO_POSITION, undefined);
+}
+
+/**
+ * Creates an entry that holds an object as JSON text, and parses it on first read.
+ *
+ * The entry keeps `text` alive: pass a string or bytes of their own, never a slice of something larger.
+ *
+ * @param identity The identity that the text has.
+ * @param text The object, as text or as UTF-8 bytes.
+ * @param metadataStart The position of the value of `metadata` in `text`.
+ * @param metadataEnd The position behind that value.
+ * @param labelsStart The position of the value of `metadata.labels`, which is an object. Without it, or with
+ * {@linkcode NO_POSITION}, a read of the labels parses the metadata.
+ * @param labelsEnd The position behind that value; equal to `labelsStart` when there are no labels.
+ */
+export function unreadEntry<T extends KubernetesObject>(
+  identity: Identity,
+  text: string | Uint8Array,
+  metadataStart: number,
+  metadataEnd: number,
+  labelsStart: number = NO_POSITION,
+  labelsEnd: number = NO_POSITION,
+): JsonEntry<T> {
+  return new JsonEntry<T>(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
+}
+
+/** Creates an entry whose object cannot be read: every read throws `error`. */
+export function brokenEntry<T extends KubernetesObject>(identity: Identity, error: DecodeError): JsonEntry<T> {
+  return new JsonEntry<T>(identity, undefined, 0, BROKEN, NO_POSITION, NO_POSITION, error);
+}
+
+/** The JSON text of an object; the positions are those of {@linkcode unreadEntry}. */
+export interface UnreadText {
+  /** The object, as text or as UTF-8 bytes. */
+  readonly text: string | Uint8Array;
+  /** The position of the value of `metadata`. */
+  readonly metadataStart: number;
+  /** The position behind that value. */
+  readonly metadataEnd: number;
+  /** The position of the value of `metadata.labels`; -1 if it is not known. */
+  readonly labelsStart: number;
+  /** The position behind that value; equal to `labelsStart` when there are no labels. */
+  readonly labelsEnd: number;
+}
+
+/** Labels that were parsed without the rest of the metadata. */
+class LabelsAlone {
+  readonly labels: Labels;
+
+  constructor(labels: Labels) {
+    this.labels = labels;
+  }
+}
+
+/**
+ * An entry in one of three states: it holds unread text, an object, or an error.
+ *
+ * One class for all three, so that readers see one hidden class. It has few fields, because there is one entry per
+ * object.
+ */
+export class JsonEntry<T extends KubernetesObject> implements Entry<T> {
+  /** See {@linkcode Entry.key}. */
+  readonly key: ObjectKey;
+  /** See {@linkcode Entry.namespace}. */
+  readonly namespace: string;
+  /** See {@linkcode Entry.uid}. After the parse it is the string of the object, so that one copy stays in memory. */
+  uid: string;
+  /** See {@linkcode Entry.resourceVersion}; the string of the object after the parse, as `uid`. */
+  resourceVersion: string;
+  /** The object if `#metadataEnd` is {@linkcode READ}, undefined if it is {@linkcode BROKEN}, else the unread text. */
+  #body: string | Uint8Array | T | undefined;
+  /** The start of the metadata if `#body` is text; the size of the text that was parsed, or 0, if it is the object. */
+  #metadataStart: number;
+  /** Above 0, the end of the metadata, if and only if `#body` is text; else {@linkcode READ} or {@linkcode BROKEN}. */
+  #metadataEnd: number;
+  readonly #labelsStart: number;
+  readonly #labelsEnd: number;
+  /**
+   * The error if `#metadataEnd` is {@linkcode BROKEN}, undefined if it is {@linkcode READ}. Beside unread text: the
+   * metadata once it has been read, else the labels once these have been read, else undefined.
+   */
+  #aside: ObjectMeta | LabelsAlone | DecodeError | undefined;
+
+  /** Use {@linkcode parsedEntry}, {@linkcode unreadEntry} or {@linkcode brokenEntry}. */
+  constructor(
+    { key, namespace, uid, resourceVersion }: Identity,
+    body: string | Uint8Array | T | undefined,
+    metadataStart: number,
+    metadataEnd: number,
+    labelsStart: number,
+    labelsEnd: number,
+    error: DecodeError | undefined,
+  ) {
+    this.key = key;
+    this.namespace = namespace;
+    this.uid = uid;
+    this.resourceVersion = resourceVersion;
+    this.#body = body;
+    this.#metadataStart = metadataStart;
+    this.#metadataEnd = metadataEnd;
+    this.#labelsStart = labelsStart;
+    this.#labelsEnd = labelsEnd;
+    this.#aside = error;
+  }
+
+  /** See {@linkcode Entry.name}. */
+  get name(): string {
+    return this.namespace === "" ? this.key : this.key.slice(this.namespace.length + 1);
+  }
+
+  /** See {@linkcode Entry.textBytes}. */
+  get textBytes(): number | undefined {
+    // A string has ASCII characters alone: one byte each.
+    if (this.#metadataEnd > READ) return (this.#body as string | Uint8Array).length;
+    return this.#metadataEnd === READ && this.#metadataStart > 0 ? this.#metadataStart : undefined;
+  }
+
+  /** See {@linkcode Entry.isParsed}. */
+  get isParsed(): boolean {
+    return this.#metadataEnd <= READ;
+  }
+
+  /** See {@linkcode Entry.error}. */
+  get error(): DecodeError | undefined {
+    return this.#metadataEnd === BROKEN ? this.#aside as DecodeError : undefined;
+  }
+
+  /** The unread text; `undefined` once it has been parsed, and for an error. */
+  get text(): string | Uint8Array | undefined {
+    return this.#metadataEnd > READ ? this.#body as string | Uint8Array : undefined;
+  }
+
+  /** The unread text and the positions in it; `undefined` once it has been parsed, and for an error. */
+  get unread(): UnreadText | undefined {
+    if (this.#metadataEnd <= READ) return undefined;
+    return {
+      text: this.#body as string | Uint8Array,
+      metadataStart: this.#metadataStart,
+      metadataEnd: this.#metadataEnd,
+      labelsStart: this.#labelsStart,
+      labelsEnd: this.#labelsEnd,
+    };
+  }
+
+  /**
+   * Replaces unread bytes that are part of a larger buffer, which they keep alive, by a text of their own. Returns their number;
+   * 0 if there is nothing to do.
+   */
+  detach(): number {
+    const body = this.#body;
+    if (this.#metadataEnd <= READ || !(body instanceof Uint8Array) || body.length === body.buffer.byteLength) return 0;
+    const text = decoder.decode(body);
+    // Equal lengths: all ASCII. Else a copy of the bytes is smaller, and the positions hold.
+    this.#body = text.length === body.length ? text : body.slice();
+    return body.length;
+  }
+
+  /** See {@linkcode Entry.metadata}. */
+  get metadata(): ObjectMeta {
+    if (this.#metadataEnd <= READ) return this.object.metadata;
+    if (this.#aside === undefined || this.#aside instanceof LabelsAlone) {
+      this.#aside = this.#part(this.#metadataStart, this.#metadataEnd) as ObjectMeta;
+    }
+    return this.#aside as ObjectMeta;
+  }
+
+  /** See {@linkcode Entry.labels}. */
+  get labels(): Labels | undefined {
+    if (this.#metadataEnd <= READ || this.#labelsStart === NO_POSITION) return this.metadata.labels ?? undefined; // as Go
+    if (this.#labelsStart === this.#labelsEnd) return undefined;
+    this.#aside ??= new LabelsAlone(this.#part(this.#labelsStart, this.#labelsEnd) as Labels);
+    return (this.#aside as ObjectMeta | LabelsAlone).labels;
+  }
+
+  /** See {@linkcode Entry.object}. */
+  get object(): T {
+    if (this.#metadataEnd > READ) this.#read(this.#body as string | Uint8Array);
+    if (this.#metadataEnd === BROKEN) throw this.#aside;
+    return this.#body as T;
+  }
+
+  /** See `valuesAt()`. Unread text stays unread, unless its layout is unusual. */
+  valuesAt(keys: readonly string[]): readonly FieldValue[] {
+    if (this.#metadataEnd <= READ) return fieldValues(this.object, keys);
+    const text = this.#body as string | Uint8Array;
+    const values = typeof text === "string"
+      ? readValues(text, keys, this.#metadataStart, this.#metadataEnd)
+      : readValues(decoder.decode(text), keys); // positions in bytes are none in text
+    return values ?? fieldValues(this.object, keys);
+  }
+
+  /** Parses a part of the text. */
+  #part(start: number, end: number): unknown {
+    const text = this.#body as string | Uint8Array;
+    const part = typeof text === "string" ? text.slice(start, end) : decoder.decode(text.subarray(start, end));
+    try {
+      return JSON.parse(part);
+    } catch (cause) {
+      throw this.#broken(cause);
+    }
+  }
+
+  /** Parses the text and replaces it by the object. */
+  #read(text: string | Uint8Array): void {
+    let object: T;
+    try {
+      object = parseObject(typeof text === "string" ? text : decoder.decode(text)) as T;
+    } catch (cause) {
+      throw this.#broken(cause);
+    }
+    this.#body = object;
+    this.#aside = undefined;
+    this.#metadataStart = text.length;
+    this.#metadataEnd = READ;
+    // The object holds equal strings: keep one of each.
+    const { uid, resourceVersion } = object.metadata ?? {};
+    if (uid === this.uid) this.uid = uid;
+    if (resourceVersion === this.resourceVersion) this.resourceVersion = resourceVersion;
+  }
+
+  /** Makes this entry broken and drops the text, so that later reads throw the same error. */
+  #broken(cause: unknown): DecodeError {
+    const error = new DecodeError(`Cannot parse "${this.key}" at version ${this.resourceVersion}`, {
+      cause,
+      key: this.key,
+    });
+    this.#body = undefined;
+    this.#aside = error;
+    this.#metadataEnd = BROKEN;
+    return error;
+  }
+}
+
+/**
+ * Creates an entry of an object.
+ *
+ * An object without a name makes a broken entry with the key `""`; an informer reports such entries and does not store
+ * them.
+ */
+export function entryOf<T extends KubernetesObject>(object: T): Entry<T> {
+  const metadata: Partial<ObjectMeta> | undefined = object?.metadata;
+  const identity: Identity = {
+    key: metadata?.name ? keyOf(object) : "",
+    namespace: metadata?.namespace ?? "",
+    uid: metadata?.uid ?? "",
+    resourceVersion: metadata?.resourceVersion ?? "",
+  };
+  if (identity.key !== "") return parsedEntry(identity, object);
+  return brokenEntry(identity, new DecodeError(`Cannot file ${describe(object)}: it has no metadata.name`));
+}
+
+function describe(object: unknown): string {
+  const { kind, metadata } = (object ?? {}) as { kind?: unknown; metadata?: { namespace?: unknown } };
+  const what = typeof kind === "string" ? kind : "an object";
+  return typeof metadata?.namespace === "string" ? `${what} in namespace "${metadata.namespace}"` : what;
+}
+
+/** The JSON text of an object as UTF-8 bytes, and the positions in them. */
+export interface EntryBytes extends UnreadText {
+  /** The object. */
+  readonly text: Uint8Array;
+}
+
+const encoder = new TextEncoder();
+
+/**
+ * Returns the text of an entry: that which it holds, or where its object was parsed or has no text, that of `JSON.stringify`.
+ *
+ * @throws {DecodeError} when the entry is broken, and what `JSON.stringify` throws.
+ */
+export function entryBytes<T extends KubernetesObject>(entry: Entry<T>): EntryBytes {
+  const unread = (entry as { readonly unread?: UnreadText }).unread ?? written(entry.object);
+  const { text } = unread;
+  if (typeof text !== "string") return { ...unread, text };
+  const bytes = encoder.encode(text);
+  if (bytes.length === text.length) return { ...unread, text: bytes };
+  const at = (position: number): number => position < 0 ? position : encoder.encode(text.slice(0, position)).length;
+  return {
+    text: bytes,
+    metadataStart: at(unread.metadataStart),
+    metadataEnd: at(unread.metadataEnd),
+    labelsStart: at(unread.labelsStart),
+    labelsEnd: at(unread.labelsEnd),
+  };
+}
+
+/** Writes an object as `JSON.stringify` does, and notes where its metadata are. */
+function written(object: KubernetesObject): UnreadText {
+  let text = "{";
+  let [metadataStart, metadataEnd] = [0, 0];
+  for (const [name, member] of Object.entries(object)) {
+    const value = JSON.stringify(member);
+    if (value === undefined) continue;
+    text += `${text === "{" ? "" : ","}${JSON.stringify(name)}:`;
+    if (name === "metadata") metadataStart = text.length;
+    text += value;
+    if (name === "metadata") metadataEnd = text.length;
+  }
+  return { text: `${text}}`, metadataStart, metadataEnd, labelsStart: -1, labelsEnd: -1 };
+}
+
+/**
+ * Wraps an entry so that its object, metadata and labels are frozen, deeply, when they are first read: writing to them
+ * throws a `TypeError`. A frozen entry is returned as it is.
+ *
+ * Freezing costs about a third of a parse, once per object that is read. An object that cannot be frozen, such as one
+ * that holds a typed array, makes the entry broken.
+ */
+export function frozenEntry<T extends KubernetesObject>(entry: Entry<T>): Entry<T> {
+  return entry instanceof FrozenEntry ? entry : new FrozenEntry(entry);
+}
+
+class FrozenEntry<T extends KubernetesObject> implements Entry<T> {
+  /** The entry that was given if no read has failed to freeze; else a broken entry with the error of that read. */
+  #entry: Entry<T>;
+  readonly key: ObjectKey;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+
+  constructor(entry: Entry<T>) {
+    this.#entry = entry;
+    this.key = entry.key;
+    this.namespace = entry.namespace;
+    this.uid = entry.uid;
+    this.resourceVersion = entry.resourceVersion;
+  }
+
+  get name(): string {
+    return this.#entry.name;
+  }
+
+  /** As that of a `JsonEntry`. */
+  get text(): string | Uint8Array | undefined {
+    return (this.#entry as { readonly text?: string | Uint8Array }).text;
+  }
+
+  /** The entry that this one freezes. */
+  get unfrozen(): Entry<T> {
+    return this.#entry;
+  }
+
+  get error(): DecodeError | undefined {
+    return this.#entry.error;
+  }
+
+  get textBytes(): number | undefined {
+    return this.#entry.textBytes;
+  }
+
+  get isParsed(): boolean | undefined {
+    return this.#entry.isParsed;
+  }
+
+  get metadata(): ObjectMeta {
+    return this.#frozen(this.#entry.metadata);
+  }
+
+  get labels(): Entry<T>["labels"] {
+    return this.#frozen(this.#entry.labels);
+  }
+
+  get object(): T {
+    return this.#frozen(this.#entry.object);
+  }
+
+  /** See `valuesAt()`: strings need no freezing. */
+  valuesAt(keys: readonly string[]): readonly FieldValue[] {
+    return valuesAt(this.#entry, keys);
+  }
+
+  /** Freezes a value that was read; makes this entry broken when that fails. */
+  #frozen<V>(value: V): V {
+    try {
+      return deepFreeze(value);
+    } catch (cause) {
+      const error = new DecodeError(`Cannot freeze "${this.key}"`, { cause, key: this.key });
+      this.#entry = brokenEntry<T>(this, error);
+      throw error;
+    }
+  }
+}
+
+/** Freezes a value and all parts of it. Does not recurse: an object may be nested deeper than the stack allows. */
+function deepFreeze<V>(value: V): V {
+  if (!canFreeze(value)) return value;
+  const found: object[] = [value];
+  for (let next = found.pop(); next !== undefined; next = found.pop()) {
+    Object.freeze(next);
+    for (const part of Object.values(next)) if (canFreeze(part)) found.push(part);
+  }
+  return value;
+}
+
+function canFreeze(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Object.isFrozen(value);
+}
+
+/**
+ * Returns the fields of a value that `tree` keeps: a new object, whose leaves are those of `value`. `undefined` if nothing
+ * is kept of a value without members.
+ */
+export function pickFields(value: unknown, tree: FieldTree): unknown {
+  return pick(value, tree, 0);
+}
+
+function pick(value: unknown, tree: FieldTree, arrays: number): unknown {
+  if (tree.isLeaf || value === null) return value;
+  if (typeof value !== "object") return tree.keepsOthers ? value : undefined;
+  if (Array.isArray(value)) {
+    return arrays === MAX_ARRAYS ? undefined : value.map((element) => pick(element, tree, arrays + 1) ?? null);
+  }
+  const picked: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    const below = tree.below(key);
+    const kept = below.isNothing ? undefined : pick(member, below, 0);
+    if (kept !== undefined) Object.defineProperty(picked, key, { value: kept, ...PROPERTY });
+  }
+  return picked;
+}
+
+/** A plain property, also under the key `__proto__`. */
+const PROPERTY = { enumerable: true, configurable: true, writable: true };
+
+type Marked = { -readonly [Name in keyof Reduced]: Reduced[Name] };
+
+/** The fields to which objects are reduced, and the mark that such objects have. */
+export class Reduction {
+  /** The fields that objects have. */
+  readonly fields: FieldTree;
+  /** The members whose reading throws an error, because their absence could be taken for that on the server. */
+  readonly #hidden: readonly string[];
+  /** The value of the mark {@linkcode reduced}. */
+  readonly mark: string;
+
+  /** The reduction of objects to metadata, which the server makes. */
+  static readonly metadata: Reduction = new Reduction(FieldTree.of(["metadata"]), "its metadata");
+
+  private constructor(fields: FieldTree, mark: string, hidden: readonly string[] = []) {
+    this.fields = fields;
+    this.mark = mark;
+    this.#hidden = hidden;
+  }
+
+  /**
+   * The reduction of a resource's objects, also of those in rows; `undefined` if they are complete.
+   *
+   * @throws {SyntaxError} when a path is none.
+   * @throws {TypeError} when a path leads to data of Secrets, which is dropped.
+   */
+  static of(resource: Resource, options: Projection & DecodeOptions = {}): Reduction | undefined {
+    const { fields = resource.fields, secretData, managedFields } = options;
+    const isMetadata = resource.representation === "metadata";
+    const secret = secretData === "drop" ? secretPaths(resource, options) : [];
+    if (fields === undefined && secret.length === 0) return isMetadata ? Reduction.metadata : undefined;
+    for (const path of fields ?? []) {
+      if (secret.some((hidden) => isAtOrBelow(path, hidden))) throw hiddenError(`keep "${path}"`);
+    }
+    const dropsManaged = managedFields === "drop" && !namesManagedFields(fields ?? []);
+    const kept = (fields === undefined ? FieldTree.leaf : FieldTree.of(fields))
+      .without([...secret, ...dropsManaged ? [MANAGED_FIELDS] : []]);
+    if (fields !== undefined) {
+      return new Reduction(kept, `the fields ${fields.length === 0 ? "that identify it" : fields.join(", ")}`);
+    }
+    return isMetadata
+      ? new Reduction(kept, Reduction.metadata.mark)
+      : new Reduction(kept, "the fields beside its data", SECRET_DATA);
+  }
+
+  /** `true` if a resource's objects may have data of Secrets. @throws as {@linkcode of}. */
+  static keepsSecrets(resource: Resource, options: Projection & DecodeOptions): boolean {
+    const { fields } = Reduction.of(resource, options) ?? { fields: FieldTree.leaf };
+    return fields.without(secretPaths(resource, options)) !== fields;
+  }
+
+  /** Reduces an object as the server sent it: metadata is reduced by the server. The result is marked. */
+  of<T>(object: T): T {
+    return this.marked(this === Reduction.metadata ? object : pickFields(object, this.fields) as T);
+  }
+
+  /**
+   * Marks an object that has been reduced, or a member of it, and those of its parts that were reduced too: the values of leaves
+   * are complete. Returns it. A marked one is returned as it is.
+   */
+  marked<T>(value: T, member?: string): T {
+    if ((value as Reduced)[reduced] === undefined) {
+      mark(value, member === undefined ? this.fields : this.fields.members.get(member)!, this.mark);
+      if (member === undefined) { for (const name of this.#hidden) hide(value as object, name); }
+    }
+    return value;
+  }
+
+  /** @throws {TypeError} when the keys lead to a member whose reading throws an error. */
+  refuseHidden([first]: readonly string[]): void {
+    if (this.#hidden.includes(first)) throw hiddenError(`read "${first}"`);
+  }
+}
+
+/** The paths at which objects of a resource have data of Secrets. */
+function secretPaths(resource: Resource, { secretAnnotations = [] }: DecodeOptions): readonly string[] {
+  if (!isSecret(resource)) return [];
+  const annotations = [...SECRET_ANNOTATIONS, ...secretAnnotations];
+  return [...SECRET_DATA, ...annotations.map((name) => formatFieldPath(["metadata", "annotations", name]))];
+}
+
+function isAtOrBelow(path: string, place: string): boolean {
+  const keys = parseFieldPath(path);
+  return parseFieldPath(place).every((key, i) => keys[i] === key);
+}
+
+/** Defines a member that is not there, and throws when it is read. It can be set. Copies and JSON do not have it. */
+function hide(object: object, name: string): void {
+  Object.defineProperty(object, name, {
+    configurable: true,
+    enumerable: false,
+    get: () => {
+      throw hiddenError(`read "${name}"`);
+    },
+    set(this: object, value: unknown): void {
+      Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
+    },
+  });
+}
+
+function mark(value: unknown, tree: FieldTree, text: string): void {
+  if (tree.members.size === 0 || typeof value !== "object" || value === null) return;
+  if (Array.isArray(value)) {
+    for (const element of value) mark(element, tree, text);
+    return;
+  }
+  (value as Marked)[reduced] = text;
+  for (const [key, below] of tree.members) {
+    if (below.members.size > 0 && Object.hasOwn(value, key)) mark((value as Record<string, unknown>)[key], below, text);
+  }
+}
+
+function hiddenError(action: string): TypeError {
+  return new TypeError(
+    `Cannot ${action} of a Secret: informers leave it out; give the informer the option keep: "data", or read the object by ` +
+      `client.get()`,
+  );
+}
+
+/** An unread entry whose text has only some fields of its object. The object is marked when it is first read. */
+export class ReducedEntry<T extends KubernetesObject> extends JsonEntry<T> {
+  readonly #reduction: Reduction;
+
+  /** The other parameters are those of `unreadEntry`. */
+  constructor(
+    reduction: Reduction,
+    identity: Identity,
+    text: string | Uint8Array,
+    metadataStart: number,
+    metadataEnd: number,
+    labelsStart: number,
+    labelsEnd: number,
+  ) {
+    super(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
+    this.#reduction = reduction;
+  }
+
+  /** See {@linkcode Entry.metadata}. */
+  override get metadata(): ObjectMeta {
+    return this.#reduction.marked(super.metadata, "metadata");
+  }
+
+  /** See `valuesAt()`. */
+  override valuesAt(keys: readonly string[]): readonly FieldValue[] {
+    this.#reduction.refuseHidden(keys);
+    return super.valuesAt(keys);
+  }
+
+  /** See {@linkcode Entry.object}. */
+  override get object(): T {
+    return this.#reduction.marked(super.object);
+  }
+}
+
+/** The columns of a row without cells of the server (apiserver `rest/table.go`, `defaultTableConvertor`). */
+const PLAIN_COLUMNS: readonly TableColumn[] = [
+  { name: "Name", type: "string", format: "name", description: "Name of the object.", priority: 0 },
+  { name: "Created At", type: "date", format: "", description: "Time of creation.", priority: 0 },
+];
+
+/** The mark of rows. */
+const MARK = "a row of a table";
+
+/** An entry whose object is a row of a table, around the entry of the row's object, which stays unparsed until a read. */
+export class RowEntry<T extends KubernetesObject> implements Entry<TableRow<T>> {
+  readonly #entry: Entry<T>;
+  readonly #columns: readonly TableColumn[];
+  readonly #cells: readonly unknown[] | undefined;
+  #row: TableRow<T> | undefined;
+  /** See {@linkcode Entry.key}. */
+  readonly key: ObjectKey;
+  /** See {@linkcode Entry.namespace}. */
+  readonly namespace: string;
+  /** See {@linkcode Entry.uid}. */
+  readonly uid: string;
+  /** See {@linkcode Entry.resourceVersion}. */
+  readonly resourceVersion: string;
+
+  /** Without columns and cells, a row has the name and the time of creation of its object. */
+  constructor(entry: Entry<T>, columns: readonly TableColumn[] = PLAIN_COLUMNS, cells?: readonly unknown[]) {
+    this.#entry = entry;
+    this.#columns = columns;
+    this.#cells = cells;
+    this.key = entry.key;
+    this.namespace = entry.namespace;
+    this.uid = entry.uid;
+    this.resourceVersion = entry.resourceVersion;
+  }
+
+  /** The entry of the row's object. */
+  get inner(): Entry<T> {
+    return this.#entry;
+  }
+
+  /** The columns. */
+  get columns(): readonly TableColumn[] {
+    return this.#columns;
+  }
+
+  /** The server's cells; `undefined` if it sent none. */
+  get cells(): readonly unknown[] | undefined {
+    return this.#cells;
+  }
+
+  /** See {@linkcode Entry.name}. */
+  get name(): string {
+    return this.#entry.name;
+  }
+
+  /** See {@linkcode Entry.error}. */
+  get error(): DecodeError | undefined {
+    return this.#entry.error;
+  }
+
+  /** See {@linkcode Entry.textBytes}: that of the row's object. */
+  get textBytes(): number | undefined {
+    return this.#entry.textBytes;
+  }
+
+  /** See {@linkcode Entry.isParsed}. */
+  get isParsed(): boolean | undefined {
+    return this.#entry.isParsed;
+  }
+
+  /** See {@linkcode Entry.metadata}. */
+  get metadata(): ObjectMeta {
+    return this.#entry.metadata;
+  }
+
+  /** See {@linkcode Entry.labels}. */
+  get labels(): Entry<T>["labels"] {
+    return this.#entry.labels;
+  }
+
+  /** See {@linkcode Entry.object}. */
+  get object(): TableRow<T> {
+    if (this.#row !== undefined) return this.#row;
+    const { object } = this.#entry;
+    const { apiVersion, kind, metadata } = object;
+    const cells = this.#cells ?? [metadata.name, metadata.creationTimestamp ?? null];
+    return this.#row = { apiVersion, kind, metadata, columns: this.#columns, cells, object, [reduced]: MARK };
+  }
+}
+
+/** An unread entry of a row that was written as an object: what a transform has returned for it. It is marked when it is first read. */
+export class WrittenRowEntry extends JsonEntry<KubernetesObject> {
+  readonly #reduction: Reduction | undefined;
+
+  /** `reduction` is that of the row's object; the other parameters are those of `unreadEntry`. */
+  constructor(
+    reduction: Reduction | undefined,
+    identity: Identity,
+    text: Uint8Array,
+    metadataStart: number,
+    metadataEnd: number,
+    labelsStart: number,
+    labelsEnd: number,
+  ) {
+    super(identity, text, metadataStart, metadataEnd, labelsStart, labelsEnd, undefined);
+    this.#reduction = reduction;
+  }
+
+  /** See {@linkcode Entry.object}. */
+  override get object(): KubernetesObject {
+    const row = super.object as KubernetesObject & { object?: unknown; [reduced]?: string };
+    if (row[reduced] !== undefined) return row;
+    this.#reduction?.marked(row.metadata, "metadata");
+    if (typeof row.object === "object" && row.object !== null) this.#reduction?.marked(row.object);
+    row[reduced] = MARK;
+    return row;
+  }
+}
+
+type Text = string | Uint8Array;
+
+/**
+ * Returns `true` if two entries hold equal objects but for `metadata.resourceVersion`. The texts of unread entries are compared,
+ * else the objects, which are parsed. A broken entry equals no entry.
+ */
+export function sameFields<T>(a: Entry<T>, b: Entry<T>): boolean {
+  if (a.error !== undefined || b.error !== undefined) return false;
+  const [text, other] = [textOf(a), textOf(b)];
+  // mutant: other-text-skipped
+  if (text !== undefined && other !== undefined) return sameText(text, a.resourceVersion, other, b.resourceVersion);
+  try {
+    // mutant: unchanged-object-delivered
+    return sameValue(a.object, b.object);
+  } catch (error) {
+    if (error instanceof DecodeError) return false;
+    throw error;
+  }
+}
+
+function textOf(entry: object): Text | undefined {
+  return (entry as { readonly text?: Text }).text;
+}
+
+/**
+ * Compares texts without the first member `"resourceVersion"` of this version. If another one than that of the metadata comes
+ * first, that of the metadata is compared, and differs.
+ */
+function sameText(a: Text, aVersion: string, b: Text, bVersion: string): boolean {
+  if (a.length - aVersion.length !== b.length - bVersion.length || typeof a !== typeof b) return false;
+  const [text, other] = [stringOf(a), stringOf(b)];
+  const [member, otherMember] = [`"resourceVersion":"${aVersion}"`, `"resourceVersion":"${bVersion}"`];
+  const at = text.indexOf(member);
+  return at !== -1 && other.startsWith(otherMember, at) && text.slice(0, at) === other.slice(0, at) &&
+    text.slice(at + member.length) === other.slice(at + otherMember.length);
+}
+
+function stringOf(text: Text): string {
+  return typeof text === "string" ? text : decoder.decode(text);
+}
+
+/** Compares two objects. Does not recurse: an object may be nested deeper than the stack allows. */
+function sameValue(a: unknown, b: unknown): boolean {
+  const pairs: [unknown, unknown][] = [[a, b]];
+  const metadata = (a as { readonly metadata?: unknown }).metadata;
+  for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
+    const [value, other] = pair as [Record<string, unknown>, Record<string, unknown>];
+    if (Object.is(value, other)) continue;
+    if (!isPlain(value) || !isPlain(other) || Array.isArray(value) !== Array.isArray(other)) return false;
+    const names = Object.keys(value);
+    if (names.length !== Object.keys(other).length) return false;
+    for (const name of names) {
+      if (!Object.hasOwn(other, name)) return false;
+      if (value !== metadata || name !== "resourceVersion") pairs.push([value[name], other[name]]);
+    }
+  }
+  return true;
+}
+
+/** `false` for dates, maps and others that a transform may return: what differs in them is no member. Each equals itself alone. */
+function isPlain(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === Array.prototype || prototype === null;
+}

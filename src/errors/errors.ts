@@ -1,0 +1,174 @@
+import { monotonicMs } from "../async/time.ts";
+
+/** Returns the message of an error, or the text of any other thrown value. Never throws. */
+export function messageOf(thrown: unknown): string {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  } catch {
+    return "a value that has no text"; // for example an object without a prototype
+  }
+}
+
+/** The number of errors of a chain of causes that are looked at. */
+const MAX_CAUSES = 8;
+
+/** Returns an error and its causes, the outermost first; of an `AggregateError`, its first error is its cause. */
+export function causesOf(error: unknown): readonly unknown[] {
+  const found: unknown[] = [];
+  for (let next = error; next !== undefined && found.length < MAX_CAUSES && !found.includes(next);) {
+    found.push(next);
+    if (!(next instanceof Error)) break;
+    next = next.cause ?? (next instanceof AggregateError ? next.errors[0] : undefined);
+  }
+  return found;
+}
+
+/**
+ * Returns an error as one line: its message and those of its causes, separated by colons. A message that an earlier one
+ * includes is left out. Never throws.
+ *
+ * @example
+ * ```ts
+ * import { errorLine } from "@kube/informer";
+ * import { assertEquals } from "@std/assert";
+ *
+ * const error = new Error("Cannot sync", { cause: new Error("no route to host") });
+ * assertEquals(errorLine(error), "Cannot sync: no route to host");
+ * ```
+ */
+export function errorLine(error: unknown): string {
+  let line = "";
+  for (const cause of causesOf(error)) {
+    const text = oneLine(messageOf(cause)) || (cause instanceof Error ? cause.name : "");
+    // The message before it names the flag that is missing.
+    const isPermission = cause instanceof Error && cause.name === "NotCapable" && line.includes("--allow-");
+    if (text === "" || isPermission || line.includes(text)) continue;
+    line = line === "" ? text : `${line.replace(/[.:;]$/, "")}: ${text}`;
+  }
+  return line;
+}
+
+/** Puts a text on one line. */
+export function oneLine(text: string): string {
+  return text.trim().split(/\s*\n\s*/).join(" ");
+}
+
+const REDACTED = "[redacted]";
+
+/** Words that precede a secret or end the name of one. */
+const SECRET_WORD = "secret|token|passw(?:or)?d|passphrase|credential|key";
+
+/** Texts that are secret by their form. */
+const PATTERNS: readonly RegExp[] = [
+  /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]*-----|$)/g,
+  // JSON Web Tokens, and the tokens of EKS.
+  /\beyJ[\w-]{8,}(?:\.[\w-]*){0,4}/g,
+  /\bk8s-aws-v\d\.[\w-]+/g,
+  // The password of an address.
+  /(?<=:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/g,
+  /(?<=\b(?:bearer|basic)\s+)[\w.~+/=-]{6,}/gi,
+  after(`(?:${SECRET_WORD})["']? ?[:=] ?`),
+  // The word after a flag, unless the sentence continues about the flag: "the --token flag must be given".
+  after(
+    `(?<![\\w-])--?[\\w-]{0,40}(?:${SECRET_WORD})[\\w-]{0,40}["']? `,
+    `(?!(?:flags?|options?|arguments?|must|needs?|requires?|with|from|file|missing|cannot|should)\\b)`,
+  ),
+];
+
+/** Matches the value after `lead`: a quoted text, or a word of four characters or more that `word` allows. */
+function after(lead: string, word = ""): RegExp {
+  return new RegExp(`(?<=${lead}")[^"]+|(?<=${lead}')[^']+|(?<=${lead})${word}[^\\s"',;]{4,}`, "gi");
+}
+
+/** A long word without blanks; it is most likely a key if {@linkcode looksRandom} returns true. */
+const LONG = /[\w+=-]{32,}/g;
+
+/** Returns `true` if a long word mixes upper case, lower case and digits, or has 32 letters and digits in a row. */
+function looksRandom(word: string): boolean {
+  if (!/\d/.test(word)) return false;
+  return (/[a-z]/.test(word) && /[A-Z]/.test(word)) || /[a-z\d]{32}/i.test(word);
+}
+
+/** Puts a text on one line, without colours and other control characters, and redacts what has the form of a secret. */
+export function redactSecrets(text: string): string {
+  // Colours first, then other control characters and line ends, so that no pattern meets long runs of blanks.
+  // deno-lint-ignore no-control-regex
+  let line = text.replaceAll(/\x1b\[[0-9;]*[A-Za-z]/g, "").replaceAll(/[\x00-\x1f\x7f-\x9f\s]+/g, " ").trim();
+  for (const pattern of PATTERNS) line = line.replaceAll(pattern, REDACTED);
+  return line.replaceAll(LONG, (word) => looksRandom(word) ? REDACTED : word);
+}
+
+/** The shortest time between two lines about one cause. */
+const PERIOD_MS = 60_000;
+
+/** The largest number of lines within a period, over all causes. */
+const MAX_CONSOLE_LINES = 20;
+
+/** The longest line, in characters. */
+const MAX_LENGTH = 600;
+
+/** The number of causes that are remembered. */
+const MAX_REPORTED_CAUSES = 1_000;
+
+interface Known {
+  /** The monotonic time of its last line. */
+  writtenMs: number;
+  /** The number of errors since that line. */
+  repeats: number;
+}
+
+/**
+ * Writes errors to the console (standard error in Deno and Node) where no `onError` is given: each new cause once, in one
+ * line without secrets, and a cause that remains at most once a minute, with the number of repeats. After 20 lines of a
+ * minute, errors are only counted, and their number is written with the next line.
+ *
+ * It has no timer: a line is written when an error is reported, or never.
+ */
+export class ConsoleReporter {
+  readonly #known = new Map<string, Known>();
+  /** The beginning of the present period, and the lines written in it. */
+  #period = { beganMs: -Infinity, lines: 0 };
+  /** The number of errors that were left out since the last line, because of `MAX_CONSOLE_LINES`. */
+  #leftOut = 0;
+
+  /**
+   * Reports an error of `subject`, which begins the line: `informer of "pods"`. Errors that differ only by `key`, the object that
+   * they are about, by its name, or by a version that they name, have one cause.
+   */
+  report(subject: string, error: unknown, key = ""): void {
+    const nowMs = monotonicMs();
+    const cause = causeKey(error, key);
+    const known = this.#known.get(cause);
+    if (known !== undefined && nowMs - known.writtenMs < PERIOD_MS) {
+      known.repeats++;
+      return;
+    }
+    if (nowMs - this.#period.beganMs >= PERIOD_MS) this.#period = { beganMs: nowMs, lines: 0 };
+    if (this.#period.lines >= MAX_CONSOLE_LINES) {
+      this.#leftOut++;
+      return;
+    }
+    this.#period.lines++;
+    if (this.#known.size >= MAX_REPORTED_CAUSES) this.#known.clear();
+    this.#known.set(cause, { writtenMs: nowMs, repeats: 0 });
+    const notes = [
+      ...(known?.repeats ? [`${known.repeats} more times since the last line`] : []),
+      ...(this.#leftOut > 0 ? [`${this.#leftOut} errors of other causes were left out`] : []),
+    ];
+    this.#leftOut = 0;
+    const line = redactSecrets(`${subject}: ${errorLine(error)}`);
+    const shown = line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line;
+    console.warn(notes.length === 0 ? shown : `${shown} (${notes.join("; ")})`);
+  }
+}
+
+/** Returns a text that errors of one cause have in common, whatever request or object they are about. */
+function causeKey(error: unknown, key: string): string {
+  const root = causesOf(error).at(-1);
+  const text = messageOf(root);
+  // "Cannot list "pods": 403 …" and "Cannot watch "pods": 403 …" have one cause.
+  const reason = /^Cannot [^]*?": ([^]+)$/.exec(text)?.[1] ?? text;
+  const words = [key, key.slice(key.lastIndexOf("/") + 1)].filter((word) => word !== "");
+  const common = words.reduce((rest, word) => rest.replaceAll(word, ""), reason.replaceAll(/\bversion "?\d+/g, ""));
+  return `${root instanceof Error ? root.name : typeof root}: ${common}`;
+}

@@ -1,0 +1,183 @@
+import { resourceName } from "../api/resource.ts";
+import type { InformerOfFactory } from "../informer/shared_informer_factory.ts";
+
+/** One value of a metric family. */
+export interface MetricSample {
+  /** The labels, in any order. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The value. A counter starts at 0 and never decreases. */
+  readonly value: number;
+  /** The number of observations, of a `"summary"`, whose `value` is their sum. */
+  readonly count?: number;
+}
+
+/** A metric family: samples of one name that differ in their labels. */
+export interface MetricFamily {
+  /** The name, with the unit as its end and without `_total`: `"workqueue_wait_seconds"`. */
+  readonly name: string;
+  /** The type. Samples of a `"summary"` have a sum and a count, and no quantiles. */
+  readonly type: "counter" | "gauge" | "summary";
+  /** The base unit, `"seconds"`, where the family has one. */
+  readonly unit?: string;
+  /** A sentence that describes the values. */
+  readonly help: string;
+  /** The samples, no two of them with the same labels. */
+  readonly samples: readonly MetricSample[];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Returns a family of counters. */
+export function counter(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
+  return { name, type: "counter", help, samples };
+}
+
+/** Returns a family of gauges. */
+export function gauge(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
+  return { name, type: "gauge", help, samples };
+}
+
+/** Returns a family of gauges in seconds; `name` ends with `_seconds`. */
+export function secondsGauge(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
+  return { name, type: "gauge", unit: "seconds", help, samples };
+}
+
+/** Returns a family of sums and counts of seconds; `name` ends with `_seconds`. */
+export function summary(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
+  return { name, type: "summary", unit: "seconds", help, samples };
+}
+
+/** Returns the labels of each item; items that would have the same labels are numbered from the second one on. */
+export function labelsOf<I>(items: readonly I[], labels: (item: I) => Labels): Labels[] {
+  const counts = new Map<string, number>();
+  return items.map((item) => {
+    const own = labels(item);
+    const key = JSON.stringify(own);
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count === 1 ? own : { ...own, instance_number: String(count) };
+  });
+}
+
+/** The media type of {@linkcode openMetricsText}. */
+export const OPEN_METRICS_TYPE = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/**
+ * Returns metric families as text in the OpenMetrics format, version 1.0.0. Families without samples have their description.
+ *
+ * @throws {TypeError} when a name or label is not allowed, a family has a unit that is not the end of its name, a name is used
+ * twice, or a counter is no number of at least 0.
+ */
+export function openMetricsText(families: readonly MetricFamily[]): string {
+  const names = new Set<string>();
+  const lines: string[] = [];
+  for (const { name, type, unit, help, samples } of families) {
+    checkName(name);
+    if (names.has(name)) throw new TypeError(`Cannot write metrics: two families have the name "${name}"`);
+    names.add(name);
+    lines.push(`# TYPE ${name} ${type}`);
+    if (unit !== undefined) {
+      if (!name.endsWith(`_${unit}`)) throw new TypeError(`Cannot write metrics: "${name}" must end with "_${unit}"`);
+      lines.push(`# UNIT ${name} ${unit}`);
+    }
+    lines.push(`# HELP ${name} ${escaped(help)}`);
+    for (const { labels = {}, value, count = 0 } of samples) {
+      if (type !== "gauge" && !(value >= 0)) {
+        throw new TypeError(`Cannot write metrics: "${name}" must be a number of at least 0, found ${value}`);
+      }
+      const set = labelText(labels);
+      if (type === "gauge") lines.push(`${name}${set} ${numberText(value)}`);
+      else if (type === "counter") lines.push(`${name}_total${set} ${numberText(value)}`);
+      else lines.push(`${name}_count${set} ${count}`, `${name}_sum${set} ${numberText(value)}`);
+    }
+  }
+  return [...lines, "# EOF", ""].join("\n");
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => {
+    checkName(name, /^[a-zA-Z_][a-zA-Z0-9_]*$/);
+    return `${name}="${escaped(value)}"`;
+  });
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+function escaped(text: string): string {
+  return text.toWellFormed().replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value)) return String(value);
+  return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+}
+
+function checkName(name: string, pattern: RegExp = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/): void {
+  if (!pattern.test(name)) throw new TypeError(`Cannot write metrics: "${name}" is not allowed as a name`);
+}
+
+/** The sources of the answers to probes. */
+export interface ProbeAnswers {
+  /** Returns the reason for which the process should be restarted, if there is one. */
+  readonly illness: () => string | undefined;
+  /** Returns the reason for which the process is not ready, if there is one. */
+  readonly unreadiness: () => string | undefined;
+  /** Returns the metrics. */
+  readonly metrics: () => readonly MetricFamily[];
+}
+
+/**
+ * Answers `/healthz`, `/readyz` and `/metrics`. A failed probe is 503 with the reason as text; other paths are 404, other methods
+ * than GET and HEAD 405.
+ */
+export function answerProbe(request: Request, { illness, unreadiness, metrics }: ProbeAnswers): Response {
+  const { pathname = "" } = URL.parse(request.url) ?? {}; // the header Host may be none
+  if (!PROBE_PATHS.includes(pathname)) return answer(404, "not found");
+  if (request.method !== "GET" && request.method !== "HEAD") return answer(405, "use GET", { allow: "GET, HEAD" });
+  const response = pathname === "/metrics"
+    ? answer(200, openMetricsText(metrics()), { "content-type": OPEN_METRICS_TYPE })
+    : probe(pathname === "/healthz" ? illness() : unreadiness());
+  return request.method === "GET" ? response : new Response(null, response);
+}
+
+/** The paths that {@linkcode answerProbe} answers. */
+export const PROBE_PATHS: readonly string[] = ["/healthz", "/readyz", "/metrics"];
+
+function probe(problem: string | undefined): Response {
+  return problem === undefined ? answer(200, "ok") : answer(503, problem);
+}
+
+function answer(status: number, text: string, headers: HeadersInit = {}): Response {
+  return new Response(text.endsWith("\n") ? text : `${text}\n`, {
+    status,
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...headers },
+  });
+}
+
+/** Returns the metric families of informers, from their status. */
+export function informerMetrics(informers: readonly InformerOfFactory[]): MetricFamily[] {
+  const informerLabels = labelsOf(informers, ({ resource }) => ({ resource: resourceName(resource) }));
+  const ofInformers = (value: (it: InformerOfFactory["status"]) => number): MetricSample[] =>
+    informers.map(({ status }, index) => ({ labels: informerLabels[index], value: value(status) }));
+  return [
+    gauge(
+      "informer_state",
+      "The state of an informer: 1 for the present one.",
+      informers.map(({ status: { state } }, index) => ({ labels: { ...informerLabels[index], state }, value: 1 })),
+    ),
+    gauge("informer_objects", "Cached objects.", ofInformers(({ objects }) => objects)),
+    secondsGauge(
+      "informer_stale_seconds",
+      "The time for which the cache has not followed the server; 0 while it does.",
+      ofInformers(({ staleMs = 0 }) => staleMs / 1_000),
+    ),
+    counter("informer_events", "Changes received.", ofInformers(({ events }) => events)),
+    counter("informer_lists", "Lists begun, without streaming lists.", ofInformers(({ lists }) => lists)),
+    counter("informer_watches", "Watches begun, with streaming lists.", ofInformers(({ watches }) => watches)),
+    counter("informer_errors", "Failed requests, handlers and objects.", ofInformers(({ errors }) => errors)),
+    gauge(
+      "informer_pending_events",
+      "Events that handlers and streams have not received yet.",
+      ofInformers(({ handlers }) => handlers.reduce((sum, { pending }) => sum + pending, 0)),
+    ),
+  ];
+}

@@ -1,0 +1,341 @@
+import { badRequest, expired, tooLarge } from "../http/refusal.ts";
+import {
+  type CollectionSlice,
+  partialOf,
+  type Store,
+  type StoredCollection,
+  type StoredObject,
+  type WaitForRevision,
+} from "../storage/store.ts";
+import { goJson } from "../wire/json.ts";
+import { protobufEnvelope, protobufMessage } from "../wire/protobuf.ts";
+import { inProtobuf, type ResponseView, tableHead, tableRow } from "./table.ts";
+import type { Definition } from "../storage/definition.ts";
+import { LabelSelector } from "../../api/selector.ts";
+import { parseRevision, type ServerListOptions } from "../http/request.ts";
+
+/** The position after a page. */
+export interface ContinueToken {
+  /** Revision of the list; -1 for the current one, which makes the list inconsistent. */
+  readonly revision: number;
+  /** First key of the next page, relative to the listed namespace. */
+  readonly start: string;
+}
+
+/** Formats a token like kube-apiserver: JSON in base64url, without padding. */
+export function formatContinueToken({ revision, start }: ContinueToken): string {
+  // The last character of `start` is U+0000: the first possible key after the last one of the page.
+  const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start });
+  return btoa(String.fromCharCode(...new TextEncoder().encode(json))).replaceAll("+", "-").replaceAll("/", "_").replace(
+    /=+$/,
+    "",
+  );
+}
+
+/**
+ * Parses a token.
+ *
+ * @throws {StatusError} 400 if it is invalid.
+ */
+export function parseContinueToken(text: string): ContinueToken {
+  const { v, rv, start } = decode(text);
+  if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
+    throw badRequest(
+      `invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version ${v})`,
+    );
+  }
+  // Tokens of the watch cache begin with a slash, those of etcd do not.
+  return { revision: rv, start: start.startsWith("/") ? start.slice(1) : start };
+}
+
+function decode(text: string): { readonly v?: unknown; readonly rv?: unknown; readonly start?: unknown } {
+  try {
+    const bytes = Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
+    return Object(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
+  } catch (error) {
+    throw badRequest(`invalid continue token: continue key is not valid: ${(error as Error).message}`);
+  }
+}
+
+/** A list, or a page of one, before serialization. */
+export interface ListPage {
+  /** The objects, sorted by key. */
+  readonly objects: readonly StoredObject[];
+  /** Revision of the list. */
+  readonly revision: number;
+  /** Token of the next page. */
+  readonly continue: string | undefined;
+  /** Number of objects on later pages; undefined with a selector. */
+  readonly remaining: number | undefined;
+}
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const OPEN = encoder.encode("{");
+const COMMA = encoder.encode(",");
+
+/** Serializes a list in pieces, each produced when requested. */
+export function* listPageBytes(
+  collection: StoredCollection,
+  page: ListPage,
+  view: ResponseView,
+): Generator<Uint8Array> {
+  if (inProtobuf(view)) {
+    yield* protobufPieces(collection, page);
+    return;
+  }
+  const partial = view.as === "partial";
+  const { definition } = collection;
+  const { apiVersion, kind } = definition;
+  const { objects } = page;
+  const resourceVersion = String(page.revision);
+  const remaining = page.remaining === undefined ? {} : { remainingItemCount: page.remaining };
+  if (definition.custom && view.as === "object") {
+    yield encoder.encode(`{"apiVersion":${goJson(apiVersion)},"items":[`);
+    for (let at = 0; at < objects.length; at++) {
+      if (at > 0) yield COMMA;
+      yield objects[at].bytes;
+    }
+    const metadata = { continue: page.continue ?? "", ...remaining, resourceVersion };
+    yield encoder.encode(`],"kind":${goJson(`${kind}List`)},"metadata":${goJson(metadata)}}`);
+    return;
+  }
+  const metadata = {
+    resourceVersion,
+    ...(page.continue === undefined ? {} : { continue: page.continue }),
+    ...remaining,
+  };
+  if (view.as === "table") {
+    yield encoder.encode(tableHead(definition, metadata, true));
+    for (let at = 0; at < objects.length; at++) {
+      if (at > 0) yield COMMA;
+      yield encoder.encode(tableRow(definition, objects[at], view));
+    }
+    yield encoder.encode("]}");
+    return;
+  }
+  const head = partial
+    ? { kind: "PartialObjectMetadataList", apiVersion: "meta.k8s.io/v1" }
+    : { kind: `${kind}List`, apiVersion };
+  yield encoder.encode(`${goJson({ ...head, metadata }).slice(0, -1)},"items":[`);
+  // Items of built-in kinds have no kind and apiVersion.
+  const itemHead = `{"kind":${goJson(kind)},"apiVersion":${goJson(apiVersion)},`.length;
+  for (let at = 0; at < objects.length; at++) {
+    if (at > 0) yield COMMA;
+    if (partial) yield partialOf(definition, objects[at]);
+    else {
+      yield OPEN;
+      yield objects[at].bytes.subarray(itemHead);
+    }
+  }
+  yield encoder.encode("]}");
+}
+
+/** A PartialObjectMetadataList in protobuf, encoded at once, as its length comes first. */
+function protobufPieces({ definition }: StoredCollection, { objects, revision, ...page }: ListPage): Uint8Array[] {
+  const kind = "PartialObjectMetadataList";
+  const metadata = { resourceVersion: String(revision), continue: page.continue, remainingItemCount: page.remaining };
+  const items = objects.map((stored) => JSON.parse(decoder.decode(partialOf(definition, stored))));
+  return protobufEnvelope("meta.k8s.io/v1", kind, protobufMessage(kind, { metadata, items }));
+}
+
+/** One requirement of a field selector. */
+interface FieldRequirement {
+  readonly field: string;
+  readonly value: string;
+  readonly equal: boolean;
+}
+
+/** A field selector for one kind: equality of selectable fields. */
+export class StoredFieldSelector {
+  readonly #requirements: readonly FieldRequirement[];
+
+  private constructor(requirements: readonly FieldRequirement[]) {
+    this.#requirements = requirements;
+  }
+
+  /**
+   * Parses `=`, `==` and `!=`, separated by commas; a backslash escapes the next character of a value.
+   *
+   * @throws {StatusError} 400 if the text does not parse or names a field that is not selectable.
+   */
+  static parse(text: string, definition: Definition): StoredFieldSelector {
+    const requirements: FieldRequirement[] = [];
+    for (const term of text.match(/(?:\\.|[^,\\])+/gs) ?? []) {
+      const parts = /^([^=!]+)(==|=|!=)(.*)$/s.exec(term);
+      if (parts === null) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
+      const [, field, operator, value] = parts;
+      checkField(field, definition);
+      requirements.push({ field, value: value.replace(/\\(.)/gs, "$1"), equal: operator !== "!=" });
+    }
+    return new StoredFieldSelector(requirements);
+  }
+
+  /** True if there are no requirements. */
+  get empty(): boolean {
+    return this.#requirements.length === 0;
+  }
+
+  /** Returns true if the object meets all requirements; a missing field equals `""`. */
+  matches(stored: StoredObject): boolean {
+    for (const { field, value, equal } of this.#requirements) {
+      if ((valueOf(stored, field) === value) !== equal) return false;
+    }
+    return true;
+  }
+}
+
+function valueOf(stored: StoredObject, field: string): string {
+  if (field === "metadata.name") return stored.name;
+  if (field === "metadata.namespace") return stored.namespace;
+  return stored.fields?.[field] ?? "";
+}
+
+/** kube-apiserver has two messages: kinds without selectable fields of their own use a generic check. */
+function checkField(field: string, { fields }: Definition): void {
+  if (field === "metadata.name" || field === "metadata.namespace" || fields.includes(field)) return;
+  throw badRequest(
+    fields.length === 0
+      ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
+      : `field label not supported: ${field}`,
+  );
+}
+
+/** The namespace and selectors of a request. */
+export class StoredSelection {
+  /** One namespace, or `""` for all. */
+  readonly namespace: string;
+  readonly #labels: LabelSelector | undefined;
+  readonly #fields: StoredFieldSelector | undefined;
+
+  /**
+   * Selects the objects in `namespace` that match both selectors.
+   *
+   * @throws {StatusError} 400 if a selector does not parse or names an unknown field.
+   */
+  constructor(definition: Definition, namespace: string, labelSelector: string, fieldSelector: string) {
+    this.namespace = namespace;
+    if (labelSelector !== "") this.#labels = parseLabels(labelSelector);
+    if (fieldSelector !== "") {
+      const fields = StoredFieldSelector.parse(fieldSelector, definition);
+      if (!fields.empty) this.#fields = fields;
+    }
+  }
+
+  /** True if there is a label or field selector. */
+  get selects(): boolean {
+    return this.#labels !== undefined || this.#fields !== undefined;
+  }
+
+  /** Returns true if the object is selected. */
+  matches(stored: StoredObject): boolean {
+    return (this.namespace === "" || stored.namespace === this.namespace) &&
+      (this.#labels === undefined || this.#labels.matches(stored.labels)) &&
+      (this.#fields === undefined || this.#fields.matches(stored));
+  }
+}
+
+function parseLabels(text: string): LabelSelector {
+  try {
+    return LabelSelector.parse(text);
+  } catch (error) {
+    throw badRequest(`unable to parse requirement: ${(error as Error).message}`);
+  }
+}
+
+const CONTINUE_EXPIRED =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+  "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+  "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+  "deleted between the time the first chunk was returned and now may show up in the list.";
+
+/**
+ * Lists collections with the semantics of kube-apiserver.
+ *
+ * - No version, `"0"` and NotOlderThan return the current state; NotOlderThan waits for a future version.
+ * - Exact, and a limit with a version but without a match, return the state at that version.
+ * - With version `"0"` a limit is ignored, as by the watch cache.
+ * - Pages keep the version of the first page until it is compacted: then 410, with a token for the inconsistent
+ *   remainder.
+ */
+export class CollectionLister {
+  readonly #store: Store;
+  readonly #until: WaitForRevision;
+  /** Number of objects after the last page of each collection, so that the next page need not count again. */
+  readonly #left = new WeakMap<StoredCollection, Required<CollectionSlice> & { readonly count: number }>();
+
+  /** Lists the collections of `store`. */
+  constructor(store: Store, until: WaitForRevision) {
+    this.#store = store;
+    this.#until = until;
+  }
+
+  /**
+   * Returns the page that the options request.
+   *
+   * @throws {StatusError} 400, 410 or 504, like kube-apiserver.
+   */
+  async list(collection: StoredCollection, selection: StoredSelection, options: ServerListOptions): Promise<ListPage> {
+    const { namespace } = selection;
+    if (options.continue !== "") {
+      if (options.resourceVersion !== "" && options.resourceVersion !== "0") {
+        throw badRequest("specifying resource version is not allowed when using continue");
+      }
+      const token = parseContinueToken(options.continue);
+      if (token.revision > 0) await this.reach(token.revision);
+      if (token.revision > 0 && token.revision < this.#store.compacted) {
+        throw expired(CONTINUE_EXPIRED, formatContinueToken({ revision: -1, start: token.start }));
+      }
+      const revision = token.revision > 0 ? token.revision : this.#store.revision;
+      const from = namespace === "" ? token.start : `${namespace}/${token.start}`;
+      return this.#page(collection, selection, { namespace, revision, from }, options.limit);
+    }
+    const asked = parseRevision(options.resourceVersion, false);
+    if (asked === 0) {
+      const limit = options.resourceVersion === "" ? options.limit : 0;
+      return this.#page(collection, selection, { namespace, revision: this.#store.revision }, limit);
+    }
+    await this.reach(asked);
+    const exact = options.resourceVersionMatch === "Exact" ||
+      (options.resourceVersionMatch === "" && options.limit > 0);
+    if (exact && asked < this.#store.compacted) {
+      throw expired("The resourceVersion for the provided list is too old.");
+    }
+    const revision = exact ? asked : this.#store.revision;
+    return this.#page(collection, selection, { namespace, revision }, options.limit);
+  }
+
+  /** Waits until the store has reached a revision. @throws {StatusError} 504 if that takes too long, like kube-apiserver. */
+  async reach(revision: number): Promise<void> {
+    if (revision > this.#store.revision && !(await this.#until(revision))) {
+      throw tooLarge(revision, this.#store.revision);
+    }
+  }
+
+  #page(collection: StoredCollection, selection: StoredSelection, slice: CollectionSlice, limit: number): ListPage {
+    const objects: StoredObject[] = [];
+    let passed = 0;
+    let more = false;
+    for (const stored of collection.slice(slice)) {
+      // Objects count against the limit whether they match or not, so a last page may be empty, as on the server.
+      if (limit > 0 && objects.length === limit) {
+        more = true;
+        break;
+      }
+      passed++;
+      if (selection.matches(stored)) objects.push(stored);
+    }
+    const { namespace, revision, from = "" } = slice;
+    if (!more) return { objects, revision, continue: undefined, remaining: undefined };
+    const last = objects[objects.length - 1].key;
+    const next = `${last}\0`;
+    const start = `/${namespace === "" ? next : next.slice(namespace.length + 1)}`;
+    const token = formatContinueToken({ revision, start });
+    if (selection.selects) return { objects, revision, continue: token, remaining: undefined };
+    const left = this.#left.get(collection);
+    const known = left?.namespace === namespace && left.revision === revision && left.from === from;
+    const count = known ? left.count - passed : collection.count({ namespace, revision, from: next });
+    this.#left.set(collection, { namespace, revision, from: next, count });
+    return { objects, revision, continue: token, remaining: count };
+  }
+}

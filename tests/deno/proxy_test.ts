@@ -1,0 +1,86 @@
+import { assert, assertEquals, assertFalse, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { UnreachableError } from "../../src/api/status.ts";
+import { Client } from "../../src/client/client.ts";
+import { findConnection } from "../../src/deno/connect.ts";
+import { denoTransport } from "../../src/deno/transport.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { ask, hostWith, writeKubeconfig } from "../support/host.ts";
+import { serveProxy } from "../support/proxy.ts";
+import { serve } from "../support/tls_server.ts";
+
+Deno.test("connect uses the proxy of proxy-url: http, https and socks5, with and without a login", async () => {
+  await using certificates = await makeCertificates();
+  await using server = await serve({ certificates });
+  await using http = serveProxy({ kind: "connect" });
+  await using https = serveProxy({ kind: "connect", certificates });
+  await using socks = serveProxy({ kind: "socks5" });
+  const host = new URL(server.url).host;
+  for (
+    const [proxy, url, asked] of [
+      [http, `http://${http.host}`, `CONNECT ${host}`],
+      [http, `http://ada:p%40ss@${http.host}`, `CONNECT ${host} ada:p@ss`],
+      [https, `https://${https.host}`, `CONNECT ${host}`],
+      [socks, `socks5://${socks.host}`, `SOCKS ${host}`],
+      [socks, `socks5://ada:p%40ss@${socks.host}`, `SOCKS ${host} ada:p@ss`],
+    ] as const
+  ) {
+    const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+      server: server.url,
+      "certificate-authority": "ca.crt",
+      "proxy-url": url,
+    });
+    const connection = await findConnection({ kubeconfig }, hostWith());
+    using _transport = connection.transport;
+    assertEquals((await ask(connection)).path, "/version", url);
+    assertEquals(proxy.asked.at(-1), asked);
+    assertEquals(connection.origin.proxy, url.replace("ada:p%40ss@", ""));
+    assertEquals(connection.origin.permissions.at(-1), `--allow-net=${host},${proxy.host}`);
+    for (const text of [Deno.inspect(connection, { depth: 9, showHidden: true }), JSON.stringify(connection)]) {
+      assertFalse(/p%40ss|p@ss/.test(text), text);
+    }
+  }
+});
+
+Deno.test("connect reports which proxy cannot be reached or refuses", async () => {
+  await using certificates = await makeCertificates();
+  await using refusing = serveProxy({ kind: "connect", refuse: "407 Proxy Authentication Required" });
+  const closed = serveProxy({ kind: "connect" });
+  await closed[Symbol.asyncDispose]();
+  for (const [host, includes] of [[refusing.host, "proxy authentication required"], [closed.host, "refused"]]) {
+    const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+      server: "https://farm.example",
+      "proxy-url": `http://ada:hunter2@${host}`,
+    });
+    using client = new Client(await findConnection({ kubeconfig }, hostWith()));
+    const error = await assertRejects(() => client.fetch("/version"), UnreachableError);
+    assertStringIncludes(error.message.toLowerCase(), includes);
+    assert(error.message.endsWith(` (through proxy "http://${host}")`), error.message);
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+  }
+});
+
+Deno.test("connect refuses to send a token of its options over plain HTTP through a proxy", async () => {
+  await using certificates = await makeCertificates();
+  const kubeconfig = await writeKubeconfig(certificates.path("config"), {
+    server: "http://127.0.0.1:8001",
+    "proxy-url": "http://proxy.example:3128",
+  });
+  for (const login of [{ token: "hunter2" }, { tokenFile: "f" }]) {
+    const error = await assertRejects(() => findConnection({ kubeconfig, ...login }, hostWith()), TypeError);
+    assertStringIncludes(error.message, `"http://127.0.0.1:8001" through proxy "http://proxy.example:3128"`);
+  }
+});
+
+Deno.test("denoTransport refuses an unsupported proxy, without showing its password", () => {
+  for (
+    const [proxyUrl, includes] of [
+      ["socks4://ada:hunter2@p", `must begin with "http://"`],
+      ["p:1", "must be a URL"],
+      ["http://ada:hunter2@p/x", "must end with the host and port"],
+    ]
+  ) {
+    const error = assertThrows(() => denoTransport({ proxyUrl }), TypeError);
+    assertStringIncludes(error.message, `Cannot use proxyUrl: it ${includes}`);
+    assertFalse(Deno.inspect(error).includes("hunter2"));
+  }
+});

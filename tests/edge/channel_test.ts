@@ -1,0 +1,71 @@
+import { assert, assertEquals } from "@std/assert";
+import { ByteRing } from "../../src/edge/channel.ts";
+import fc from "fast-check";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Everything behind a position, and the number of reads that it took. */
+function readAll(ring: ByteRing, position: number): { text: string; position: number } {
+  let text = "";
+  for (let next = ring.after(position); next !== undefined; next = ring.after(position)) {
+    text += decoder.decode(next.bytes);
+    assert(next.position > position);
+    position = next.position;
+  }
+  return { text, position };
+}
+
+Deno.test("a ring returns what is behind a position, also after the oldest batches were dropped", () => {
+  const batches = fc.array(fc.record({ gap: fc.integer({ min: 1, max: 3 }), length: fc.integer({ min: 0, max: 40 }) }));
+  fc.assert(fc.property(fc.integer({ min: 0, max: 200 }), batches, (limit, batches) => {
+    const ring = new ByteRing(10);
+    const pushed: { position: number; text: string }[] = [];
+    let position = 10;
+    for (const [index, { gap, length }] of batches.entries()) {
+      position += gap;
+      const text = String(index % 10).repeat(length);
+      pushed.push({ position, text });
+      ring.push(position, encoder.encode(text));
+      while (ring.bytes > limit) ring.drop();
+      for (let from = ring.base; from <= position; from++) {
+        const behind = pushed.filter((batch) => batch.position > from);
+        const text = behind.map((batch) => batch.text).join("");
+        assertEquals(readAll(ring, from).text, text);
+        const next = ring.next(from);
+        assertEquals([next?.position, next && decoder.decode(next.bytes)], [behind[0]?.position, behind[0]?.text]);
+      }
+    }
+  }));
+});
+
+Deno.test("a ring joins small batches to one read, and shares it among readers", () => {
+  const ring = new ByteRing(0);
+  for (let position = 1; position <= 3; position++) ring.push(position, encoder.encode(`${position}`));
+  const first = ring.after(0)!;
+  assertEquals([decoder.decode(first.bytes), first.position], ["123", 3]);
+  assertEquals(ring.after(0) === first, true);
+  assertEquals(decoder.decode(ring.after(1)!.bytes), "23");
+  ring.push(4, encoder.encode("4"));
+  assertEquals(decoder.decode(ring.after(1)!.bytes), "234");
+});
+
+Deno.test("a ring joins no more than 64 kB, unless one batch is larger", () => {
+  const ring = new ByteRing(0);
+  ring.push(1, new Uint8Array(40_000));
+  ring.push(2, new Uint8Array(20_000));
+  ring.push(3, new Uint8Array(20_000));
+  ring.push(4, new Uint8Array(100_000));
+  assertEquals([0, 2, 3].map((position) => ring.after(position)?.bytes.length), [60_000, 20_000, 100_000]);
+});
+
+Deno.test("a ring stays small after a million batches", () => {
+  const ring = new ByteRing(0);
+  const batch = new Uint8Array(100);
+  for (let position = 1; position <= 1_000_000; position++) {
+    ring.push(position, batch);
+    while (ring.bytes > 1_000) ring.drop();
+  }
+  assertEquals([ring.base, ring.bytes], [999_990, 1_000]);
+  assertEquals(ring.after(ring.base)?.bytes.length, 1_000);
+});

@@ -1,0 +1,365 @@
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertNotStrictEquals,
+  assertStrictEquals,
+  assertThrows,
+} from "@std/assert";
+import { FieldTree } from "../../src/api/fields.ts";
+import type { KubernetesObject } from "../../src/api/object.ts";
+import { type Entry, sameVersion } from "../../src/api/options.ts";
+import { DecodeError } from "../../src/api/status.ts";
+import { brokenEntry, entryOf, frozenEntry, pickFields, sameFields, unreadEntry } from "../../src/entry/entry.ts";
+import { IDENTITY, METADATA, parses, TEXT, type Thing, unread } from "./_unread.ts";
+import fc from "fast-check";
+
+Deno.test("entryOf takes the entry's identity from the object's metadata", () => {
+  const object = JSON.parse(TEXT) as Thing;
+  const entry = entryOf(object);
+  assertEquals(
+    [entry.key, entry.namespace, entry.name, entry.uid, entry.resourceVersion, entry.error],
+    ["shop/cart-0", "shop", "cart-0", "u-1", "7", undefined],
+  );
+  assertStrictEquals(entry.object, object);
+  assertStrictEquals(entry.metadata, object.metadata);
+  const node = entryOf({ metadata: { name: "node-1", uid: "", resourceVersion: "", creationTimestamp: "" } });
+  assertEquals([node.key, node.namespace, node.name], ["node-1", "", "node-1"]);
+});
+
+Deno.test("entryOf makes a broken entry of an object without a name", () => {
+  const nameless = { kind: "Pod", metadata: { namespace: "shop" } } as unknown as KubernetesObject;
+  const entry = entryOf(nameless);
+  assertEquals(entry.key, "");
+  assertEquals(entry.error?.message, `Cannot file Pod in namespace "shop": it has no metadata.name`);
+  assertStrictEquals(assertThrows(() => entry.object), entry.error);
+  assertStrictEquals(assertThrows(() => entry.metadata), entry.error);
+  for (const value of [{}, { metadata: {} }, { metadata: { name: "" } }, null, undefined]) {
+    assertEquals(entryOf(value as unknown as KubernetesObject).key, "");
+  }
+});
+
+Deno.test("frozenEntry freezes values deeply when they are read, and parses nothing before", () => {
+  const entry = unread();
+  const frozen = frozenEntry(entry);
+  assertStrictEquals(frozenEntry(frozen), frozen);
+  const count = parses(() => {
+    assertEquals(
+      [frozen.key, frozen.namespace, frozen.name, frozen.uid, frozen.resourceVersion, frozen.error],
+      ["shop/cart-0", "shop", "cart-0", "u-1", "7", undefined],
+    );
+    assert(sameVersion(frozen, unread()));
+  });
+  assertEquals(count, 0);
+  const labels = frozenEntry(unread(TEXT, METADATA, `{"app":"cart"}`)).labels as Record<string, string>;
+  assertThrows(() => labels.app = "x", TypeError);
+  assertEquals(labels, { app: "cart" });
+  const { metadata } = frozen;
+  assertThrows(() => (metadata.labels as Record<string, string>).app = "x", TypeError);
+  assertThrows(() => frozen.object.spec.containers[0].name = "x", TypeError);
+  assertThrows(() => frozen.object.spec.containers.push({ name: "x" }), TypeError);
+  assertThrows(() => (frozen.metadata.labels as Record<string, string>).app = "x", TypeError);
+  assertStrictEquals(frozen.object, entry.object);
+  assertEquals(frozen.object, JSON.parse(TEXT));
+});
+
+Deno.test("frozenEntry of an object that cannot be frozen is broken from its first read on", () => {
+  for (const read of ["object", "metadata"] as const) {
+    const annotations = { bytes: new Uint8Array(1) } as unknown as Readonly<Record<string, string>>;
+    const identity = { name: "cart-0", namespace: "shop", uid: "u-1", resourceVersion: "7" };
+    const frozen = frozenEntry(entryOf({ metadata: { ...identity, creationTimestamp: "", annotations } }));
+    assertEquals(frozen.error, undefined);
+    const error = assertThrows(
+      () => frozen[read],
+      DecodeError,
+      'Cannot freeze "shop/cart-0"',
+    );
+    assert(error.cause instanceof TypeError);
+    for (const again of ["object", "metadata", "labels"] as const) {
+      assertStrictEquals(assertThrows(() => frozen[again]), error);
+    }
+    assertStrictEquals(frozen.error, error);
+    assertEquals([frozen.key, frozen.name, frozen.uid, frozen.resourceVersion], ["shop/cart-0", "cart-0", "u-1", "7"]);
+  }
+});
+
+Deno.test("frozenEntry freezes objects that are nested more deeply than the call stack allows", () => {
+  let nested: unknown = {};
+  for (let depth = 0; depth < 100_000; depth++) nested = { nested };
+  const metadata = {
+    name: "a",
+    uid: "u-1",
+    resourceVersion: "7",
+    creationTimestamp: "",
+    annotations: nested as Readonly<Record<string, string>>,
+  };
+  let object: unknown = frozenEntry(entryOf({ metadata })).object;
+  let depth = 0;
+  for (; typeof object === "object" && object !== null; depth++) {
+    assert(Object.isFrozen(object));
+    object = Object.values(object).at(-1);
+  }
+  assert(depth > 100_000);
+});
+
+Deno.test("frozenEntry of a broken entry is broken", () => {
+  const error = new DecodeError("Cannot read it");
+  const frozen = frozenEntry(brokenEntry<Thing>(IDENTITY, error));
+  assertStrictEquals(frozen.error, error);
+  assertStrictEquals(assertThrows(() => frozen.object), error);
+  assertFalse(sameVersion(frozen, frozen));
+});
+
+Deno.test("unreadEntry has the object's identity without parsing it", () => {
+  const entry = unread();
+  const count = parses(() => {
+    assertEquals(
+      [entry.key, entry.namespace, entry.name, entry.uid, entry.resourceVersion, entry.error],
+      ["shop/cart-0", "shop", "cart-0", "u-1", "7", undefined],
+    );
+  });
+  assertEquals(count, 0);
+});
+
+Deno.test("unreadEntry parses the object once, and remembers it", () => {
+  const entry = unread();
+  assertEquals(parses(() => assertStrictEquals(entry.object, entry.object)), 1);
+  assertEquals(entry.object, JSON.parse(TEXT));
+  assertEquals(parses(() => assertStrictEquals(entry.metadata, entry.object.metadata)), 0);
+});
+
+Deno.test("unreadEntry parses metadata alone and once, and returns the object's own metadata once the object is parsed", () => {
+  const entry = unread();
+  assertEquals(parses(() => assertStrictEquals(entry.metadata, entry.metadata)), 1);
+  assertEquals(entry.metadata, JSON.parse(METADATA));
+  const alone = entry.metadata;
+  assertEquals(parses(() => void entry.object), 1);
+  assertNotStrictEquals(entry.metadata, alone);
+  assertStrictEquals(entry.metadata, entry.object.metadata);
+  assertEquals(alone, entry.metadata);
+});
+
+Deno.test("unreadEntry reads UTF-8 bytes, with positions in bytes", () => {
+  const metadata = METADATA.replace('cart"}', '日本🦕"}');
+  const text = `{"note":"ä日","metadata":${metadata},"spec":{"containers":[]}}`;
+  const entry = unread(new TextEncoder().encode(text), metadata);
+  assertEquals(entry.metadata.labels, { app: "日本🦕" });
+  assertEquals(entry.object, JSON.parse(text));
+});
+
+Deno.test("unreadEntry ignores members after the object in its event", () => {
+  for (const behind of [`,"extra":1`, `,"a":{"metadata":{"name":"wrong"}},"b":[]`]) {
+    for (const text of [TEXT + behind, new TextEncoder().encode(TEXT + behind)]) {
+      const entry = unread(text);
+      assertEquals(entry.metadata.name, "cart-0");
+      assertEquals(entry.object, JSON.parse(TEXT));
+      assertEquals(entry.error, undefined);
+    }
+  }
+});
+
+Deno.test("unreadEntry of broken text throws the same DecodeError to every reader, and is broken from then on", () => {
+  const entry = unread(TEXT.replace(`"spec":{`, `"spec":{{`));
+  assertEquals(entry.metadata.name, "cart-0");
+  assert(sameVersion(entry, unread()), "no read has failed yet");
+  const error = assertThrows(() => entry.object, DecodeError);
+  assertEquals(error.key, "shop/cart-0");
+  assertEquals(error.message, `Cannot parse "shop/cart-0" at version 7`);
+  assert(error.cause instanceof SyntaxError);
+  assertStrictEquals(entry.error, error);
+  assertEquals(parses(() => assertStrictEquals(assertThrows(() => entry.object), error)), 0);
+  assertFalse(sameVersion(entry, unread()));
+  assertFalse(sameVersion(unread(), entry));
+  assertFalse(sameVersion(entry, entry));
+});
+
+Deno.test("unreadEntry whose metadata cannot be parsed is broken: every read throws", () => {
+  const text = TEXT.replace(`"labels":{`, `"labels":[`);
+  const entry = unread(text, METADATA.replace(`"labels":{`, `"labels":[`));
+  const error = assertThrows(() => entry.metadata, DecodeError);
+  assertStrictEquals(assertThrows(() => entry.metadata), error);
+  assertStrictEquals(assertThrows(() => entry.object), error);
+  assertStrictEquals(entry.error, error);
+});
+
+Deno.test("unreadEntry parses labels alone and once, and returns those of the metadata or object once that is parsed", () => {
+  const entry = unread(TEXT, METADATA, `{"app":"cart"}`);
+  const texts: string[] = [];
+  const count = parses(() => assertStrictEquals(entry.labels, entry.labels), texts);
+  assertEquals([count, texts], [1, [`{"app":"cart"}`]]);
+  assertEquals(entry.labels, { app: "cart" });
+  const alone = entry.labels;
+  assertEquals(parses(() => void entry.metadata), 1);
+  assertEquals(entry.metadata, JSON.parse(METADATA));
+  assertEquals(parses(() => assertStrictEquals(entry.labels, entry.metadata.labels)), 0);
+  assertEquals(parses(() => void entry.object), 1);
+  assertEquals(parses(() => assertStrictEquals(entry.labels, entry.object.metadata.labels)), 0);
+  assertEquals(alone, entry.labels);
+  const object = unread(TEXT, METADATA, `{"app":"cart"}`);
+  assertEquals(parses(() => assertStrictEquals(object.object.metadata.labels, object.labels)), 1);
+});
+
+Deno.test("unreadEntry reads labels from UTF-8 bytes, with positions in bytes", () => {
+  const metadata = METADATA.replace('"cart"}', '"日本🦕"}').replace('"name"', '"note":"ä","name"');
+  const text = `{"note":"ä日","metadata":${metadata},"spec":{"containers":[]}}`;
+  const entry = unread(new TextEncoder().encode(text), metadata, `{"app":"日本🦕"}`);
+  assertEquals(parses(() => assertEquals(entry.labels, { app: "日本🦕" })), 1);
+  assertEquals(entry.object, JSON.parse(text));
+});
+
+Deno.test("unreadEntry parses nothing when there are no labels, and the metadata when the labels' position is unknown", () => {
+  const metadata = METADATA.replace(`,"labels":{"app":"cart"}`, "");
+  const none = unread(TEXT.replace(METADATA, metadata), metadata, "");
+  assertEquals(parses(() => assertEquals(none.labels, undefined)), 0);
+  const texts: string[] = [];
+  const unplaced = unread();
+  assertEquals(
+    parses(() => assertEquals([unplaced.labels, unplaced.labels], Array(2).fill({ app: "cart" })), texts),
+    1,
+  );
+  assertEquals(texts, [METADATA]);
+});
+
+Deno.test("unreadEntry whose labels cannot be parsed is broken: every read throws", () => {
+  const labels = `{"app":"cart",}`;
+  const metadata = METADATA.replace(`{"app":"cart"}`, labels);
+  const entry = unread(TEXT.replace(METADATA, metadata), metadata, labels);
+  const error = assertThrows(() => entry.labels, DecodeError);
+  assertEquals(error.message, `Cannot parse "shop/cart-0" at version 7`);
+  for (const read of [() => entry.labels, () => entry.metadata, () => entry.object]) {
+    assertStrictEquals(assertThrows(read), error);
+  }
+  assertStrictEquals(entry.error, error);
+});
+
+Deno.test("Entry labels of a parsed object are its own, and undefined where they are missing or null", () => {
+  const object = JSON.parse(TEXT) as Thing;
+  assertStrictEquals(entryOf(object).labels, object.metadata.labels);
+  for (const labels of ["", `,"labels":null`]) {
+    const text = TEXT.replace(`,"labels":{"app":"cart"}`, labels);
+    const metadata = METADATA.replace(`,"labels":{"app":"cart"}`, labels);
+    assertEquals([entryOf(JSON.parse(text) as Thing).labels, unread(text, metadata).labels], [undefined, undefined]);
+  }
+});
+
+Deno.test("brokenEntry keeps its identity and throws its error", () => {
+  const error = new DecodeError("Cannot read it", { key: "shop/cart-0" });
+  const entry = brokenEntry<KubernetesObject>(IDENTITY, error);
+  assertEquals([entry.key, entry.name, entry.uid, entry.resourceVersion], ["shop/cart-0", "cart-0", "u-1", "7"]);
+  assertStrictEquals(entry.error, error);
+  assertStrictEquals(assertThrows(() => entry.object), error);
+  assertStrictEquals(assertThrows(() => entry.metadata), error);
+  assertStrictEquals(assertThrows(() => entry.labels), error);
+});
+
+Deno.test("pickFields keeps identity and named fields, through arrays, and null", () => {
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", labels: { app: "web" }, annotations: { "a.b/c": "1", d: "2" }, generation: 3 },
+    spec: { nodeName: "n1", containers: [{ name: "x", image: "i" }, { name: "y" }, 7, null] },
+    status: null,
+  };
+  const fields = ['metadata.annotations["a.b/c"]', "spec.containers.image", "status.phase", "spec.nodeName.x"];
+  assertEquals<unknown>(pickFields(pod, FieldTree.of(fields)), {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", annotations: { "a.b/c": "1" }, generation: 3 },
+    spec: { containers: [{ image: "i" }, {}, null, null] },
+    status: null,
+  });
+});
+
+Deno.test("pickFields keeps all of a field whose path begins another path", () => {
+  const tree = FieldTree.of(["spec.a.b", "spec", "spec.c", "spec"]);
+  assertEquals<unknown>(pickFields({ spec: { a: { b: 1, d: 2 }, c: 3 } }, tree), { spec: { a: { b: 1, d: 2 }, c: 3 } });
+});
+
+Deno.test("pickFields treats __proto__ as any other key", () => {
+  const object = JSON.parse(`{"spec":{"__proto__":{"a":1,"b":2}}}`);
+  const picked = pickFields(object, FieldTree.of(["spec.__proto__.a"]));
+  assertEquals(JSON.stringify(picked), `{"spec":{"__proto__":{"a":1}}}`);
+});
+
+/** An unread entry; `bytes` holds it as bytes, as text outside of ASCII is held. */
+function entry(version: string, rest: object = {}, { bytes = false, annotations = {} } = {}): Entry<KubernetesObject> {
+  const text = JSON.stringify({ metadata: { annotations, name: "a", resourceVersion: version }, ...rest });
+  const identity = { key: "a", namespace: "", uid: "", resourceVersion: version };
+  const end = text.indexOf("}", text.indexOf(`"name"`)) + 1;
+  return unreadEntry(identity, bytes ? new TextEncoder().encode(text) : text, 12, end);
+}
+
+function read<T>(entry: Entry<T>): Entry<T> {
+  void entry.object;
+  return entry;
+}
+
+Deno.test("sameFields compares the fields but for the version, whether entries are read, frozen, or bytes", () => {
+  const forms = [
+    (entry: Entry<KubernetesObject>) => entry,
+    read,
+    frozenEntry,
+    (entry: Entry<KubernetesObject>) => read(frozenEntry(entry)),
+  ];
+  for (const bytes of [false, true]) {
+    for (const one of forms) {
+      for (const other of forms) {
+        const made = (version: string, value: unknown) => entry(version, { spec: { value } }, { bytes });
+        assert(sameFields(one(made("9", ["é"])), other(made("10", ["é"]))));
+        assert(!sameFields(one(made("9", ["a"])), other(made("10", ["b"]))));
+        assert(!sameFields(one(made("9", ["a"])), other(made("10", ["a", null]))));
+        assert(!sameFields(one(made("9", {})), other(made("10", []))));
+        assert(!sameFields(one(made("9", null)), other(made("10", 0))));
+      }
+    }
+  }
+});
+
+Deno.test("sameFields takes values without members of their own for equal only where they are the same", () => {
+  class Hidden {
+    readonly #value: number;
+    constructor(value: number) {
+      this.#value = value;
+    }
+    get value(): number {
+      return this.#value;
+    }
+  }
+  const made = (at: unknown) => entryOf({ metadata: { name: "a", resourceVersion: "1" }, at } as never);
+  const pairs = [
+    [new Date(1), new Date(2)],
+    [new Map([[1, 1]]), new Map([[2, 2]])],
+    [new Set([1]), new Set([2])],
+    [new URL("http://a/"), new URL("http://b/")],
+    [new Hidden(1), new Hidden(2)],
+  ];
+  for (const [a, b] of pairs) {
+    assert(!sameFields(made(a), made(b)));
+    assert(sameFields(made(a), made(a)));
+  }
+  assert(sameFields(made(Object.assign(Object.create(null), { a: [1] })), made({ a: [1] })));
+});
+
+Deno.test("sameFields compares a field that looks like the version", () => {
+  const made = (version: string, annotation: string) =>
+    entry(version, {}, { annotations: { resourceVersion: annotation } });
+  assert(!sameFields(made("5", "5"), made("6", "6")));
+  assert(!sameFields(made("5", "6"), made("6", "5")));
+  assert(sameFields(made("5", "7"), made("6", "7")));
+  const quoted = (version: string) => entry(version, { spec: `"resourceVersion":"${version}"` });
+  assert(!sameFields(quoted("5"), quoted("6")));
+});
+
+Deno.test("sameFields is false for an entry that is broken or cannot be parsed", () => {
+  const identity = { key: "a", namespace: "", uid: "", resourceVersion: "6" };
+  assert(!sameFields(entry("5"), brokenEntry(identity, new DecodeError("broken"))));
+  assert(!sameFields(read(entry("5")), unreadEntry(identity, `{"metadata":{]}`, 12, 14)));
+});
+
+Deno.test("sameFields is true for equal texts and false for different ones, as for their objects", () => {
+  fc.assert(fc.property(fc.json(), fc.json(), (a, b) => {
+    const [one, other] = [JSON.parse(a), JSON.parse(b)].map((spec, i) => entry(String(9 + i), { spec }));
+    assertEquals(sameFields(one, other), JSON.stringify(JSON.parse(a)) === JSON.stringify(JSON.parse(b)));
+    assert(sameFields(read(one), entry("12", { spec: JSON.parse(a) })));
+  }));
+});

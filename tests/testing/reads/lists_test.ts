@@ -1,0 +1,413 @@
+import { assert, assertEquals, assertMatch, assertNotEquals, assertRejects } from "@std/assert";
+import { FakeApiServer } from "../../../src/testing/mod.ts";
+import { ask, ConfigMap, fiveMaps, MAPS, Pod, Widget } from "../../support/fake_server.ts";
+import { FakeTime } from "../../support/fake_time.ts";
+import { statusObject } from "../../support/transport.ts";
+
+const NOW = (): number => Date.UTC(2026, 10, 21, 13, 6, 37, 123);
+
+function maps(options = {}): FakeApiServer {
+  const server = new FakeApiServer({ now: NOW, ...options });
+  fiveMaps(server);
+  return server;
+}
+
+// deno-lint-ignore no-explicit-any -- an answer
+const names = (list: any): string[] => list.items.map((item: any) => item.metadata.name);
+
+Deno.test("FakeApiServer writes a list of a built-in kind in the server's order of members", async () => {
+  const server = new FakeApiServer({ now: NOW });
+  const { metadata } = server.create(ConfigMap, {
+    metadata: { labels: { b: "2", a: "1" }, namespace: "answers", name: "map-0" },
+    data: { k: "<&>" },
+  });
+  const { text, headers } = await ask(server, MAPS);
+  assertEquals(
+    text,
+    `{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"2"},"items":[{"metadata":{"name":"map-0",` +
+      `"namespace":"answers","uid":"${metadata.uid}","resourceVersion":"2","creationTimestamp":"2026-11-21T13:06:37Z",` +
+      `"labels":{"a":"1","b":"2"},"managedFields":[{"manager":"fake","operation":"Update","apiVersion":"v1",` +
+      `"time":"2026-11-21T13:06:37Z","fieldsType":"FieldsV1","fieldsV1":{"f:data":{".":{},"f:k":{}},"f:metadata":` +
+      `{"f:labels":{".":{},"f:a":{},"f:b":{}}}}}]},"data":{"k":"\\u003c\\u0026\\u003e"}}]}\n`,
+  );
+  assertEquals(headers.get("content-type"), "application/json");
+  assertEquals(headers.get("cache-control"), "no-cache, private");
+});
+
+Deno.test("FakeApiServer writes a list of custom resources in alphabetical order of members, items first", async () => {
+  const server = new FakeApiServer({ now: NOW });
+  const { metadata } = server.create(Widget, { metadata: { namespace: "answers", name: "a" }, spec: { size: 1 } });
+  const { text } = await ask(server, "/apis/example.com/v1/namespaces/answers/widgets");
+  assertEquals(
+    text,
+    `{"apiVersion":"example.com/v1","items":[{"apiVersion":"example.com/v1","kind":"Widget","metadata":` +
+      `{"creationTimestamp":"2026-11-21T13:06:37Z","generation":1,"managedFields":[{"apiVersion":"example.com/v1",` +
+      `"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{".":{},"f:size":{}}},"manager":"fake","operation":"Update",` +
+      `"time":"2026-11-21T13:06:37Z"}],"name":"a","namespace":"answers","resourceVersion":"2","uid":"${metadata.uid}"},` +
+      `"spec":{"size":1}}],"kind":"WidgetList","metadata":{"continue":"","resourceVersion":"2"}}\n`,
+  );
+});
+
+Deno.test("FakeApiServer returns an empty list for a namespace that does not exist", async () => {
+  const { text } = await ask(maps(), "/api/v1/namespaces/nowhere/configmaps");
+  assertEquals(text, '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"6"},"items":[]}\n');
+});
+
+Deno.test("FakeApiServer pages with the server's tokens, counts and version", async () => {
+  const server = maps();
+  const first = await ask(server, `${MAPS}?limit=2`);
+  assertEquals(names(first.json), ["map-0", "map-1"]);
+  const token = first.json.metadata.continue;
+  assertEquals(atob(token), '{"v":"meta.k8s.io/v1","rv":6,"start":"/map-1\\u0000"}');
+  assertEquals(first.json.metadata.remainingItemCount, 3);
+  server.delete(ConfigMap, "answers/map-2");
+  server.create(ConfigMap, { metadata: { namespace: "answers", name: "map-1a" } });
+  server.patch(ConfigMap, "answers/map-4", { data: { k: "later" } });
+  const next = await ask(server, `${MAPS}?limit=2&continue=${token}`);
+  assertEquals(names(next.json), ["map-2", "map-3"]);
+  assertEquals(next.json.metadata.resourceVersion, "6");
+  assertEquals(next.json.metadata.remainingItemCount, 1);
+  const last = await ask(server, `${MAPS}?limit=2&continue=${next.json.metadata.continue}`);
+  assertEquals(last.json.metadata, { resourceVersion: "6" });
+  assertEquals(names(last.json), ["map-4"]);
+  assertEquals(last.json.items[0].data, { k: "0" });
+});
+
+Deno.test("FakeApiServer pages through all namespaces in the order of keys", async () => {
+  const server = new FakeApiServer();
+  for (const namespace of ["b", "a-b", "a"]) {
+    for (const name of ["y", "x"]) server.create(ConfigMap, { metadata: { namespace, name } });
+  }
+  const seen: string[] = [];
+  const left: unknown[] = [];
+  let token = "";
+  do {
+    const { json } = await ask(server, `/api/v1/configmaps?limit=1&continue=${token}`);
+    for (const { metadata } of json.items) seen.push(`${metadata.namespace}/${metadata.name}`);
+    left.push(json.metadata.remainingItemCount);
+    token = json.metadata.continue ?? "";
+  } while (token !== "");
+  // "-" comes before "/".
+  assertEquals(seen, ["a-b/x", "a-b/y", "a/x", "a/y", "b/x", "b/y"]);
+  assertEquals(left, [5, 4, 3, 2, 1, undefined]);
+});
+
+Deno.test("FakeApiServer sends no remainingItemCount with a selector", async () => {
+  const { json } = await ask(maps(), `${MAPS}?limit=1&labelSelector=colour%3Dred`);
+  assertEquals(names(json), ["map-0"]);
+  assertEquals(json.metadata.remainingItemCount, undefined);
+  assertNotEquals(json.metadata.continue, undefined);
+});
+
+Deno.test("FakeApiServer ignores the limit of a list at version 0", async () => {
+  const { json } = await ask(maps(), `${MAPS}?resourceVersion=0&limit=2`);
+  assertEquals(json.items.length, 5);
+  assertEquals(json.metadata, { resourceVersion: "6" });
+});
+
+Deno.test("FakeApiServer reads a version with a limit as exact, and without as a lower bound", async () => {
+  const server = maps();
+  server.delete(ConfigMap, "answers/map-0");
+  const exact = await ask(server, `${MAPS}?resourceVersion=4&limit=9`);
+  assertEquals(names(exact.json), ["map-0", "map-1", "map-2"]);
+  assertEquals(exact.json.metadata.resourceVersion, "4");
+  const named = await ask(server, `${MAPS}?resourceVersion=6&resourceVersionMatch=Exact`);
+  assertEquals(names(named.json).length, 5);
+  const atLeast = await ask(server, `${MAPS}?resourceVersion=4`);
+  assertEquals(names(atLeast.json), ["map-1", "map-2", "map-3", "map-4"]);
+  assertEquals(atLeast.json.metadata.resourceVersion, "7");
+  const paged = await ask(server, `${MAPS}?resourceVersion=4&resourceVersionMatch=NotOlderThan&limit=1`);
+  assertEquals(paged.json.metadata.resourceVersion, "7");
+  assertEquals(paged.json.metadata.remainingItemCount, 3);
+});
+
+Deno.test("FakeApiServer lists any version of a random history exactly until that is compacted", async () => {
+  const server = new FakeApiServer({ seed: 7 });
+  const snapshots = new Map<string, string>();
+  const present = new Set<string>();
+  let state = 12345;
+  for (let step = 0; step < 300; step++) {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    const name = `m-${state % 12}`;
+    const key = `answers/${name}`;
+    if (!present.has(key)) {
+      server.create(ConfigMap, { metadata: { namespace: "answers", name }, data: { step: String(step) } });
+      present.add(key);
+    } else if (state % 3 === 0) {
+      server.delete(ConfigMap, key);
+      present.delete(key);
+    } else server.patch(ConfigMap, key, { data: { step: String(step) } });
+    const contents = server.list(ConfigMap).map(({ metadata, data }) => `${metadata.name}=${data?.step}`).join(" ");
+    snapshots.set(server.resourceVersion, contents);
+    if (step === 150) {
+      server.compact();
+      snapshots.clear();
+      snapshots.set(server.resourceVersion, contents);
+    }
+  }
+  assertEquals(snapshots.size, 150);
+  for (const [version, contents] of snapshots) {
+    const { json } = await ask(server, `${MAPS}?resourceVersion=${version}&resourceVersionMatch=Exact`);
+    // deno-lint-ignore no-explicit-any -- an item
+    const listed = json.items.map((item: any) => `${item.metadata.name}=${item.data.step}`).join(" ");
+    assertEquals(listed, contents, `at version ${version}`);
+  }
+});
+
+Deno.test("FakeApiServer answers 410 to exact lists and pages of compacted versions", async () => {
+  const server = maps();
+  const { json: { metadata: { continue: token } } } = await ask(server, `${MAPS}?limit=2`);
+  server.delete(ConfigMap, "answers/map-0");
+  server.compact();
+  for (const query of ["resourceVersion=6&resourceVersionMatch=Exact", "resourceVersion=6&limit=1"]) {
+    const { status, json } = await ask(server, `${MAPS}?${query}`);
+    assertEquals(status, 410);
+    assertEquals(json, statusObject(410, "Expired", "The resourceVersion for the provided list is too old."));
+  }
+  const { status, json } = await ask(server, `${MAPS}?limit=2&continue=${token}`);
+  assertEquals(status, 410);
+  assertEquals(json.reason, "Expired");
+  assertMatch(json.message, /^The provided continue parameter is too old to display a consistent list result\./);
+  assertEquals(atob(json.metadata.continue), '{"v":"meta.k8s.io/v1","rv":-1,"start":"map-1\\u0000"}');
+  const rest = await ask(server, `${MAPS}?limit=2&continue=${json.metadata.continue}`);
+  assertEquals(names(rest.json), ["map-2", "map-3"]);
+  assertEquals(rest.json.metadata.resourceVersion, "7");
+  assertEquals((await ask(server, `${MAPS}?resourceVersion=7&resourceVersionMatch=Exact`)).status, 200);
+});
+
+Deno.test("FakeApiServer forgets the oldest writes beyond the length of its history", async () => {
+  const server = maps({ history: 3 });
+  assertEquals((await ask(server, `${MAPS}?resourceVersion=3&resourceVersionMatch=Exact`)).json.items.length, 2);
+  assertEquals((await ask(server, `${MAPS}?resourceVersion=2&resourceVersionMatch=Exact`)).status, 410);
+  for (let index = 1; index < 5_000; index++) server.patch(ConfigMap, "answers/map-0", { data: { k: String(index) } });
+  assertEquals((await ask(server, `${MAPS}?resourceVersion=5002&resourceVersionMatch=Exact`)).status, 200);
+  assertEquals((await ask(server, `${MAPS}?resourceVersion=5001&resourceVersionMatch=Exact`)).status, 410);
+});
+
+Deno.test("FakeApiServer lists a name once that was deleted, compacted and created again", async () => {
+  const server = maps();
+  for (let round = 0; round < 3; round++) {
+    server.delete(ConfigMap, "answers/map-2");
+    server.compact();
+    server.create(ConfigMap, { metadata: { namespace: "answers", name: "map-2" } });
+    assertEquals(names((await ask(server, MAPS)).json), ["map-0", "map-1", "map-2", "map-3", "map-4"]);
+  }
+  assertEquals(server.keys(ConfigMap).length, 5);
+});
+
+Deno.test("FakeApiServer refuses a version of the future after waiting for it", async () => {
+  using time = new FakeTime();
+  const server = maps({ tooLargeDelayMs: 3_000 });
+  const early = ask(server, `${MAPS}?resourceVersion=7`);
+  const never = ask(server, `${MAPS}?resourceVersion=99999999`);
+  await time.tickAsync(1_000);
+  server.delete(ConfigMap, "answers/map-0");
+  assertEquals((await early).status, 200);
+  await time.tickAsync(2_000);
+  const { status, json, headers } = await never;
+  assertEquals(status, 504);
+  assertEquals(headers.get("retry-after"), "1");
+  assertEquals(
+    json,
+    statusObject(504, "Timeout", "Timeout: Too large resource version: 99999999, current: 7", {
+      details: {
+        causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+        retryAfterSeconds: 1,
+      },
+    }),
+  );
+  assertEquals(time.timers, 0);
+});
+
+Deno.test("FakeApiServer rejects a waiting request at once when it is aborted", async () => {
+  using time = new FakeTime();
+  const server = maps({ tooLargeDelayMs: 3_000 });
+  const controller = new AbortController();
+  const path = `http://fake${MAPS}?resourceVersion=99`;
+  const answer = server.fetch(new Request(path, { signal: controller.signal }));
+  await time.tickAsync(10);
+  const reason = new Error("enough");
+  controller.abort(reason);
+  assertEquals(await assertRejects(() => answer), reason);
+  await time.tickAsync(3_000);
+  assertEquals(time.timers, 0);
+});
+
+Deno.test("FakeApiServer selects by labels and fields", async () => {
+  const server = maps();
+  const both = `${MAPS}?labelSelector=colour%20in%20(blue)&fieldSelector=metadata.name!%3Dmap-3`;
+  assertEquals(names((await ask(server, both)).json), ["map-1"]);
+  server.create(Pod, {
+    metadata: { name: "a" },
+    spec: { nodeName: "n-1", containers: [] },
+    status: { phase: "Running" },
+  });
+  server.create(Pod, { metadata: { name: "b" }, spec: { containers: [] } });
+  const pods = async (selector: string): Promise<string[]> =>
+    names((await ask(server, `/api/v1/pods?fieldSelector=${encodeURIComponent(selector)}`)).json);
+  assertEquals(await pods("spec.nodeName=n-1"), ["a"]);
+  assertEquals(await pods("spec.nodeName="), ["b"]);
+  assertEquals(await pods("status.phase!=Running,metadata.namespace=default"), ["b"]);
+  assertEquals(await pods("metadata.name==a"), ["a"]);
+});
+
+Deno.test("FakeApiServer refuses invalid list options as the server does", async () => {
+  const server = maps();
+  const cases: [query: string, status: number, message: string | RegExp][] = [
+    [
+      "fieldSelector=data.k%3D1",
+      400,
+      `"data.k" is not a known field selector: only "metadata.name", "metadata.namespace"`,
+    ],
+    ["fieldSelector=nonsense", 400, "invalid selector: 'nonsense'; can't understand 'nonsense'"],
+    ["labelSelector=a%20in%20(", 400, /^unable to parse requirement: /],
+    ["limit=abc", 400, `strconv.ParseInt: parsing "abc": invalid syntax`],
+    [
+      "resourceVersion=abc",
+      400,
+      `invalid resource version: resourceVersion: Invalid value: "abc": strconv.ParseUint: parsing "abc": invalid syntax`,
+    ],
+    ["limit=2&continue=xyz", 400, /^invalid continue token: continue key is not valid: /],
+    [
+      "resourceVersionMatch=Exact",
+      422,
+      `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless ` +
+      `resourceVersion is provided`,
+    ],
+    [
+      "sendInitialEvents=true",
+      422,
+      `ListOptions.meta.k8s.io "" is invalid: sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list`,
+    ],
+    [
+      "resourceVersionMatch=Exact&resourceVersion=0",
+      422,
+      /resourceVersionMatch "exact" is forbidden for resourceVersion "0"/,
+    ],
+    [
+      "resourceVersionMatch=Near&resourceVersion=3",
+      422,
+      /Unsupported value: "Near": supported values: "Exact", "NotOlderThan", ""/,
+    ],
+  ];
+  for (const [query, status, message] of cases) {
+    const answer = await ask(server, `${MAPS}?${query}`);
+    assertEquals(answer.status, status, query);
+    assertEquals(answer.json.reason, status === 400 ? "BadRequest" : "Invalid", query);
+    if (typeof message === "string") assertEquals(answer.json.message, message);
+    else assertMatch(answer.json.message, message);
+  }
+  const pods = await ask(server, "/api/v1/pods?fieldSelector=spec.foo%3D1");
+  assertEquals([pods.status, pods.json.message], [400, "field label not supported: spec.foo"]);
+  const invalid = await ask(server, `${MAPS}?resourceVersionMatch=Exact`);
+  assertEquals(invalid.json.details, {
+    group: "meta.k8s.io",
+    kind: "ListOptions",
+    causes: [{
+      reason: "FieldValueForbidden",
+      message: "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided",
+      field: "resourceVersionMatch",
+    }],
+  });
+});
+
+Deno.test("FakeApiServer returns metadata alone on request", async () => {
+  const server = maps();
+  const accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+  const { text, json } = await ask(server, `${MAPS}?limit=1`, { headers: { accept } });
+  assert(
+    text.startsWith(
+      '{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"6","continue":',
+    ),
+  );
+  const [item] = json.items;
+  assertEquals(Object.keys(item), ["kind", "apiVersion", "metadata"]);
+  assertEquals([item.kind, item.apiVersion, item.metadata.name], ["PartialObjectMetadata", "meta.k8s.io/v1", "map-0"]);
+  assertEquals(item.metadata.managedFields.length, 1);
+  server.create(Widget, { metadata: { namespace: "answers", name: "a", labels: { z: "1" } }, spec: { size: 1 } });
+  const widgets = await ask(server, "/apis/example.com/v1/widgets", { headers: { accept } });
+  // The keys of custom resources' metadata are in a struct's order here.
+  assertEquals(Object.keys(widgets.json.items[0].metadata).slice(0, 4), [
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+  ]);
+  const one = await ask(server, `${MAPS}/map-0`, {
+    headers: { accept: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" },
+  });
+  assertEquals(Object.keys(one.json), ["kind", "apiVersion", "metadata"]);
+});
+
+Deno.test("FakeApiServer picks the best type of an Accept header, else answers 406", async () => {
+  const server = maps();
+  const list = (accept: string) => ask(server, `${MAPS}?limit=1`, { headers: { accept } });
+  assertEquals((await list("application/cbor, application/json;q=0.9")).json.kind, "ConfigMapList");
+  assertEquals(
+    (await list("application/json;as=Table;g=meta.k8s.io;v=v1beta1, application/json")).json.kind,
+    "ConfigMapList",
+  );
+  assertEquals((await list("*/*")).status, 200);
+  const { status, json } = await list("application/cbor");
+  assertEquals([status, json.reason, json.details], [406, "NotAcceptable", {}]);
+  assertMatch(json.message, /^406: Not Acceptable\n\nAvailable representations: application\/json/);
+});
+
+Deno.test("FakeApiServer indents JSON for browsers and with pretty=true", async () => {
+  const server = maps();
+  const plain = await ask(server, `${MAPS}?limit=1`);
+  const browser = await ask(server, `${MAPS}?limit=1`, { headers: { "user-agent": "Mozilla/5.0" } });
+  assertEquals(browser.text, JSON.stringify(plain.json, null, 2));
+  assertEquals((await ask(server, `${MAPS}?limit=1&pretty=true`)).text, browser.text);
+  const declined = await ask(server, `${MAPS}?limit=1&pretty=false`, { headers: { "user-agent": "curl/8" } });
+  assertEquals(declined.text, plain.text);
+});
+
+Deno.test("FakeApiServer writes lists in chunks of the given size, split anywhere", async () => {
+  const whole = (await ask(maps(), MAPS)).text;
+  for (const chunkBytes of [1, 7, 1_000]) {
+    const response = await maps({ chunkBytes }).fetch(new Request(`http://fake${MAPS}`));
+    const sizes: number[] = [];
+    let text = "";
+    for await (const chunk of response.body!) {
+      sizes.push(chunk.length);
+      text += new TextDecoder().decode(chunk);
+    }
+    assertEquals(text, whole);
+    assertEquals(sizes.slice(0, -1).every((size) => size === chunkBytes), true);
+    assert(sizes.at(-1)! <= chunkBytes);
+  }
+});
+
+Deno.test("FakeApiServer writes byte streams that BYOB readers can read", async () => {
+  const whole = (await ask(maps(), MAPS)).text;
+  const response = await maps().fetch(new Request(`http://fake${MAPS}`));
+  const reader = response.body!.getReader({ mode: "byob" });
+  const decoder = new TextDecoder();
+  let text = "";
+  let buffer = new ArrayBuffer(100);
+  for (;;) {
+    const { done, value } = await reader.read(new Uint8Array(buffer));
+    if (done) break;
+    text += decoder.decode(value, { stream: true });
+    buffer = value.buffer as ArrayBuffer;
+  }
+  assertEquals(text, whole);
+});
+
+Deno.test("FakeApiServer breaks the body of a list when the request is aborted", async () => {
+  const controller = new AbortController();
+  const server = maps({ chunkBytes: 10 });
+  const response = await server.fetch(new Request(`http://fake${MAPS}`, { signal: controller.signal }));
+  const reader = response.body!.getReader();
+  await reader.read();
+  const reason = new Error("enough");
+  controller.abort(reason);
+  let caught: unknown;
+  try {
+    for (;;) if ((await reader.read()).done) break;
+  } catch (error) {
+    caught = error;
+  }
+  assertEquals(caught, reason);
+});
