@@ -135,7 +135,7 @@ export interface OpenPage<P> {
 }
 
 /** Options for {@linkcode readPages}. */
-export interface PagerOptions<P> {
+interface PagerOptions<P> {
   /** The action, which follows "Cannot" in errors: `list "pods"`. */
   readonly action: string;
   /** The options of the first request. */
@@ -152,7 +152,7 @@ export interface PagerOptions<P> {
 }
 
 /** Part of a list in pages. */
-export interface PagePart<P> {
+interface PagePart<P> {
   /** The part. */
   readonly part: P;
   /** True for the first part of a list that was started again: the parts before it are no longer part of the list. */

@@ -154,7 +154,7 @@ export function isAbortOf(signal: AbortSignal, error: unknown): boolean {
  * Reports an error to the runtime without stopping the caller, as the web does for errors of event listeners: by `reportError`
  * where there is one, otherwise by throwing it in a microtask (Node emits `uncaughtException`).
  */
-export function reportUncaught(error: unknown): void {
+function reportUncaught(error: unknown): void {
   if (typeof globalThis.reportError === "function") globalThis.reportError(error);
   else {
     queueMicrotask(() => {

@@ -1,7 +1,7 @@
 import { delay } from "@std/async/delay";
 
 /** Limits for {@linkcode checkDurations}. */
-export interface DurationLimits {
+interface DurationLimits {
   /** The shortest duration, in milliseconds. @default {0} */
   readonly min?: number;
   /** Refuses `Infinity`, which means "never". @default {false} */
@@ -149,7 +149,7 @@ export class CoarseClock {
 }
 
 /** The rate of a {@linkcode LeakyBucket}. */
-export interface LeakyBucketOptions {
+interface LeakyBucketOptions {
   /** The number that passes at once. */
   readonly burst: number;
   /** One more passes after this many milliseconds. */
@@ -189,7 +189,7 @@ export class LeakyBucket {
 }
 
 /** The longest delay that `setTimeout` takes, in milliseconds; a longer one would fire at once. */
-export const MAX_TIMER_MS: number = 2 ** 31 - 1;
+const MAX_TIMER_MS: number = 2 ** 31 - 1;
 
 /**
  * A timer that fires once for each time it is armed, after a delay of any length. Disposing it disarms it.

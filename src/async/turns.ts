@@ -26,7 +26,7 @@ export async function inTurn<R>(
 }
 
 /** Calls a function in a later turn of the event loop. */
-export type Schedule = (callback: () => void) => unknown;
+type Schedule = (callback: () => void) => unknown;
 
 /**
  * Resolves in the next turn of the event loop, after timers, sockets and rendering have had theirs.

@@ -110,7 +110,7 @@ export class ServerNames implements ClusterNames {
 }
 
 /** A word that a shell offers. */
-export interface Candidate {
+interface Candidate {
   /** The word. */
   readonly word: string;
   /** A description, for shells that show one. */
@@ -118,7 +118,7 @@ export interface Candidate {
 }
 
 /** The part of a command of `@cliffy/command` that completion reads. */
-export interface CompletedCommand {
+interface CompletedCommand {
   /** The name. */
   getName(): string;
   /** The first line of the description. */

@@ -10,7 +10,7 @@ import { LiveView } from "./terminal/live_view.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `demo`. */
-export interface DemoFlags {
+interface DemoFlags {
   /** Initial number of pods. */
   readonly pods: number;
   /** Changes per second. */

@@ -7,7 +7,7 @@ import { replaceFile } from "../deno/host.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `fake`. */
-export interface FakeFlags {
+interface FakeFlags {
   /** The port; 0 is any free one. */
   readonly port: number;
   /** Initial number of pods. */

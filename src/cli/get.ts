@@ -28,7 +28,7 @@ import {
 import { jsonText, type Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `get`. */
-export interface GetFlags extends ConnectionFlags, SelectionFlags {
+interface GetFlags extends ConnectionFlags, SelectionFlags {
   /** Format of the results. */
   readonly output: OutputFormat;
   /** If `true`, prints the data of Secrets. */

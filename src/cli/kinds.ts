@@ -12,7 +12,7 @@ import { clientFor, type ConnectionFlags, definitionsIn } from "./resources/reso
 import type { Terminal } from "./terminal/terminal.ts";
 
 /** The flags of `kinds`. */
-export interface KindsFlags extends Omit<ConnectionFlags, "fake"> {
+interface KindsFlags extends Omit<ConnectionFlags, "fake"> {
   /** An API group. */
   readonly group?: string;
   /** Path of a file with definitions. */

@@ -14,7 +14,7 @@ import { watch } from "./watch.ts";
 import { isAbortOf } from "../async/signals.ts";
 
 /** Names of the commands. */
-export const COMMANDS: readonly string[] = ["watch", "get", "serve", "kinds", "doctor", "fake", "demo", "completions"];
+const COMMANDS: readonly string[] = ["watch", "get", "serve", "kinds", "doctor", "fake", "demo", "completions"];
 
 /** The permissions of commands that connect. */
 const CONNECTED = "those that informer doctor prints; none with --fake";
@@ -38,7 +38,7 @@ const TOKEN_FILE = ["--token-file <file:string>", "A file with a bearer token."]
 const FAKE = ["--fake", "Use a fake API server in this process."] as const;
 
 /** Context of a command. */
-export interface CommandContext {
+interface CommandContext {
   /** Output of the command. */
   readonly terminal: Terminal;
   /** Aborted when the process is interrupted; a command may abort it too. */
@@ -52,7 +52,7 @@ export interface CommandContext {
  *
  * @throws the error of the command; `ValidationError` when the command line is invalid.
  */
-export async function runCommand(args: string[], { terminal, stop, backoff }: CommandContext): Promise<number> {
+async function runCommand(args: string[], { terminal, stop, backoff }: CommandContext): Promise<number> {
   if (args.length === 0) {
     throw new UsageError(`no command given; try "informer watch pods --fake", or see informer --help`);
   }

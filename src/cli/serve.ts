@@ -40,7 +40,7 @@ export function answerPage(request: Request): Response | undefined {
 }
 
 /** The flags of `serve`. */
-export interface ServeFlags extends ConnectionFlags, SelectionFlags {
+interface ServeFlags extends ConnectionFlags, SelectionFlags {
   /** The port; 0 is any free one. */
   readonly port: number;
   /** If `true`, serves the data of Secrets. */

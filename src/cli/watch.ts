@@ -120,7 +120,7 @@ export async function writeCacheFile(
 }
 
 /** The flags of `watch`. */
-export interface WatchFlags extends ConnectionFlags, SelectionFlags {
+interface WatchFlags extends ConnectionFlags, SelectionFlags {
   /** Resync interval, as a duration. */
   readonly resync?: string;
   /** If `true`, fetches only the metadata of objects. */

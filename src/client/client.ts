@@ -31,7 +31,7 @@ import { Collection } from "./collection.ts";
 const LOGS = new WeakMap<ResourceClients, AccessLog>();
 
 /** Returns the log of a client, and creates it at the first call. */
-export function accessLogOf(client: ResourceClients): AccessLog {
+function accessLogOf(client: ResourceClients): AccessLog {
   const log = LOGS.get(client) ?? new AccessLog();
   LOGS.set(client, log);
   return log;
@@ -89,7 +89,7 @@ export interface DiscoverOptions extends Abortable {
 }
 
 /** Requests the JSON value of a path, in the form that `accept` names. */
-export type GetJson = (path: string, accept: string) => Promise<unknown>;
+type GetJson = (path: string, accept: string) => Promise<unknown>;
 
 const JSON_TYPE = "application/json";
 
@@ -107,7 +107,7 @@ const CONCURRENCY = 8;
  *
  * @throws {Error} the error of the first request, when nothing could be read.
  */
-export async function discover(get: GetJson, options: DiscoverOptions): Promise<ApiResource[]> {
+async function discover(get: GetJson, options: DiscoverOptions): Promise<ApiResource[]> {
   return await settle(["/api", "/apis"], (root) => rootOf(get, root, options), (root) => root.slice(1), options);
 }
 

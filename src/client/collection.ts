@@ -53,21 +53,21 @@ import {
 import { checkRetryWatch, retryWatch } from "./retry_watch.ts";
 
 /** A promise and the function that resolves it: `Promise.withResolvers()`, which Node 20 does not have. */
-export function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
   let resolve!: (value: T) => void;
   const promise = new Promise<T>((settle) => resolve = settle);
   return { promise, resolve };
 }
 
 /** Fetches one page; calls `onContinue` as soon as the token of the next one has arrived, which may be long before the end. */
-export type FetchPage<T> = (
+type FetchPage<T> = (
   options: ListOptions,
   signal: AbortSignal,
   onContinue: (token: string) => void,
 ) => Promise<ObjectList<T>>;
 
 /** The default number of objects to a page (client-go `tools/pager`). */
-export const PAGE_SIZE = 500;
+const PAGE_SIZE = 500;
 
 /**
  * Yields the pages of a list, and fetches one page ahead: page `n + 1` is requested when page `n` is waited for and its token
@@ -75,7 +75,7 @@ export const PAGE_SIZE = 500;
  *
  * @throws {DecodeError} when the pages do not come closer to an end.
  */
-export async function* pagesOf<T>(
+async function* pagesOf<T>(
   what: string,
   fetchPage: FetchPage<T>,
   options: ListOptions,
@@ -117,7 +117,7 @@ async function* partsOf<T>(
 }
 
 /** Options for {@linkcode Collection}. */
-export interface CollectionOptions {
+interface CollectionOptions {
   /** The namespace of objects that are addressed by name if the selection has none; `""` for none. */
   readonly namespace: string;
   /** The largest object, in bytes of JSON. @default {67_108_864} */

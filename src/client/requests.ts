@@ -53,7 +53,7 @@ const PARAMETERS = [
  * @throws {TypeError} when an option is unknown, or `query` has the name of an option, or nearly so.
  * @throws {RangeError} when `timeoutMs` is no duration.
  */
-export function withRequestOptions(
+function withRequestOptions(
   spec: RequestSpec,
   options: RequestOptions,
   call: keyof typeof OPTIONS,
@@ -302,7 +302,7 @@ export function deleteCollectionRequest(target: Target, options: ListOptions & D
 }
 
 /** Returns a selector for objects that match both. */
-export function bothSelectors(a: string | undefined, b: string | undefined): string | undefined {
+function bothSelectors(a: string | undefined, b: string | undefined): string | undefined {
   return a && b ? `${a},${b}` : a || b || undefined;
 }
 

@@ -36,7 +36,7 @@ const DELETIONS = 1_000;
 const TEMPORARY = [408, 409, 429];
 
 /** Opens one watch, as `ResourceClient.watchChanges` does: its first batch is empty and says that the watch is open. */
-export type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly Change<T>[]>;
+type OpenWatch<T> = (options: WatchOptions) => AsyncIterable<readonly Change<T>[]>;
 
 /**
  * Checks the options of a watch that resumes.

@@ -27,7 +27,7 @@ export type ImportedName =
   | "defineResource";
 
 /** Options for {@linkcode emitModule}. */
-export interface EmitOptions {
+interface EmitOptions {
   /** Paragraphs of the module's doc comment, before its tags. */
   readonly header: readonly string[];
   /** Returns the specifier from which a name of the package is imported. */
@@ -202,7 +202,7 @@ function capital(word: string): string {
 }
 
 /** Options for {@linkcode emitModules}. */
-export interface EmitModulesOptions {
+interface EmitModulesOptions {
   /** Returns the paragraphs of a file's doc comment; `shared` is true for a file of types that other groups use. */
   readonly headerOf: (module: ModuleModel, shared: boolean) => readonly string[];
   /** Returns the specifier from which a name of the package is imported. */

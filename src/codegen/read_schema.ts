@@ -109,17 +109,12 @@ interface Place extends DocumentPart {
 }
 
 /**
- * Returns the type that an OpenAPI v3 schema describes, with Kubernetes' extensions: `x-kubernetes-int-or-string`,
+ * Returns the fields of an OpenAPI v3 schema of objects, with Kubernetes' extensions: `x-kubernetes-int-or-string`,
  * `-preserve-unknown-fields`, `-embedded-resource`, `-list-type` and `-list-map-keys`. What only restricts values is left
  * out. An unknown `format` is ignored.
  *
  * @throws {SchemaError} when the schema is malformed, holds itself other than by a named type, or is nested too deeply.
  */
-export function readSchema(schema: DocumentPart, source: SchemaSource): TypeModel {
-  return typeAt({ ...schema, source, around: [] });
-}
-
-/** Returns the fields of a schema of objects. @throws {SchemaError} as {@linkcode readSchema}. */
 export function readObject(schema: DocumentPart, source: SchemaSource): ObjectModel {
   return fieldsAt({ ...schema, source, around: [schema.value] });
 }
@@ -127,7 +122,7 @@ export function readObject(schema: DocumentPart, source: SchemaSource): ObjectMo
 /**
  * Returns the fields of a kind's schema without those that every kind has. Nobody but the server needs to write `status`.
  *
- * @throws {SchemaError} as {@linkcode readSchema}.
+ * @throws {SchemaError} as {@linkcode readObject}.
  */
 export function readKind(schema: DocumentPart, source: SchemaSource): ObjectModel {
   const { fields, ...rest } = readObject(schema, source);
@@ -387,7 +382,7 @@ export function capitalized(text: string): string {
 }
 
 /** A module without the types that other modules need, and these. */
-export interface SharedTypes {
+interface SharedTypes {
   /** The kinds, and the types that are only used here. */
   readonly own: ModuleModel;
   /** The types that other modules use, and those that they consist of. */

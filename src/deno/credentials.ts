@@ -68,7 +68,7 @@ export class CredentialPluginError extends CredentialsError {
 }
 
 /** Options for {@linkcode ExecLogin}. */
-export interface ExecLoginOptions {
+interface ExecLoginOptions {
   /** Runs the plugin; its errors name the plugin. */
   readonly run: (signal: AbortSignal) => Promise<ExecCredential>;
 }

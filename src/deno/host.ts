@@ -13,7 +13,7 @@ export interface Program {
 }
 
 /** The result of a program. */
-export interface ProgramResult {
+interface ProgramResult {
   /** Its exit code; 128 plus the number of the signal if a signal ended it. */
   readonly code: number;
   /** Its standard output. */

@@ -55,7 +55,7 @@ import type { ExecCluster, ExecPlugin } from "../kubeconfig/exec_plugin.ts";
 import { checkDurations } from "../async/time.ts";
 
 /** A PEM text, inline or in a file that may change. */
-export interface PemSource {
+interface PemSource {
   /** `true` if another read may return another text. */
   readonly isFile: boolean;
   /** Returns the validated text. The error names its source. */
@@ -65,7 +65,7 @@ export interface PemSource {
 }
 
 /** A PEM file, read and validated with each call of `read`. */
-export function filePemSource(
+function filePemSource(
   path: string,
   host: Host,
   problemOf: (pem: string) => string | undefined,
@@ -82,7 +82,7 @@ export function filePemSource(
 }
 
 /** The credentials sent as `Authorization`. */
-export type Login =
+type Login =
   | { readonly type: "token"; readonly credentials: BearerToken | ExecLogin }
   | { readonly type: "tokenFile"; readonly credentials: TokenFile }
   | { readonly type: "basic"; readonly credentials: BasicLogin }
@@ -233,7 +233,7 @@ export function checkOptions(options: ConnectOptions): void {
 }
 
 /** Converts a `file:` URL to a path. @throws {TypeError} for a URL of another kind. */
-export function pathOfOption(name: string, value: string | URL): string {
+function pathOfOption(name: string, value: string | URL): string {
   if (typeof value === "string") return value;
   if (value.protocol === "file:") return fileURLToPath(value);
   throw new TypeError(`Cannot connect: "${name}" must be a path or a "file:" URL, found "${value.protocol}"`);

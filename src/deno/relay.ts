@@ -11,7 +11,7 @@ const HEAD_MS = 5_000;
 const MAX_WAITING = 64;
 
 /** The address that a {@linkcode Relay} connects to. */
-export interface RelayTarget {
+interface RelayTarget {
   /** Host name or IP address; IPv6 in brackets, as in URLs. */
   readonly hostname: string;
   /** TCP port. */

@@ -23,7 +23,7 @@ const LONG = /\/(?:attach|exec|portforward|log)$|\/proxy(?:\/|$)/;
  * Aborts a request whose response does not begin in time. After that, only the request's own signal aborts it. Call
  * {@linkcode AnswerDeadline.stop} when the response has begun or failed.
  */
-export class AnswerDeadline {
+class AnswerDeadline {
   readonly #controller = new AbortController();
   /** Armed from construction until it fires or {@linkcode AnswerDeadline.stop}; `undefined` without a time limit. */
   #timer: LongTimer | undefined;
@@ -72,7 +72,7 @@ export function environmentProxy(server: URL): string | undefined {
 }
 
 /** Returns `true` if the environment names a proxy for this server, or the program may not read the variables. */
-export function mayHaveEnvironmentProxy(server: URL): boolean {
+function mayHaveEnvironmentProxy(server: URL): boolean {
   return variablesFor(server).some((variable) => !mayRead(variable) || Deno.env.get(variable));
 }
 
@@ -87,12 +87,12 @@ export interface TlsMaterial {
 }
 
 /** Returns `true` if both have the same certificates and key. */
-export function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
+function isSameMaterial(a: TlsMaterial, b: TlsMaterial): boolean {
   return a.cert === b.cert && a.key === b.key && JSON.stringify(a.caCerts) === JSON.stringify(b.caCerts);
 }
 
 /** Options for {@linkcode createHttpClient}, apart from certificates. */
-export interface HttpClientOptions {
+interface HttpClientOptions {
   /** If `true`, uses HTTP/2 where the server offers it. */
   readonly http2: boolean;
   /** The proxy, if any. */
@@ -151,7 +151,7 @@ export function createHttpClient(material: TlsMaterial, options: HttpClientOptio
  *
  * @throws {Deno.errors.NotCapable} when the program may not reach the server.
  */
-export function createDirectHttpClient(server: URL): Deno.HttpClient {
+function createDirectHttpClient(server: URL): Deno.HttpClient {
   const { hostname, port } = server;
   return Deno.createHttpClient({
     ...(mayHaveEnvironmentProxy(server) && { proxy: { transport: "tcp", hostname, port: Number(port || "80") } }),
@@ -181,7 +181,7 @@ export function pairProblem(cert: string, key: string): string | undefined {
 }
 
 /** The proxy, relay and TLS settings of a request, for error messages. */
-export interface RouteInfo {
+interface RouteInfo {
   /** The name that the certificate is verified for. */
   readonly serverName?: string;
   /** The proxy of the configuration. */
@@ -193,7 +193,7 @@ export interface RouteInfo {
 }
 
 /** Returns the error to throw for a failed request: the cause, and a remedy if one is known. */
-export function explainFailure(error: unknown, request: Request, way: RouteInfo): unknown {
+function explainFailure(error: unknown, request: Request, way: RouteInfo): unknown {
   const url = new URL(request.url);
   if (error instanceof Deno.errors.NotCapable) return withoutPermission(error, url, way);
   if (!(error instanceof TypeError)) return error;
@@ -267,7 +267,7 @@ export interface DenoTransportOptions extends TlsMaterial {
 }
 
 /** Options of a {@linkcode DenoTransport} whose certificates may change. */
-export interface ReloadOptions {
+interface ReloadOptions {
   /** Reads the certificate files again; `undefined` if there are none. */
   readonly reload?: () => Promise<TlsMaterial>;
   /** Returns the client certificate of a credential plugin: another object when it has changed. */

@@ -6,7 +6,7 @@ import { nextTurn } from "../async/turns.ts";
 import { EventBody } from "./http.ts";
 
 /** A batch of changes. */
-export interface Batch {
+interface Batch {
   /** The position behind it. */
   readonly position: number;
   /** Its events. */
@@ -192,7 +192,7 @@ export interface ChannelReader {
 }
 
 /** Some of the present objects, as events. */
-export interface ObjectsPart {
+interface ObjectsPart {
   /** The slot behind it. */
   readonly to: number;
   /** The number of objects. */
@@ -347,7 +347,7 @@ export interface StreamBeginning {
 }
 
 /** Options of a {@linkcode ClientStream}. */
-export interface ClientStreamOptions {
+interface ClientStreamOptions {
   /** The events that come first, as text. */
   readonly prelude: string;
   /** The position behind which the stream reads until it begins: the cache has not synced, so there are no objects yet. */

@@ -29,7 +29,7 @@ import { accepts } from "@std/http/negotiation";
 const encoder = new TextEncoder();
 
 /** Options of a {@linkcode ListBody}. */
-export interface ListBodyOptions {
+interface ListBodyOptions {
   /** The members beside the objects. */
   readonly head: object;
   /** The objects and fields of them. */
@@ -41,7 +41,7 @@ export interface ListBodyOptions {
 }
 
 /** The members of an object and a list, `items`, as a body of JSON that is made while it is read. */
-export class ListBody {
+class ListBody {
   /** The bytes of the response. */
   readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly #selection: ObjectSelection;
@@ -134,7 +134,7 @@ interface Version {
 }
 
 /** The objects of a list, until its disposal. */
-export interface ListReading extends Disposable {
+interface ListReading extends Disposable {
   /** The objects. */
   readonly objects: readonly ShownObject[];
 }
@@ -143,7 +143,7 @@ export interface ListReading extends Disposable {
  * The objects of unread lists. Lists of one version of the cache share them. A version holds what it has beside the cache: a reference
  * to each object, and the objects that the next version does not have.
  */
-export class SharedLists implements Disposable {
+class SharedLists implements Disposable {
   readonly #budget: ByteBudget;
   readonly #show: Show;
   /** Those that have readers, from the oldest on. */
@@ -209,7 +209,7 @@ export class SharedLists implements Disposable {
 }
 
 /** Options of a {@linkcode ServedCollection}. */
-export interface ServedCollectionOptions extends ShowOptions, Pick<FeedOptions, "budget" | "heartbeatMs" | "stallMs"> {
+interface ServedCollectionOptions extends ShowOptions, Pick<FeedOptions, "budget" | "heartbeatMs" | "stallMs"> {
   /** The name of the cluster, or of the relay alone. */
   readonly cluster: string;
   /** The time from the end of the last stream to the release of the informer, in milliseconds. */
@@ -324,7 +324,7 @@ async function digest(text: string): Promise<string> {
 }
 
 /** The longest wait for the first sync of a cache. */
-export interface SyncWait {
+interface SyncWait {
   /** The time, in milliseconds. */
   readonly syncMs: number;
   /** Ends the wait. */
@@ -332,7 +332,7 @@ export interface SyncWait {
 }
 
 /** Options of {@linkcode answerList}. */
-export interface AnswerListOptions extends SyncWait {
+interface AnswerListOptions extends SyncWait {
   /** The request, which lasts until its answer was read. */
   readonly open: OpenRequest;
   /** The time for which a client may leave unread what there is to read, in milliseconds. */
@@ -340,7 +340,7 @@ export interface AnswerListOptions extends SyncWait {
 }
 
 /** Answers a request for the selected objects of a collection, as `RelayList` describes, or by 304 where it has them. */
-export async function answerList(
+async function answerList(
   request: Request,
   collection: ServedCollection,
   selection: ObjectSelection,
@@ -397,7 +397,7 @@ async function unsynced(
 const COLLECTION = /^\/(api|events)\/([^/]+)$/;
 
 /** Options of {@linkcode planCollections}; the signal aborts when the relay is disposed. */
-export interface PlanCollectionsOptions extends AnswerListOptions {
+interface PlanCollectionsOptions extends AnswerListOptions {
   /** The collections by their names. */
   readonly collections: ReadonlyMap<string, ServedCollection>;
 }

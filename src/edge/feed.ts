@@ -16,7 +16,7 @@ import {
 } from "./channel.ts";
 
 /** A position in the changes of one selection of one cache. */
-export interface ResumeToken {
+interface ResumeToken {
   /** The feed that the position belongs to: another one counts from another beginning. */
   readonly feed: string;
   /** A digest of the cluster, the collection and the selection. */

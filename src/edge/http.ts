@@ -126,7 +126,7 @@ const GRACE_MS = 5_000;
 const encoder = new TextEncoder();
 
 /** Options of an {@linkcode EventBody}. */
-export interface EventBodyOptions {
+interface EventBodyOptions {
   /** Called when the client has read everything that was written. */
   readonly onRead: () => void;
   /** Called once, when nothing more is written: it was ended, or the client has gone. */
@@ -272,7 +272,7 @@ export interface ConnectionInfo {
 }
 
 /** Options of a {@linkcode RequestGuard}. */
-export interface GuardOptions {
+interface GuardOptions {
   /** The names of hosts in addresses, without ports; `*.example.com` stands for all names that end so. */
   readonly hosts: readonly string[];
   /** The origins of other sites whose pages may read the answers. */
@@ -369,7 +369,7 @@ function isLoopback(hostname: unknown): boolean {
 }
 
 /** A stream of events that may end by time. */
-export interface ExpiringStream {
+interface ExpiringStream {
   /** The body of the answer. */
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** Ends the stream at a time, with the reason `expired` as its last event; `undefined` is never. */
@@ -377,7 +377,7 @@ export interface ExpiringStream {
 }
 
 /** Options of {@linkcode streamResponse}. */
-export interface StreamResponseOptions {
+interface StreamResponseOptions {
   /** The request, which lasts as long as the stream. */
   readonly open: OpenRequest;
   /** The time at which the stream ends; `undefined` if it does not. */

@@ -47,7 +47,7 @@ export function informerProbes(
 }
 
 /** Returns {@linkcode informerProbes}, whose metrics do not have the numbers of objects with `hidesCounts`. */
-export function probesOf(
+function probesOf(
   informers: SharedInformerFactory,
   { maxStaleMs = 60_000, hidesCounts = false }: InformerProbesOptions & { readonly hidesCounts?: boolean },
 ): (request: Request) => Response {
@@ -160,7 +160,7 @@ export interface RelayOptions {
 }
 
 /** The options of a relay with their defaults. */
-export type RelaySettings =
+type RelaySettings =
   & RelayOptions
   & Required<Omit<RelayOptions, "authorize" | "redact" | "maxStaleMs" | "onError">>;
 
@@ -170,7 +170,7 @@ export type RelaySettings =
  * @throws {TypeError} when there is no collection.
  * @throws {RangeError} when a number is out of range.
  */
-export function relaySettings(options: RelayOptions): RelaySettings {
+function relaySettings(options: RelayOptions): RelaySettings {
   const { hosts = LOOPBACK_HOSTS, origins = [], cluster = crypto.randomUUID() } = options;
   const { maxConnections = 2_000, maxBytes = 134_217_728, heartbeatMs = 15_000 } = options;
   const { stallMs = 30_000, syncMs = 10_000, lingerMs = 10_000, maxStaleMs } = options;

@@ -145,7 +145,7 @@ const PART_LENGTH = 64 * 1024;
 const PART_OBJECTS = 256;
 
 /** Some objects, as JSON. */
-export interface ObjectTexts {
+interface ObjectTexts {
   /** The texts of those that are selected, of which there may be none. */
   readonly texts: readonly string[];
   /** The index behind the last object that was looked at. */

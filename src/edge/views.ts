@@ -172,7 +172,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 const INTERVAL_MS = 50;
 
 /** A view that a stream reads. */
-export interface ViewLease extends Disposable {
+interface ViewLease extends Disposable {
   /** The updates of the window. */
   readonly updates: ViewUpdates<KubernetesObject>;
   /** Returns what the client may see of an object. */
@@ -329,7 +329,7 @@ const LOOK_MS = 500;
 const ROW_BYTES = { row: 160, value: 40 };
 
 /** There is no room for another view. */
-export class TooManyViewsError extends Error {
+class TooManyViewsError extends Error {
   /** Creates the error. */
   constructor() {
     super("too many lists and views are open");
@@ -337,7 +337,7 @@ export class TooManyViewsError extends Error {
 }
 
 /** A collection that views are of. */
-export interface ViewedCollection {
+interface ViewedCollection {
   /** Acquires its informer. */
   acquire(): AcquiredInformer<KubernetesObject>;
   /** Returns what clients may see of an object. */
@@ -349,7 +349,7 @@ export interface ViewedCollection {
 }
 
 /** Options of a {@linkcode ViewHub}. */
-export interface ViewHubOptions {
+interface ViewHubOptions {
   /** The time between two heartbeats of a stream, in milliseconds. */
   readonly heartbeatMs: number;
   /** The time for which a client may leave unread what there is to read, in milliseconds. */
@@ -561,7 +561,7 @@ const BODY_MS = 5_000;
 const VIEWS = /^\/views(?:\/([\w-]+))?$/;
 
 /** Options of {@linkcode planViews}. */
-export interface PlanViewsOptions {
+interface PlanViewsOptions {
   /** The views. */
   readonly hub: ViewHub;
   /** The request, which lasts as long as its stream. */

@@ -45,7 +45,7 @@ export const NO_POSITION = -1;
 const decoder = new TextDecoder();
 
 /** Creates an entry of `identity` that holds an object. */
-export function parsedEntry<T extends KubernetesObject>(identity: Identity, object: T): JsonEntry<T> {
+function parsedEntry<T extends KubernetesObject>(identity: Identity, object: T): JsonEntry<T> {
   return new JsonEntry<T>(identity, object, 0, READ, NO_POSITION, NO_POSITION, undefined);
 }
 
@@ -79,7 +79,7 @@ export function brokenEntry<T extends KubernetesObject>(identity: Identity, erro
 }
 
 /** The JSON text of an object; the positions are those of {@linkcode unreadEntry}. */
-export interface UnreadText {
+interface UnreadText {
   /** The object, as text or as UTF-8 bytes. */
   readonly text: string | Uint8Array;
   /** The position of the value of `metadata`. */
@@ -305,7 +305,7 @@ function describe(object: unknown): string {
 }
 
 /** The JSON text of an object as UTF-8 bytes, and the positions in them. */
-export interface EntryBytes extends UnreadText {
+interface EntryBytes extends UnreadText {
   /** The object. */
   readonly text: Uint8Array;
 }

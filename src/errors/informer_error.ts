@@ -49,7 +49,7 @@ export interface ErrorJson {
 }
 
 /** Returns name, message and causes of a thrown value. */
-export function errorJson(error: unknown): ErrorJson {
+function errorJson(error: unknown): ErrorJson {
   const chain = causesOf(error);
   return chain.reduceRight<ErrorJson | undefined>((cause, it) => {
     return { name: nameOf(it), message: messageOf(it), ...(cause === undefined ? {} : { cause }) };

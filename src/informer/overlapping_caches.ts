@@ -3,7 +3,7 @@ import { InformerError } from "../errors/informer_error.ts";
 import { apiVersionOf, pathOf, type Resource, resourceName } from "../api/resource.ts";
 
 /** The objects that an informer caches. */
-export interface CacheScope {
+interface CacheScope {
   /** The kind, and the form of its objects. */
   readonly resource: Resource;
   /** The namespaces; `undefined` for all of them. */

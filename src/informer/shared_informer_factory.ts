@@ -173,10 +173,10 @@ export class AcquiredInformer<T extends KubernetesObject, Name extends string = 
 }
 
 /** The end of an informer: its failure, if it has failed. */
-export type InformerEnd = Promise<{ readonly error: unknown } | undefined>;
+type InformerEnd = Promise<{ readonly error: unknown } | undefined>;
 
 /** One `run()` of a factory: the informers that run in it, to which more may be added, and their common end. */
-export class FactoryRun {
+class FactoryRun {
   readonly #job: DerivedController;
   readonly #ended = new Latch();
   /** Has an informer if and only if it has not ended. */
@@ -234,10 +234,10 @@ export class FactoryRun {
  * - `paused`: there were none for `idleMs`, and have been none since then.
  * - `over`: there were none for `forgetMs` more, or the demand was ended.
  */
-export type DemandState = "held" | "idle" | "paused" | "over";
+type DemandState = "held" | "idle" | "paused" | "over";
 
 /** Options for a {@linkcode Demand}. */
-export interface DemandOptions {
+interface DemandOptions {
   /** The time from the last holder's release to `onPause`, in milliseconds; `Infinity` is never. */
   readonly idleMs: number;
   /** The time from `onPause` to `onForget`, in milliseconds; `Infinity` is never. */
@@ -324,7 +324,7 @@ export class Demand {
  * Returns `true` if two values of an option mean the same: they are equal, or plain objects or arrays whose members mean the same.
  * Functions and other objects are compared by identity; a member that is `undefined` counts as absent.
  */
-export function sameOption(a: unknown, b: unknown): boolean {
+function sameOption(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return false;
   return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => sameOption(a[name], b[name]));
@@ -351,7 +351,7 @@ const COMPARED = [
 ] as const;
 
 /** The connection of a {@linkcode SharedInformer} to its factory. */
-export interface SharedInformerContext {
+interface SharedInformerContext {
   /** The options of the factory. */
   readonly defaults: SharedInformerFactoryOptions;
   /** Keeps snapshots of the caches, if the factory does. */
@@ -367,7 +367,7 @@ export interface SharedInformerContext {
 type Options = SharedIndexInformerOptions<KubernetesObject, string>;
 
 /** An informer of a factory, which runs once, for all callers that ask for the same objects. */
-export class SharedInformer {
+class SharedInformer {
   /** The objects that are cached. */
   readonly scope: InformerScope;
   /** The informer. */

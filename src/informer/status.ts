@@ -178,7 +178,7 @@ export class WaitError extends InformerError implements WaitFailure {
 }
 
 /** One wait, from its beginning. */
-export interface Wait {
+interface Wait {
   /** The awaited event, after "Cannot wait for": `"pods" to sync`. */
   readonly what: string;
   /** The resource. */
@@ -188,7 +188,7 @@ export interface Wait {
 }
 
 /** Makes the error about a wait from the informer's state and its cause. `given` says why the wait ended. */
-export function waitError(
+function waitError(
   wait: Wait,
   status: { readonly state: InformerState; readonly stateMs: number; readonly cause?: unknown },
   given: { readonly ended: "aborted"; readonly reason: unknown } | {

@@ -115,7 +115,7 @@ const MODES = ["Never", "IfAvailable", "Always"] as const;
 const FIELDS = ["apiVersion", "command", "args", "env", "installHint", "provideClusterInfo", "interactiveMode"];
 
 /** The conditions under which a plugin may prompt on the terminal. */
-export type InteractiveMode = typeof MODES[number];
+type InteractiveMode = typeof MODES[number];
 
 /** The `exec` settings of a user entry. Printing them does not show arguments and variables. */
 export class ExecPlugin extends Redacted {

@@ -12,7 +12,7 @@ import {
 } from "js-yaml";
 
 /** Name of the cluster extension for credential plugins. */
-export const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
+const EXEC_EXTENSION = "client.authentication.k8s.io/exec";
 
 /** Returns the extension of a cluster for plugins; `undefined` if it has none. */
 export function execExtension(extensions: unknown): unknown {
@@ -52,7 +52,7 @@ export class KubeconfigEntry {
 }
 
 /** The `current-context`, and its file. */
-export interface CurrentContext {
+interface CurrentContext {
   /** The name of a context. */
   readonly name: string;
   /** Path of the file. */

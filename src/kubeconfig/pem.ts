@@ -5,7 +5,7 @@ export function decodeBase64(data: string): string | undefined {
 }
 
 /** Decodes base64 with or without line ends; returns `undefined` if it is not base64. */
-export function base64Bytes(base64: string): Uint8Array<ArrayBuffer> | undefined {
+function base64Bytes(base64: string): Uint8Array<ArrayBuffer> | undefined {
   const plain = base64.replaceAll(/\s/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(plain) || plain.length % 4 !== 0) return undefined;
   return Uint8Array.from(atob(plain), (character) => character.charCodeAt(0));
@@ -70,7 +70,7 @@ function isDer(body: string): boolean {
 }
 
 /** The validity period of a certificate. */
-export interface Validity {
+interface Validity {
   /** Not before this, in milliseconds since 1970. */
   readonly fromMs: number;
   /** Not after this, in milliseconds since 1970. */

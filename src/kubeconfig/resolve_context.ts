@@ -24,7 +24,7 @@ import { isRecord, quote, quoteAll, Secret, suggestion, tokenProblem } from "./t
 import { type ExecPlugin, readExec } from "./exec_plugin.ts";
 
 /** A certificate or key inside the kubeconfig. */
-export interface InlineMaterial {
+interface InlineMaterial {
   /** Always `"inline"`. */
   readonly type: "inline";
   /** The PEM text, validated. */
@@ -34,7 +34,7 @@ export interface InlineMaterial {
 }
 
 /** A file whose path is in the kubeconfig. */
-export interface FileMaterial {
+interface FileMaterial {
   /** Always `"file"`. */
   readonly type: "file";
   /** The path as written; a relative path starts from the folder of `place.file`. */
@@ -47,7 +47,7 @@ export interface FileMaterial {
 export type Material = InlineMaterial | FileMaterial;
 
 /** Reads `field` (a path) or `field-data` (base64 of PEM, validated here); returns `undefined` if both are absent. */
-export function readMaterial(
+function readMaterial(
   fields: EntryFields,
   field: string,
   problemOf: (pem: string) => string | undefined,
@@ -80,7 +80,7 @@ export interface ProxyAddress {
  *
  * @throws {KubeconfigError} when it is invalid.
  */
-export function readProxy(fields: EntryFields): ProxyAddress | undefined {
+function readProxy(fields: EntryFields): ProxyAddress | undefined {
   const text = fields.text("proxy-url");
   if (text === undefined) return undefined;
   const proxy = parseProxy(text);
@@ -181,7 +181,7 @@ export interface ResolvedCluster {
  * replaced address and are ignored.
  * @throws {KubeconfigError} for a field that is invalid or contradicts another.
  */
-export function resolveCluster(entry: KubeconfigEntry, override: string | undefined): ResolvedCluster {
+function resolveCluster(entry: KubeconfigEntry, override: string | undefined): ResolvedCluster {
   const fields = new EntryFields(entry);
   const server = readServer(fields, override);
   const disableCompression = fields.flag("disable-compression");
@@ -281,7 +281,7 @@ export function credentialsProblem(server: URL, proxy?: ProxyAddress): string | 
 }
 
 /** The user to impersonate. The caller needs the verb `impersonate` (Kubernetes RBAC). */
-export interface Impersonation {
+interface Impersonation {
   /** The user name. */
   readonly user: string;
   /** The user's uid. */
@@ -355,7 +355,7 @@ export interface ResolvedUser {
  * @throws {KubeconfigError} for a field that is invalid, contradicts another, is not supported or would be sent in
  * clear text.
  */
-export function resolveUser(
+function resolveUser(
   entry: KubeconfigEntry,
   { server, proxy }: Pick<ResolvedCluster, "server" | "proxy">,
 ): ResolvedUser {

@@ -116,7 +116,7 @@ function checkName(name: string, pattern: RegExp = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/)
 }
 
 /** The sources of the answers to probes. */
-export interface ProbeAnswers {
+interface ProbeAnswers {
   /** Returns the reason for which the process should be restarted, if there is one. */
   readonly illness: () => string | undefined;
   /** Returns the reason for which the process is not ready, if there is one. */

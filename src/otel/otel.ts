@@ -24,7 +24,7 @@ import type { MetricFamily } from "../metrics/metrics.ts";
 import type { Transport } from "../api/lister_watcher.ts";
 
 /** Returns this package's tracer and meter of the global providers. */
-export function globalProviders(): { readonly tracer: Tracer; readonly meter: Meter } {
+function globalProviders(): { readonly tracer: Tracer; readonly meter: Meter } {
   const name = "@kube/informer";
   return { tracer: trace.getTracer(name, VERSION), meter: metrics.getMeter(name, VERSION) };
 }
@@ -33,7 +33,7 @@ export function globalProviders(): { readonly tracer: Tracer; readonly meter: Me
  * A span without a parent, or below another one of these. The context in which it begins is not its parent: work of informers
  * and reconcilers outlives the request, handler or reconcile that it was begun by.
  */
-export class RootSpan {
+class RootSpan {
   readonly #tracer: Tracer;
   readonly #span: Span;
 
@@ -73,7 +73,7 @@ export class RootSpan {
 }
 
 /** The attribute `error.type` of an error: the status code of a refusal, else the error's name. None without an error. */
-export function errorType(error: unknown): Attributes {
+function errorType(error: unknown): Attributes {
   if (error === undefined) return {};
   if (error instanceof StatusError) return { "error.type": String(error.status.code) };
   return { "error.type": error instanceof Error ? error.name : "_OTHER" };

@@ -13,7 +13,7 @@ import type { PerturbPlan } from "./plan.ts";
 import { type ControllerProcess, neverAnswered, type TrialRecord } from "./process.ts";
 
 /** An object, and its kind. */
-export interface Located {
+interface Located {
   /** The kind. */
   readonly resource: Resource;
   /** The object. */
@@ -135,7 +135,7 @@ function nameOf({ resource, object }: Located): string {
 }
 
 /** Returns a response whose chunks arrive late, each by the milliseconds that `delayMs` returns, and in order. */
-export function delayedResponse(response: Response, delayMs: () => number): Response {
+function delayedResponse(response: Response, delayMs: () => number): Response {
   const reader = response.body!.getReader();
   const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller): Promise<void> {
@@ -150,7 +150,7 @@ export function delayedResponse(response: Response, delayMs: () => number): Resp
 }
 
 /** A fault of one request. */
-export type RequestFault =
+type RequestFault =
   | { readonly type: "crash"; readonly when: "before" | "during" | "after"; readonly downMs: number }
   | { readonly type: "change"; readonly make: () => void }
   | { readonly type: "conflict" }
@@ -160,7 +160,7 @@ export type RequestFault =
   | { readonly type: "delay"; readonly ms: number };
 
 /** Faults that wait for requests. */
-export class RequestFaults {
+class RequestFaults {
   readonly #armed: { readonly fault: RequestFault; readonly writes: boolean; skip: number }[] = [];
 
   /** Arms a fault for the first request after `skip` ones; of writes alone, if `writes`. */
@@ -194,7 +194,7 @@ const MOST_AT_ONCE = 2_000;
 const MOST_REQUESTS = 50_000;
 
 /** The parts of a {@linkcode Network}. */
-export interface NetworkOptions {
+interface NetworkOptions {
   /** The server at the end of it. */
   readonly server: FakeApiServer;
   /** Has the latencies. */

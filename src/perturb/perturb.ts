@@ -18,7 +18,7 @@ const MOST_RUNS = 200;
 /**
  * Leaves out steps of a failing plan as long as it fails, large pieces first, and returns the result of the smallest plan.
  */
-export async function shrinkPlan<World>(
+async function shrinkPlan<World>(
   options: PerturbOptions<World>,
   plan: PerturbPlan,
   failed: TrialResult,

@@ -265,7 +265,7 @@ export interface PerturbPlan {
 }
 
 /** The options that a plan depends on. */
-export type PlanOptions = Pick<PerturbOptions<never>, "steps" | "without" | "elects"> & {
+type PlanOptions = Pick<PerturbOptions<never>, "steps" | "without" | "elects"> & {
   readonly changes: readonly string[];
 };
 

@@ -5,7 +5,7 @@ import { type ControllerFunction, describeStep, type PerturbStep } from "./plan.
 import { messageOf } from "../errors/errors.ts";
 
 /** Answers the requests of a process. */
-export type Answer = (process: ControllerProcess, request: Request) => Promise<Response>;
+type Answer = (process: ControllerProcess, request: Request) => Promise<Response>;
 
 /** One process of a controller: started once, then stopped or crashed. */
 export class ControllerProcess {
@@ -210,7 +210,7 @@ const MOST_EXITS = 5;
 const KILL_MS = 30_000;
 
 /** The parts of {@linkcode ProcessSlots}. */
-export interface ProcessSlotsOptions<World> {
+interface ProcessSlotsOptions<World> {
   /** Runs in each process. */
   readonly controller: ControllerFunction<World>;
   /** The systems outside of the cluster. */

@@ -16,7 +16,7 @@ import { FakeApiServer } from "../testing/fake_api_server.ts";
 const METHODS = ["debug", "log", "info", "warn", "error"] as const;
 
 /** Passes what is written to the console to `take`, instead of printing it, until it is disposed. */
-export class CapturedConsole implements Disposable {
+class CapturedConsole implements Disposable {
   readonly #real = METHODS.map((name) => globalThis.console[name]);
 
   /** Replaces the methods of the console. */
@@ -31,7 +31,7 @@ export class CapturedConsole implements Disposable {
 }
 
 /** Makes `Math.random`, `crypto.randomUUID` and `crypto.getRandomValues` depend on a seed alone, until it is disposed. */
-export class SeededGlobals implements Disposable {
+class SeededGlobals implements Disposable {
   readonly #random = Math.random;
   readonly #uid = crypto.randomUUID;
   readonly #values = crypto.getRandomValues;
@@ -58,7 +58,7 @@ export class SeededGlobals implements Disposable {
 }
 
 /** The subjects of {@linkcode TrialChecks}. */
-export interface TrialSubjects<World> {
+interface TrialSubjects<World> {
   /** The objects. */
   readonly cluster: Cluster;
   /** The systems outside of the cluster. */
@@ -70,7 +70,7 @@ export interface TrialSubjects<World> {
 }
 
 /** Checks what the options of a trial state, and the number of writes. */
-export class TrialChecks<World> {
+class TrialChecks<World> {
   readonly #options: PerturbOptions<World>;
   readonly #subjects: TrialSubjects<World>;
   #writes = 0;

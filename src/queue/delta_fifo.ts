@@ -75,7 +75,7 @@ const FEW = 4;
 const MANY = 1_024;
 
 /** The keys of a queue and the deltas of each, in the order in which keys were added. */
-export class PendingKeys<V> {
+class PendingKeys<V> {
   /** `#keys` has the pending keys from `#head` on, oldest first; before `#head`, keys that have left. */
   readonly #keys: string[] = [];
   /** `#deltas[i]` has the deltas of `#keys[i]`; `undefined` if and only if the key has left (i < `#head`). */

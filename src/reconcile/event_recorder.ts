@@ -10,7 +10,7 @@ import type { ResourceClient } from "../client/resource_client.ts";
 import { ConsoleReporter } from "../errors/errors.ts";
 
 /** Returns a reference to `object`. @throws {TypeError} when it lacks apiVersion, kind or name. */
-export function objectReferenceTo(object: KubernetesObject): ObjectReference & { readonly name: string } {
+function objectReferenceTo(object: KubernetesObject): ObjectReference & { readonly name: string } {
   const { apiVersion, kind, metadata } = object;
   const { name, namespace, uid, resourceVersion } = metadata;
   if (!apiVersion || !kind || !name) {
@@ -42,7 +42,7 @@ export interface EventDetails {
 }
 
 /** The component that records events. */
-export interface EventReporter {
+interface EventReporter {
   /** The name of the controller. */
   readonly controller: string;
   /** The name of this process. */

@@ -16,7 +16,7 @@ export interface ElectionClock {
 }
 
 /** The monotonic clock of the runtime. */
-export const monotonicElectionClock: ElectionClock = { now: monotonicMs, sleep };
+const monotonicElectionClock: ElectionClock = { now: monotonicMs, sleep };
 
 /** The marks of a term of leadership, for systems that refuse the writes of earlier leaders. */
 export interface FencingToken {
@@ -67,7 +67,7 @@ export interface Leadership {
 }
 
 /** A term as its elector sees it. */
-export class LeadershipTerm implements Leadership {
+class LeadershipTerm implements Leadership {
   /** See {@linkcode Leadership.fencing}. */
   readonly fencing: FencingToken;
   readonly #clock: ElectionClock;
@@ -127,7 +127,7 @@ export class LeadershipTerm implements Leadership {
 }
 
 /** The election's view of a Lease. */
-export interface LeaseRecord {
+interface LeaseRecord {
   /** The identity of the holder; `""` when the lease is free. */
   readonly holder: string;
   /** The time for which others leave the lease to its holder after they have seen it renewed, in seconds. */
@@ -163,7 +163,7 @@ export function leaseSpecOf(record: LeaseRecord): NonNullable<Lease["spec"]> {
 }
 
 /** Returns true when nothing in the records differs. */
-export function isSameRecord(a: LeaseRecord, b: LeaseRecord): boolean {
+function isSameRecord(a: LeaseRecord, b: LeaseRecord): boolean {
   return a.holder === b.holder && a.durationSeconds === b.durationSeconds && a.transitions === b.transitions &&
     a.acquireTime === b.acquireTime && a.renewTime === b.renewTime;
 }
@@ -185,7 +185,7 @@ export interface LeaseDraft extends Pick<Lease, "spec"> {
 }
 
 /** Options for {@linkcode LeaseLock}. */
-export interface LeaseLockOptions {
+interface LeaseLockOptions {
   /** The name of the Lease. */
   readonly name: string;
   /** The identity of this process. */
@@ -199,7 +199,7 @@ export interface LeaseLockOptions {
 }
 
 /** The result of an attempt to acquire or renew a lease. */
-export type LeaseAttempt =
+type LeaseAttempt =
   | {
     /** This process holds the lease. */
     readonly type: "held";
@@ -222,7 +222,7 @@ export type LeaseAttempt =
  * - A lease has expired when this process has seen it unchanged for its duration, by its own clock. Times that others wrote
  *   are not compared.
  */
-export class LeaseLock {
+class LeaseLock {
   readonly #leases: LeaseClient;
   readonly #options: LeaseLockOptions;
   /** The Lease as it was last read or written; `undefined` before that, and after it was found deleted. */

@@ -51,7 +51,7 @@ import { OwnCalls, PendingWrites } from "./pending_writes.ts";
 export type MapFunction<T> = (entry: Entry<T>) => Iterable<ObjectKey>;
 
 /** Options for {@linkcode EventSource}. */
-export interface EventSourceOptions<T extends KubernetesObject> {
+interface EventSourceOptions<T extends KubernetesObject> {
   /** The kind. */
   readonly resource: Resource<T>;
   /** The informer of the kind. */
@@ -133,7 +133,7 @@ function checkKey(key: unknown): void {
 }
 
 /** The parts that the calls of a reconciler share. */
-export interface ReconcileCallOptions<T extends KubernetesObject> {
+interface ReconcileCallOptions<T extends KubernetesObject> {
   /** Reads the cache. */
   readonly get: (key: ObjectKey) => T | undefined;
   /** Sends the requests of calls. */
@@ -145,7 +145,7 @@ export interface ReconcileCallOptions<T extends KubernetesObject> {
 }
 
 /** One call of a reconcile: its context, its signal, its requests, and its end by time or by stopping. */
-export class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
+class ReconcileCall<T extends KubernetesObject> implements ReconcileContext<T> {
   /** The key. */
   readonly key: ObjectKey;
   readonly client: ResourceClients;
@@ -223,7 +223,7 @@ export class ReconcileCall<T extends KubernetesObject> implements ReconcileConte
 }
 
 /** The calls that have not returned. When the time of one is over, it is abandoned: its worker waits for it no longer. */
-export class RunningCalls<T extends KubernetesObject> implements Disposable {
+class RunningCalls<T extends KubernetesObject> implements Disposable {
   /** Has a call if and only if its time was over before it returned, and it has not returned yet. */
   readonly abandoned = new Map<ObjectKey, ReconcileCall<T>>();
   /** Has a call if and only if its worker waits for it, in the order of calls and so of `dueMs`. */

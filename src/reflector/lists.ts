@@ -103,7 +103,7 @@ export class SyncedStore<T> {
 }
 
 /** A list that is staged as it arrives. The store is unchanged until {@linkcode commit}; disposing abandons it before that. */
-export class StagedList<T> implements Disposable {
+class StagedList<T> implements Disposable {
   readonly #store: ReflectorStore<Entry<T>>;
   readonly #report: (error: unknown) => void;
   readonly #flush: (version: string) => void;
@@ -166,7 +166,7 @@ function hasNoKey(entry: Entry<unknown>): boolean {
 }
 
 /** Options for {@linkcode readPageList}. */
-export interface PageListOptions {
+interface PageListOptions {
   /** The list is not older than this; `"0"`: any state that the server has at hand; `""`: the newest. */
   readonly version: string;
   /** Aborts the list; the call then rejects. */
@@ -247,7 +247,7 @@ const TOTAL_FACTOR = 3;
 const SHORT_MS = 1_000;
 
 /** Options for {@linkcode readStreamingList}. */
-export interface StreamingListOptions {
+interface StreamingListOptions {
   /** The version that was requested. */
   readonly version: string;
   /** Aborts the list; the call then rejects. */
@@ -344,7 +344,7 @@ function streamFailureOf(outcome: FailedOutcome, deadline: ListDeadline): Stream
 }
 
 /** Options for {@linkcode readWatch}. */
-export interface ReadWatchOptions {
+interface ReadWatchOptions {
   /** The version after which the watch begins. */
   readonly version: string;
   /** Called once, when the watch is open. */

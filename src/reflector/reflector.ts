@@ -107,7 +107,7 @@ export interface ReflectorOptions {
 }
 
 /** Checked options with their defaults. */
-export type ReflectorSettings = Omit<ReflectorOptions, keyof typeof DEFAULTS> & Required<typeof DEFAULTS>;
+type ReflectorSettings = Omit<ReflectorOptions, keyof typeof DEFAULTS> & Required<typeof DEFAULTS>;
 
 const DEFAULTS = {
   pageSize: 500,
@@ -121,7 +121,7 @@ const DEFAULTS = {
 };
 
 /** Fills in the defaults. @throws {RangeError} when an option is out of range. */
-export function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
+function checkReflectorOptions(options: ReflectorOptions): ReflectorSettings {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   const settings: ReflectorSettings = { ...DEFAULTS, ...Object.fromEntries(given) };
   const { pageSize, watchTimeoutMs, listIdleMs, initialEventsTimeoutMs, resyncMs, reconnectMs } = settings;

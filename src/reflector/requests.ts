@@ -138,7 +138,7 @@ interface Job {
 }
 
 /** Limits of a list; `Infinity` is no limit. */
-export interface ListDeadlineOptions {
+interface ListDeadlineOptions {
   /** The longest time until the server begins to answer, in milliseconds. */
   readonly beginMs: number;
   /** The longest time without a further object after that, in milliseconds. */
@@ -209,7 +209,7 @@ export class ListDeadline implements Disposable {
 }
 
 /** Options for {@linkcode ObservedPage}. */
-export interface ObservedPageOptions {
+interface ObservedPageOptions {
   /** Ends the page: when the list is stopped, paused, or takes too long. */
   readonly signal: AbortSignal;
   /** Aborts when the list is stopped or paused, which is no failure. */
@@ -269,7 +269,7 @@ export class ObservedPage<T> implements OpenPage<ListPart<T>> {
 }
 
 /** Options for {@linkcode WatchStream}. */
-export interface WatchStreamOptions {
+interface WatchStreamOptions {
   /** Cancels the watch. */
   readonly signal: AbortSignal;
   /** The timeout that the server was asked for, in milliseconds. The watch fails 10 s later, even if it delivers. */

@@ -160,7 +160,7 @@ export type Outcome =
   };
 
 /** The reflector was paused. */
-export interface PausedOutcome {
+interface PausedOutcome {
   /** Discriminates the outcomes. */
   readonly type: "paused";
   /** The last version that the store has. */

@@ -69,7 +69,7 @@ export type SubscriptionEvent<T> =
   | { readonly type: "synced"; readonly objects: number };
 
 /** A reader's connection to its subscription. */
-export interface EventReaderContext<T> {
+interface EventReaderContext<T> {
   /** The copy. */
   readonly objects: ReadonlyMap<ObjectKey, T>;
   /** Returns `true` once the copy is complete. */
@@ -181,7 +181,7 @@ const SILENCE_MS = 70_000;
 const TEMPORARY: readonly number[] = [408, 425, 429];
 
 /** The connection of a subscription. */
-export interface RelayFollower {
+interface RelayFollower {
   /** Returns the address to ask, and headers of this request. */
   readonly request: () => { readonly address: string; readonly headers?: Record<string, string> };
   /** Called with each event, and comments that have an id. */

@@ -16,7 +16,7 @@ import {
 } from "./follow_relay.ts";
 
 /** A {@linkcode Lister} over objects by their keys. */
-export class MapLister<T extends KubernetesObject> implements Lister<T> {
+class MapLister<T extends KubernetesObject> implements Lister<T> {
   readonly #objects: ReadonlyMap<ObjectKey, T>;
 
   /** Reads `objects`, which may change. */

@@ -13,7 +13,7 @@ import {
 } from "./follow_relay.ts";
 
 /** A view's connection to its subscription. */
-export interface RemoteViewContext {
+interface RemoteViewContext {
   /** Called when the view asks for something else. */
   readonly onChange: () => void;
   /** Called once, when the view has ended. */

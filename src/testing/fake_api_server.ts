@@ -17,7 +17,7 @@ import type { AdmissionHook, WriteMode, Writer } from "./writes/writer.ts";
 import { collectGarbage } from "./writes/collect_garbage.ts";
 
 /** Options for {@linkcode untilObject}. */
-export interface ObjectWait<T> {
+interface ObjectWait<T> {
   /** The object in messages. */
   readonly what: string;
   /** Returns the present object, if there is one. */
@@ -33,7 +33,7 @@ export interface ObjectWait<T> {
 }
 
 /** Resolves with the present object as soon as the predicate holds for it. It leaves no listener and no timer. */
-export function untilObject<T>(wait: ObjectWait<T>): Promise<T | undefined> {
+function untilObject<T>(wait: ObjectWait<T>): Promise<T | undefined> {
   const { what, read, predicate, listeners, signal, timeoutMs = 5_000 } = wait;
   return new Promise((resolve, reject) => {
     let timer: ReturnType<typeof setTimeout> | undefined;

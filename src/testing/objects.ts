@@ -58,7 +58,7 @@ export type Built<T extends KubernetesObject, Present extends keyof T = never> =
 const CREATED = "2026-01-01T00:00:00Z";
 
 /** Builds the metadata of an object; `cluster` omits the namespace. */
-export function builtMetadata(
+function builtMetadata(
   kind: string,
   options: NamespacedBuildOptions,
   cluster = false,
@@ -80,7 +80,7 @@ export function builtMetadata(
 }
 
 /** Returns the uid of an object, derived from kind, namespace and name unless it is given. */
-export function builtUid(kind: string, { uid, namespace = "default", name }: NamespacedBuildOptions): string {
+function builtUid(kind: string, { uid, namespace = "default", name }: NamespacedBuildOptions): string {
   return uid ?? new Random(hash(`${kind}/${namespace}/${name}`)).uid();
 }
 

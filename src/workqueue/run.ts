@@ -273,7 +273,7 @@ export interface WorkSource<K> {
 }
 
 /** A run with checked options. */
-export interface Run<K> {
+interface Run<K> {
   /** See {@linkcode WorkQueueRunOptions.concurrency}. */
   readonly concurrency: number;
   /** See {@linkcode WorkQueueRunOptions.onError}. */

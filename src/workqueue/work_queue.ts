@@ -164,7 +164,7 @@ function isBefore<K>(a: DelayedKey<K>, b: DelayedKey<K>): boolean {
 }
 
 /** Returns an iterator that takes each key of a source in turn, until the source ends. */
-export function itemIterator<K>(source: WorkSource<K>): AsyncIterator<WorkItem<K>, undefined> {
+function itemIterator<K>(source: WorkSource<K>): AsyncIterator<WorkItem<K>, undefined> {
   const pending = new Set<Taker<K>>();
   const pacer = new Pacer();
   let isOver = false;
@@ -200,7 +200,7 @@ function resultOf<K>(item: WorkItem<K> | undefined): IteratorResult<WorkItem<K>,
 }
 
 /** A list of items, linked through `previous` and `next` of the items: an item is in one list at most. */
-export class ItemList<K> implements Iterable<Item<K>> {
+class ItemList<K> implements Iterable<Item<K>> {
   /** Undefined if and only if the list is empty. */
   #first: Item<K> | undefined;
   /** Undefined if and only if the list is empty. */
@@ -304,7 +304,7 @@ export interface WorkQueueStatus {
 }
 
 /** Counts durations, and keeps their sum and maximum. */
-export class Tally {
+class Tally {
   /** The number of calls of `add`. */
   #count = 0;
   /** The sum of all durations added. */
@@ -333,7 +333,7 @@ const LOW_SHARE = 8;
  *
  * Neither priority starves: while both wait, seven items of normal priority are taken, then one of low priority.
  */
-export class WaitingItems<K> {
+class WaitingItems<K> {
   readonly #normal = new ItemList<K>();
   readonly #low = new ItemList<K>();
   /** The number of items of normal priority taken since the last one of low priority, while both waited. */

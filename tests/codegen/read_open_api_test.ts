@@ -93,7 +93,7 @@ Deno.test("readOpenApi refers to the types of other groups, and puts kinds insid
   assertEquals(pod.fields[3].type, { type: "ref", name: "PodSpec", module: "core/v1" });
 });
 
-Deno.test("readSchema reads what custom resources have", () => {
+Deno.test("readObject reads what custom resources have", () => {
   assertEquals(typeOf({ "x-kubernetes-int-or-string": true }), { type: "shared", name: "IntOrString" });
   assertEquals(typeOf({ type: "string", nullable: true }), { type: "nullable", of: { type: "string" } });
   assertEquals(typeOf({ type: "string", nullable: true, enum: ["a", null] }), {
@@ -117,7 +117,7 @@ Deno.test("readSchema reads what custom resources have", () => {
   ]);
 });
 
-Deno.test("readSchema ignores unknown formats, and takes empty schemas for any value", () => {
+Deno.test("readObject ignores unknown formats, and takes empty schemas for any value", () => {
   assertEquals(typeOf({ type: "string", format: "colour" }), { type: "string" });
   assertEquals(typeOf({ type: "integer", format: "int1024" }), { type: "number" });
   assertEquals(typeOf({}), { type: "unknown" });
@@ -126,7 +126,7 @@ Deno.test("readSchema ignores unknown formats, and takes empty schemas for any v
   assertEquals(typeOf({ type: "object", properties: {} }), { type: "map", values: { type: "unknown" } });
 });
 
-Deno.test("readSchema keeps fields that are named like members of all objects", () => {
+Deno.test("readObject keeps fields that are named like members of all objects", () => {
   const field = JSON.parse(
     '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"boolean"}}}',
   );
@@ -137,7 +137,7 @@ Deno.test("readSchema keeps fields that are named like members of all objects", 
   ]]);
 });
 
-Deno.test("readSchema refuses what it cannot read, with the path", () => {
+Deno.test("readObject refuses what it cannot read, with the path", () => {
   refused("text", AT, 'it must be an object, found "text"');
   refused({ type: "colour" }, `${AT}/type`, 'there is no such type in JSON schemas: "colour"');
   refused({ type: ["string", "null"] }, `${AT}/type`, "there is no such type");
@@ -174,7 +174,7 @@ Deno.test("readSchema refuses what it cannot read, with the path", () => {
   );
 });
 
-Deno.test("readSchema refuses circular references without an object in between, and deep nesting", () => {
+Deno.test("readObject refuses circular references without an object in between, and deep nesting", () => {
   const a = { type: "array", items: ref("dev.acme.v1.B") };
   const b = { type: "object", additionalProperties: ref("dev.acme.v1.A") };
   const B = "apis/acme.dev/v1#/components/schemas/dev.acme.v1.A";

@@ -14,7 +14,7 @@ import { plain } from "../terminal/terminal.ts";
 import type { Term } from "../../kubeconfig/text.ts";
 
 /** A problem and its remedy. */
-export interface ReasonAndRemedy {
+interface ReasonAndRemedy {
   /** The problem, or the result of a successful check. */
   readonly what: string;
   /** The remedy, if known. */
@@ -183,7 +183,7 @@ export interface CheckupLimits {
 export const CHECKUP_LIMITS: CheckupLimits = { stepMs: 3_000, pluginMs: 5_000, totalMs: 14_000 };
 
 /** Options for {@linkcode Checkup.check}. */
-export interface CheckOptions {
+interface CheckOptions {
   /** Time limit, in milliseconds. @default {the limit of one check} */
   readonly limitMs?: number;
   /** Remedy for a timeout, which is a failure; or the finding to report instead. */

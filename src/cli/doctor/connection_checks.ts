@@ -123,18 +123,18 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   if (url.port !== "") return Number(url.port);
   return url.protocol === "https:" ? 443 : url.protocol.startsWith("socks") ? 1080 : 80;
 }
 
 /** Returns `true` if requests are plain HTTP to this machine, which bypass the environment's proxy. */
-export function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
+function isLocalPlainHttp({ server, origin }: FoundConnection): boolean {
   return server.protocol === "http:" && isLoopback(server.hostname) && origin.proxy === undefined;
 }
 
 /** The fields of a server's certificate. */
-export interface PeerCertificate {
+interface PeerCertificate {
   /** Subject: the common name, or the first name that it is valid for. */
   readonly subject: string;
   /** Issuer. */
@@ -148,7 +148,7 @@ export interface PeerCertificate {
 }
 
 /** The certificates and clock of a server, not verified. */
-export interface Peer {
+interface Peer {
   /** The certificates it sent, its own first. */
   readonly chain: readonly PeerCertificate[];
   /** Its `Date`, in milliseconds since 1970; absent if it sends none. */
@@ -164,7 +164,7 @@ const MOST = 8;
  * `fetch` reports only that a certificate is not valid, so this opens its own connection, without verification. It
  * sends no credentials, only one public request, to read the `Date` of the response.
  */
-export async function readPeer(
+async function readPeer(
   target: { readonly hostname: string; readonly port: number; readonly serverName?: string },
   signal: AbortSignal,
 ): Promise<Peer> {

@@ -40,7 +40,7 @@ import {
 const PAGE = 500;
 
 /** Options for {@linkcode measureMemory}. */
-export interface MeasureMemoryOptions {
+interface MeasureMemoryOptions {
   /** The namespace; `undefined` for all. */
   readonly namespace: string | undefined;
   /** Lines for people, or a JSON object. */
@@ -61,7 +61,7 @@ interface Measured {
  *
  * @throws the error of the first kind, if no kind can be listed.
  */
-export async function measureMemory(
+async function measureMemory(
   client: Client,
   resources: readonly Resource<KubernetesObject>[],
   options: MeasureMemoryOptions,
@@ -160,7 +160,7 @@ function size(bytes: number): string {
  * Prints the roles that informers on these resources need, as YAML: a Role in the namespace, and a ClusterRole for
  * cluster-scoped resources and where there is no namespace.
  */
-export function printRoles(resources: readonly Resource[], namespace: string | undefined, terminal: Terminal): void {
+function printRoles(resources: readonly Resource[], namespace: string | undefined, terminal: Terminal): void {
   const rules = resources.map(({ group, plural, scope }): PlacedRule => ({
     verbs: ["list", "watch"],
     groups: [group],
@@ -185,7 +185,7 @@ export interface Report {
 }
 
 /** Layout of a report. */
-export interface ReportStyle {
+interface ReportStyle {
   /** If `true`, symbols and wrapped lines for people; otherwise one line for each check, for logs and `grep`. */
   readonly pretty: boolean;
   /** If `true`, prints colours. */
@@ -281,7 +281,7 @@ export interface DoctorFlags extends ConnectionFlags, Pick<SelectionFlags, "name
 }
 
 /** Settings of {@linkcode doctor}. */
-export interface DoctorSettings {
+interface DoctorSettings {
   /** Time limits. @default {3 s for a check, 5 s for a credential plugin, 14 s in total} */
   readonly limits?: CheckupLimits;
   /**

@@ -13,7 +13,7 @@ const IN_DEFAULT = 20;
 const AT_A_TIME = 500;
 
 /** The pods that {@linkcode fillFakeServer} creates. */
-export interface Filling {
+interface Filling {
   /** Number of pods. */
   readonly count: number;
   /** The same seed, the same objects. @default {1} */

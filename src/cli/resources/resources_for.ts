@@ -134,7 +134,7 @@ export function durationMs(text: string, flag: string): number {
 }
 
 /** One kind to get, as it is named on the command line. */
-export interface GetTarget {
+interface GetTarget {
   /** The name of the kind. */
   readonly kind: string;
   /** The names of objects; empty for all. */

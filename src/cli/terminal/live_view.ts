@@ -76,7 +76,7 @@ function progressOf({ objects, remaining }: { readonly objects: number; readonly
 }
 
 /** Size of a screen, in characters. */
-export interface ScreenSize {
+interface ScreenSize {
   /** Characters in a row. */
   readonly columns: number;
   /** Rows. */

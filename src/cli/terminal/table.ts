@@ -136,7 +136,7 @@ export function redactObject<T extends KubernetesObject>(object: T, resource: Re
 }
 
 /** Options for {@linkcode EventLines}. */
-export interface EventLinesOptions {
+interface EventLinesOptions {
   /** Output format. */
   readonly output: OutputFormat;
   /** If `true`, prints the object, or its cells. */

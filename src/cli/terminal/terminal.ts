@@ -57,7 +57,7 @@ export interface Output {
 }
 
 /** The keyboard of a terminal. */
-export interface Keyboard {
+interface Keyboard {
   /** Reads keys; `null` at the end of the input. */
   read(bytes: Uint8Array): Promise<number | null>;
   /** Chooses between keys one by one, and lines. Interrupts stay signals. */
@@ -75,7 +75,7 @@ export interface FullScreen extends Disposable {
 }
 
 /** The outputs of a {@linkcode Terminal}. */
-export interface Screen {
+interface Screen {
   /** For results. */
   readonly stdout: Output;
   /** For people. */

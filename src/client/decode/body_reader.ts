@@ -19,7 +19,7 @@ const BUFFER_BYTES = 65_536;
  * A byte stream is read into one recycled buffer, which halves the cost of small events: the default reader allocates
  * 64 KiB for each read. Other streams are read by the default reader. The first read locks the body.
  */
-export class ChunkReader {
+class ChunkReader {
   readonly #body: ReadableStream<Uint8Array>;
   /** Set by the first read, if the body is a byte stream. */
   #byob: ReadableStreamBYOBReader | undefined;
@@ -233,7 +233,7 @@ export const LARGEST_TEXT = 1_048_576;
  * Receives the line in `bytes[start, end)`, which are valid during the call. If the bytes around it are all ASCII, `text` is
  * their text, with the line at the same positions. A slice of `text` keeps all of it in memory.
  */
-export type LineTarget = (bytes: Uint8Array, start: number, end: number, text: string | undefined) => void;
+type LineTarget = (bytes: Uint8Array, start: number, end: number, text: string | undefined) => void;
 
 /**
  * Cuts a stream of bytes into lines. Byte 10 never occurs inside a UTF-8 sequence, and JSON escapes it in strings, so the

@@ -214,7 +214,7 @@ export class JsonWalker {
 }
 
 /** Position of the closing quote of the key at `at`, if a colon follows it; else -1. */
-export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
+function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   if (bytes[at] !== QUOTE) return -1;
   for (at++; at < end; at++) {
     const byte = bytes[at];
@@ -246,7 +246,7 @@ function endOfPlainString(bytes: Uint8Array, at: number, end: number): number {
  * this `]` is not in a string, it is the end, and the bytes before it are not read; else the array is walked. The proof: in
  * `],"x` or `]},"x` the quote cannot close a string, as no letter may follow a string.
  */
-export function endOfManagedFields(bytes: Uint8Array, at: number, end: number, text: string | undefined): number {
+function endOfManagedFields(bytes: Uint8Array, at: number, end: number, text: string | undefined): number {
   const close = text === undefined ? bytes.indexOf(CLOSE_BRACKET, at + 1) : text.indexOf("]", at + 1);
   if (close === -1 || close >= end) return -1;
   const next = bytes[close + 1] === CLOSE_BRACE ? close + 2 : close + 1;
@@ -269,7 +269,7 @@ function isLetter(byte: number): boolean {
 }
 
 /** End of the value at `at`; -1 at white space, or if the value does not end. */
-export function skipValue(bytes: Uint8Array, at: number, end: number): number {
+function skipValue(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at];
   if (first === QUOTE) return skipString(bytes, at + 1, end);
   if (first === OPEN_BRACE || first === OPEN_BRACKET) {
@@ -309,7 +309,7 @@ const ITEMS = encoder.encode(`"items"`);
 const ROWS = encoder.encode(`"rows"`);
 
 /** Receives the parts of a list. Bytes are valid during the call. */
-export interface ItemScannerTarget {
+interface ItemScannerTarget {
   /** Receives bytes outside of the items; `[` and `]` of their array are among them. */
   outline(bytes: Uint8Array, start: number, end: number): void;
   /** The array of items begins. The outline so far ends with its `[`. */

@@ -140,7 +140,7 @@ export interface Credentials {
 const NULL_BODY = [101, 103, 204, 205, 304];
 
 /** A request that has been sent, and can be ended. Only the first call of `abort` or `end` has an effect. */
-export interface PendingRequest {
+interface PendingRequest {
   /** Aborts with the caller's signal, with the client, and by `abort()`. */
   readonly signal: AbortSignal;
   /** Aborts the request, and lets go of it. */
@@ -222,7 +222,7 @@ export class Exchange implements Disposable {
 }
 
 /** True for the errors of this package that say already what failed. */
-export function isKnownError(error: unknown): error is StatusError | DecodeError | UnreachableError {
+function isKnownError(error: unknown): error is StatusError | DecodeError | UnreachableError {
   return error instanceof StatusError || error instanceof DecodeError || error instanceof UnreachableError;
 }
 
@@ -230,7 +230,7 @@ export function isKnownError(error: unknown): error is StatusError | DecodeError
  * The error about a request or body that failed with `error`, whose message becomes part of this one's. A `TypeError`, by which
  * `fetch` reports every failure of the network, has nothing else to say, and is not kept as the cause.
  */
-export function unreachableError(message: string, error: unknown): UnreachableError {
+function unreachableError(message: string, error: unknown): UnreachableError {
   // The address is in our own message.
   const reason = errorLine(error).replace(/^fetch failed: /, "").replace(
     /^error sending request(?: from \S+)? for (?:url )?\S+(?: \([^)]*\))?: /,
@@ -250,7 +250,7 @@ const TEXT =
  * Returns true for a request whose connection broke before an answer, as an idle connection does that the server has closed.
  * A refused connection and a failed handshake are none: another attempt would fail too.
  */
-export function isReset(error: unknown): boolean {
+function isReset(error: unknown): boolean {
   return causesOf(error).some((cause) => {
     const { code } = (cause ?? {}) as { readonly code?: unknown };
     return (typeof code === "string" && CODES.includes(code)) || TEXT.test(messageOf(cause));
@@ -267,7 +267,7 @@ const MAX_FAILURES = 5;
 const TEMPORARY = [500, 502, 503, 504];
 
 /** Options for {@linkcode Connection}: what all its requests have in common. */
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** The address of the server; its path comes before that of each request. */
   readonly server: URL;
   /** Sends requests. */

@@ -112,7 +112,7 @@ const OBJECT_META = {
  * Unknown fields are left out. A field that occurs twice, with others between, is refused, as no Kubernetes server writes
  * it.
  */
-export class MetadataText {
+class MetadataText {
   /** Start of the value of `metadata` in the text. */
   readonly metadataStart: number = HEAD.length;
   /** End of it. */

@@ -109,7 +109,7 @@ export class FieldReader {
 type FieldType = "string" | "int" | "strings" | Schema | readonly [Schema];
 
 /** The fields of a message that are read, by number. */
-export interface Schema {
+interface Schema {
   /** The name of a field in JSON, and its type. */
   readonly [field: number]: readonly [name: string, type: FieldType];
 }
@@ -233,7 +233,7 @@ export function kindOf(fields: FieldReader, bytes: Uint8Array): string {
 }
 
 /** The cutter of a body, and the receiver of its pieces. */
-export interface PieceTarget {
+interface PieceTarget {
   /** The end of the piece that begins at `at`; at most 0 if it is not in `bytes[at, end)`: then the negative of its length, if known. */
   endOf(bytes: Uint8Array, at: number, end: number): number;
   /** Receives the piece in `bytes[start, end)`, which are valid during the call. */

@@ -138,7 +138,7 @@ export interface NamespaceSource<T> {
 }
 
 /** The options that change the form of the cached objects; see `SharedIndexInformerOptions`. */
-export interface ObjectFormOptions<T> {
+interface ObjectFormOptions<T> {
   /** Drops or keeps `metadata.managedFields`. */
   readonly managedFields: "drop" | "keep";
   /** Changes each object. */
@@ -261,7 +261,7 @@ export function namespaceIndex<T>(inUse: () => readonly string[]): IndexFunction
 }
 
 /** An index over a cache of entries that returns objects: they are parsed as they are read, and lists leave out broken ones. */
-export class ObjectIndexer<T extends KubernetesObject, Name extends string> implements ReadonlyIndexer<T, Name> {
+class ObjectIndexer<T extends KubernetesObject, Name extends string> implements ReadonlyIndexer<T, Name> {
   readonly #entries: ReadonlyIndexer<Entry<T>, Name>;
   readonly #quarantine: Quarantine<T>;
 

@@ -5,7 +5,7 @@ import { nextTurn, type Pacer } from "../../async/turns.ts";
 import type { Quarantine } from "../cache/entry_transform.ts";
 
 /** A position in the log, behind `event` or behind `initial`. It keeps all later events alive, and none before it. */
-export interface LogPosition<T extends KubernetesObject> {
+interface LogPosition<T extends KubernetesObject> {
   /** The event before this position; none at the beginning of the log and where `initial` is set. */
   readonly event: LoggedEvent<T> | undefined;
   /**
@@ -146,7 +146,7 @@ export interface CursorStart<T extends KubernetesObject> {
 }
 
 /** A restriction of a cursor to some objects. */
-export interface CursorSelection<T> {
+interface CursorSelection<T> {
   /** Reads the events of those objects alone for which it holds; see {@linkcode EventFilter}. */
   readonly filter?: (object: T) => boolean;
   /** Called with each error that `filter` throws. */
@@ -259,7 +259,7 @@ export abstract class Cursor<T extends KubernetesObject> {
 }
 
 /** Reads the events of one object, and `synced`. Events of other objects neither reach nor wake it. */
-export class KeyCursor<T extends KubernetesObject> extends Cursor<T> implements LogFollower<T> {
+class KeyCursor<T extends KubernetesObject> extends Cursor<T> implements LogFollower<T> {
   readonly #quarantine: Quarantine<T>;
   readonly #unfollow: () => void;
   /** The events that have not been read, in order. */
@@ -407,7 +407,7 @@ interface Bound {
 }
 
 /** Reads every event of the log. */
-export class LogCursor<T extends KubernetesObject> extends Cursor<T> {
+class LogCursor<T extends KubernetesObject> extends Cursor<T> {
   readonly #log: EventLog<T>;
   readonly #quarantine: Quarantine<T>;
   readonly #limit: BacklogLimit<T> | undefined;
@@ -490,7 +490,7 @@ function remaining<T extends KubernetesObject>(replay: Replay<T> | undefined): n
 type Unread<T extends KubernetesObject> = LoggedEvent<T>[];
 
 /** Folds the unread events of each key into the fewest that lead to the same state. */
-export class LatestPerKeyCursor<T extends KubernetesObject> extends Cursor<T> implements LogFollower<T> {
+class LatestPerKeyCursor<T extends KubernetesObject> extends Cursor<T> implements LogFollower<T> {
   readonly #quarantine: Quarantine<T>;
   readonly #unfollow: () => void;
   /** Has a key if and only if events of it are unread, apart from `#second`; a `synced` event is its own key. */

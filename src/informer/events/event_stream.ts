@@ -5,7 +5,7 @@ import { type Cursor, type CursorStart, openCursor } from "./event_log.ts";
 import type { HandlerOptions, InformerEvent } from "./event.ts";
 
 /** A stream's connection to its processor. */
-export interface StreamContext<T extends KubernetesObject> {
+interface StreamContext<T extends KubernetesObject> {
   /** Restricts the stream to the events of this object, and `synced`. */
   readonly key?: ObjectKey;
   /** Returns the start of a cursor; throws when the informer has stopped. */

@@ -10,7 +10,7 @@ import type { HandlerOptions, HandlerRegistration, LoggedEvent, ResourceEventHan
 const NOTICE_MS = 1_000;
 
 /** A listener's connection to its processor. */
-export interface ListenerContext {
+interface ListenerContext {
   /** Called with each error of the handler or its filter, and when the registration ends because it fell too far behind. */
   readonly report: (error: unknown) => void;
   /** Awaits `call`, the wait for the sync of a handler; its end by the signal or a removal becomes a `WaitError`. */

@@ -62,7 +62,7 @@ export interface HandlerStatus {
 }
 
 /** A processor's connection to its informer. */
-export interface ProcessorOptions<T extends KubernetesObject> {
+interface ProcessorOptions<T extends KubernetesObject> {
   /** The informer's name in messages. */
   readonly name: string;
   /** The cached objects. */

@@ -22,7 +22,7 @@ import type { EntryTransform } from "../cache/entry_transform.ts";
 import { readSnapshot, type RestoredEntry, type SnapshotContents, snapshotStream } from "./snapshot_stream.ts";
 
 /** The members of an informer that a {@linkcode SnapshotKeeper} uses. */
-export interface KeptCache {
+interface KeptCache {
   /** `true` once the cache has been equal to the server. */
   readonly hasSynced: boolean;
   /** Lists and watches until the signal aborts or the informer is stopped. */
@@ -47,7 +47,7 @@ interface CacheChanges {
 }
 
 /** Options of a {@linkcode SnapshotKeeper}. */
-export interface SnapshotKeeperOptions extends SnapshotOptions {
+interface SnapshotKeeperOptions extends SnapshotOptions {
   /** The place of the snapshots. */
   readonly store: SnapshotStore;
   /** The name of the snapshot there. */
@@ -70,7 +70,7 @@ const RESTORE_MS = 10_000;
 const BOOKMARKS_MS = 240_000;
 
 /** Restores the cache of one informer from its snapshot, and writes the snapshot while and after the informer runs. */
-export class SnapshotKeeper {
+class SnapshotKeeper {
   readonly #cache: KeptCache;
   readonly #options: SnapshotKeeperOptions;
   readonly #timer = new LongTimer(() => void this.#tick());

@@ -17,7 +17,7 @@ import { DecodeError } from "../../api/status.ts";
 import { Pacer } from "../../async/turns.ts";
 
 /** The objects of one part of a collection. */
-export interface SnapshotPart<T extends KubernetesObject> {
+interface SnapshotPart<T extends KubernetesObject> {
   /** The entries that the cache has. */
   readonly entries: readonly Entry<T>[];
   /** Returns the key that the server has for an entry, where a transform has changed it. */
@@ -25,7 +25,7 @@ export interface SnapshotPart<T extends KubernetesObject> {
 }
 
 /** The head of a frame of objects. */
-export interface FrameHead {
+interface FrameHead {
   /** The number of the part. */
   readonly part: number;
   /** The objects, whose texts follow in this order. */
@@ -39,7 +39,7 @@ export interface FrameHead {
  * the positions of metadata and labels in it; of a row also the number of its columns in the frame, and its cells, 0 for none. Or,
  * behind the identity, the reason why it cannot be read.
  */
-export type ObjectHead =
+type ObjectHead =
   | readonly [...ObjectIdentity, ...ObjectPositions]
   | readonly [...ObjectIdentity, ...ObjectPositions, number, readonly unknown[] | 0]
   | readonly [...ObjectIdentity, string];
@@ -164,7 +164,7 @@ export interface RestoredEntry<T extends KubernetesObject> {
 }
 
 /** Options of {@linkcode readSnapshot}. */
-export interface ReadSnapshotOptions<T extends KubernetesObject> {
+interface ReadSnapshotOptions<T extends KubernetesObject> {
   /** The reduction of the objects; `undefined` if they are complete, or rows of complete ones. */
   readonly reduction: Reduction | undefined;
   /** Throws for a header that is not wanted; then nothing more is read. */

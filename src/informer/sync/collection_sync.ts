@@ -291,7 +291,7 @@ export class VersionGate {
 }
 
 /** Options for a {@linkcode NamespaceSync}. */
-export interface NamespaceSyncOptions<T extends KubernetesObject> {
+interface NamespaceSyncOptions<T extends KubernetesObject> {
   /** The collection to list and watch. */
   readonly source: ListerWatcher<T>;
   /** The namespace of the collection, if the informer has several. */
@@ -318,7 +318,7 @@ export interface NamespaceSyncOptions<T extends KubernetesObject> {
  * Each has its own version, state and first sync, and a relist deletes only its own objects. Store, handlers and errors
  * belong to the informer.
  */
-export class NamespaceSync<T extends KubernetesObject> {
+class NamespaceSync<T extends KubernetesObject> {
   /** The namespace, if the informer has several. */
   readonly namespace: string | undefined;
   /** The state. */
@@ -564,7 +564,7 @@ function withDecodeOptions<T>(
 }
 
 /** Options for a {@linkcode CollectionSync}. */
-export interface CollectionSyncOptions<T extends KubernetesObject> {
+interface CollectionSyncOptions<T extends KubernetesObject> {
   /** The sources, and the form of their objects. */
   readonly collection: CachedCollection<T>;
   /** The informer's cache. */

@@ -49,7 +49,7 @@ export function addResults(a: CheckResult, b: CheckResult): CheckResult {
 }
 
 /** Returns the result of a check that found `all` to differ. */
-export function resultOf(
+function resultOf(
   objects: number,
   all: readonly ObjectKey[],
   repair: CheckResult["repair"],
@@ -80,7 +80,7 @@ const LISTED = new DOMException("The collection is being listed", "AbortError");
 const SILENT = new DOMException("The watch is silent", "AbortError");
 
 /** Options for a {@linkcode ConsistencyCheck}. */
-export interface ConsistencyCheckOptions<T extends KubernetesObject> {
+interface ConsistencyCheckOptions<T extends KubernetesObject> {
   /** Lists what is compared. */
   readonly identities: Pick<IdentitySource, "listEntries">;
   /** Lists an object that differs, in the form in which it is cached. */

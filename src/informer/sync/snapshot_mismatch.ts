@@ -7,7 +7,7 @@ import { ReadAhead } from "../../async/iterate.ts";
 import { LongTimer } from "../../async/time.ts";
 
 /** A part of a cache that was restored from a snapshot. */
-export interface RestoredPart {
+interface RestoredPart {
   /** The restored objects. */
   readonly entries: readonly Entry<unknown>[];
   /** The version of the snapshot. */

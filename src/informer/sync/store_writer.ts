@@ -15,7 +15,7 @@ import type { Processor } from "../events/processor.ts";
 const RELIST_EVERY_MS = 60_000;
 
 /** Options for {@linkcode OutdatedChanges}. */
-export interface OutdatedChangesOptions {
+interface OutdatedChangesOptions {
   /** Ends the watch and lists. */
   readonly relist: (reason: Error) => void;
   /** Receives the first reason for a list, and no other. */

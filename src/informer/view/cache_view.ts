@@ -106,7 +106,7 @@ export interface ViewUpdates<T> extends AsyncIterableIterator<ViewUpdate<T>, und
 }
 
 /** A change of one row, by ranks among the other rows; `Infinity` is the rank of a row that is not there. */
-export interface RowMove<T> {
+interface RowMove<T> {
   /** The key of the row. */
   readonly key: ObjectKey;
   /** The new row; `undefined` if it was removed. */
@@ -118,7 +118,7 @@ export interface RowMove<T> {
 }
 
 /** A reader's connection to its view. */
-export interface ViewReaderContext<T> {
+interface ViewReaderContext<T> {
   /** Ends the reader. */
   readonly signal: AbortSignal | undefined;
   /** Returns the rows of a window; `undefined` before the view has synced. */
@@ -270,7 +270,7 @@ export function parseSortKey<T>(key: SortKey<T>): SortOrder<T> {
 }
 
 /** Compares two values of one sort key: negative if `a` comes first. */
-export function compareSortValues(a: SortValue, b: SortValue, descending = false): number {
+function compareSortValues(a: SortValue, b: SortValue, descending = false): number {
   const direction = descending ? -1 : 1;
   if (a === b) return 0; // survives: equal-values
   const [kind, other] = [kindOf(a), kindOf(b)];

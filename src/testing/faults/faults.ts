@@ -22,7 +22,7 @@ interface Armed<T> {
 }
 
 /** A list of values that are armed for future requests. */
-export class ArmedList<T> {
+class ArmedList<T> {
   readonly #armed: Armed<T>[] = [];
 
   /** Arms `value` for the next `times` requests that match the filter. Returns a function that disarms what is left. */
@@ -190,7 +190,7 @@ interface HeldLine {
 }
 
 /** Destination of the lines. */
-export interface LineSink {
+interface LineSink {
   /** Queues pieces. */
   push(...pieces: readonly Uint8Array[]): void;
   /** Queues pieces that arrive in one chunk, whatever the chunk size. */

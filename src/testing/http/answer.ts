@@ -176,7 +176,7 @@ interface MediaRange {
 }
 
 /** A representation, and its encoding. */
-export interface Negotiated {
+interface Negotiated {
   /** The form of the objects. */
   readonly representation: Representation;
   /** True for Kubernetes' protobuf, which only metadata is offered in; false for JSON. */

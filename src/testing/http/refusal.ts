@@ -3,7 +3,7 @@ import { resourceName } from "../../api/resource.ts";
 import type { Json, JsonObject } from "../wire/json.ts";
 
 /** Parts of an error response besides code and message. */
-export interface RefusalParts {
+interface RefusalParts {
   /** Machine-readable reason; `""` where kube-apiserver gives none. @default {the reason of the code} */
   readonly reason?: string;
   /** Details of the Status. */

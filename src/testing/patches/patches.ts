@@ -17,7 +17,7 @@ import { unsupportedMediaType } from "../http/answer.ts";
  *
  * @throws {StatusError} 400 if the patch is malformed, 422 if an operation cannot be applied.
  */
-export function jsonPatch(object: JsonObject, patch: unknown): JsonObject {
+function jsonPatch(object: JsonObject, patch: unknown): JsonObject {
   if (!Array.isArray(patch) || !patch.every(isObject)) throw badRequest("a JSON patch must be a list of operations");
   let document: Json = cloneJson(object);
   for (const operation of patch) document = operate(document, operation);
@@ -139,7 +139,7 @@ const LIST_KEYS: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** Lists of plain values that are merged as sets. */
-export const SET_LISTS: ReadonlySet<string> = new Set(["finalizers"]);
+const SET_LISTS: ReadonlySet<string> = new Set(["finalizers"]);
 
 /** Returns the merge key of the list called `name`; undefined if the list is replaced. */
 export function listKey(name: string, ...lists: readonly (readonly unknown[])[]): string | undefined {
@@ -163,7 +163,7 @@ export function mergePatch(target: Json | undefined, patch: Json): Json {
 }
 
 /** Types of patches, by their `Content-Type`. */
-export type PatchType = "json" | "merge" | "strategic" | "apply";
+type PatchType = "json" | "merge" | "strategic" | "apply";
 
 const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",

@@ -15,7 +15,7 @@ import { LabelSelector } from "../../api/selector.ts";
 import { parseRevision, type ServerListOptions } from "../http/request.ts";
 
 /** The position after a page. */
-export interface ContinueToken {
+interface ContinueToken {
   /** Revision of the list; -1 for the current one, which makes the list inconsistent. */
   readonly revision: number;
   /** First key of the next page, relative to the listed namespace. */
@@ -23,7 +23,7 @@ export interface ContinueToken {
 }
 
 /** Formats a token like kube-apiserver: JSON in base64url, without padding. */
-export function formatContinueToken({ revision, start }: ContinueToken): string {
+function formatContinueToken({ revision, start }: ContinueToken): string {
   // The last character of `start` is U+0000: the first possible key after the last one of the page.
   const json = JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start });
   return btoa(String.fromCharCode(...new TextEncoder().encode(json))).replaceAll("+", "-").replaceAll("/", "_").replace(
@@ -37,7 +37,7 @@ export function formatContinueToken({ revision, start }: ContinueToken): string 
  *
  * @throws {StatusError} 400 if it is invalid.
  */
-export function parseContinueToken(text: string): ContinueToken {
+function parseContinueToken(text: string): ContinueToken {
   const { v, rv, start } = decode(text);
   if (v !== "meta.k8s.io/v1" || typeof rv !== "number" || typeof start !== "string" || rv === 0) {
     throw badRequest(
@@ -58,7 +58,7 @@ function decode(text: string): { readonly v?: unknown; readonly rv?: unknown; re
 }
 
 /** A list, or a page of one, before serialization. */
-export interface ListPage {
+interface ListPage {
   /** The objects, sorted by key. */
   readonly objects: readonly StoredObject[];
   /** Revision of the list. */
@@ -147,7 +147,7 @@ interface FieldRequirement {
 }
 
 /** A field selector for one kind: equality of selectable fields. */
-export class StoredFieldSelector {
+class StoredFieldSelector {
   readonly #requirements: readonly FieldRequirement[];
 
   private constructor(requirements: readonly FieldRequirement[]) {

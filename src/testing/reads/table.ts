@@ -30,10 +30,10 @@ function two(seconds: number, large: number, largeName: string, small: number, s
 }
 
 /** The value of a table cell. */
-export type Cell = string | number | boolean | null;
+type Cell = string | number | boolean | null;
 
 /** A column of a kind's table. */
-export interface Column {
+interface Column {
   /** Title of the column. */
   readonly name: string;
   /** Type: `"string"`, `"integer"` … */
@@ -49,7 +49,7 @@ export interface Column {
 }
 
 /** Returns the columns of a kind: its own if defined; else mostly name and age. */
-export function columnsOf(definition: Definition): readonly Column[] {
+function columnsOf(definition: Definition): readonly Column[] {
   if (definition.columns.length > 0) {
     const own = definition.columns.map(({ name, type, jsonPath, description = "", priority = 0, format = "" }) => {
       const path = pathOf(jsonPath);
@@ -373,7 +373,7 @@ function servicePorts(object: JsonObject): string {
 }
 
 /** The part of each object that a table row includes. */
-export type IncludeObject = "None" | "Metadata" | "Object";
+type IncludeObject = "None" | "Metadata" | "Object";
 
 /** Representation of objects in a response. */
 export type ResponseView =
@@ -397,7 +397,7 @@ export type ResponseView =
   };
 
 /** The representation as a table. */
-export type TableView = ResponseView & { readonly as: "table" };
+type TableView = ResponseView & { readonly as: "table" };
 
 /** Returns true if the response is in protobuf. */
 export function inProtobuf(view: ResponseView): boolean {

@@ -21,7 +21,7 @@ import { parseRevision, type ServerListOptions } from "../http/request.ts";
 import { sameResource } from "../storage/definition.ts";
 
 /** Settings of a watch. */
-export interface WatchPlan {
+interface WatchPlan {
   /** The watched collection. */
   readonly collection: StoredCollection;
   /** The selected objects. */
@@ -279,7 +279,7 @@ export interface ServerFeatures {
 }
 
 /** Settings of all watches. */
-export interface WatchesOptions {
+interface WatchesOptions {
   /** Milliseconds between bookmarks. */
   readonly bookmarkMs: number;
   /** Returns the duration in milliseconds of a watch without a timeout. */

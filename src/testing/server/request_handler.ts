@@ -18,7 +18,7 @@ import { type Discovery, type OpenApi, SERVER_VERSION } from "./discovery.ts";
 import { requestBodyObject, requestBodyText, type ResourceHandler } from "./resource_handler.ts";
 
 /** Components of the request handler. */
-export interface RequestHandlerParts {
+interface RequestHandlerParts {
   /** Authentication and authorization. */
   readonly access: AccessControl;
   /** Armed faults. */

@@ -97,7 +97,7 @@ export function requestBodyObject(text: string): JsonObject {
  *
  * @throws {StatusError} 400 if it does not parse or is nested too deeply.
  */
-export function requestBodyJson(text: string): unknown {
+function requestBodyJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -109,7 +109,7 @@ export function requestBodyJson(text: string): unknown {
 }
 
 /** Returns the scale of an object: desired and current replicas (autoscaling/v1). */
-export function scaleOf(object: JsonObject): JsonObject {
+function scaleOf(object: JsonObject): JsonObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = objectOr(object.metadata);
   const { replicas, selector } = objectOr(object.spec);
   const labels = Object.entries(objectOr(objectOr(selector).matchLabels)).map(([key, value]) => `${key}=${value}`);
@@ -130,7 +130,7 @@ export function scaleOf(object: JsonObject): JsonObject {
  *
  * @throws {StatusError} 400 if the replicas are not a non-negative integer, or the kind is not Scale.
  */
-export function scaled(object: JsonObject, scale: JsonObject): JsonObject {
+function scaled(object: JsonObject, scale: JsonObject): JsonObject {
   const { replicas = 0 } = objectOr(scale.spec);
   if (typeof replicas !== "number" || !Number.isInteger(replicas) || replicas < 0) {
     throw badRequest(`spec.replicas must be a number of replicas, found ${JSON.stringify(replicas)}`);
@@ -146,7 +146,7 @@ export function scaled(object: JsonObject, scale: JsonObject): JsonObject {
 }
 
 /** Components of the resource handler. */
-export interface ResourceHandlerParts {
+interface ResourceHandlerParts {
   /** All collections. */
   readonly store: Store;
   /** Lists collections. */

@@ -56,7 +56,7 @@ export interface Definition extends Required<ResourceDefinition> {
 }
 
 /** Deviations of a built-in kind. */
-export interface BuiltIn extends ResourceDefinition {
+interface BuiltIn extends ResourceDefinition {
   /** @see Definition.generation */
   readonly generation?: boolean;
   /** @see Definition.unconditionalUpdate */
@@ -68,7 +68,7 @@ export interface BuiltIn extends ResourceDefinition {
 }
 
 /** All verbs, in the order of discovery. */
-export const VERBS: readonly string[] = [
+const VERBS: readonly string[] = [
   "create",
   "delete",
   "deletecollection",

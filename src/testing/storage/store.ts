@@ -89,7 +89,7 @@ export function toStoredObject(
  * Only metadata is parsed and serialized. For built-in kinds that excludes managedFields, its largest part: `change`
  * does not see them, and they stay unchanged.
  */
-export function rewriteMetadata(
+function rewriteMetadata(
   definition: Definition,
   before: StoredObject,
   revision: number,
@@ -123,7 +123,7 @@ export function rewriteMetadata(
 const MANAGED_FIELDS = ',"managedFields":[';
 
 /** Returns the tombstone of an object: its last state, under the deletion's revision, as watches deliver it. */
-export function tombstone(definition: Definition, last: StoredObject, revision: number): StoredObject {
+function tombstone(definition: Definition, last: StoredObject, revision: number): StoredObject {
   return { ...rewriteMetadata(definition, last, revision, (metadata) => metadata)!, deleted: true };
 }
 
@@ -393,7 +393,7 @@ export interface StoreEvent {
  *
  * The oldest write is dropped when there are more than `capacity`, and by {@linkcode compact}.
  */
-export class WatchHistory {
+class WatchHistory {
   #capacity: number;
   #events: StoreEvent[] = [];
   #first = 0;
@@ -459,10 +459,10 @@ export class WatchHistory {
 const GONE = Object.freeze({}) as StoreEvent;
 
 /** The identity of a resource. */
-export type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };
+type ResourceName = { readonly group: string; readonly version: string; readonly plural: string };
 
 /** Callbacks of a store, called in the same turn. */
-export interface StoreListener {
+interface StoreListener {
   /** An object is about to be deleted. */
   removing(collection: StoredCollection, stored: StoredObject): void;
   /** A write was committed. */

@@ -7,7 +7,7 @@
  * @module
  */
 /** Options for {@linkcode ByteBody}. */
-export interface ByteBodyOptions {
+interface ByteBodyOptions {
   /** Maximum bytes per chunk; chunks are split at any byte, even inside a character. */
   readonly chunkBytes: number;
   /** Called once, when the body is fully read, cancelled or broken. */

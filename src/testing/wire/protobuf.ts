@@ -287,7 +287,7 @@ export const PROTOBUF_KINDS: Readonly<Record<string, string>> = {
 };
 
 /** A field of a message. */
-export interface ProtobufField {
+interface ProtobufField {
   /** Its name in JSON. */
   readonly name: string;
   /** The type of its value, or of the values of its list or map. */
@@ -305,7 +305,7 @@ export interface ProtobufField {
 const parsed = new Map<string, ReadonlyMap<number, ProtobufField>>();
 
 /** Returns the fields of a message in {@linkcode PROTOBUF_MESSAGES}, in the order of their numbers. */
-export function protobufFields(message: string): ReadonlyMap<number, ProtobufField> {
+function protobufFields(message: string): ReadonlyMap<number, ProtobufField> {
   let fields = parsed.get(message);
   if (fields === undefined) {
     const texts = PROTOBUF_MESSAGES[message].split("|").filter((field) => field !== "").map((field) =>
@@ -333,7 +333,7 @@ export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 type Wire = number | bigint | Uint8Array;
 
 /** The bytes before each envelope: `k8s` and a zero. */
-export const PROTOBUF_MAGIC: Uint8Array = new Uint8Array([0x6b, 0x38, 0x73, 0]);
+const PROTOBUF_MAGIC: Uint8Array = new Uint8Array([0x6b, 0x38, 0x73, 0]);
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**

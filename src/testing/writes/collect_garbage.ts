@@ -10,9 +10,9 @@ interface Candidate {
 }
 
 /** Deletes an object without owners. */
-export type DiscardObject = (collection: StoredCollection, stored: StoredObject) => void;
+type DiscardObject = (collection: StoredCollection, stored: StoredObject) => void;
 /** Replaces an object. */
-export type RewriteObject = (collection: StoredCollection, stored: StoredObject, object: JsonObject) => void;
+type RewriteObject = (collection: StoredCollection, stored: StoredObject, object: JsonObject) => void;
 
 /**
  * Runs the garbage collector until it has nothing left to do:

@@ -14,10 +14,10 @@ import { refusal } from "../http/refusal.ts";
  * A set of fields in the FieldsV1 format: `f:name` for a member, `k:{"name":"x"}` for a list element, and `.` for the
  * enclosing map or element itself. An entry without content is a field.
  */
-export type FieldSet = JsonObject;
+type FieldSet = JsonObject;
 
 /** Returns the union of two sets. */
-export function unionFields(a: FieldSet, b: FieldSet): FieldSet {
+function unionFields(a: FieldSet, b: FieldSet): FieldSet {
   const union: MutableJson = { ...a };
   for (const key in b) {
     const other = union[key];
@@ -27,7 +27,7 @@ export function unionFields(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Returns the fields in `a` that are not in `b`. */
-export function withoutFields(a: FieldSet, b: FieldSet): FieldSet {
+function withoutFields(a: FieldSet, b: FieldSet): FieldSet {
   const left: MutableJson = {};
   for (const key in a) {
     if (b[key] === undefined) setMember(left, key, a[key]);
@@ -40,7 +40,7 @@ export function withoutFields(a: FieldSet, b: FieldSet): FieldSet {
 }
 
 /** Yields the fields of a set, each as a path of keys. */
-export function* fieldPaths(fields: FieldSet, path: readonly string[] = []): Generator<readonly string[]> {
+function* fieldPaths(fields: FieldSet, path: readonly string[] = []): Generator<readonly string[]> {
   for (const key in fields) {
     const inner = below(fields, key);
     if (isField(inner)) yield [...path, key];
@@ -49,7 +49,7 @@ export function* fieldPaths(fields: FieldSet, path: readonly string[] = []): Gen
 }
 
 /** Returns true if a set has the field at a path, or a field below it. */
-export function hasField(fields: FieldSet, path: readonly string[]): boolean {
+function hasField(fields: FieldSet, path: readonly string[]): boolean {
   let here: Json | undefined = fields;
   for (const key of path) {
     if (!isObject(here) || here[key] === undefined) return false;
@@ -59,7 +59,7 @@ export function hasField(fields: FieldSet, path: readonly string[]): boolean {
 }
 
 /** Formats a path: `.spec.containers[name="web"].image`. */
-export function printPath(path: readonly string[]): string {
+function printPath(path: readonly string[]): string {
   return path.map((key) => {
     if (key.startsWith("f:")) return `.${key.slice(2)}`;
     if (!key.startsWith("k:")) return "";
@@ -69,7 +69,7 @@ export function printPath(path: readonly string[]): string {
 }
 
 /** Returns the value of an object at a path; undefined if there is none. */
-export function valueAt(object: Json | undefined, path: readonly string[]): Json | undefined {
+function valueAt(object: Json | undefined, path: readonly string[]): Json | undefined {
   let here: Json | undefined = object;
   for (const key of path) {
     if (key === ".") return here;
@@ -85,7 +85,7 @@ function step(value: Json | undefined, key: string): Json | undefined {
 }
 
 /** Returns an object without the fields of a set; objects and lists that become empty are removed as well. */
-export function removeFields(object: Json, fields: FieldSet): Json | undefined {
+function removeFields(object: Json, fields: FieldSet): Json | undefined {
   if (Array.isArray(object)) {
     let list: Json[] = [...object as readonly Json[]];
     for (const key in fields) {
@@ -140,14 +140,14 @@ function isField(fields: FieldSet): boolean {
 }
 
 /** Returns the same members, sorted by key. */
-export function sortKeys(fields: FieldSet): FieldSet {
+function sortKeys(fields: FieldSet): FieldSet {
   const sorted: MutableJson = {};
   for (const key of Object.keys(fields).sort()) setMember(sorted, key, fields[key]);
   return sorted;
 }
 
 /** The identity of a managedFields entry, and its time. */
-export interface FieldManager {
+interface FieldManager {
   /** Name of the manager. */
   readonly name: string;
   /** Operation of the manager. */
@@ -159,7 +159,7 @@ export interface FieldManager {
 }
 
 /** The properties of a kind that determine its fields. */
-export interface ManagedKind {
+interface ManagedKind {
   /** API version: `"apps/v1"`. */
   readonly apiVersion: string;
   /** True for a custom resource: each list is one field, and every object is a map. */
@@ -189,7 +189,7 @@ export function managedFieldsOf(object: JsonObject): readonly JsonObject[] {
 }
 
 /** Returns true if an entry belongs to a manager. */
-export function isManagedBy(entry: JsonObject, { name, operation, subresource }: Omit<FieldManager, "time">): boolean {
+function isManagedBy(entry: JsonObject, { name, operation, subresource }: Omit<FieldManager, "time">): boolean {
   return entry.manager === name && entry.operation === operation && (entry.subresource ?? "") === subresource;
 }
 
@@ -321,7 +321,7 @@ const MAPS: ReadonlySet<string> = new Set([
 ]);
 
 /** Settings of an apply. */
-export interface ApplyMode {
+interface ApplyMode {
   /** The applying manager. */
   readonly manager: FieldManager;
   /** If true, fields of other managers are taken over. */

@@ -113,7 +113,7 @@ export class Admission {
 }
 
 /** 400: the object's namespace differs from that of the request. */
-export function namespaceMismatch(): StatusError {
+function namespaceMismatch(): StatusError {
   return badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
@@ -122,7 +122,7 @@ export function namespaceMismatch(): StatusError {
  *
  * @throws {StatusError} 400 or 422 if not.
  */
-export function checkObjectIdentity(
+function checkObjectIdentity(
   collection: StoredCollection,
   before: StoredObject,
   body: JsonObject,
@@ -147,7 +147,7 @@ const STRINGS = ["name", "generateName", "namespace", "uid", "resourceVersion"];
  *
  * @throws {StatusError} 400 if they are invalid.
  */
-export function checkObjectType({ definition }: StoredCollection, body: JsonObject): void {
+function checkObjectType({ definition }: StoredCollection, body: JsonObject): void {
   const metadata = objectOr(body.metadata);
   const refuse = (why: string): never => {
     const version = JSON.stringify(definition.version);
@@ -178,7 +178,7 @@ export function checkObjectType({ definition }: StoredCollection, body: JsonObje
  *
  * @throws {StatusError} 422 if it does.
  */
-export function checkFinalizers(
+function checkFinalizers(
   { definition: { group, kind } }: StoredCollection,
   { name }: StoredObject,
   old: JsonObject,
@@ -204,7 +204,7 @@ const SUBDOMAIN_TEXT =
  *
  * @throws {StatusError} 422 if it is invalid.
  */
-export function checkObjectName({ definition: { group, kind } }: StoredCollection, name: string): void {
+function checkObjectName({ definition: { group, kind } }: StoredCollection, name: string): void {
   const causes: Required<StatusCause>[] = [];
   // RBAC names may be any path segment.
   const free = group === "rbac.authorization.k8s.io";
@@ -217,7 +217,7 @@ export function checkObjectName({ definition: { group, kind } }: StoredCollectio
 }
 
 /** Returns an object without versions and managedFields, for comparison. */
-export function objectContent(object: JsonObject): JsonObject {
+function objectContent(object: JsonObject): JsonObject {
   const { managedFields: _, resourceVersion: __, ...metadata } = objectOr(object.metadata) as MutableJson;
   for (const field of ["labels", "annotations", "finalizers", "ownerReferences"]) {
     const value = metadata[field];
@@ -228,20 +228,20 @@ export function objectContent(object: JsonObject): JsonObject {
 }
 
 /** Returns true if the managedFields differ in more than their times. */
-export function fieldOwnersDiffer(before: JsonObject, after: JsonObject): boolean {
+function fieldOwnersDiffer(before: JsonObject, after: JsonObject): boolean {
   const owners = (object: JsonObject): JsonObject[] => managedFieldsOf(object).map(({ time: _, ...entry }) => entry);
   return !equalJson(owners(before), owners(after));
 }
 
 /** Returns true if anything but metadata and status differs. */
-export function desiredStateDiffers(before: JsonObject, after: JsonObject): boolean {
+function desiredStateDiffers(before: JsonObject, after: JsonObject): boolean {
   const { metadata: _, status: __, kind: ___, apiVersion: ____, ...old } = before as MutableJson;
   const { metadata: _m, status: _s, kind: _k, apiVersion: _a, ...next } = after as MutableJson;
   return !equalJson(old, next);
 }
 
 /** Fills in the defaults of new objects of some kinds, as far as clients depend on them. */
-export function setKindDefaults(definition: Definition, object: MutableJson, time: string): void {
+function setKindDefaults(definition: Definition, object: MutableJson, time: string): void {
   if (definition.custom) return;
   const metadata = object.metadata as MutableJson;
   switch (definition.plural) {
@@ -278,7 +278,7 @@ export interface WriteMode {
 }
 
 /** Dependencies of the writer. */
-export interface WriterOptions {
+interface WriterOptions {
   /** Returns the time, in milliseconds since 1970. */
   readonly now: () => number;
   /** Returns a new uid. */
@@ -302,7 +302,7 @@ export interface DeleteMode extends Pick<WriteMode, "dryRun" | "direct"> {
 }
 
 /** Result of an update or patch. */
-export interface Written {
+interface Written {
   /** The committed state, or the existing one if nothing changed. */
   readonly stored: StoredObject;
   /** The object in this state, parsed; it may share parts with the argument of the change. */
@@ -310,7 +310,7 @@ export interface Written {
 }
 
 /** Result of an apply. */
-export interface Applied {
+interface Applied {
   /** The committed state, or the existing one if nothing changed. */
   readonly stored: StoredObject;
   /** True if the object is new. */
@@ -318,7 +318,7 @@ export interface Applied {
 }
 
 /** Result of a deletion. */
-export interface Deletion {
+interface Deletion {
   /** The remaining object, or the tombstone. */
   readonly stored: StoredObject;
   /** True if the object is gone. */
